@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from tidings.errors import SettingError
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 
 ALLOW_COMMANDS = "allow_commands"
 """The key, of two sections, that allows Tidings to run commands.
@@ -160,6 +160,11 @@ class BudgetSettings:
         (),
         'additional limits for sentinels that name one (`Class gentle`), e.g. "gentle: 500 per day". The limit holds for every period of that length: an hour, a day or a week',
     )
+
+    def add_classes(self, per_day: Mapping[str, float]) -> BudgetSettings:
+        """Return these settings with further classes: how many requests in a day by name."""
+        more = (f"{name}: {polls:.4f} per day" for name, polls in per_day.items())
+        return replace(self, classes=(*self.classes, *more))
 
     def map_names(self) -> dict[str, BudgetClass]:
         """Return the classes by name, the most generous first."""

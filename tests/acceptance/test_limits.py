@@ -17,11 +17,14 @@ from tidings.errors import StoreFullError
 from tidings.isolation.runner import Died
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant, Unit
+from tidings.model.watch.weight import share_of
+from tidings.service.people import accounts as accounts_of
 from tidings.service.run.monitor import Monitor
 from tidings.service.upkeep.memories import REMEMBER_EVERY
+from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import estimates, pages, polls
-from tidings.storage.watches import requests, subscriptions
+from tidings.storage.watches import requests, sentinels, subscriptions
 from tidings.storage.write.store import Store
 
 
@@ -74,6 +77,60 @@ def test_a_class_is_never_overdrawn_also_across_restarts_and_others_do_not_wait_
     assert 24 == most
     assert 30 == sum(p.budget == "default" for p in world.polls()) - 1
     assert {9, 10, 11} >= {sum(p.page_id == n for p in world.polls()) for n in (1, 2, 3)}
+
+
+def own(world: World, name: str, *sentinels_of: str, checks: float = 0.0) -> int:
+    """Give somebody an account, a share of the budget and sentinels."""
+
+    def write(c: Connection) -> int:
+        row = accounts_of.add(c, name, "editor", "", at=world.clock.wall())
+        accounts_of.set_share(c, name, checks)
+        for each in sentinels_of:
+            sentinels.give(c, sentinels.find(c, each).id, row.id)
+        return row.id
+
+    made: int = world.write(write)
+    return made
+
+
+def test_who_has_a_share_spends_no_more_and_what_is_left_is_for_others(make_world):
+    """Three pages of anna want one check an hour each and have 24 a day together, across restarts;
+    bob's are checked as he asked, and no class frees her of her share.
+    """
+    world: World = make_world(budget__classes="dear: 1000 per day")
+    for n in range(4):
+        world.page(f"/{n}", f"<p>{n}</p>")
+        clause = " Class dear" if n == 0 else ""
+        world.add(f"Create Sentinel s{n} Using {{/{n}}} Monitor any change Fetch every 1 hour{clause}")
+    anna = share_of(own(world, "anna", "s0", "s1", "s2", checks=24))
+    own(world, "bob", "s3")
+
+    for _ in range(3):
+        play(world, lambda monitor: world.pass_time(monitor, 10 * HOUR))
+    paid = [p.charged_at for p in world.polls() if p.budget == anna]
+
+    assert 24 == max(sum(start <= at < start + DAY for at in paid) for start in paid)
+    assert {anna, "default"} == {p.budget for p in world.polls()}
+    assert 30 == len(world.polls(4)) - 1
+    assert {9, 10, 11} >= {sum(p.page_id == n for p in world.polls()) for n in (1, 2, 3)}
+
+
+def test_a_page_that_others_watch_too_is_not_paid_for_by_a_share(make_world):
+    """Nor is one of somebody whose share was taken away again."""
+    world: World = make_world()
+    for path in ("/a", "/b"):
+        world.page(path, "<p>one</p>")
+    for name, path in (("mine", "/a"), ("theirs", "/a"), ("alone", "/b")):
+        world.add(f"Create Sentinel {name} Using {{{path}}} Monitor any change Fetch every 1 hour")
+    anna = share_of(own(world, "anna", "mine", "alone", checks=1))
+
+    play(world, lambda monitor: world.pass_time(monitor, 5 * HOUR))
+    assert {"default"} == {p.budget for p in world.polls(1)}
+    assert [anna] == [p.budget for p in world.polls() if p.page_id != 1]
+
+    world.write(lambda c: accounts_of.set_share(c, "anna", 0))
+    play(world, lambda monitor: world.pass_time(monitor, 5 * HOUR))
+    assert 5 <= len([p for p in world.polls() if p.page_id != 1 and p.budget == "default"])
 
 
 def test_a_page_with_a_sentinel_of_no_class_is_paid_for_by_all(make_world):

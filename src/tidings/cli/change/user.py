@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
     from tidings.storage.db.database import Database
 
-ACTIONS = ("add", "list", "role", "password", "remove", "export", "share", "unshare")
-_WITH_VALUE = {"role": "ROLE", "share": "TAG", "unshare": "TAG"}
+ACTIONS = ("add", "list", "role", "password", "remove", "export", "share", "unshare", "budget")
+_WITH_VALUE = {"budget": "CHECKS", "role": "ROLE", "share": "TAG", "unshare": "TAG"}
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
@@ -79,6 +79,11 @@ def _do(database: Database, arguments: argparse.Namespace, kept: str, data: Path
             leaving.forget_searches(data, owner_id)
             many = f"{count} sentinel{'' if count == 1 else 's'}"
             said = f"{name} is removed, with {many}; `tidings gc` frees what they stored"
+        case "budget":
+            checks = _read_checks(arguments.value)
+            database.write(accounts.set_share, name, checks)
+            most = f"at most {checks:,.10g} checks a day" if checks else "as much as the budget allows"
+            said = f"the sentinels of {name} together spend {most}, from the next start of the service on"
         case what:
             row = database.read(rows.get_by_name, name)
             database.write(rows.share if what == "share" else rows.unshare, row.id, arguments.value)
@@ -89,6 +94,14 @@ def _do(database: Database, arguments: argparse.Namespace, kept: str, data: Path
     else:
         write_line(said)
     return 0
+
+
+def _read_checks(text: str) -> float:
+    """Return a number of checks a day, 0 for `none`."""
+    try:
+        return 0.0 if text == "none" else float(text)
+    except ValueError as error:
+        raise UsageError(f"a share is a number of checks a day or none, not {text!r}") from error
 
 
 def _password(name: str) -> str:
@@ -109,5 +122,16 @@ def _list(database: Database, *, as_json: bool) -> int:
     if not found:
         write_line("nobody has an account; tidings user add NAME --role admin makes one")
         return 0
-    table([(row.name, row.role, short_time(rfc3339(row.created_at))) for row in found], ("NAME", "ROLE", "SINCE (UTC)"))
+    table(
+        [
+            (
+                row.name,
+                row.role,
+                f"{row.checks_per_day:,.10g}" if row.checks_per_day else "-",
+                short_time(rfc3339(row.created_at)),
+            )
+            for row in found
+        ],
+        ("NAME", "ROLE", "CHECKS A DAY", "SINCE (UTC)"),
+    )
     return 0

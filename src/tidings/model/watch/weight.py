@@ -15,6 +15,11 @@ else limits them.
 """
 
 
+def share_of(owner_id: int) -> str:
+    """Return the class that pays for the checks of all sentinels of an owner who has a share."""
+    return f"user-{owner_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class Urgency:
     """The worth of a change by the delay t of its capture: `uniform` 1; `exponential` ½^(t/span),

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.clock import DAY, HOUR, SECOND
 from tidings.model.event_type import EventType
 from tidings.model.interval import spell_duration
-from tidings.model.watch.weight import WHOLE
-from tidings.record import dataclass
+from tidings.model.watch.weight import WHOLE, share_of
+from tidings.record import dataclass, replace
 from tidings.service.show.finding import Finding, ok, warn
 from tidings.service.show.records import rfc3339
+from tidings.storage.people import accounts
 from tidings.storage.watches import events
 from tidings.storage.write import charge
 
@@ -203,8 +204,11 @@ def purse_of(connection: Connection, settings: Settings, name: str, *, now: Inst
 
 
 def purses(connection: Connection, settings: Settings, *, now: Instant) -> list[Purse]:
-    """Return all budgets: that of all polls, then the classes, the most generous first."""
-    return [purse_of(connection, settings, name, now=now) for name in (WHOLE, *settings.budget.map_names())]
+    """Return all budgets: that of all polls, then classes and shares, the most generous first."""
+    settings = accounts.add_shares(connection, settings)
+    users = {share_of(owner): f"share of {name}" for owner, name in accounts.names(connection).items()}
+    found = (purse_of(connection, settings, name, now=now) for name in (WHOLE, *settings.budget.map_names()))
+    return [replace(purse, name=users.get(purse.name, purse.name)) for purse in found]
 
 
 def render_cost(settings: Settings, budget: str = WHOLE) -> float:

@@ -104,7 +104,7 @@ def classes(c: Connection, *, settings: Settings, now: Instant) -> Iterator[Find
     for purse in purses(c, settings, now=now):
         if purse.name != WHOLE:
             yield ok("class", f"{purse.name}: {purse}")
-    if not settings.budget.map_names():
+    if not settings.budget.map_names() and len(purses(c, settings, now=now)) == 1:
         yield ok("class", "none is set up: all polls share one budget")
 
 

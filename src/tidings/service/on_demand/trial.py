@@ -34,6 +34,7 @@ from tidings.service.show.finding import excludes_nothing, matches_nothing
 from tidings.service.watch import noise
 from tidings.storage.db import leases
 from tidings.storage.observed import hosts
+from tidings.storage.people.accounts import add_shares
 from tidings.storage.secrets.vault import Vault
 from tidings.storage.write import charge
 
@@ -117,6 +118,7 @@ async def trial(
     for statement in parsed.statements:
         check_addressees(statement)
     found: list[Tried] = []
+    settings = database.read(add_shares, settings)
     database.write(charge.set_budgets, budgets(settings), at=clock.now())
     async with contextlib.AsyncExitStack() as stack:
         runner = open_runner(settings)

@@ -117,6 +117,19 @@ def set_password(c: Connection, name: str, password_hash: str) -> None:
     sessions.end_all(c, row.id)
 
 
+def set_share(c: Connection, name: str, checks_per_day: float) -> None:
+    """Limit what the sentinels of an account may spend together, from the next start of the service
+    on. Raise `UsageError` unless it is 0 (no limit) or from 1 to `MOST_CHECKS`.
+
+    Args:
+        name: The name of the account.
+        checks_per_day: Checks in a day.
+    """
+    if checks_per_day != 0 and not 1 <= checks_per_day <= MOST_CHECKS:
+        raise UsageError(f"a share is from 1 to {MOST_CHECKS:,} checks a day, or 0 for no limit")
+    accounts.alter(c, accounts.get_by_name(c, name).id, checks_per_day=checks_per_day)
+
+
 def check_not_last(c: Connection, row: AccountRow) -> None:
     """Raise `UsageError` if an account is the only admin while others have accounts."""
     others = [one for one in accounts.listing(c) if one.id != row.id]
@@ -126,4 +139,10 @@ def check_not_last(c: Connection, row: AccountRow) -> None:
 
 def record(row: AccountRow) -> dict[str, Any]:
     """Return an account as a record, without its password."""
-    return {"record": "user", "name": row.name, "role": row.role, "created_at": rfc3339(row.created_at)}
+    return {
+        "record": "user",
+        "name": row.name,
+        "role": row.role,
+        "created_at": rfc3339(row.created_at),
+        "checks_per_day": row.checks_per_day or None,
+    }

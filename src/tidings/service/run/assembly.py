@@ -63,6 +63,7 @@ from tidings.service.watch.needs import Needs
 from tidings.service.watch.watchlist import Watchlist
 from tidings.storage.db import instance, leases
 from tidings.storage.observed import hosts, polls, versions
+from tidings.storage.people.accounts import add_shares
 from tidings.storage.retention import retention
 from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import collections, deliveries
@@ -197,6 +198,7 @@ async def _build(
     wrong = await store.write(
         wrong_clock.mend, now=now, epoch=leading.epoch, zone=settings.serve.zone, policy=settings.schedule.policy
     )
+    settings = await store.read(add_shares, settings)
     copies = await _open_copies(stack, settings, store, now)
     base = await _open_base(settings, opened, leading, clock, now)
     outside = await _open_outside(stack, base)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.model.watch.timing import FetchEvery
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.weight import WHOLE, share_of
 from tidings.scheduling.population import NEVER
 from tidings.service.watch.cursors import hours_of, is_open, is_unconfirmed, may_begin, next_tick, ticks_of
 
@@ -50,10 +50,16 @@ def budget_class(page: WatchedPage, classes: Sequence[str]) -> str:
 
     `WHOLE` if a sentinel names none, or an unknown one: sharing a page is free for a class.
     """
-    named = {WHOLE if s.is_listing else s.owner.purse for s in page.subscriptions.values()}
+    named = {WHOLE if s.is_listing else _find_class(s, classes) for s in page.subscriptions.values()}
     if not named or not named.issubset(classes):
         return WHOLE
     return next(name for name in classes if name in named)
+
+
+def _find_class(sub: Subscription, classes: Sequence[str]) -> str:
+    """Return the share of a sentinel's owner if there is one, else the class of the sentinel."""
+    share = share_of(sub.owner.row.owner_id)
+    return share if share in classes else sub.owner.purse
 
 
 def is_on_change(page: WatchedPage) -> bool:

@@ -23,3 +23,6 @@ CREATE TABLE collection_page (
   CONSTRAINT fk_collection_page_page_id FOREIGN KEY (page_id) REFERENCES page (id)
 );
 CREATE INDEX ix_collection_page_page_id ON collection_page (page_id);
+
+-- How many checks a day the sentinels of somebody may spend together; 0: as many as the budget allows.
+ALTER TABLE owner ADD COLUMN checks_per_day FLOAT DEFAULT 0 NOT NULL;

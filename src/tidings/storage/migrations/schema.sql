@@ -66,7 +66,8 @@ CREATE TABLE owner (
   role TEXT DEFAULT '' NOT NULL,
   password TEXT DEFAULT '' NOT NULL,
   created_at BIGINT DEFAULT 0 NOT NULL,
-  zone TEXT DEFAULT '' NOT NULL
+  zone TEXT DEFAULT '' NOT NULL,
+  checks_per_day FLOAT DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE signal_key (

@@ -184,9 +184,10 @@ def last_before(c: Connection, before: Instant) -> dict[int, Instant]:
     return dict(c.rows(_LAST_BEFORE, before=before))
 
 
-def sum_costs(c: Connection, since: Instant) -> float:
-    """Return the total cost of the polls charged since an instant."""
-    return float(c.value("SELECT COALESCE(SUM(cost), 0) FROM poll WHERE charged_at >= :since", since=since))
+def sum_costs(c: Connection, since: Instant, *, budget: str = "") -> float:
+    """Return the total cost of the polls charged since an instant, to one class if it is named."""
+    text = "SELECT COALESCE(SUM(cost), 0) FROM poll WHERE charged_at >= :since AND (:budget = '' OR budget = :budget)"
+    return float(c.value(text, since=since, budget=budget))
 
 
 def begin(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) -> list[int]:

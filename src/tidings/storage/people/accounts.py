@@ -9,7 +9,9 @@ from typing import Literal
 
 from tidings.errors import UnknownNameError, UsageError
 from tidings.model.interval import Instant
-from tidings.record import dataclass
+from tidings.model.watch.weight import share_of
+from tidings.record import dataclass, replace
+from tidings.settings import Settings
 from tidings.storage.db.connection import Connection
 
 Role = Literal["reader", "editor", "admin"]
@@ -19,7 +21,8 @@ ROLES: tuple[Role, ...] = ("reader", "editor", "admin")
 @dataclass(frozen=True, slots=True)
 class AccountRow:
     """An account; `password` is its argon2id hash, empty if no password opens it, `zone` the time
-    zone of displayed times, empty for that of the browser.
+    zone of displayed times, empty for that of the browser, `checks_per_day` the share of the budget
+    of its sentinels, 0 for none.
     """
 
     id: int
@@ -28,9 +31,10 @@ class AccountRow:
     password: str
     created_at: Instant
     zone: str = ""
+    checks_per_day: float = 0.0
 
 
-_SELECT = "SELECT id, name, role, password, created_at, zone FROM owner WHERE role <> ''"
+_SELECT = "SELECT id, name, role, password, created_at, zone, checks_per_day FROM owner WHERE role <> ''"
 _INSERT = (  # the first owner was stored with an explicit number, unknown to the sequence
     "INSERT INTO owner (id, name, role, password, created_at)"
     " VALUES ((SELECT max(id) + 1 FROM owner), :name, :role, :password, :at) RETURNING id"
@@ -91,7 +95,13 @@ def names(c: Connection) -> dict[int, str]:
 
 
 def alter(
-    c: Connection, id: int, *, role: Role | None = None, password: str | None = None, zone: str | None = None
+    c: Connection,
+    id: int,
+    *,
+    role: Role | None = None,
+    password: str | None = None,
+    zone: str | None = None,
+    checks_per_day: float | None = None,
 ) -> None:
     """Change an account; what is None stays.
 
@@ -100,13 +110,23 @@ def alter(
         role: Its role.
         password: The argon2id hash of its password.
         zone: The time zone of displayed times, empty for that of the browser.
+        checks_per_day: What its sentinels may spend together, 0 for as much as the budget allows.
     """
+    if checks_per_day is not None:
+        text = "UPDATE owner SET checks_per_day = :checks WHERE id = :id"
+        c.execute(text, checks=float(checks_per_day), id=id)
     if zone is not None:
         c.execute("UPDATE owner SET zone = :zone WHERE id = :id", zone=zone, id=id)
     if role is not None:
         c.execute("UPDATE owner SET role = :role WHERE id = :id", role=role, id=id)
     if password is not None:
         c.execute("UPDATE owner SET password = :password WHERE id = :id", password=password, id=id)
+
+
+def add_shares(c: Connection, settings: Settings) -> Settings:
+    """Return the settings with the share of each account as a class of the budget."""
+    shares = {share_of(row.id): row.checks_per_day for row in listing(c) if row.checks_per_day}
+    return replace(settings, budget=settings.budget.add_classes(shares)) if shares else settings
 
 
 # -- shared tags -----------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         people.add_user, shapes.User, body=shapes.NewUser, status=HTTPStatus.CREATED,
     ),
     Operation(
-        "PATCH", "/api/v1/users/{user}", "admins", "alter_user", "Another role or password",
+        "PATCH", "/api/v1/users/{user}", "admins", "alter_user", "Another role, password or share of the budget",
         people.alter_user, shapes.User, body=shapes.UserAlteration,
     ),
     Operation(

@@ -45,6 +45,8 @@ async def alter_user(call: Call) -> Any:
         row = accounts.get_by_name(c, name)
         if changed.role is not UNSET:
             accounts_of.set_role(c, row.name, changed.role)
+        if changed.checks_per_day is not UNSET:
+            accounts_of.set_share(c, row.name, changed.checks_per_day or 0.0)
         if kept is not None:
             accounts_of.set_password(c, row.name, kept)
         return accounts_of.record(accounts.get_by_name(c, name))

@@ -159,6 +159,7 @@ class UserAlteration(Taken):
     """The fields of an account to change; `checks_per_day` null: no limit."""
 
     role: Role | UnsetType = UNSET
+    checks_per_day: Annotated[float, Meta(ge=1, le=10000000)] | UnsetType | None = UNSET
     password: Annotated[str, Meta(min_length=1, max_length=1_024)] | UnsetType = UNSET
 
 
@@ -551,6 +552,7 @@ class User(Given):
     name: str
     role: Role
     created_at: Moment
+    checks_per_day: float | None
 
 
 class Users(Given):

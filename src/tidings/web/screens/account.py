@@ -10,11 +10,13 @@ from zoneinfo import available_timezones
 
 from starlette.responses import RedirectResponse, Response
 
-from tidings.clock import MINUTE
+from tidings.clock import DAY, MINUTE
 from tidings.errors import TidingsError, UsageError
+from tidings.model.watch.weight import share_of
 from tidings.service.people import accounts as accounts_of
 from tidings.service.people import leaving
 from tidings.service.people import tokens as tokens_of
+from tidings.storage.observed import polls
 from tidings.storage.people import accounts, tokens
 from tidings.web.access import RANKS, ROLES_OF_SCOPES
 from tidings.web.guard import find_token
@@ -55,7 +57,10 @@ async def show(request: Request, desk: Desk, *, problem: str = "", token: str = 
     asker = request.state.asker
 
     def read(c: Connection) -> dict[str, Any]:
+        own = accounts.get(c, asker.owner_id)
         return {
+            "checks": own.checks_per_day if own else 0.0,
+            "made": polls.sum_costs(c, desk.clock.wall() - DAY, budget=share_of(asker.owner_id)),
             "tokens": tokens.listing(c, owner_id=asker.owner_id),
             "shared": accounts.list_shared_tags(c, asker.owner_id),
         }

@@ -151,6 +151,14 @@ async def users(request: Request, desk: Desk, *, problem: str = "") -> Response:
     )
 
 
+def _read_checks(text: str) -> float:
+    """Return a number of checks a day, 0 for an empty field. Raise `UsageError` for others."""
+    digits = text.replace(",", "").strip()
+    if digits and not (digits.isascii() and digits.isdecimal()):
+        raise UsageError(say("write a whole number of checks a day, or nothing for no limit"))
+    return float(digits[:12] or 0)
+
+
 async def act_on_users(request: Request, desk: Desk) -> Response:
     """Create an account, change a role or password, remove an account, or revoke a token."""
     form = await forms.read_form(request)
@@ -163,6 +171,8 @@ async def act_on_users(request: Request, desk: Desk) -> Response:
                 await desk.store.write(accounts_of.add, name, role, kept, at=now)
             case "role":
                 await desk.store.write(accounts_of.set_role, name, role)
+            case "budget":
+                await desk.store.write(accounts_of.set_share, name, _read_checks(form.one("checks")))
             case "password":
                 async with HASHING:
                     kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))

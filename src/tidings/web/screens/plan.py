@@ -138,7 +138,7 @@ def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -
             for host, paces in sorted(hosts.items(), key=lambda one: -sum(one[1]))[:HOSTS]
         ],
         "gap": gap,
-        "purses": [str(one) for one in purses(c, settings, now=now)],
+        "purses": [f"{one.name}: {one}" for one in purses(c, settings, now=now)],
         "policy": settings.schedule.policy,
         "pace": settings.schedule.pace_seconds,
     }
