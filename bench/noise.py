@@ -27,8 +27,8 @@ from tests.replay import FAMILIES, RealPage, is_churn, real_pages
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.detection.job.contract import Body, Job, Noise, Wanted
 from tidings.detection.job.examiner import compare_bodies, examine
-from tidings.detection.noise.learn import Looked, calm
 from tidings.detection.noise.memory import Memory
+from tidings.detection.noise.polls import Looked, calm
 from tidings.model.interval import Instant
 from tidings.model.observed.change import ChangeSet
 from tidings.model.watch.interest import Interest

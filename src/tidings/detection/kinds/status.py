@@ -9,13 +9,16 @@ value updated. Nothing is parsed here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from tidings.detection.kinds.interests import interests_of
-from tidings.document.document import Document
 from tidings.document.text.words import fold, plain
 from tidings.model.observed.change import ChangeSet, ObjectCount
 from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not
 from tidings.record import dataclass
+
+if TYPE_CHECKING:
+    from tidings.document.document import Document
 
 
 @dataclass(frozen=True, slots=True)

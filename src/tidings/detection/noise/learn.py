@@ -22,7 +22,7 @@ from tidings.detection.noise.addresses import (
     keys_that_differ,
     without_queries,
 )
-from tidings.detection.noise.memory import LONGEST_EXAMPLE, MOST_WORDS, ORDER, SOON, Memory, Place, Sort, Thing
+from tidings.detection.noise.memory import LONGEST_EXAMPLE, MOST_WORDS, ORDER, Memory, Place, Sort, Thing
 from tidings.detection.noise.places import (
     Span,
     WordString,
@@ -34,11 +34,11 @@ from tidings.detection.noise.places import (
     shuffles_of,
     sides_of,
 )
+from tidings.detection.noise.polls import Looked
 from tidings.detection.noise.template import Beside, draw, stands_still
 from tidings.document.document import Document
-from tidings.model.interval import Instant
 from tidings.model.observed.change import Edit
-from tidings.record import dataclass, replace
+from tidings.record import replace
 
 MOST_NEW = 32
 """The most things that one poll adds of each sort."""
@@ -58,7 +58,7 @@ def learn_from_poll(
 
     `edits` are those of its words that are not mere values, `words_of` returns the words of a
     document to locate places in. The poll itself is counted once all views have been learned from
-    (`looks.count_poll`).
+    (`polls.count_poll`).
     """
     steady = max(0, looked.polls - memory.polls - 1) if memory.polls else 0
     known = [thing for thing in memory.of("words") if thing.view == view]
@@ -292,56 +292,3 @@ def _root(base: str) -> str:
     """Return the family of the root of a page's host: too large for one thing."""
     scheme, _, rest = base.partition("://")
     return f"{scheme}://{rest.partition('/')[0]}/"
-
-
-AT_FIRST = 8
-POLLS_A_SECOND_LOOK = 50
-"""The limit of second polls of a page: so many at first, and one per so many polls."""
-AT_FIRST_MASKED = 2
-"""Second polls after which known noise is tested again, once in `POLLS_A_SECOND_LOOK` polls."""
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """A poll: its number on the page, its time, and whether it was made right after another to tell
-    noise from changes.
-    """
-
-    polls: int
-    at: Instant
-    is_second: bool = False
-
-
-def is_soon(before: Instant, now: Instant) -> bool:
-    """Return whether a second poll comes soon enough after the one before to tell noise from
-    changes.
-    """
-    return before > 0 and now - before <= SOON
-
-
-def calm(memory: Memory, looked: Looked) -> Memory:
-    """Return the memory after a poll without changes, and after uncounted ones before it."""
-    steady = max(0, looked.polls - memory.polls)
-    things = [
-        thing.rest(steady - 1).rest(1, is_second=looked.is_second) if steady else thing for thing in memory.things
-    ]
-    return replace(memory.with_things(things), polls=looked.polls).settle()
-
-
-def count_poll(memory: Memory, looked: Looked) -> Memory:
-    """Return the memory after a poll from which everything was learned."""
-    return replace(memory, polls=looked.polls)
-
-
-def with_second_look(memory: Memory, polls: int) -> tuple[Memory, bool]:
-    """Return the memory, and whether the page should be polled again within a minute to tell noise
-    from changes.
-    """
-    more = polls // POLLS_A_SECOND_LOOK
-    is_doubtful = memory.seconds < AT_FIRST + more and any(
-        thing.is_doubtful and (memory.seconds < AT_FIRST or thing.changed > 1) for thing in memory.things
-    )
-    is_tested = memory.seconds < AT_FIRST_MASKED + more and any(not thing.wanted for thing in memory.masks)
-    if not is_doubtful and not is_tested:
-        return memory, False
-    return replace(memory, seconds=memory.seconds + 1), True

@@ -11,7 +11,7 @@ from tidings.clock import DAY, SECOND
 from tidings.model.watch.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.model.watch.weight import WHOLE
 from tidings.service.health.trouble import Trouble
-from tidings.service.plan.next_poll import is_fresh_until
+from tidings.service.plan.freshness import is_fresh_until
 from tidings.service.show.finding import spell_count, spell_since
 from tidings.storage.observed import estimates, hosts, pages
 from tidings.storage.write import charge

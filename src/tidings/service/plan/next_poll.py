@@ -10,12 +10,12 @@ How long a page is fresh according to its server.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.model.interval import spell_duration
+from tidings.model.interval import NEVER, spell_duration
 from tidings.model.observed.poll_reason import PollReason, Why
-from tidings.scheduling.population import NEVER
+from tidings.service.plan.freshness import is_fresh_until
 from tidings.service.plan.spread import Apart
 from tidings.service.watch.noise import second_at
 from tidings.service.watch.page_schedule import (
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidings.model.interval import Duration, Instant
-    from tidings.model.observed.page import PageState
     from tidings.model.observed.unit import Unit
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import WatchedPage
@@ -246,17 +245,3 @@ class Dues:
             return on_change
         self._eased[page.state.page_id] = fresh - on_change
         return fresh
-
-
-UNHEEDED: Final = 5
-"""One poll in this many ignores the freshness claim, so that a false one is found out."""
-
-
-def is_fresh_until(state: PageState, *, most: Duration) -> Instant:
-    """Return until when a page is fresh according to its server, at most `most` after the last
-    poll; 0: no claim.
-    """
-    is_heeded = state.fresh_doubt == 0 and state.polls % UNHEEDED != 0
-    if not is_heeded or state.fresh_until is None or state.checked_at is None:
-        return 0
-    return min(state.fresh_until, state.checked_at + most)

@@ -20,8 +20,6 @@ from urllib.parse import urlsplit
 
 from tidings.errors import AddressError, SecretError, SentinelError
 from tidings.fetching import address as web
-from tidings.language import parser
-from tidings.language.write import printer
 from tidings.model.secret import Secret
 from tidings.model.watch.sentinel import Alter, Clauses, Defaults, Sentinel
 from tidings.model.watch.telling import REFERENCE, SEALED, Channel, secret_of
@@ -178,6 +176,9 @@ def _forget(c: Connection, kind: str, address: str, reference: str) -> None:
 
 def _seal_text(references: References, text: str) -> str:
     """Return a stored text with references; "" for an unreadable one, which `doctor` reports."""
+    from tidings.language import parser  # verbs that list parse no statement
+    from tidings.language.write import printer
+
     try:
         return printer.to_text(references.seal(parser.recall(text)))
     except (SentinelError, ValueError):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from tidings.clock import MINUTE
 from tidings.detection.job.contract import Noise
-from tidings.detection.noise.learn import Looked, calm, is_soon
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Thing, from_plain, to_plain
+from tidings.detection.noise.polls import Looked, calm, is_soon
 from tidings.document.select.extraction import extraction_of
 from tidings.errors import UsageError
 from tidings.model.observed.poll_reason import Why

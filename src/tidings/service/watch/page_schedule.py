@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from tidings.model.interval import NEVER
 from tidings.model.watch.timing import FetchEvery
 from tidings.model.watch.weight import WHOLE, share_of
-from tidings.scheduling.population import NEVER
 from tidings.service.watch.cursors import hours_of, is_open, is_unconfirmed, may_begin, next_tick, ticks_of
 
 if TYPE_CHECKING:

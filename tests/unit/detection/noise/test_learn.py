@@ -2,9 +2,9 @@ from itertools import pairwise
 
 from tidings.detection.find.findings import finding_of_words
 from tidings.detection.noise import learn
-from tidings.detection.noise.learn import Looked
 from tidings.detection.noise.memory import Memory
 from tidings.detection.noise.places import place_of
+from tidings.detection.noise.polls import Looked
 from tidings.document.parse import parse
 
 
