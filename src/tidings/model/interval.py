@@ -49,3 +49,9 @@ def spell_duration(duration: Duration) -> str:
         if duration % size == 0 and duration >= size:
             return f"{duration // size} {name}"
     return f"{duration / 1_000_000:.6f}".rstrip("0").rstrip(".") + " s"
+
+
+def say_duration(duration: Duration) -> str:
+    """Return a duration as a sentence says it: `2 days`, `1 hour`, `90 min`."""
+    spelled = spell_duration(duration)
+    return spelled if spelled.startswith("1 ") or not spelled.endswith(("hour", "day", "week")) else f"{spelled}s"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from tidings.document.text.words import fold
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 from tidings.search.query import places_of_terms
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class _Line:
 
     text: str
     hits: tuple[tuple[int, int, int], ...]
+    after: str = ""
+    """The text behind it, of a line that is nothing but a phrase, such as a heading."""
 
     @property
     def found(self) -> frozenset[int]:
@@ -66,7 +68,16 @@ def snippet(text: str, phrases: Sequence[Phrase], *, most: int = MOST) -> list[S
         if stretches:
             stretches.append((" … ", False))
         stretches += _cut(line, room)
+        if line.after and (rest := _line(line.after, phrases)):
+            shorter = max(1, room - len(line.text))
+            stretches.append((" … ", False))
+            stretches += _cut(rest, shorter) if rest.hits else [(_shorten(line.after, shorter), False)]
     return stretches
+
+
+def _shorten(text: str, most: int) -> str:
+    """Return a text, of a long one its beginning up to a space."""
+    return text if len(text) <= most else text[: _at_space(text, most, max(0, most - 20))].rstrip() + "…"
 
 
 def mark(text: str, phrases: Sequence[Phrase]) -> list[Stretch]:
@@ -84,6 +95,8 @@ def _lines(text: str, phrases: Sequence[Phrase]) -> list[_Line]:
     for _, place in sorted(counted)[:_READ]:
         line = _line(_from_first(lines[place], known[place], keys), phrases)
         if line.hits:
+            if not any(not is_hit and any(map(str.isalnum, piece)) for piece, is_hit in _cut(line, len(line.text))):
+                line = replace(line, after=" ".join(" ".join(lines[place + 1 : place + 4]).split())[:_LONGEST_LINE])
             found[place] = line
             if len(found) >= _WEIGHED:
                 break

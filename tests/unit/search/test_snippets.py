@@ -26,6 +26,15 @@ def test_the_line_that_answers_is_shown():
     assert "Welcome to the [shop]" == spell(snippet(TEXT, parse("sho*").phrases))
 
 
+def test_a_heading_is_shown_with_the_words_behind_it():
+    """A line that is nothing but the words of the query says too little alone."""
+    text = "Kettle\nIt costs 30 euro.\nLamps, small\nTables"
+
+    assert "[Kettle] … It costs 30 euro. Lamps, small Tables" == spell(snippet(text, parse("kettle").phrases))
+    assert "[Lamps], small" == spell(snippet(text, parse("lamps").phrases))
+    assert "[Tables]" == spell(snippet(text, parse("tables").phrases))
+
+
 def test_a_text_that_answers_elsewhere_shows_its_beginning():
     """Its title may hold what was searched for."""
     assert "Welcome to the shop Our Café is open Espresso…" == spell(snippet(TEXT, parse("zebra").phrases, most=46))

@@ -16,7 +16,7 @@ from tidings.errors import PollerBusyError, SentinelError, ServiceError, UsageEr
 from tidings.language import expressions
 from tidings.language.expressions import quote
 from tidings.language.forms import parse_file
-from tidings.model.interval import spell_duration
+from tidings.model.interval import say_duration
 from tidings.model.secret import Secret
 from tidings.model.watch.interest import keep_inserted
 from tidings.model.watch.sentinel import Sentinel
@@ -164,7 +164,7 @@ def _login(database: Database, arguments: argparse.Namespace, settings: Settings
     password = _password(database, arguments, settings, host)
     if arguments.login_form is None:
         return f"login-{plain}"[:100], basic(arguments.user, password)
-    return arguments.password or f"login-{plain}"[:100], password
+    return arguments.password or f"form-{plain}"[:100], password
 
 
 def _password(database: Database, arguments: argparse.Namespace, settings: Settings, host: str) -> Secret:
@@ -350,7 +350,7 @@ async def _look(database: Database, named: dict[int, set[int]], name: str, setti
         return "the budget is spent; the first check comes as soon as it allows"
     if len(found.polls) >= len(named):
         return ""
-    waited = spell_duration(max(SECOND, (clock.now() - begun) // SECOND * SECOND))
+    waited = say_duration(max(SECOND, (clock.now() - begun) // SECOND * SECOND))
     why = f" ({said})" if said else ""
     if len(named) == 1:
         return f"the page has not answered within {waited}{why}; `tidings check {name}` or a running service checks it again"

@@ -12,7 +12,7 @@ from tidings.cli.output import add_json, progress, write_json, write_line
 from tidings.clock import DAY, HOUR, SystemClock
 from tidings.errors import UsageError
 from tidings.language import parser as language
-from tidings.model.interval import spell_duration
+from tidings.model.interval import say_duration
 from tidings.model.watch.sentinel import Sentinel
 from tidings.scheduling.policies import POLICIES
 from tidings.service.on_demand.simulation import (
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         )
     ]
     if not arguments.json:
-        write_line(_HEAD.format("", "a day", "found", "half within", f"seen within {spell_duration(arguments.within)}"))
+        write_line(_HEAD.format("", "a day", "found", "half within", f"seen within {say_duration(arguments.within)}"))
     if arguments.trace is None:
         _write("what really happened", {"kind": "real"}, history.as_it_was(), arguments)
     for number, (a_day, policy, urgency) in enumerate(ways):

@@ -24,7 +24,7 @@ from tidings.fetching import address
 from tidings.fetching.browser.parts import HTML, Load, PartAnswer, PartFetcher
 from tidings.fetching.browser.steps import Typed, play
 from tidings.fetching.fetcher import FetchError
-from tidings.fetching.http import answers
+from tidings.fetching.http import answers, cookies
 from tidings.model.secret import Secret
 from tidings.record import dataclass
 
@@ -201,6 +201,7 @@ class Visit:
         self._steps = load.request.steps
         self._typed = Typed()
         self._had: dict[str, PartAnswer] = {}
+        self._set: dict[tuple[str, str, str], str] = {}
         self._next: PartAnswer | None = None
         self._is_stepping = False
         self._is_served = False
@@ -406,6 +407,8 @@ class Visit:
             self._end(FetchError("request", "the page writes the typed secret into an address"))
             await route.abort("blockedbyclient")
             return
+        if self._is_stepping:
+            await self._take_cookies(url)
         match treatment(
             request.resource_type, request.method, is_page=is_page, pictures=self._pictures, steps=self._is_stepping
         ):
@@ -422,6 +425,18 @@ class Visit:
                     self._ended.set()
             case _:
                 await route.abort("blockedbyclient")
+
+    async def _take_cookies(self, url: str) -> None:
+        """Send along the cookies that scripts of the page set: the browser has no others.
+
+        One that holds a typed secret stays behind.
+        """
+        for one in await self._page.context.cookies(url):
+            named = (one["name"], one["domain"], one["path"])
+            if self._set.get(named) != one["value"] and not self._typed.is_in(one["value"]):
+                self._set[named] = one["value"]
+                line = f"{one['name']}={one['value']}; Path={one['path']}{'; Secure' * one['secure']}"
+                self._load.jar = cookies.merge(self._load.jar or (), (line,), url, now=self._now)
 
     def _is_of_page(self, request: Any) -> bool | None:
         """Return whether a request navigates the page itself; None if it belongs to another

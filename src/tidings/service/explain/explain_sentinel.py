@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.language.dates import point_text, zone_of
 from tidings.language.write.texts import clause_lines, rate_text
-from tidings.model.interval import spell_duration
+from tidings.model.interval import say_duration, spell_duration
 from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnChange
 from tidings.scheduling.timetable.hours import Hours
 from tidings.service.notify.quiet_hours import tick_after
@@ -163,7 +163,7 @@ def _next(
         return _open(asker, least), "the first check"
     period, how = _period(fetch, learned, asker.settings)
     due = page.checked_at + period if turn is None else turn
-    return _open(asker, max(due, least)), f"{said}: {how} {spell_duration(roundly(period))}"
+    return _open(asker, max(due, least)), f"{said}: {how} {say_duration(roundly(period))}"
 
 
 @lru_cache(maxsize=1024)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.fetching.address import is_local
 from tidings.language import expressions
 from tidings.model.event_type import EventType
-from tidings.model.interval import spell_duration
+from tidings.model.interval import say_duration
 from tidings.model.watch.sentinel import FetchEvery
 from tidings.service.explain.explain_sentinel import Prospect, outlook, roundly
 from tidings.service.on_demand.seen_now import SeenNow, finds_nothing, record_of
@@ -114,10 +114,10 @@ def _describe_watched(sentinel: Sentinel, seen: dict[str, Any]) -> str:
 
 def _pace(sentinel: Sentinel, look: Prospect | None) -> str:
     if isinstance(sentinel.fetch, FetchEvery):
-        return f"every {spell_duration(sentinel.fetch.interval)}"
+        return f"every {say_duration(sentinel.fetch.interval)}"
     if look is None or look.every is None:
         return "when it is asked for"
-    return f"about every {spell_duration(roundly(look.every))}"
+    return f"about every {say_duration(roundly(look.every))}"
 
 
 def _warnings(identity: PageIdentity, state: PageState, seen: dict[str, Any], settings: Settings) -> list[str]:

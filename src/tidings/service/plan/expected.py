@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tidings.model.interval import spell_duration
+from tidings.model.interval import say_duration
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.sentinel import FetchOnChange
 from tidings.scheduling.timetable.expected import RATE, execution_interval, learn_interval, next_update, rate_interval
@@ -43,7 +43,7 @@ def list_expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Dea
     update = next_update(last, interval, page.state.checked_at)
     for sub in page.subscriptions.values():
         if isinstance(sub.fetch, FetchOnChange) and sub.fetch.within is not None:
-            within = spell_duration(sub.fetch.within)
+            within = say_duration(sub.fetch.within)
             asked = execution_interval(update, interval, sub.fetch.within, sub.fetch.until)
             yield Deadline(
                 page.state.page_id,

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.model.interval import NEVER, spell_duration
+from tidings.model.interval import NEVER, say_duration
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.service.plan.freshness import is_fresh_until
 from tidings.service.plan.spread import Apart
@@ -193,7 +193,7 @@ class Dues:
         eased = self._eased.get(page_id)
         if eased is None:
             return PollReason(Why.CHANGE)
-        return PollReason(Why.EASED, spell_duration(-(-eased // SECOND) * SECOND))
+        return PollReason(Why.EASED, say_duration(-(-eased // SECOND) * SECOND))
 
     def second_now(self, now: Instant) -> list[int]:
         """Return the pages whose second poll, to tell noise from news, may be made now."""

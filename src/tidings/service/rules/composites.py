@@ -23,7 +23,7 @@ from tidings.events.expression import And, AnyOfEvents, Expression, Or, Plus
 from tidings.events.operators.node import Context
 from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
 from tidings.language import expressions
-from tidings.model.interval import ExecutionInterval, spell_duration
+from tidings.model.interval import ExecutionInterval, say_duration
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.timing import FetchAt, FetchEvery
 from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, name_logged, own, postpone
@@ -210,7 +210,7 @@ class Composites:
         ]
         if not unseen:
             return await self._came_true(moment, place, span["parts"])
-        width = spell_duration(span["until"] - span["from"])
+        width = say_duration(span["until"] - span["from"])
         reason = f"whether {' and '.join(dict.fromkeys(unseen))} changed is not known: not checked well for {width}"
         report = JointReport(
             changes=[part["change"] for part in span["parts"]],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -112,6 +114,26 @@ def test_a_login_by_steps_keeps_its_cookie_and_leads_to_the_page_behind(chromium
     assert server.url("/mine") == seen.final_url
     assert ["GET /", "POST /in", "GET /mine"] == [f"{asked.method} {asked.path}" for asked in server.seen]
     assert ["/in"] == [asked.path for asked in server.seen if b"k3ttle" in asked.body or "k3ttle" in asked.target]
+
+
+@pytest.mark.parametrize(("value", "is_sent"), [("yes", True), (PASSWORD, False)])
+def test_a_cookie_that_a_script_sets_is_sent_along(chromium, server, value, is_sent):
+    """A click that sets a cookie opens the page behind; a typed secret is in no cookie."""
+    script = f"document.cookie = {json.dumps('told=' + value + '; path=/')}; location = '/behind'"
+    page = f'{FORM}<button id=ok onclick="{html.escape(script)}">OK</button>'
+    server.pages |= {"/": Page(page.encode(), HTML), "/behind": Page(b"<p>Behind</p>", HTML)}
+
+    seen = chromium.render(
+        server.url("/"),
+        steps=(
+            played("fill", "css=#pw", Secret(PASSWORD)),
+            played("click", "css=#ok"),
+            played("wait", "text=Behind"),
+        ),
+    )
+
+    assert isinstance(seen, Fetched), seen
+    assert is_sent is ("told=" in server.seen[-1].headers.get("cookie", ""))
 
 
 def test_after_a_secret_was_typed_nobody_else_is_asked(chromium):
