@@ -68,7 +68,7 @@ def snippet(text: str, phrases: Sequence[Phrase], *, most: int = MOST) -> list[S
         if stretches:
             stretches.append((" … ", False))
         stretches += _cut(line, room)
-        if line.after and (rest := _line(line.after, phrases)):
+        if line.after and (rest := _line(line.after, phrases)) is not None:
             shorter = max(1, room - len(line.text))
             stretches.append((" … ", False))
             stretches += _cut(rest, shorter) if rest.hits else [(_shorten(line.after, shorter), False)]
