@@ -1,13 +1,18 @@
-"""False alarms and missed changes where the kinds of noise of real pages are planted on real edits at real times.
+"""False alarms and missed changes where the kinds of noise of real pages are planted on real edits
+at real times.
 
-    PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/noise.py [KIND…] [--pages 40] [--looks 100] [--seed 1] [--show]
-    PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/noise.py --real [FAMILY…] [--show]
+    PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/noise.py [KIND…] [--pages 40] [--looks 100]
+    [--seed 1] [--show] PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/noise.py --real [FAMILY…]
+    [--show]
 
-A *series* is one page of `page_versions` shown at the times of one page of `change_traces/text_change_times`: where that page changed its visible
-text, ours goes on to its next version (and after the last begins again); where only its markup changed, ours stays as it is. One kind of noise is
-planted at one place that all its versions have, drawn anew at each fetch. Second looks that the learner asks for are made a minute later; in the first five
-polls, and while a place is suspected, what a look found waits for that, as in the service (0048). Compared is what is told with what would be if everything that differs were told. docs/why/noise.md argues the method. Several kinds at once, and kinds of
-news, on pages that are made up: bench/noise_kinds.py.
+A *series* is one page of `page_versions` shown at the times of one page of
+`change_traces/text_change_times`: where that page changed its visible text, ours goes on to its
+next version (and after the last begins again); where only its markup changed, ours stays as it is.
+One kind of noise is planted at one place that all its versions have, drawn anew at each fetch.
+Second looks that the learner asks for are made a minute later; in the first five polls, and while a
+place is suspected, what a look found waits for that, as in the service (0048). Compared is what is
+told with what would be if everything that differs were told. docs/why/noise.md argues the method.
+Several kinds at once, and kinds of news, on pages that are made up: bench/noise_kinds.py.
 """
 
 from __future__ import annotations
@@ -154,7 +159,9 @@ KINDS: Mapping[str, Plant] = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A real page whose successive versions differ in words, links or images; `split` are its versions at the planted place."""
+    """A real page whose successive versions differ in words, links or images; `split` are its
+    versions at the planted place.
+    """
 
     name: str
     versions: tuple[bytes, ...]
@@ -190,7 +197,9 @@ def _is_same(old: bytes, new: bytes) -> bool:
 
 
 def _split(versions: Sequence[bytes], rng: Rng) -> tuple[tuple[bytes, bytes], ...] | None:
-    """Return the versions cut at a place that the same 60 bytes before it name alone in each; None if they have none."""
+    """Return the versions cut at a place that the same 60 bytes before it name alone in each; None
+    if they have none.
+    """
     first = versions[0]
     ends = [at + len(mark) for mark in SEPARATORS[:4] for at in _all(first, mark) if at > first.find(b"<body")]
     for end in (ends[number] for number in rng.permutation(len(ends))[:200]):
@@ -216,7 +225,9 @@ def _all(data: bytes, mark: bytes) -> Iterator[int]:
 
 
 def timelines(looks: int, rng: Rng) -> Iterator[list[tuple[Instant, bool]]]:
-    """Yield (when, whether the text changed) of so many raw changes in a row of one real page after another, for ever."""
+    """Yield (when, whether the text changed) of so many raw changes in a row of one real page after
+    another, for ever.
+    """
     found: dict[str, list[tuple[Instant, bool]]] = defaultdict(list)
     for row in rows_of("change_traces/text_change_times.csv.gz"):
         found[row["page_id"]].append((int(row["unix_time"]) * SECOND, row["visible_text_changed"] == "1"))
@@ -231,7 +242,9 @@ def timelines(looks: int, rng: Rng) -> Iterator[list[tuple[Instant, bool]]]:
 
 
 class Watch:
-    """One subscription to any change of one page, as the service keeps it: a base, the newest version, what is known of its noise."""
+    """One subscription to any change of one page, as the service keeps it: a base, the newest
+    version, what is known of its noise.
+    """
 
     def __init__(self) -> None:
         self.memory = Memory()
@@ -241,12 +254,15 @@ class Watch:
         self.base = self.newest = self.polls = 0
         self.seconds = 0
         self.digest: object = None
-        """of all words and all addresses as they are written: what whole-text comparison tells of"""
+        """of all words and all addresses as they are written: what whole-text comparison tells
+        of"""
 
     def look(
         self, body: Body, at: Instant, *, is_second: bool = False, takes: bool = True
     ) -> tuple[ChangeSet, bool, bool]:
-        """Return (what was found, whether it is quiet, whether a second look is wanted). `takes`: it is compared with the base, which it becomes."""
+        """Return (what was found, whether it is quiet, whether a second look is wanted). `takes`:
+        it is compared with the base, which it becomes.
+        """
         self.polls += 1
         references = {self.base, self.newest} - {0}
         wanted = (Wanted(key=1, reference=self.base, expression=ANY),) if takes and self.base else ()
@@ -385,7 +401,9 @@ def replay(page: Page, times: Sequence[tuple[Instant, bool]], plant: Plant, rng:
 
 
 def real(families: Sequence[str], *, shows: bool) -> None:
-    """Show every version of every real page an hour after the one before and print what is told of pairs that the index calls text or markup-only."""
+    """Show every version of every real page an hour after the one before and print what is told of
+    pairs that the index calls text or markup-only.
+    """
     print(
         f"{'family':<15}{'text':>6}{'told':>6}{'quiet':>7}{'nothing':>9}{'markup':>8}{'told':>6}{'quiet':>7}{'URLs alone':>12}{'masks':>7}"
     )
@@ -434,7 +452,9 @@ def _real_line(name: str, c: Counter[tuple[str, str]]) -> str:
 
 
 def times() -> None:
-    """Print how often hashing bytes would alarm for nothing where the visible text stayed, in 1,000 days of a page."""
+    """Print how often hashing bytes would alarm for nothing where the visible text stayed, in 1,000
+    days of a page.
+    """
     found: dict[str, list[tuple[int, bool]]] = defaultdict(list)
     for row in rows_of("change_traces/text_change_times.csv.gz"):
         found[row["page_id"]].append((int(row["unix_time"]), row["visible_text_changed"] == "1"))

@@ -76,7 +76,9 @@ class Door:
 def test_a_password_is_in_the_requests_that_log_in_and_nowhere_else(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    """Requests, log, messages, every verb, every screen and API path, all files, a backup of each kind."""
+    """Requests, log, messages, every verb, every screen and API path, all files, a backup of each
+    kind.
+    """
     need_chromium()
     heard, door, shop = io.StringIO(), Door(world), Shop(world)
     handler = logging.StreamHandler(heard)
@@ -115,7 +117,9 @@ def test_a_password_is_in_the_requests_that_log_in_and_nowhere_else(
 
 
 def _watch(world: World, hook: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the three sentinels: two by the command line, which reads the password, one by its secret."""
+    """Make the three sentinels: two by the command line, which reads the password, one by its
+    secret.
+    """
     every = ("--every", "1h", "--no-check", "--no-test", "--notify", hook, "--notify", "console")
     login = ("--login-form", world.server.url("/login"))
     for name, path, more in (("basic", "/basic", ()), ("form", "/account", login)):
@@ -131,7 +135,9 @@ def _watch(world: World, hook: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def _open_everything(app: Any, world: World) -> dict[str, bytes]:
-    """Return each GET of the table of entrances, with what there is in its places; links of screens too."""
+    """Return each GET of the table of entrances, with what there is in its places; links of screens
+    too.
+    """
     shown: dict[str, bytes] = {}
     waiting = list(_list_paths(world))
     while waiting:
@@ -193,7 +199,9 @@ def _run_verbs(world: World, folder: Path, monkeypatch: pytest.MonkeyPatch, caps
 
 
 def _list_files(data: Path, folder: Path) -> Iterator[Path]:
-    """Yield every file of the data directory but the key, and both backups with all that is in them."""
+    """Yield every file of the data directory but the key, and both backups with all that is in
+    them.
+    """
     for backup in (folder / "plain.tar", folder / "secret.tar"):
         with tarfile.open(backup) as packed:
             assert ("secrets.key" in packed.getnames()) is False

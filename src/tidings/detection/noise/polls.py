@@ -1,4 +1,4 @@
-"""Count the polls of a page for its noise, and decide when a second poll is made to tell noise from
+"""Count the polls of a page for its noise, and decide when a second poll is made to part noise from
 changes (detection §4.3). It reads no page, so the process that polls can use it.
 """
 

@@ -1,4 +1,6 @@
-"""What servers say of how long a page stays fresh. Apart from what plans, so that `list` reads no numpy."""
+"""What servers say of how long a page stays fresh. Apart from what plans, so that `list` reads no
+numpy.
+"""
 
 from __future__ import annotations
 

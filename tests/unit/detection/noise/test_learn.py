@@ -33,7 +33,9 @@ def test_a_look_looks_for_no_more_places_than_it_adds(monkeypatch):
 
 
 def feed(first, visits, count=3):
-    """Return a page of entries whose visits are counted; `visits` are those of the first, each next one has a few more."""
+    """Return a page of entries whose visits are counted; `visits` are those of the first, each next
+    one has a few more.
+    """
     entries = range(first, first + count)
     return parse(
         "".join(
@@ -64,7 +66,9 @@ def spread(memory):
 
 
 def test_what_was_proved_of_entries_holds_for_those_that_take_their_place():
-    """The entries that second looks found to differ alike are gone from the feed for long; their visits are noise in each that came."""
+    """The entries that second looks found to differ alike are gone from the feed for long; their
+    visits are noise in each that came.
+    """
     memory = prove()
     assert spread(memory)
     for poll in range(7, 107):
@@ -75,7 +79,9 @@ def test_what_was_proved_of_entries_holds_for_those_that_take_their_place():
 
 
 def test_what_no_entry_has_any_more_is_forgotten():
-    """Where nothing between the same words differs, the proof goes with the places that it was made of."""
+    """Where nothing between the same words differs, the proof goes with the places that it was made
+    of.
+    """
     memory = prove()
     for poll in range(7, 57):
         old, new = (parse(f"<p>Other words of {poll} are here {side}</p>".encode(), "text/html") for side in "ab")
@@ -118,7 +124,9 @@ def node(took, number):
 
 
 def test_noise_beside_which_something_else_differs_is_looked_at_again():
-    """Second looks found the same node by chance; the next one learns that it is noise too, and then nothing is in doubt."""
+    """Second looks found the same node by chance; the next one learns that it is noise too, and
+    then nothing is in doubt.
+    """
     memory = Memory()
     for poll in range(1, 8):
         memory = learn_poll(memory, node(poll, 1), node(poll + 50, 1), poll, is_second=poll in {2, 4})
