@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -195,7 +196,8 @@ def test_it_is_spoken_over_a_pipe(lived: World) -> None:
 
     async def act() -> Any:
         words = ["-m", "tidings", "mcp", "--data", str(lived.directory)]
-        async with Client(StdioServerParameters(command=sys.executable, args=words)) as client:
+        variables = {**os.environ, "TIDINGS_STORE_URL": lived.settings.store.url}
+        async with Client(StdioServerParameters(command=sys.executable, args=words, env=variables)) as client:
             return await call(client, "list_sentinels")
 
     assert ["shop"] == [one["name"] for one in asyncio.run(act())["sentinels"]]

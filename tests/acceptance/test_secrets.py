@@ -41,7 +41,7 @@ HOOK = "c4nary-hook-path-2b8e"
 CHAT = "c4naryChatToken5d1c"
 """Tokens in the addresses of receivers: of a webhook and of a service of Apprise, written out in statements."""
 PASSWORD = "c4nary-proxy-pw-91"
-OTHERS = frozenset({"demo", "serve", "confirm"})
+OTHERS = frozenset({"demo", "serve", "confirm", "mcp"})
 """Verbs that do not end by themselves; `serve` is the monitor that the story plays."""
 
 
@@ -292,7 +292,7 @@ def _use_everything(
         ("user", "add", "ada"), ("user", "list"), ("user", "export", "ada"),
         ("explain", "plain"), ("simulate", "--days", "1"), ("completion", "names"), ("search", "page"),
         ("queries", "list"), ("import", str(tmp_path / "git"), "--dry-run"), ("backup", str(tmp_path / "kept.tar")),
-        ("verify", str(tmp_path / "kept.tar")), ("restore", str(tmp_path / "kept.tar")),
+        ("verify", str(tmp_path / "kept.tar")), ("collect", server.url("/plain"), "--dry-run"), ("export", "text"), ("export", "yaml"), ("export", "jsonl"), ("restore", str(tmp_path / "kept.tar")),
         *((verb, name) for name in (*asked, "proxied") for verb in ("show", "mask", "history", "diff")),
         ("history", "denied", "--polls"), ("deliveries", "replay", world.deliveries()[0].id),
     ]  # fmt: skip

@@ -38,7 +38,7 @@ def test_an_error_carries_its_text(name):
 @pytest.mark.parametrize("name", CLASSES)
 def test_every_error_says_what_it_means(name):
     """Each class has a docstring of its own, a sentence."""
-    assert (CLASSES[name].__doc__ or "").endswith(".")
+    assert (CLASSES[name].__doc__ or "").strip().endswith(".")
     assert CLASSES[name].__doc__ != CLASSES[name].__mro__[1].__doc__
 
 

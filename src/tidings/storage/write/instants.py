@@ -73,6 +73,7 @@ HISTORY: Final = frozenset(
         ("token", "created_at"),
         ("token", "used_at"),
         ("event", "at"),
+        ("collection_page", "found_at"),
         ("poll", "charged_at"),
         ("poll", "finished_at"),
         ("version", "fetched_at"),

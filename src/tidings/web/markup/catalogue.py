@@ -70,17 +70,18 @@ def sentences(*texts: str) -> tuple[str, ...]:
     return texts
 
 
-def say_count(many: int, one: str, more: str) -> str:
+def say_count(many: float, one: str, more: str) -> str:
     """Return a sentence with a count in the reader's language.
 
     Args:
-        many: The count.
+        many: The count; one that is not whole is shown with two digits.
         one: The English sentence for one; `{n}` is replaced by the count.
         more: The same for any other count.
     """
     forms, form_of = _forms(_language.get(), one, more)
-    said: str = forms[min(form_of(many), len(forms) - 1)]
-    return said.format(n=f"{many:,}")
+    whole = int(many) if many == int(many) else None
+    said: str = forms[min(form_of(2 if whole is None else whole), len(forms) - 1)]
+    return said.format(n=f"{many:.2g}" if whole is None else f"{whole:,}")
 
 
 def draw(sentence: str, /, **values: Any) -> Markup:

@@ -114,7 +114,7 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
 
 
-def count(many: int, noun: str, plural: str = "") -> str:
+def count(many: float, noun: str, plural: str = "") -> str:
     """Return a count with its noun: `1 check`, `1,284 checks`."""
     return say_count(many, f"{{n}}{_NBSP}{noun}", f"{{n}}{_NBSP}{plural or noun + 's'}")
 
