@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.world import World, play
-from tidings.cli.show import plan
+from tidings.cli.show import planning
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.observed.poll_reason import Why
 from tidings.model.wall import instant_of, local_of
@@ -223,7 +223,7 @@ def test_the_plan_says_when_a_page_has_its_turn(make_world, policy):
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
         now = world.clock.now()
-        turns = world.read(plan.find_turns, world.settings, now)
+        turns = world.read(planning.find_turns, world.settings, now)
         planned = world.read(agenda, world.settings, names=(), now=now, turns=turns)
         await world.pass_time(monitor, 12 * HOUR)
         made = {look.page_id: world.polls(look.page_id)[1].charged_at for look in planned}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.cli.happenings import happening_of
 from tidings.cli.health import read_health
 from tidings.cli.output import add_json, short_time, write_json, write_line
-from tidings.cli.show import plan
+from tidings.cli.show import planning
 from tidings.cli.show.listing import list_pages, write_standstill
 from tidings.cli.show.mask import lines_of
 from tidings.clock import SystemClock
@@ -21,7 +21,7 @@ from tidings.service.explain.explain_sentinel import outlook
 from tidings.service.explain.on_time_report import captures
 from tidings.service.explain.plan_summary import purse_of
 from tidings.service.on_demand import add_answer
-from tidings.service.plan import worth
+from tidings.service.plan import learned_worth
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record
 from tidings.service.sources import outside_events
@@ -82,14 +82,14 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         {
             **page,
             "healed": list_healed(known[page["page"]].remembered, meaning(row.text)),
-            "learned": worth.record(known[page["page"]].learned),
+            "learned": learned_worth.record(known[page["page"]].learned),
             "missing": add_answer.missing(connection, row.id, int(page["page"]), meaning(row.text)),
         }
         for page in held
     ]
     found = changes.listing(connection, sentinel=row.name, limit=5)
     now = SystemClock().now()
-    find, turns = by_name.lives(connection, dropped=True), plan.find_turns(connection, settings, now)
+    find, turns = by_name.lives(connection, dropped=True), planning.find_turns(connection, settings, now)
     coming = outlook(connection, row, find=find, settings=settings, now=now, turns=turns)
     zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
     made = captures(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)
@@ -129,7 +129,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     for page in held:
         write_line(f"{page['url']}  {page['title']}")
         masks = lines_of(noise.masks(connection, int(page["page"])), row.name)
-        for line in _lines(page, worth.spell(known[page["page"]].learned), masks):
+        for line in _lines(page, learned_worth.spell(known[page["page"]].learned), masks):
             write_line(f"    {line}")
     for asked, counts in made.items():
         said = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())

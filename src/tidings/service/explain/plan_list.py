@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidings.service.explain.explain_sentinel import Prospect, outlook
-from tidings.service.plan import worth
+from tidings.service.plan import learned_worth
 from tidings.service.show.records import rfc3339
 from tidings.service.watch import by_name
 from tidings.storage.observed import estimates, pages
@@ -44,7 +44,7 @@ class ComingPoll(NamedTuple):
             "url": self.prospect.url,
             "at": rfc3339(self.prospect.at),
             "reason": self.prospect.why,
-            **({"learned": {**known, **worth.record(self.taught)}} if expert else {}),
+            **({"learned": {**known, **learned_worth.record(self.taught)}} if expert else {}),
         }
 
     @property

@@ -19,7 +19,7 @@ from tidings.storage.watches import sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.scheduling.timetable.intervals import Admission
+    from tidings.scheduling.timetable.admission import Admission
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
@@ -71,7 +71,7 @@ def _admissions(
     """
     import numpy as np  # only needed with such pages: doctor starts quickly
 
-    from tidings.scheduling.timetable.intervals import admit
+    from tidings.scheduling.timetable.admission import admit
 
     intervals, costs = np.array([i for _, i, _ in asked]), np.array([cost for *_, cost in asked])
     yield (

@@ -32,7 +32,7 @@ from tidings.model.watch.weight import WHOLE
 from tidings.record import dataclass, replace
 from tidings.scheduling.budget import TokenBucket, pay
 from tidings.scheduling.simulate.ledger import Ledger, Polls, Trace, account, make_trace
-from tidings.service.plan.worth import relearn
+from tidings.service.plan.learned_worth import relearn
 from tidings.service.run.from_settings import budgets, open_planner
 from tidings.service.watch.cursors import next_tick, ticks_of
 from tidings.service.watch.needs import Needs

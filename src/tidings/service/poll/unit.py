@@ -14,8 +14,8 @@ from tidings.service.examine.detect import event_of
 from tidings.service.examine.poll_result import PollResult
 from tidings.service.notify.activate import first_report, too_late
 from tidings.service.notify.news import drafts
+from tidings.service.plan.learned_worth import teach
 from tidings.service.plan.next_poll import get_confirmation_wait
-from tidings.service.plan.worth import teach
 from tidings.service.watch.cursors import reference
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.model.interval import ExecutionInterval
-from tidings.scheduling.timetable.intervals import FixedInterval, admit
+from tidings.scheduling.timetable.admission import admit
+from tidings.scheduling.timetable.intervals import FixedInterval
 
 HOURLY = FixedInterval(start=1_000, interval=600, slack=60)
 
