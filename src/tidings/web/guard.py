@@ -2,7 +2,8 @@
 
 A page in a user's browser must not reach what listens on loopback. A name that an attacker points
 here is refused by its Host header, a page of another site by the browser's `Origin` and
-`Sec-Fetch-Site`; no answer allows another origin to read it.
+`Sec-Fetch-Site`; no answer allows another origin to read it. Nor is anything fetched ahead of a
+click: a search is logged, a result counts as opened, a new address is fetched.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ SECURITY: Final = {
 }
 OWN_SITE: Final = frozenset({"same-origin", "none"})
 READING: Final = frozenset({"GET", "HEAD"})
+AHEAD: Final = ("sec-purpose", "purpose", "x-moz")
+"""Headers by which browsers mark a prefetch or prerender (Fetch Standard, and before it)."""
 REALM: Final = {"www-authenticate": 'Basic realm="tidings", charset="UTF-8"'}
 
 
@@ -80,6 +83,9 @@ class RequestGuard:
         is_visit = method in READING and headers.get("sec-fetch-mode") == "navigate"
         if not is_own_page or (site is not None and site not in OWN_SITE and not is_visit):
             message = "pages of other sites may not ask this service"
+            raise ProblemError(HTTPStatus.FORBIDDEN, message)
+        if any(headers.get(name, "").strip().lower().startswith("prefetch") for name in AHEAD):
+            message = "this service answers what somebody opens, not what a browser fetches ahead of that"
             raise ProblemError(HTTPStatus.FORBIDDEN, message)
 
     def is_own(self, host: str) -> bool:

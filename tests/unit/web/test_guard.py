@@ -49,8 +49,19 @@ OWN = {
     "a form of curl": ("POST", {}),
     "an address that somebody typed": ("GET", {"sec-fetch-site": "none", "sec-fetch-mode": "navigate"}),
     "a link that somebody followed": ("GET", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}),
+    "a browser with another purpose": ("GET", {"sec-purpose": "other", "purpose": ""}),
     "a page of ours": ("POST", {"origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}),
 }
+
+
+AHEAD = [
+    {"sec-purpose": "prefetch"},
+    {"sec-purpose": "prefetch;prerender"},
+    {"sec-purpose": "prefetch;anonymous-client-ip"},
+    {"purpose": "prefetch"},
+    {"Purpose": "Prefetch", "sec-fetch-site": "none", "sec-fetch-mode": "navigate"},
+    {"x-moz": "prefetch"},
+]
 
 
 def ask_guarded(method="GET", headers=()):
@@ -79,6 +90,12 @@ def test_two_hosts_are_none(headers):
 def test_pages_of_other_sites_are_not_let_in(method, headers):
     """H-087: what a browser does on behalf of another site is refused, reading as well as writing."""
     assert 403 == ask_guarded(method, headers).status
+
+
+@pytest.mark.parametrize("headers", AHEAD)
+def test_nothing_is_fetched_ahead_of_a_click(headers):
+    """Searches are logged, results count as opened, pages are fetched: only for a person."""
+    assert 403 == ask_guarded("GET", headers).status
 
 
 @pytest.mark.parametrize(("method", "headers"), OWN.values(), ids=OWN)
