@@ -141,6 +141,10 @@ def test_lists_hold_ones_own_and_what_is_shared(world: World) -> None:
         assert [False] * 4 == await list_shown("bob")
         for path in ("changes", "deliveries", "pages", "plan", "events?after=0&follow=false", "feed.atom", "tags"):
             assert b"annas" not in (await people.ask("bob", "GET", f"/api/v1/{path}")).body
+        for name in ("annas", "anna"):
+            guessed = await people.ask("bob", "GET", f"/api/v1/plan?sentinel={name}")
+            assert (404, False) == (guessed.status, b"annas" in guessed.body)
+        assert b"did you mean annas?" in (await people.ask("ada", "GET", "/api/v1/plan?sentinel=anna")).body
         headers = {"content-type": "application/json"}
         bulk = await people.ask(
             "bob", "POST", "/api/v1/bulk", headers=headers, body=b'{"names":["annas"],"act":"pause"}'

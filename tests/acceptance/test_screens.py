@@ -64,6 +64,23 @@ async def edit(world: World, monitor: Monitor, *texts: str) -> None:
         await world.pass_time(monitor, HOUR)
 
 
+def test_the_plan_says_which_checks_are_fixed(world: World) -> None:
+    """Every so often and at a time of day are fixed schedules; on change is chosen."""
+    world.page("/a", "<p>words</p>")
+    for name, fetch in (("every", "every 12 hours"), ("at", "at 08:00, 20:00"), ("often", "every 4 hours")):
+        world.add(f"Create Sentinel {name} Using {{/{name}}} Monitor all words Fetch {fetch}")
+    world.add("Create Sentinel chosen Using {/a} Monitor all words Fetch on change")
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            said = words_of(await see(app, "/plan"))
+            assert "10 a day on fixed schedules 24 a day chosen automatically" in said
+            assert "34 checks a day are planned" in said
+            assert "127.0.0.1 4 34" in said
+
+    play(world, story)
+
+
 def test_the_inbox_shows_a_change_until_it_is_read(world: World) -> None:
     """In the page's own words, with where it stands; reading, keeping and reading all are forms."""
     world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")

@@ -44,8 +44,8 @@ BY_TURNS: Final = frozenset({"round_robin"})
 
 class Prospect(NamedTuple):
     """A coming event: `what` it is (start, end, look, news), when (None: unknown, or not by time),
-    why; `url` and `page_id` of a poll's page, and the present interval of such polls (None: not by
-    time).
+    why; `url` and `page_id` of a poll's page, the present interval of such polls (None: not by
+    time), and whether the sentinel, not the policy, sets their times.
     """
 
     what: str
@@ -54,6 +54,7 @@ class Prospect(NamedTuple):
     url: str = ""
     page_id: int | None = None
     every: Duration | None = None
+    is_fixed: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for a record."""
@@ -97,6 +98,7 @@ def outlook(
     life = Life.of(row, sentinel)
     asker = _Asker(row, sentinel, zone_of(sentinel.zone or settings.serve.zone) or UTC, settings, now)
     found = list(_life(life, find))
+    is_fixed = isinstance(sentinel.fetch, FetchEvery | FetchAt)
     begin, end = starts(life, find) if row.state == "created" else None, ends(life, find)
     if row.state in {"enabled", "disabled"} or (
         begin is not None and begin <= now
@@ -107,7 +109,7 @@ def outlook(
             at, why, every = _look(asker, page, memory, (turns or {}).get(page.page_id))
             if at is not None and end is not None and at >= end:
                 at, why = None, f"none: it ends before that ({why})"
-            found.append(Prospect("look", at, why, page.given, page.page_id, every))
+            found.append(Prospect("look", at, why, page.given, page.page_id, every, is_fixed))
     return [*found, *_news(asker)]
 
 

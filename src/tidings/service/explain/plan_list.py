@@ -62,6 +62,7 @@ def agenda(
     *,
     names: Collection[str],
     now: Instant,
+    viewer: int | None = None,
     turns: Mapping[int, Instant] | None = None,
 ) -> list[ComingPoll]:
     """Return the next polls of these sentinels (of all, if none is named), the soonest first, those
@@ -73,9 +74,10 @@ def agenda(
         settings: The settings in use.
         names: The sentinels; none for all.
         now: The present (µs).
+        viewer: The owner who reads; None for one who sees all. Unused if sentinels are named.
         turns: When a turn-based policy would poll each page (µs), as for `outlook`.
     """
-    rows = [by_name.find(connection, name) for name in names] if names else sentinels.listing(connection)
+    rows = [by_name.find(connection, name) for name in names] if names else sentinels.listing(connection, viewer=viewer)
     learned = estimates.load_all(connection, settings.schedule.policy)
     find = by_name.lives(connection, dropped=True)
     expected: dict[int, list[Expected]] = {}

@@ -12,6 +12,7 @@ from tidings.service.health.trouble import Health
 from tidings.settings import table
 from tidings.storage.observed import polls
 from tidings.storage.watches import sentinels
+from tidings.web.access import check_objects
 
 if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
@@ -29,10 +30,10 @@ async def plan(call: Call) -> Any:
     query, now, settings = call.query, call.desk.clock.wall(), call.desk.settings
 
     def read(c: Connection) -> dict[str, Any]:
-        looks = agenda(c, settings, names=[query.sentinel] if query.sentinel else (), now=now)
-        if call.asker.viewer is not None:
-            seen = {row.name for row in sentinels.listing(c, viewer=call.asker.viewer)}
-            looks = [look for look in looks if look.sentinel in seen]
+        names = [query.sentinel] if query.sentinel else []
+        for name in names:
+            check_objects(c, call.asker, {"name": name}, alters=False)
+        looks = agenda(c, settings, names=names, now=now, viewer=call.asker.viewer)
         words = outline(c, settings, looks, now=now).lines() if call.asker.sees_all else []
         return {
             "items": [look.record(expert=False) for look in looks[: query.limit]],

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from tidings.clock import DAY, HOUR
-from tidings.model.watch.sentinel import FetchEvery
 from tidings.record import dataclass
 from tidings.service.explain.plan_list import agenda
 from tidings.service.explain.plan_summary import outline, purses
 from tidings.service.on_demand.simulation import other_settings, read_history
-from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import polls
-from tidings.storage.watches import sentinels
 from tidings.web.markup.catalogue import say
 
 if TYPE_CHECKING:
@@ -101,13 +99,14 @@ async def _curve(desk: Desk, wanted: int, now: Instant) -> tuple[list[BudgetPoin
     return points, share, ""
 
 
+@lru_cache(maxsize=1024)
+def _host_of(origin: str) -> str | None:
+    return urlsplit(origin).hostname
+
+
 def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -> dict[str, Any]:
-    looks = agenda(c, settings, names=(), now=now)
-    if viewer is not None:
-        seen = {row.name for row in sentinels.listing(c, viewer=viewer)}
-        looks = [one for one in looks if one.sentinel in seen]
+    looks = agenda(c, settings, names=(), now=now, viewer=viewer)
     whole = outline(c, settings, looks, now=now)
-    fixed = {row.name for row in sentinels.listing(c) if isinstance(meaning(row.text).fetch, FetchEvery)}
     hosts: dict[str, list[float]] = defaultdict(list)
     every: dict[int, tuple[float, bool]] = {}
     for look in looks:
@@ -115,10 +114,11 @@ def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -
             continue
         a_day = DAY / look.prospect.every
         if a_day > every.get(look.page_id, (0.0, False))[0]:
-            every[look.page_id] = (a_day, look.sentinel in fixed)
+            every[look.page_id] = (a_day, look.prospect.is_fixed)
     urls = {look.page_id: look.prospect.url for look in looks}
     for page_id, (a_day, _) in every.items():
-        hosts[urlsplit(urls[page_id]).hostname or urls[page_id]].append(a_day)
+        if host := _host_of("/".join(urls[page_id].split("/", 3)[:3])):
+            hosts[host].append(a_day)
     on_schedule = sum(a_day for a_day, is_fixed in every.values() if is_fixed)
     chosen = sum(a_day for a_day, is_fixed in every.values() if not is_fixed)
     budget = settings.budget.polls_per_day
