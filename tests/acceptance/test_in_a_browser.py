@@ -367,7 +367,9 @@ def test_a_part_is_pointed_at_in_the_page_itself(tab: Tab, world: World, has_scr
 
 
 def test_screenshots_are_laid_over_one_another(tab: Tab, world: World) -> None:
-    """With an edge that the keyboard moves, too; and a picture shows what differs."""
+    """With an edge that the keyboard moves, too; and a picture shows what differs. A first visit is
+    put in the reader's zone, and the pictures stay over one another.
+    """
     headers = {"Content-Type": "image/webp"}
     world.page("/picture", screen((40, 30), form="WEBP"), headers=headers)
     world.add("Create Sentinel shop Using {/picture} Monitor any change Fetch every 1 hour")
@@ -378,8 +380,8 @@ def test_screenshots_are_laid_over_one_another(tab: Tab, world: World) -> None:
         await visit.passes()
         world.write(lambda c: c.execute("UPDATE version SET screenshot = sha256"))
         (change,) = world.changes()
-        await visit.go(f"/changes/{change['id']}")
-        await visit.click("Screenshots", role="link")
+        await visit.go(f"/changes/{change['id']}?view=screenshots")
+        await visit.page.get_by_text("Times in Asia/Tokyo").wait_for()
         edge = visit.page.get_by_label("How much of the newer one is shown")
         await edge.press("End")
         assert "100%" == await visit.page.locator("[data-slider]").evaluate("e => e.style.getPropertyValue('--at')")
@@ -387,4 +389,4 @@ def test_screenshots_are_laid_over_one_another(tab: Tab, world: World) -> None:
         for picture in await visit.page.locator("main img").all():
             await visit.page.wait_for_function("e => e.naturalWidth === 40", arg=await picture.element_handle())
 
-    tab.play(world, story)
+    tab.play(world, story, timezone_id="Asia/Tokyo")

@@ -30,6 +30,17 @@
   source.addEventListener("unread", e => { foot.textContent = said; tell(Number(e.data)); });
   source.onerror = () => { foot.textContent = says.sayLost; };
 
+  // Two screenshots over one another; without this file they stand side by side
+  const slide = () => $("[data-slider]").forEach(both => {
+    const edge = both.querySelector("input");
+    edge.hidden = false;
+    both.classList.add("on");
+    const draw = () => both.style.setProperty("--at", edge.value + "%");
+    edge.addEventListener("input", draw);
+    draw();
+  });
+  slide();
+
   // Forms of lists are sent in the background, and the screen is put in place where it was
   const put = async (address, options) => {
     const answer = await fetch(address, options);
@@ -40,6 +51,7 @@
     document.body.dataset.unread = page.body.dataset.unread;
     shown = Number(page.body.dataset.unread);
     tell(shown);
+    slide();
     if (at) document.getElementById(at)?.classList.add("current");
   };
   if (isNew && !foot.dataset.live && location.pathname !== "/new") put(location.href).then(() => { foot.textContent = said = says.sayZone.replace("%", zone); });
@@ -62,16 +74,6 @@
   addEventListener("change", e => {
     if (e.target.matches("[data-all]")) $("tbody [type=checkbox]", e.target.closest("table")).forEach(b => { b.checked = e.target.checked; });
     else if (e.target.matches("form [name=monitor]") && e.target.form.elements.url.value) e.target.form.requestSubmit();
-  });
-
-  // Two screenshots over one another; without this file they stand side by side
-  $("[data-slider]").forEach(both => {
-    const edge = both.querySelector("input");
-    edge.hidden = false;
-    both.classList.add("on");
-    const draw = () => both.style.setProperty("--at", edge.value + "%");
-    edge.addEventListener("input", draw);
-    draw();
   });
 
   // Keys
