@@ -23,9 +23,11 @@ from PIL import Image
 from playwright.async_api import Browser, async_playwright
 
 from tests.acceptance.test_screens import face
+from tests.acceptance.test_search import index
 from tests.fakes import Page, WebServer
 from tests.people import PASSWORD, hash_password
 from tests.screens import serve
+from tests.unit.presentation.pictures.test_screenshots import picture
 from tests.world import World
 from tidings.clock import HOUR
 from tidings.fetching.browser.chromium import find
@@ -36,6 +38,11 @@ from tidings.settings import FetchSettings
 DAYS: Final = 10
 HIGHEST: Final = 1_800
 """Pixels of a picture on a sheet."""
+PICTURED: Final = (
+    "UPDATE version SET screenshot = sha256 WHERE page_id IN (SELECT id FROM page WHERE given LIKE '%/webcam')"
+)
+"""The pictures of the webcam are its screenshots, too."""
+WEBP: Final = {"Content-Type": "image/webp"}
 SIZES: Final = {"1280": (1280, 900), "390": (390, 844)}
 OFFER: Final = (
     '<title>Fellmark gooseneck kettle</title><script type="application/ld+json">{{"@type":"Product","name":"Kettle",'
@@ -67,6 +74,8 @@ STATEMENTS: Final = (
     "Create Sentinel lost Using {/lost} Monitor any change Fetch every 12 hours Tags travel",
     "Create Sentinel still Using {/still} Monitor any change Fetch on change",
     "Create Sentinel resting Using {/still} Monitor links Fetch every 12 hours",
+    "Create Sentinel webcam Using {/webcam} Monitor any change Fetch every 12 hours",
+    "Create Collection guide Using {/guide/} Depth 2 Budget 400 per day",
 )
 
 
@@ -89,6 +98,13 @@ def town(world: World, hour: int) -> None:
         f"<title>Bus board</title><h1>Departures</h1><p>Line {1 + hour // 9 % 7} leaves at {8 + hour // 9 % 12}:40</p>",
     )
     world.page("/still", "<title>Rules of the harbour</title><h1>Rules</h1><p>No fishing here.</p>")
+    boat = 100 + hour // 60 * 90
+    world.page("/webcam", picture((640, 360), (boat, 200, boat + 80, 240), form="WEBP"), headers=WEBP)
+    rooms = range(6 + hour // 80)
+    links = " ".join(f'<a href="/guide/{n}">Inn {n}</a>' for n in rooms)
+    world.page("/guide/", f'<title>Guide</title>{links} <a href="/elsewhere">Not of the guide</a>')
+    for n in rooms:
+        world.page(f"/guide/{n}", f"<title>Inn {n}</title><h1>Inn {n}</h1><p>A room costs {60 + 7 * n} EUR.</p>")
     if hour < 150:
         world.page("/lost", "<title>Old pier</title><p>Here stands the old pier.</p>")
     else:
@@ -102,6 +118,7 @@ def paths(changes: dict[str, str]) -> Iterator[tuple[str, str]]:
         yield f"change-{view}", f"/changes/{changes['ferry']}?view={view}"
     yield from (("change-table", f"/changes/{changes['rates']}"), ("change-hostile", f"/changes/{changes['hostile']}"))
     yield from (("change-feed", f"/changes/{changes['news']}"), ("change-price", f"/changes/{changes['kettle']}"))
+    yield "change-screenshots", f"/changes/{changes['webcam']}?view=screenshots"
     yield from (
         ("fewer-noise", f"/changes/{changes['ferry']}/fewer"),
         ("fewer-size", f"/changes/{changes['board']}/fewer?how=size"),
@@ -117,6 +134,12 @@ def paths(changes: dict[str, str]) -> Iterator[tuple[str, str]]:
         ("new", "/new"),
         ("new-tried", "/new?url={/ferry}&monitor=all+words"),
         ("new-wrong", "/new?text=Create+Sentinel+a+Using+b+Monitor+c"),
+    )
+    yield from (("search", "/search"), ("search-found", "/search?q=pier"), ("search-nothing", "/search?q=nowhere"))
+    yield from (
+        ("collections", "/collections"),
+        ("collection-guide", "/collections/guide"),
+        ("collection-nothing", "/collections/guide?q=nowhere"),
     )
     yield from (
         ("plan", "/plan"),
@@ -210,17 +233,21 @@ async def run(folder: Path, axe: str, names: set[str]) -> int:
             pictures = Pictures(browser, folder, axe)
             if not names or "empty" in names:
                 await pictures.take("empty", url, [])
+                await pictures.take("empty-collections", f"{url}/collections", [])
+                await pictures.take("empty-plan", f"{url}/plan", [])
             town(world, 0)
             for text in STATEMENTS:
                 world.add(text)
             for hour in range(0, 24 * DAYS, 2):
                 town(world, hour)
                 await world.pass_time(monitor, 2 * HOUR)
+            world.write(lambda c: c.execute(PICTURED))
+            await index(world)
             changes = {one["sentinel"]: one["id"] for one in world.changes()}
             for name, path in paths(changes):
                 if not names or any(name.startswith(one) for one in names):
                     await pictures.take(name, url + world.text(path), [])
-            if not names or names & {"login", "users"}:
+            if not names or names & {"login", "users", "account"}:
                 world.write(
                     lambda c: [
                         accounts_of.add(c, n, r, hash_password(), at=world.clock.wall())
@@ -238,6 +265,7 @@ async def run(folder: Path, axe: str, names: set[str]) -> int:
                 await page.wait_for_url(f"{url}/")
                 cookies = await context.cookies()
                 await pictures.take("users", f"{url}/users", cookies)
+                await pictures.take("account", f"{url}/account", cookies)
             await browser.close()
             return pictures.findings
 
