@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -186,7 +187,9 @@ def test_a_network_that_is_away_for_an_hour_is_announced_once_to_each_recipient(
         other.__exit__(None, None, None)
 
     assert ["network.away", "network.back"] == [body["type"] for _, body in world.received]
-    assert "this machine seems to be down" in world.received[0][1]["data"]["summary"]
+    summary = world.received[0][1]["data"]["summary"]
+    assert "this machine seems to be down" in summary
+    assert re.search(r"\(the last failure: .*127\.0\.0\.\d", summary)
 
 
 def test_a_fault_of_tidings_at_one_page_is_an_error_of_that_page(world: World, monkeypatch):

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from tidings.errors import TidingsError
 from tidings.model.interval import Duration
-from tidings.model.observed.outcome import ErrorKind, FetchRequest, Outcome
+from tidings.model.observed.outcome import ErrorKind, Failed, FetchRequest, Outcome
 from tidings.record import dataclass
 
 
@@ -108,3 +108,10 @@ class FetchError(TidingsError):
         self.status = status
         self.retry_after = retry_after
         self.reached = reached
+
+
+def fail_by_fault(error: Exception) -> Failed:
+    """Return how a fetch ended that a fault of Tidings cut off: an outcome of that page, which its
+    owner sees.
+    """
+    return Failed(kind="fault", reason=f"a fault of Tidings ({type(error).__name__}: {error}); please report it")

@@ -20,6 +20,7 @@ from tidings.errors import (
     UnitError,
 )
 from tidings.fetching import address
+from tidings.fetching.fetcher import fail_by_fault
 from tidings.model.event_type import EventType
 from tidings.model.observed.outcome import Failed, Fetched, Outcome, Validators
 from tidings.model.observed.poll_reason import PollReason, Why
@@ -28,7 +29,7 @@ from tidings.record import dataclass, replace
 from tidings.service.examine.judge import is_contradiction, is_known
 from tidings.service.examine.poll_result import PollResult
 from tidings.service.poll.circuit import Circuits, NetworkWatch
-from tidings.service.show.records import BULLETINS, bulletin_record
+from tidings.service.show.records import BULLETINS, bulletin_record, say_last
 from tidings.storage.observed import polls
 from tidings.storage.write import charge
 
@@ -369,9 +370,7 @@ class Grants:
             return Failed(kind="disk", reason=unkept(error))
         except Exception as error:  # any error is an outcome of that page, shown to its owner
             log.exception("a fault of Tidings while %s was fetched", request.url)
-            return Failed(
-                kind="fault", reason=f"a fault of Tidings ({type(error).__name__}: {error}); please report it"
-            )
+            return fail_by_fault(error)
 
     async def _hear_network(self, host: str, outcome: Outcome, at: Instant) -> bool:
         """Record whether a host was reached; return whether the failure is of our own network. Each
@@ -380,14 +379,16 @@ class Grants:
         failed = isinstance(outcome, Failed) and outcome.kind == "net" and not outcome.reached
         self._network.hear(host, reached=not failed, at=at)
         for kind, since in self._network.news(at):
-            event = Event(type=kind, at=at, data={"since": since})
+            reason = {"reason": outcome.reason} if isinstance(outcome, Failed) else {}
+            event = Event(type=kind, at=at, data={"since": since, **reason})
             is_announced = kind in BULLETINS
             await self._committer.write(
                 self._bulletins.unit(event, epoch=self._epoch)
                 if is_announced
                 else Unit(at=at, epoch=self._epoch, events=(event,))
             )
-            log.warning("%s", bulletin_record(event)["message"] if is_announced else NETWORK_WORDS[kind])
+            words = bulletin_record(event)["message"] if is_announced else NETWORK_WORDS[kind] + say_last(event)
+            log.warning("%s", words)
         return failed and self._network.is_down
 
     def _host_news(self, host: str) -> tuple[HostState, ...]:

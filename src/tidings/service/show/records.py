@@ -436,6 +436,14 @@ BULLETINS = (
 """Events of the whole service that every recipient is notified of (`bulletins`)."""
 
 
+def say_last(event: NoticeEvent) -> str:
+    """Return why the last of the hosts that cannot be reached could not be, to end a sentence; ""
+    if that is not known.
+    """
+    reason = event.data.get("reason")
+    return f" (the last failure: {reason})" if reason else ""
+
+
 def bulletin_record(event: NoticeEvent) -> Record:
     """Return a state of the whole service, sent to all recipients; its sentinel, page and URL are
     empty.
@@ -445,7 +453,7 @@ def bulletin_record(event: NoticeEvent) -> Record:
         case EventType.NETWORK_AWAY:
             summary = (
                 f"no page can be checked: most hosts have not answered for {spell_gap(event.at - data['since'])}, so the network"
-                " connection of this machine seems to be down; checks go on by themselves once it is back"
+                f" connection of this machine seems to be down; checks go on by themselves once it is back{say_last(event)}"
             )
         case EventType.NETWORK_BACK:
             summary = f"pages can be checked again: the network was away for {spell_gap(event.at - data['since'])}"
