@@ -17,6 +17,8 @@ from typing import Final, Protocol
 
 OFFER_SECONDS: Final = 60.0
 """Work that was not taken for so long is dropped."""
+LANES: Final = ("pages", "browser")
+"""Rendered pages have a lane of their own, since not every poller has a browser."""
 LARGEST_MESSAGE_BYTES: Final = 64 * 1024 * 1024
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs, urlsplit
 
-from tidings.bus.bus import hide
+from tidings.bus.bus import LANES, hide
 from tidings.bus.nats import NatsBus
 from tidings.bus.postgres import PostgresBus
 from tidings.errors import SettingError
@@ -36,6 +36,8 @@ def open_bus(settings: BusSettings) -> Bus:
             f"bus.secret must have at least {LEAST_SECRET} characters and be the same on all machines;"
             " make one: openssl rand -base64 32"
         )
+    if not settings.lanes or not set(settings.lanes) <= set(LANES):
+        raise SettingError(f'bus.lanes is {" or ".join(LANES)}, or both; found "{", ".join(settings.lanes)}"')
     is_here = parts.hostname in {None, "localhost", "127.0.0.1", "::1"}
     match parts.scheme:
         case "nats" | "tls":

@@ -40,6 +40,8 @@ def test_an_address_names_its_bus(url, row):
         ({"url": "redis://127.0.0.1"}, "bus.url is nats://, tls:// or postgresql://; found"),
         ({"secret": "short"}, "at least 16 characters"),
         ({"name": "my bus"}, "bus.name"),
+        ({"lanes": ("page",)}, 'bus.lanes is pages or browser, or both; found "page"'),
+        ({"lanes": ()}, "bus.lanes"),
         ({"name": "x'; DROP TABLE page"}, "bus.name"),
     ],
 )

@@ -9,10 +9,14 @@ import secrets
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import BusError
+from tidings.model.observed.page import HostState
 from tidings.service.machines.wire import WireError, pack, unpack
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from tidings.bus.bus import Bus
+    from tidings.fetching.robots import Robots
 
 log = logging.getLogger("tidings.bus")
 
@@ -75,3 +79,28 @@ class Mailbox:
         finally:
             for queue in self._visits.values():
                 queue.put_nowait(LOST)
+
+
+class SharedRobots:
+    """What is known of robots.txt files, and which of it each mailbox on the bus has already."""
+
+    def __init__(self, robots: Robots) -> None:
+        self._robots = robots
+        self._given: dict[str, dict[str, int | None]] = {}
+
+    def give(self, box: str, hosts: Iterable[str]) -> list[HostState]:
+        """Return what `box` does not have yet of these hosts; it counts as given from now on."""
+        given = self._given.setdefault(box, {})
+        states = [self._robots.export(HostState(name=host)) for host in hosts]
+        new = [state for state in states if state.robots and given.get(state.name) != state.robots_at]
+        given.update((state.name, state.robots_at) for state in new)
+        return new
+
+    async def take(self, box: str, states: Sequence[HostState]) -> None:
+        """Take over what `box` has read; a Crawl-delay in it applies from then on."""
+        self._given.setdefault(box, {}).update((state.name, state.robots_at) for state in states)
+        await self._robots.learn(states)
+
+    def forget(self, box: str) -> None:
+        """Give `box` everything again: what was sent last may be lost."""
+        self._given.pop(box, None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hmac
 import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +20,7 @@ from tidings.errors import BudgetError, BusError
 from tidings.fetching import address
 from tidings.model.observed.outcome import Failed, Fetched, Outcome, Unchanged
 from tidings.model.observed.page import HostState
-from tidings.service.machines.mailbox import LOST, Mailbox
+from tidings.service.machines.mailbox import LOST, Mailbox, SharedRobots
 from tidings.service.machines.wire import VisitCipher, WireError, agree, make_key, pack, restore, sign
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class RemoteFetcher:
         self._mail = Mailbox(bus)
         self._secret = secret
         self._own = own
-        self._robots = robots
+        self._robots = SharedRobots(robots)
         self._usual_seconds = usual_seconds
         self._where = where
 
@@ -88,8 +89,6 @@ class RemoteFetcher:
         box, public = await self._await_taker(visit, inbox)
         key, own_public = make_key()
         cipher = VisitCipher(agree(key, public, secret=self._secret, visit=visit), is_service=True)
-        host = address.host_of(request.url)
-        known = self._robots.export(HostState(name=host))
         turn = asyncio.Lock()
         seconds = (self._usual_seconds if request.timeout is None else request.timeout / SECOND) + SILENT_SECONDS
 
@@ -98,49 +97,63 @@ class RemoteFetcher:
                 await self._mail.send(box, visit, [public, cipher.encrypt(message)])
 
         serving = _Serving(permit, say)
+        outcome: Outcome | None = None
         try:
-            await say(["work", request, [known] if known.robots else []], public=own_public)
-            while True:
-                try:
-                    message = await serving.next(inbox, seconds)
-                except TimeoutError:
-                    return Failed(kind="net", reason=f"the poller that took the check was silent for {seconds:g} s")
+            robots = self._robots.give(box, [address.host_of(request.url)])
+            await say(["work", request, robots], public=own_public)
+            while outcome is None:
+                message = await serving.next(inbox, seconds)
                 if message is LOST:
                     return Failed(kind="net", reason=f"{self._where} was lost during the check")
-                with contextlib.suppress(WireError):
-                    outcome = await self._read(cipher.decrypt(message), serving)
-                    if outcome is not None:
-                        return outcome
+                try:
+                    heard = cipher.decrypt(message)
+                except WireError:  # not of this poller, or repeated
+                    continue
+                outcome = await self._read(heard, serving, box)
+        except TimeoutError:
+            return Failed(kind="net", reason=f"the poller that took the check was silent for {seconds:g} s")
+        except WireError as error:
+            return Failed(
+                kind="net",
+                reason=f"the poller's answer cannot be read; are poller and service of one version? {error}",
+            )
         finally:
             await serving.end()
-            with contextlib.suppress(BusError):  # a poller that still fetches, after its time or ours, stops
-                await asyncio.shield(say(["stop"]))
+            if outcome is None:  # a poller that still fetches, after its time or ours, stops
+                self._robots.forget(box)
+                with contextlib.suppress(BusError):
+                    await asyncio.shield(say(["stop"]))
+        return outcome
 
     async def _await_taker(self, visit: str, inbox: asyncio.Queue[Any]) -> tuple[str, bytes]:
         """Return the mailbox and the key of the first poller that takes a check. Raises `BusError`
         if none does.
         """
+        is_strange = False
         try:
             async with asyncio.timeout(TAKE_SECONDS):
                 while (message := await inbox.get()) is not LOST:
-                    with contextlib.suppress(ValueError, TypeError):
-                        word, box, public, proof = message
-                        if word == "take" and proof == sign(self._secret, visit.encode(), box.encode(), public):
-                            return box, public
+                    match message:
+                        case ["take", str(box), bytes(public), bytes(proof)]:
+                            if hmac.compare_digest(proof, sign(self._secret, visit.encode(), box.encode(), public)):
+                                return box, public
+                            is_strange = True
         except TimeoutError:
+            if is_strange:
+                raise BusError(f"a poller on {self._where} has another bus.secret than this service") from None
             raise BusError(
                 f"no poller took the check from {self._where} within {TAKE_SECONDS:g} s;"
                 " start one: tidings serve --role poller"
             ) from None
         raise BusError(f"{self._where} was lost")
 
-    async def _read(self, message: object, serving: _Serving) -> Outcome | None:
+    async def _read(self, message: object, serving: _Serving, box: str) -> Outcome | None:
         """Handle a poller's message; return its outcome if it is one. Raises `BudgetError` where a
-        request was refused.
+        request was refused, `WireError` for a message that this version does not know.
         """
         match message:
             case ["hop", int(number), str(host), news]:
-                await self._learn(news)
+                await self._robots.take(box, restore(tuple[HostState, ...], news))
                 serving.let_hop(number, host)
             case ["beside", int(number), str(host)]:
                 serving.let_beside(number, host)
@@ -149,17 +162,12 @@ class RemoteFetcher:
             case ["refused", str(reason)]:
                 raise BudgetError(reason)
             case ["outcome", str(kind), value, news] if kind in OUTCOMES:
-                await self._learn(news)
+                await self._robots.take(box, restore(tuple[HostState, ...], news))
                 outcome: Outcome = restore(OUTCOMES[kind], value)
                 return outcome
             case _:
-                raise WireError(f"a poller says what is unknown here: {str(message)[:80]}")
+                raise WireError(f"it says {str(message)[:80]}")
         return None
-
-    async def _learn(self, news: object) -> None:
-        """Store what a poller has read of robots.txt; a Crawl-delay in it applies from then on."""
-        states: tuple[HostState, ...] = restore(tuple[HostState, ...], news)
-        await self._robots.learn(states)
 
 
 class _Serving:
@@ -213,16 +221,14 @@ class _Serving:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
-        if not self._failed.done():
-            self._failed.cancel()
+        if not self._failed.cancel():
+            self._failed.exception()  # the visit has ended without it
 
     def _start(self, number: int, work: Any) -> None:
         self._requests += 1
         if self._requests > MOST_REQUESTS:
             work.close()
-            self._failed.set_exception(
-                BusError(f"a poller asked for more than {MOST_REQUESTS:,} requests for one page")
-            )
+            self._fail(BusError(f"a poller asked for more than {MOST_REQUESTS:,} requests for one page"))
             return
         task = asyncio.create_task(self._guard(number, work))
         self._tasks.add(task)
@@ -235,12 +241,17 @@ class _Serving:
 
     async def _guard(self, number: int, work: Any) -> None:
         try:
-            await work
-        except BudgetError as error:
-            await self._say(["refuse", number, str(error)])
-        except Exception as error:  # noqa: BLE001 - the store's, for example; raised in `next`
-            if not self._failed.done():
-                self._failed.set_exception(error)
+            try:
+                await work
+            except BudgetError as error:
+                await self._say(["refuse", number, str(error)])
+        except Exception as error:  # noqa: BLE001 - the store's or the bus's; raised in `next`
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        """Let `next` raise an error, the first one."""
+        if not self._failed.done():
+            self._failed.set_exception(error)
 
     async def _hop(self, number: int, host: str) -> None:
         await self._permit.hop(host)

@@ -7,13 +7,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import BudgetError, BusError
+from tidings.fetching.fetcher import fail_by_fault
 from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged
 from tidings.model.observed.page import HostState
-from tidings.service.machines.mailbox import LOST, Mailbox
+from tidings.service.machines.mailbox import LOST, Mailbox, SharedRobots
 from tidings.service.machines.wire import VisitCipher, WireError, agree, make_key, restore, sign, unpack
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class RemotePoller:
         self._mail = Mailbox(bus)
         self._secret = secret
         self._fetcher = fetcher
-        self._robots = robots
+        self._robots = SharedRobots(robots)
         self._places = places
         self._visits: set[asyncio.Task[None]] = set()
         self.made = 0
@@ -117,18 +118,29 @@ class RemotePoller:
                 return
             theirs, data = message
             cipher = VisitCipher(agree(key, theirs, secret=self._secret, visit=visit), is_service=False)
-            word, value, known = cipher.decrypt(data)
-            if word != "work":  # another poller was first
-                return
-            request: FetchRequest = restore(FetchRequest, value)
-            await self._robots.learn(restore(tuple[HostState, ...], known))
-            await self._answer(_Conversation(self._mail, box, visit, cipher, self._robots), inbox, request)
-        except (TimeoutError, BusError):  # the service has given it to another
-            return
+            talk = _Conversation(self._mail, box, visit, cipher, self._robots)
+            match cipher.decrypt(data):
+                case ["work", value, known]:
+                    await self._begin(talk, inbox, value, known)
+        except TimeoutError:
+            log.warning("the service gave no check within %g s; is its bus.secret the same?", WORK_SECONDS)
+        except BusError as error:
+            log.warning("a check was cut off: %s", error)
         except (WireError, ValueError, TypeError) as error:
             log.warning("a check could not be made: %s", error)
         finally:
             self._mail.end(visit)
+
+    async def _begin(self, talk: _Conversation, inbox: asyncio.Queue[Any], value: object, known: object) -> None:
+        """Make the check that the service describes, or answer that this version cannot read it."""
+        try:
+            request: FetchRequest = restore(FetchRequest, value)
+            await talk.take(restore(tuple[HostState, ...], known))
+        except WireError as error:
+            reason = f"the poller cannot read the check; are poller and service of one version? {error}"
+            await talk.say(["outcome", "failed", Failed(kind="net", reason=reason, requests=0), []])
+            return
+        await self._answer(talk, inbox, request)
 
     async def _answer(self, talk: _Conversation, inbox: asyncio.Queue[Any], request: FetchRequest) -> None:
         """Fetch, and send the outcome unless the service no longer wants one."""
@@ -137,28 +149,29 @@ class RemotePoller:
         hearing = asyncio.create_task(permit.hear(inbox))
         try:
             await asyncio.wait({fetching, hearing}, return_when=asyncio.FIRST_COMPLETED)
-            if not fetching.done():
+            if not fetching.done():  # the service wants no outcome any more
+                talk.forget()
                 return
             try:
                 outcome: Outcome = fetching.result()
             except BudgetError as error:
                 await talk.say(["refused", str(error)])
                 return
+            except Exception as error:
+                log.exception("a fault of Tidings while %s was fetched", request.url)
+                outcome = fail_by_fault(error)
             await talk.say(["outcome", KINDS[type(outcome)], outcome, talk.news()])
             self.made += 1
         finally:
             for task in (fetching, hearing):
                 task.cancel()
             await asyncio.wait({fetching, hearing})
-            fault = None if fetching.cancelled() else fetching.exception()
-            if fault is not None and not isinstance(fault, BudgetError):
-                log.error("a fault of Tidings while %s was fetched", request.url, exc_info=fault)
 
 
 class _Conversation:
     """A poller's messages about one check."""
 
-    def __init__(self, mail: Mailbox, box: str, visit: str, cipher: VisitCipher, robots: Robots) -> None:
+    def __init__(self, mail: Mailbox, box: str, visit: str, cipher: VisitCipher, robots: SharedRobots) -> None:
         self._mail = mail
         self._box = box
         self._visit = visit
@@ -166,7 +179,6 @@ class _Conversation:
         self._robots = robots
         self._turn = asyncio.Lock()
         self.hosts: set[str] = set()
-        self._known: dict[str, int | None] = {}
 
     async def say(self, message: object) -> None:
         """Send a message; messages are read in the order of encryption. Raises `BusError`."""
@@ -179,10 +191,15 @@ class _Conversation:
 
     def news(self) -> list[HostState]:
         """Return what was read of robots.txt of this check's hosts since the last call."""
-        states = [self._robots.export(HostState(name=host)) for host in self.hosts]
-        new = [state for state in states if state.robots and self._known.get(state.name) != state.robots_at]
-        self._known.update((state.name, state.robots_at) for state in new)
-        return new
+        return self._robots.give(self._box, self.hosts)
+
+    def forget(self) -> None:
+        """Give the service what was read of robots.txt again: the last messages may be lost."""
+        self._robots.forget(self._box)
+
+    async def take(self, states: Sequence[HostState]) -> None:
+        """Take over what the service knows of robots.txt files."""
+        await self._robots.take(self._box, states)
 
 
 class RemotePermit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from typing import Any
 
 import pytest
 
@@ -15,8 +16,8 @@ from tidings.fetching.robots import Robots
 from tidings.model.observed.outcome import Failed, Fetched, FetchRequest
 from tidings.model.observed.page import HostState
 from tidings.model.secret import Secret
-from tidings.service.machines import remote_fetcher
-from tidings.service.machines.mailbox import Mailbox
+from tidings.service.machines import remote_fetcher, remote_poller
+from tidings.service.machines.mailbox import Mailbox, SharedRobots
 from tidings.service.machines.remote_fetcher import RemoteFetcher
 from tidings.service.machines.remote_poller import RemotePoller
 from tidings.service.machines.wire import make_key, sign, unpack
@@ -111,14 +112,14 @@ def test_a_check_without_a_poller_fails_and_says_how_to_start_one(hasty):
 
 
 def test_a_poller_with_another_secret_gets_nothing(hasty):
-    """To the service it is as if there were none."""
+    """The service says why the check failed: to be told that there is none would mislead."""
     fetcher = Answers()
 
     async def story():
         async with pair(fetcher, secrets=("s" * 16, "t" * 16)) as service:
             outcome = await service.fetch(REQUEST, FreePermit())
 
-        assert "no poller" in getattr(outcome, "reason", "")
+        assert "another bus.secret" in getattr(outcome, "reason", "")
         assert [] == fetcher.requests
 
     play(story)
@@ -240,7 +241,7 @@ def test_nobody_answers_for_another(hasty):
         await bus.send(box, b"\xc1 no message")
         await mail.send(box, "another", ["take", mail.box, public, b""])
 
-        assert "no poller" in getattr(await checking, "reason", "")
+        assert "another bus.secret" in getattr(await checking, "reason", "")
         assert inbox.empty()
         await mail.close()
         await service.close()
@@ -248,10 +249,55 @@ def test_nobody_answers_for_another(hasty):
     play(story)
 
 
-def test_robots_txt_is_known_to_all():
-    """What one poller has read the service keeps and gives to the next; a Crawl-delay holds for
-    all.
+def test_an_answer_that_this_version_cannot_read_is_named_at_once(monkeypatch):
+    """A poller of another version: nobody waits until it counts as silent."""
+    monkeypatch.setattr(remote_poller, "KINDS", {Fetched: "delivered"})
+
+    async def story():
+        async with pair(Answers()) as service, asyncio.timeout(5):
+            outcome = await service.fetch(REQUEST, FreePermit())
+
+        assert "are poller and service of one version?" in getattr(outcome, "reason", "")
+
+    play(story)
+
+
+def test_a_check_that_the_poller_cannot_read_is_named_at_once():
+    """The other way round."""
+    odd: Any = 7  # as another version may write it
+    request = FetchRequest(url=URL, method=odd)
+
+    async def story():
+        async with pair(Answers()) as service, asyncio.timeout(5):
+            outcome = await service.fetch(request, FreePermit())
+
+        assert "the poller cannot read the check" in getattr(outcome, "reason", "")
+
+    play(story)
+
+
+def test_a_fault_of_the_poller_is_an_outcome_of_the_page(caplog):
+    """As where the service fetches itself."""
+
+    class Breaks(Answers):
+        async def fetch(self, request, permit):
+            raise KeyError("oops")
+
+    async def story():
+        async with pair(Breaks()) as service:
+            outcome = await service.fetch(REQUEST, FreePermit())
+
+        assert ("fault", True) == (outcome.kind, "KeyError" in outcome.reason)
+
+    play(story)
+    assert ["a fault of Tidings while http://a.example/ was fetched"] == [r.message for r in caplog.records]
+
+
+def test_robots_txt_is_known_to_all(monkeypatch):
+    """The service stores what one poller has read and sends it to the next, once; a Crawl-delay
+    applies to all.
     """
+    give = SharedRobots.give
     heard: list[tuple[str, float]] = []
 
     async def story():
@@ -267,12 +313,21 @@ def test_robots_txt_is_known_to_all():
                 await reader.check(URL, get)
                 return await super().fetch(request, permit)
 
+        given: list[list[HostState]] = []
+
+        def note(*words):
+            given.append(give(*words))
+            return given[-1]
+
+        monkeypatch.setattr(SharedRobots, "give", note)
         service = RemoteFetcher(bus, "s" * 16, Answers(), robots=robots, usual_seconds=1)
         poller = RemotePoller(bus, "s" * 16, Reads(), robots=reader, places=1)
         running = asyncio.create_task(poller.run(("pages",)))
-        await service.fetch(REQUEST, FreePermit())
+        for _ in range(3):
+            await service.fetch(REQUEST, FreePermit())
 
         assert [("a.example", 7.0)] == heard
+        assert 1 == sum(map(len, given))
         assert b"Crawl-delay" in (robots.export(HostState(name="a.example")).robots or b"")
         running.cancel()
         await poller.close()
