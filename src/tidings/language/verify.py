@@ -14,6 +14,7 @@ from tidings.language.dates import DAY, ends_at, local_text, point_text, starts_
 from tidings.language.problems import ProblemReport
 from tidings.language.words import did_you_mean
 from tidings.model.interval import Duration, Instant, spell_duration
+from tidings.model.watch.collection import LISTING
 from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
 from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnDemand, Point, Sentinel
 from tidings.record import dataclass, replace
@@ -208,9 +209,13 @@ def _check_name(sentinel: Sentinel, places: Places, names: Names, report: Proble
 
 
 def _check_joined(sentinel: Sentinel, places: Places, report: ProblemReport) -> None:
-    """Record E27 if AND joins content with answers without naming which of several pages is
-    meant.
+    """Record E27 if AND joins content with answers without naming which of several pages is meant,
+    or the list of a collection's pages with what is on the pages.
     """
+    if places.monitor is not None and sentinel.scope is not None and _joins_listing(sentinel.monitor):
+        message = "AND joins the list of pages with what is on a page: the two never change together"
+        hint = "write OR: Monitor pages OR price"
+        report.fault(places.monitor, "E27", message, hint=hint)
     is_clear = len(sentinel.pages) == 1 or all(page.name is not None for page in sentinel.pages)
     if places.monitor is not None and not is_clear and joins_answers(sentinel.monitor):
         message = "status and headers are joined with other changes page by page: it is not clear which page is meant"
@@ -231,6 +236,13 @@ def joins_answers(expression: Expression) -> bool:
         case AllOf(parts):
             kinds = {one.kind in {"status", "header"} for part in parts for one in _interests(part) if one.of is None}
             return len(kinds) > 1 or any(map(joins_answers, parts))
+
+
+def _joins_listing(expression: Expression) -> bool:
+    """Return whether a part, other than by OR, is about both the list of pages and other things."""
+    if isinstance(expression, AnyOf):
+        return any(map(_joins_listing, expression.parts))
+    return len({one.of == LISTING for one in _interests(expression)}) > 1
 
 
 def _interests(expression: Expression) -> Iterator[Interest]:

@@ -101,11 +101,12 @@ class FormRecord:
         """Return how many pages of this form may be under way or waiting now."""
         return max(FREE, 4 * self.new)
 
-    def note(self, url: str, sketch: str) -> str:
+    def note(self, url: str, sketch: str, *, is_new: bool = False) -> str:
         """Take a page that was asked for; return the address of the page that says the same, "" if
-        none does.
+        none does, or if it is known to say something new.
         """
-        twin = next((u for u, s in self.sketches.items() if u != url and likeness(sketch, s) >= NEAR), "")
+        others = () if is_new else self.sketches.items()
+        twin = next((u for u, s in others if u != url and likeness(sketch, s) >= NEAR), "")
         self.asked += 1
         if not twin:
             self.new += 1

@@ -44,16 +44,17 @@ def terms_of_link(anchor: str, url: str) -> tuple[str, ...]:
     return tuple(terms_of(f"{anchor} {unquote(parts.path).replace('/', ' ').replace('-', ' ').replace('_', ' ')}"))
 
 
-def worth_refresh(rate: float, days: float, *, importance: float, yields: float) -> float:
+def worth_refresh(rate: float, days: float, *, depth: int, importance: float, yields: float) -> float:
     """Return what a refresh is worth.
 
     Args:
         rate: Changes a day.
         days: How long ago the page was read.
+        depth: Links from the first pages.
         importance: What a change of it matters to those who search, 1 for as much as others.
         yields: New pages a day that it names.
     """
-    return importance * -math.expm1(-rate * days) + yields * days
+    return PER_LINK**depth * importance * -math.expm1(-rate * days) + yields * days
 
 
 def shares(frequencies: Mapping[str, float]) -> dict[str, float]:

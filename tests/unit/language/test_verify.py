@@ -139,3 +139,23 @@ def test_a_text_can_be_read_as_though_nothing_of_it_were_there():
 def test_what_a_page_is_answered_with_is_joined_page_by_page(text, expected):
     """Of several pages it must be said which is meant; one page, or pages with names, are clear."""
     assert expected == [line[:9] for line in report(f"Create Sentinel s Using {text}") if " E" in line]
+
+
+@pytest.mark.parametrize(
+    ("monitor", "is_refused"),
+    [
+        ("pages AND price", True),
+        ("price AND NOT pages", True),
+        ('(pages OR price) AND keyword "oil"', True),
+        ('price OR (new pages AND keyword "oil")', True),
+        ("pages OR price", False),
+        ('new pages AND NOT pages that mention "oil"', False),
+        ('links AND keyword "oil"', False),
+    ],
+)
+def test_and_does_not_join_the_list_of_pages_with_what_is_on_a_page(monitor, is_refused):
+    """They are compared apart, so that such a collection would never report anything."""
+    found = [
+        line for line in report(f"Create Collection c Using https://x.example/ Monitor {monitor}") if "E27" in line
+    ]
+    assert is_refused is bool(found)

@@ -190,7 +190,7 @@ class Discovery:
         for known in self._known.values():
             for page_id, url in known.urls.items():
                 page = self._watchlist.pages.get(page_id)
-                worth = matters.get(page_id, 1.0) * _hub_worth(known.rows[url], now)
+                worth = matters.get(page_id, 1.0) * (1.0 + min(8.0, 4.0 * known.expect_yield(known.rows[url], now)))
                 if page is not None and abs(page.worth - worth) > page.worth / 10:
                     page.worth = worth
                     self._planner.touch((page_id,))
@@ -254,7 +254,7 @@ class Discovery:
         is_first = not row.read_seq
         yielded = row.yielded + (0 if is_first else sum(one.state == "found" for one in found))
         row = known.revise(row.url, kind=read.kind, title=read.title, sketch=read.sketch, read_seq=seq, yielded=yielded)
-        twin = known.note_first(row) if is_first else ""
+        twin = known.note_first(row, found) if is_first else ""
         await self._store.write(_keep_read, known.held.row.id, row, found, now)
         known.take(found, now)
         if twin and row.depth:
@@ -289,7 +289,7 @@ class Discovery:
         unread = sum(
             row.state == "watched" and not row.read_seq and self._is_under_way(row) for row in known.rows.values()
         )
-        room = min(MOST_AT_ONCE, int(bucket.level + 1e-9) - unread)
+        room = min(MOST_AT_ONCE, max(1, int(bucket.level + 1e-9)) - unread)
         if room > 0 and (waiting := known.rank_waiting(self._sought)):
             best = self._find_best_refresh(known, now)
             chosen = [row for worth, row in waiting[:room] if worth >= best]
@@ -316,9 +316,8 @@ class Discovery:
             if row.page_id not in due or page is None or page.state.checked_at is None:
                 continue
             days = max(0, now - page.state.checked_at) / DAY
-            yields = row.yielded / max(1.0, (now - row.found_at) / DAY)
-            rate = rates.get(row.page_id or 0, 0.0)
-            best = max(best, worth_refresh(rate, days, importance=min(page.worth, 1.0), yields=yields))
+            rate, yields = rates.get(row.page_id or 0, 0.0), known.expect_yield(row, now)
+            best = max(best, worth_refresh(rate, days, depth=row.depth, importance=min(page.worth, 1.0), yields=yields))
         return best
 
     async def _watch(self, known: KnownCollection, rows: Iterable[CollectedPage], now: Instant) -> None:
@@ -380,11 +379,6 @@ def _find_target(row: CollectedPage, page: WatchedPage) -> str:
     """Return where a page leads now, "" if to itself; a first page may lead where it wants."""
     target = address_of(page.state.moved_to or page.state.final_url or "")
     return target if row.depth and target and target != row.url and row.kind == "page" else ""
-
-
-def _hub_worth(row: CollectedPage, now: Instant) -> float:
-    """Return how much more a page matters that names new pages: by what it named so far."""
-    return 1.0 + min(8.0, 4.0 * row.yielded / max(1.0, (now - row.found_at) / DAY))
 
 
 def _is_on(page: WatchedPage, sentinel_id: int) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
+from tidings.clock import DAY
 from tidings.record import dataclass, replace
 from tidings.search.scope import address_of, belongs, is_page, origin_of
 from tidings.search.traps import FormRecord, form_of, trap_of
@@ -25,6 +26,10 @@ MOST_FOUND: Final = 50_000
 """Addresses that a collection remembers."""
 MOST_MAPS: Final = 100
 """Sitemaps and feeds that a collection reads."""
+NAMED_A_DAY: Final = 0.02
+"""New pages a day for each page that was named at first, until a page's own history says more: a
+list of fifty is likely to name one more.
+"""
 
 
 @dataclass(slots=True)
@@ -38,7 +43,8 @@ class KnownCollection:
     forms: dict[str, FormRecord] = field(default_factory=dict)
     dirty: set[int] = field(default_factory=set)
     """pages whose newest state was not taken in yet"""
-    first_read: set[str] = field(default_factory=set)
+    named: Counter[int] = field(default_factory=Counter)
+    """how many addresses each page was the first to name"""
 
     @property
     def scope(self) -> Scope:
@@ -56,6 +62,7 @@ class KnownCollection:
         """Take over what is stored."""
         for row in rows:
             self.put(row)
+            self._count_named(row)
             if row.kind == "page" and (row.read_seq or row.reason.startswith("says the same")):
                 form = self.form(row.url)
                 form.asked += 1
@@ -112,6 +119,7 @@ class KnownCollection:
                     one.is_news, False, 0, 0,
                 )
             )  # fmt: skip
+            self._count_named(self.rows[one.url])
 
     def find_trapped(self) -> list[str]:
         """Return the addresses that wait and whose form turned out to say nothing new."""
@@ -149,18 +157,35 @@ class KnownCollection:
                 kept.append((worth, row))
         return kept
 
-    def note_first(self, row: CollectedPage) -> str:
+    def expect_yield(self, row: CollectedPage, now: Instant) -> float:
+        """Return how many new pages a day a page is likely to name: before it is known for long, by
+        how many it named at first.
+        """
+        days = max(0, now - row.found_at) / DAY
+        return (row.yielded + self.named[row.page_id or 0] * NAMED_A_DAY) / (days + 1.0)
+
+    def note_first(self, row: CollectedPage, found: Iterable[FoundAddress]) -> str:
         """Hear what a page turned out to be at its first fetch; return the page that says the same,
         "" if none does.
+
+        A page that named pages of other forms is new, whatever it says: lists may look alike.
         """
         if row.kind != "page" or not row.sketch:
             return ""
-        twin = self.form(row.url).note(row.url, row.sketch)
+        own = form_of(row.url)
+        is_hub = any(
+            one.state == "found" and form_of(one.url) != own and not self.form(one.url).is_trap for one in found
+        )
+        twin = self.form(row.url).note(row.url, row.sketch, is_new=is_hub)
         return twin if twin and self.rows[twin].state == "watched" else ""
 
     def note_useless(self, url: str) -> None:
         """Hear that an address led to nothing: its form is worth less."""
         self.form(url).asked += 1
+
+    def _count_named(self, row: CollectedPage) -> None:
+        if row.found_on is not None and row.state != "left":
+            self.named[row.found_on] += 1
 
     def revise(self, url: str, **fields: object) -> CollectedPage:
         """Let some of what is known of an address be otherwise; return it."""
