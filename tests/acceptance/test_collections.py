@@ -7,10 +7,15 @@ from __future__ import annotations
 import gzip
 from collections.abc import Sequence
 
+import pytest
+
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
+from tidings.service.people import accounts
 from tidings.service.run.monitor import Monitor
-from tidings.storage.watches import collections, subscriptions
+from tidings.storage.db.connection import Connection
+from tidings.storage.observed import polls
+from tidings.storage.watches import collections, sentinels, subscriptions
 
 TEXT = "Create Collection docs Using {/docs/} Depth 3 Budget 4000 per day Notify by console"
 
@@ -122,7 +127,7 @@ def test_a_calendar_without_end_takes_a_part_of_the_budget_only(world: World):
     assert asked < 4_000
 
 
-def test_lists_that_look_alike_are_followed(world: World):
+def test_lists_that_are_alike_are_followed(world: World):
     """Each has the same words and other links: what a list names makes it new."""
     world.page("/docs/", '<a href="/docs/list1">list</a>')
     for number in range(1, 13):
@@ -158,6 +163,32 @@ def test_polls_stay_within_the_budget_of_the_collection(world: World):
     counted = world.read(collections.count, 1)
     assert counted["watched"] >= 50  # nearly all are first fetches: no page is read again before
     assert 301 == counted["watched"] + counted["found"]
+
+
+@pytest.mark.parametrize(("share", "budget", "least"), [(96, 4000, 96), (4000, 96, 96), (0, 96, 96)])
+def test_its_budget_and_the_share_of_its_owner_both_pay(world: World, share: float, budget: int, least: int):
+    """Whichever is smaller ends it; what the collection costs is counted as spent of the share."""
+    show(world, 60)
+    world.add(f"Create Collection docs Using {{/docs/}} Budget {budget} per day")
+
+    def own(c: Connection) -> int:
+        row = accounts.add(c, "anna", "editor", "", at=world.clock.wall())
+        accounts.set_share(c, "anna", share)
+        sentinels.give(c, sentinels.find(c, "docs").id, row.id)
+        return row.id
+
+    anna = world.write(own)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 12 * HOUR)
+
+    play(world, story)
+
+    listing = next(row.page_id for row in world.read(subscriptions.listing) if row.label == "pages")
+    paid = [poll for poll in world.polls() if poll.page_id != listing]
+    assert least / 2 - 1 <= len(paid) <= least / 2 + max(4, least / 24) + 1
+    spent = world.read(polls.sum_share, 0, owner_id=anna)
+    assert len(paid) - 1 <= spent <= len(paid)
 
 
 def test_each_page_can_be_watched_for_words(world: World):

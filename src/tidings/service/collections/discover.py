@@ -285,7 +285,7 @@ class Discovery:
         be more to do.
         """
         held = known.held
-        bucket = (await self._store.read(charge.budgets))[held.purse].refill(now)
+        bucket = (await self._store.read(charge.payable, at=now))[held.purse]
         unread = sum(
             row.state == "watched" and not row.read_seq and self._is_under_way(row) for row in known.rows.values()
         )

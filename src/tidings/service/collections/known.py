@@ -168,7 +168,7 @@ class KnownCollection:
         """Hear what a page turned out to be at its first fetch; return the page that says the same,
         "" if none does.
 
-        A page that named pages of other forms is new, whatever it says: lists may look alike.
+        A page that named pages of other forms is new, whatever it says: lists may be alike.
         """
         if row.kind != "page" or not row.sketch:
             return ""

@@ -108,7 +108,7 @@ class Payer:
         return round(min(max(wait, 0.01), 60.0) * SECOND)
 
     async def _budgets(self, now: Instant) -> dict[str, TokenBucket]:
-        return {name: bucket.refill(now) for name, bucket in (await self._store.read(charge.budgets)).items()}
+        return await self._store.read(charge.payable, at=now)
 
     def _classes_pay_at(self, budgets: Mapping[str, TokenBucket], now: Instant) -> Instant | None:
         """Return when the first class with waiting pages can pay for the most expensive of them;

@@ -46,7 +46,8 @@ def importance_to(page: WatchedPage, sentinel_id: int) -> float:
 
 def budget_class(page: WatchedPage, classes: Sequence[str]) -> str:
     """Return the budget class that pays for a page's polls: the first of `classes` that its
-    sentinels name. An owner's share is the class of all its sentinels.
+    sentinels name. An owner's share is the class of all its sentinels but collections, which pay
+    from their own budget and from the share (`storage.write.charge`).
 
     `WHOLE` if a sentinel names none, or an unknown one: sharing a page is free for a class.
     """
@@ -57,9 +58,12 @@ def budget_class(page: WatchedPage, classes: Sequence[str]) -> str:
 
 
 def _find_class(sub: Subscription, classes: Sequence[str]) -> str:
-    """Return the share of a sentinel's owner if there is one, else the class of the sentinel."""
-    share = share_of(sub.owner.row.owner_id)
-    return share if share in classes else sub.owner.purse
+    """Return the budget of a collection once there is one, else the share of a sentinel's owner, if
+    there is one, else the class of the sentinel.
+    """
+    share, own = share_of(sub.owner.row.owner_id), sub.owner.purse
+    has_own = sub.owner.sentinel.scope is not None and own in classes
+    return share if share in classes and not has_own else own
 
 
 def is_on_change(page: WatchedPage) -> bool:

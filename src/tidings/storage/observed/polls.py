@@ -11,6 +11,8 @@ from tidings.errors import UnitError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant, PollOutcome, PollRecord
+from tidings.model.watch.collection import SCHEME
+from tidings.model.watch.weight import share_of
 from tidings.record import dataclass
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.values import plain
@@ -188,6 +190,17 @@ def sum_costs(c: Connection, since: Instant, *, budget: str = "") -> float:
     """Return the total cost of the polls charged since an instant, to one class if it is named."""
     text = "SELECT COALESCE(SUM(cost), 0) FROM poll WHERE charged_at >= :since AND (:budget = '' OR budget = :budget)"
     return float(c.value(text, since=since, budget=budget))
+
+
+def sum_share(c: Connection, since: Instant, *, owner_id: int) -> float:
+    """Return the total cost of the polls charged since an instant to an owner's share: its class,
+    and its collections.
+    """
+    text = (
+        "SELECT COALESCE(SUM(cost), 0) FROM poll WHERE charged_at >= :since AND (budget = :share"
+        " OR budget IN (SELECT :scheme || name FROM sentinel WHERE owner_id = :owner_id))"
+    )
+    return float(c.value(text, since=since, share=share_of(owner_id), scheme=SCHEME, owner_id=owner_id))
 
 
 def begin(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) -> list[int]:

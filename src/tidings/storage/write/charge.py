@@ -1,18 +1,19 @@
 """Charges: a request is paid for durably before it leaves (contracts §1).
 
 Budgets are token buckets: one for all polls together, and one for each class within it. A poll
-takes from both.
+takes from both; one of a collection also from the share of its owner, who may have one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from tidings.errors import BudgetError, UnitError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.unit import Charged, Grant
-from tidings.model.watch.collection import is_listing
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.collection import SCHEME, is_listing
+from tidings.model.watch.weight import WHOLE, share_of
 from tidings.record import replace
 from tidings.scheduling.budget import TokenBucket, affords, pay
 from tidings.storage.db import leases
@@ -38,7 +39,7 @@ def charge(
     """Pay for grants, in order: an open poll row, tokens of the total and of its class, and the
     start of its host for each.
 
-    None stands for a grant that one of the two budgets refuses. Raises `StaleEpochError` (nothing
+    None stands for a grant that one of its budgets refuses. Raises `StaleEpochError` (nothing
     is written) and `UnitError` for more than 64 grants or an unknown class.
 
     Args:
@@ -51,12 +52,13 @@ def charge(
     if len(grants) > MOST_GRANTS:
         raise UnitError(f"{len(grants)} grants in one charge; at most {MOST_GRANTS} may be lost by a crash")
     leases.check_epoch(c, epoch)
-    buckets = {name: _bucket(c, name, at) for name in dict.fromkeys((WHOLE, *(grant.budget for grant in grants)))}
-    asked = [(dict.fromkeys((WHOLE, grant.budget)), grant.cost) for grant in grants]
+    paying = {name: _list_paying(c, name) for name in dict.fromkeys(grant.budget for grant in grants)}
+    buckets = {name: _bucket(c, name, at) for name in dict.fromkeys((WHOLE, *chain.from_iterable(paying.values())))}
+    asked = [(paying[grant.budget], grant.cost) for grant in grants]
     are_paid, buckets = pay(buckets, asked, now=at, in_turn=in_turn)
     paid = [grant for grant, is_paid in zip(grants, are_paid, strict=True) if is_paid]
     ids = polls.begin(c, paid, at=at, epoch=epoch)
-    drawn = dict.fromkeys((WHOLE, *(grant.budget for grant in paid))) if paid else {}
+    drawn = dict.fromkeys(name for grant in paid for name in paying[grant.budget])
     _spend(c, {name: buckets[name] for name in drawn})
     hosts.start(c, list(dict.fromkeys(grant.host for grant in paid)), at)
     charged = iter(
@@ -165,15 +167,37 @@ def put_forward(c: Connection, by: Duration, *, at: Instant, epoch: int) -> None
 
 
 def pays(c: Connection, grant: Grant, *, at: Instant) -> bool:
-    """Return whether the total budget and the grant's class can pay for it at `at`, if nothing else
-    is charged until then.
+    """Return whether the budgets of a grant can pay for it at `at`, if nothing else is charged
+    until then.
     """
-    return all(affords(_bucket(c, name, at).level, grant.cost) for name in dict.fromkeys((WHOLE, grant.budget)))
+    return all(affords(_bucket(c, name, at).level, grant.cost) for name in _list_paying(c, grant.budget))
 
 
 def budgets(c: Connection) -> dict[str, TokenBucket]:
     """Return all classes as last written, by name."""
     return {row[0]: _read(*row[1:]) for row in c.rows(f"{_SELECT} ORDER BY name")}
+
+
+def payable(c: Connection, *, at: Instant) -> dict[str, TokenBucket]:
+    """Return what each class can pay at an instant: a collection no more than its owner's share."""
+    full = {name: bucket.refill(at) for name, bucket in budgets(c).items()}
+    for name, own in list(full.items()):
+        for other in _list_paying(c, name)[2:]:
+            share = full[other]
+            full[name] = replace(own, level=min(own.level, share.level), rate=min(own.rate, share.rate))
+    return full
+
+
+def _list_paying(c: Connection, name: str) -> tuple[str, ...]:
+    """Return the budgets that pay for a poll of a class: the total, the class, and for a collection
+    the share of its owner.
+    """
+    if not is_listing(name):
+        return tuple(dict.fromkeys((WHOLE, name)))
+    owner_id = c.value("SELECT owner_id FROM sentinel WHERE name = :name AND dropped = 0", name=name[len(SCHEME) :])
+    share = share_of(owner_id or 0)
+    has_share = c.value("SELECT count(*) FROM budget WHERE name = :name", name=share)
+    return (WHOLE, name, share) if has_share else (WHOLE, name)
 
 
 def _read(rate: float, burst: float, level: float, at: Instant) -> TokenBucket:
@@ -188,10 +212,10 @@ def _bucket(c: Connection, name: str, at: Instant) -> TokenBucket:
 
 
 def _draw(c: Connection, name: str, cost: float, at: Instant) -> None:
-    """Take tokens of the total and of a class. Raise `BudgetError` and take nothing if one lacks
-    them.
+    """Take tokens of all budgets that pay for a class. Raise `BudgetError` and take nothing if one
+    lacks them.
     """
-    left = {each: _bucket(c, each, at).take(cost, now=at) for each in dict.fromkeys((WHOLE, name))}
+    left = {each: _bucket(c, each, at).take(cost, now=at) for each in _list_paying(c, name)}
     for each, bucket in left.items():
         if bucket is None:
             setting = "budget.polls_per_day and budget.burst set" if each == WHOLE else "budget.classes sets"

@@ -12,7 +12,6 @@ from starlette.responses import RedirectResponse, Response
 
 from tidings.clock import DAY, MINUTE
 from tidings.errors import TidingsError, UsageError
-from tidings.model.watch.weight import share_of
 from tidings.service.people import accounts as accounts_of
 from tidings.service.people import leaving
 from tidings.service.people import tokens as tokens_of
@@ -60,7 +59,7 @@ async def show(request: Request, desk: Desk, *, problem: str = "", token: str = 
         own = accounts.get(c, asker.owner_id)
         return {
             "checks": own.checks_per_day if own else 0.0,
-            "made": polls.sum_costs(c, desk.clock.wall() - DAY, budget=share_of(asker.owner_id)),
+            "made": polls.sum_share(c, desk.clock.wall() - DAY, owner_id=asker.owner_id),
             "tokens": tokens.listing(c, owner_id=asker.owner_id),
             "shared": accounts.list_shared_tags(c, asker.owner_id),
         }
