@@ -189,7 +189,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         people.remove_user, shapes.Removed, problems=(422,),
     ),
     Operation(
-        "GET", "/api/v1/users/{user}/export", "admins", "export_user", "All that is kept of an account",
+        "GET", "/api/v1/users/{user}/export", "admins", "export_user", "All data stored about a user",
         people.export_user, shapes.Export,
     ),
     Operation(
