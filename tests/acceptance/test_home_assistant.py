@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 import socket
@@ -128,25 +129,34 @@ def test_each_sentinel_is_a_device_that_hears_of_changes(world: World) -> None:
     assert "offline" == broker.kept[by_kind["event"]["availability_topic"]]
 
 
-def test_what_is_no_more_is_taken_away(world: World) -> None:
-    """A sentinel that was dropped meanwhile leaves no entity; a page in error is a problem."""
+@pytest.mark.parametrize("is_connected", [False, True])
+def test_what_is_no_more_is_taken_away(world: World, monkeypatch: pytest.MonkeyPatch, *, is_connected: bool) -> None:
+    """A dropped sentinel leaves nothing at the broker; a page in error is a problem."""
+    monkeypatch.setattr("tidings.plugs.home_assistant.SYNC_SECONDS", 0.05)
     world.page("/a", "", status=500)
     for name in ("stays", "goes"):
         world.add(f"Create Sentinel {name} Using {{/a}} Monitor all words Fetch every 1 hour")
 
     async def story(monitor: Monitor, broker: Heard) -> None:
+        gone = world.sentinel("goes").id
         await world.pass_time(monitor, 3 * HOUR)
-        async with inform_home_assistant(monitor, world.settings):
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(inform_home_assistant(monitor, world.settings))
             await broker.until(lambda: sum(topic.endswith("/config") for topic in broker.kept) == 6)
-        world.add("Drop goes")
-        await world.pass_time(monitor, HOUR)
-        async with inform_home_assistant(monitor, world.settings):
-            await broker.until(lambda: [*broker.kept.values()].count("") == 3)
+            await broker.until(lambda: sum(topic.endswith("/problem") for topic in broker.kept) == 2)
+            if not is_connected:
+                await stack.aclose()
+            world.add("Drop goes")
+            await world.pass_time(monitor, HOUR)
+            if not is_connected:
+                await stack.enter_async_context(inform_home_assistant(monitor, world.settings))
+            await broker.until(lambda: not broker.kept[f"tidings/{broker.node}/{gone}/problem"])
 
     broker = play(world, story)
     problems = [text for topic, text in broker.said if topic.endswith("/problem")]
 
     assert "ON" in problems
+    assert 6 == [*broker.kept.values()].count("")
     assert {"stays"} == {
         json.loads(text)["name"].split()[0] for topic, text in broker.kept.items() if topic.endswith("/config") and text
     }

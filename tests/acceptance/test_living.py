@@ -133,11 +133,10 @@ def test_a_week_is_reported_on_monday(world: World) -> None:
 
     assert 1 == len(reports)
     expected = (
-        f"week from 2023-11-13: 2 sentinels watched 1 page; 2 changes found in {checks} checks, 0 of them failed;"
-        " 0 pages cannot be read now; 0 messages given up."
-        f" Checks at a fixed pace would have been {1008 - checks} more"
+        "2 sentinels found 2 changes on 1 page in the week from 2023-11-13. All can be read now."
+        f" {checks} checks made, 0 failed; a fixed pace would have made {1008 - checks} more"
     )
-    assert expected == reports[0]["message"]
+    assert ("report", expected) == (reports[0]["record"], reports[0]["message"])
 
 
 def test_nobody_is_sent_a_report_unasked(world: World) -> None:

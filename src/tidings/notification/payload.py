@@ -160,5 +160,7 @@ def _line(record: Record, zone: tzinfo) -> str:
     second = datetime.fromisoformat(stamp).astimezone(zone).isoformat(timespec="seconds") if stamp else "-"
     what = _shorten_text(summary(record), SUMMARY_CHARACTERS)
     return "  ".join(
-        one_line(str(part)) for part in (second.replace("+00:00", "Z"), record["sentinel"], what, record["url"])
+        one_line(str(part))
+        for part in (second.replace("+00:00", "Z"), record["sentinel"] or "Tidings", what, record["url"])
+        if part
     )

@@ -1,8 +1,8 @@
-"""Home Assistant by MQTT discovery: one device an installation, three entities a sentinel (0084).
+"""Home Assistant by MQTT discovery: a device per installation, three entities per sentinel (0084).
 
-An event that fires at each change, a sensor with the last summary, a problem sensor. What is
-retained at the broker of a sentinel that is no more is taken away; a last will says that the
-service is offline. Page texts are payloads only: no topic, template or name is made of one.
+An event that fires at each change, a sensor with the last summary, a problem sensor. What the
+broker retains of a dropped sentinel is removed; the last will of the connection marks the service
+as offline. Page texts are only payloads: no topic, template or name contains one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import json
 import logging
 import re
+from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
@@ -35,6 +36,9 @@ log = logging.getLogger("tidings.service")
 LONGEST_STATE: Final = 255
 """characters of a state that Home Assistant takes"""
 SYNC_SECONDS: Final = 30.0
+END_SECONDS: Final = 2.0
+MOST_WAITING: Final = 1_000
+"""changes that wait for the broker"""
 FIRST_WAIT, LONGEST_WAIT = 2.0, 300.0
 PORTS: Final = {"mqtt": 1_883, "mqtts": 8_883}
 DISCOVERY: Final = "homeassistant"
@@ -66,14 +70,14 @@ def read_broker(url: str) -> Broker:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """The topics and discovery messages of an installation; `node` is made of its id."""
+    """The topics and discovery messages of an installation; `node` is derived from its id."""
 
     node: str
     public_url: str = ""
 
     @property
     def availability(self) -> str:
-        """Return the topic that says online or offline."""
+        """Return the topic with the payload `online` or `offline`."""
         return f"tidings/{self.node}/status"
 
     def topic(self, sentinel_id: int, kind: str) -> str:
@@ -112,6 +116,11 @@ class Device:
                 },
             )
 
+    def list_retained(self, sentinel_id: int) -> list[str]:
+        """Return the topics of a sentinel under which the broker retains something."""
+        states = [self.topic(sentinel_id, kind) for kind in ("last", "details", "problem")]
+        return [*(topic for topic, _ in self.announce(sentinel_id, "")), *states]
+
     def states(self, row: ChangeRow, url: str) -> Iterator[tuple[str, str, bool]]:
         """Yield (topic, payload, retained) of a change."""
         details = {"url": url, "detected_at": rfc3339(row.detected_at), "change": row.id}
@@ -133,17 +142,18 @@ class HomeAssistant:
         self._monitor = monitor
         self._settings = settings
         self._device = device
-        self._found: asyncio.Queue[ChangeRow] = asyncio.Queue(maxsize=1_000)
+        self._found: deque[ChangeRow] = deque()
+        self._arrived = asyncio.Event()
         self._announced: dict[int, str] = {}
+        self._next_sync = 0.0
 
     def hear(self, unit: Unit) -> None:
         """Take the changes of a committed unit; those beyond a thousand that wait are left out."""
-        for row in unit.changes:
-            if not row.quiet and not self._found.full():
-                self._found.put_nowait(row)
+        self._found.extend([row for row in unit.changes if not row.quiet][: MOST_WAITING - len(self._found)])
+        self._arrived.set()
 
     async def serve(self, client: Client) -> None:
-        """Announce all, then publish what is found, until the connection ends."""
+        """Announce all sentinels, then publish changes until the connection ends."""
         self._announced.clear()
         own = f"{DISCOVERY}/+/{self._device.node}/+/config"
         await client.subscribe(own)
@@ -156,36 +166,45 @@ class HomeAssistant:
                 await self._publish_next(client, listening)
             listening.result()
         finally:
-            listening.cancel()
-            await asyncio.wait({listening})
+            await _end(listening)
 
     async def _publish_next(self, client: Client, listening: asyncio.Task[None]) -> None:
-        getting = asyncio.create_task(self._found.get())
-        await asyncio.wait({getting, listening}, timeout=SYNC_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        if not getting.cancel():
-            row = getting.result()
-        elif listening.done():
-            return
-        else:
+        """Publish a change, or wait for one; between them announce again every `SYNC_SECONDS`."""
+        loop = asyncio.get_running_loop()
+        if loop.time() >= self._next_sync:
             await self.synchronise(client)
+        if self._found:
+            await self._publish(client, self._found[0])
+            self._found.popleft()  # only now: if the connection is lost meanwhile it is published again
             return
-        page = self._monitor.watchlist.pages.get(row.page_id)
+        self._arrived.clear()
+        arriving = asyncio.create_task(self._arrived.wait())
+        timeout = max(0.0, self._next_sync - loop.time())
+        await asyncio.wait({arriving, listening}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        arriving.cancel()
+
+    async def _publish(self, client: Client, row: ChangeRow) -> None:
+        """Publish a change, unless its sentinel was dropped meanwhile."""
         if row.sentinel_id not in self._announced:
             await self.synchronise(client)
+        if row.sentinel_id not in self._announced:
+            return
+        page = self._monitor.watchlist.pages.get(row.page_id)
         for topic, payload, is_retained in self._device.states(row, "" if page is None else page.identity.given):
             await client.publish(topic, payload, qos=1, retain=is_retained)
 
     async def synchronise(self, client: Client) -> None:
-        """Announce what is new or has another name, take away what is gone, say who has trouble."""
+        """Announce new and renamed sentinels, remove dropped ones, publish which have a problem."""
+        self._next_sync = asyncio.get_running_loop().time() + SYNC_SECONDS
         watched = {held.row.id: held.row.name for held in self._monitor.watchlist.sentinels.values()}
         for sentinel_id, name in watched.items():
             if self._announced.get(sentinel_id) != name:
                 for topic, message in self._device.announce(sentinel_id, name):
                     await client.publish(topic, json.dumps(message), qos=1, retain=True)
-        for gone in self._announced.keys() - watched.keys():
-            for topic, _ in self._device.announce(gone, ""):
-                await client.publish(topic, b"", qos=1, retain=True)
+        gone = self._announced.keys() - watched.keys()
         self._announced = watched
+        for sentinel_id in gone:
+            await self._remove(client, sentinel_id)
         try:
             troubled = await self._monitor.store.read(_list_troubled, self._settings, self._monitor.clock.wall())
         except StoreError:
@@ -193,6 +212,11 @@ class HomeAssistant:
         for sentinel_id, name in watched.items():
             state = "ON" if name in troubled else "OFF"
             await client.publish(self._device.topic(sentinel_id, "problem"), state, qos=1, retain=True)
+
+    async def _remove(self, client: Client, sentinel_id: int) -> None:
+        """Remove from the broker what it retains of a sentinel: entities first, then states."""
+        for topic in self._device.list_retained(sentinel_id):
+            await client.publish(topic, b"", qos=1, retain=True)
 
     async def _listen(self, client: Client) -> None:
         """Announce all again when Home Assistant starts; remove what an earlier run left."""
@@ -205,11 +229,11 @@ class HomeAssistant:
                 continue
             found = re.search(r"/(\d+)_\w+/config$", topic)
             if found and message.payload and int(found[1]) not in self._announced:
-                await client.publish(topic, b"", qos=1, retain=True)
+                await self._remove(client, int(found[1]))
 
 
 def _list_troubled(c: Connection, settings: Settings, now: int) -> set[str]:
-    """Return the names of the sentinels that something keeps from seeing or notifying."""
+    """Return the names of the sentinels that something keeps from checking or notifying."""
     troubles = health_of(c, settings, now=now, is_polled=True).troubles
     return {name for trouble in troubles if trouble.severity == "warn" for name in trouble.sentinels}
 
@@ -218,7 +242,7 @@ def _list_troubled(c: Connection, settings: Settings, now: int) -> set[str]:
 async def inform_home_assistant(monitor: Monitor, settings: Settings) -> AsyncIterator[None]:
     """Keep the broker of `serve.mqtt_url` informed meanwhile, if there is one.
 
-    Raises `SettingError` for an address that is none, or without the extra `mqtt`.
+    Raises `SettingError` for an invalid address, or without the extra `mqtt`.
     """
     if not settings.serve.mqtt_url:
         yield
@@ -237,8 +261,16 @@ async def inform_home_assistant(monitor: Monitor, settings: Settings) -> AsyncIt
         yield
     finally:
         stop_hearing()
-        working.cancel()
-        await asyncio.wait({working})
+        await _end(working)
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    """Cancel a task until it ends: `asyncio.wait_for` of Python 3.11, by which aiomqtt waits, may
+    lose a cancellation.
+    """
+    while not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=END_SECONDS)
 
 
 async def _keep_connected(plug: HomeAssistant, broker: Broker, device: Device, aiomqtt: Any) -> None:

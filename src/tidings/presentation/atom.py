@@ -62,7 +62,7 @@ def entry(record: Record, *, presentation: str = "only_change", title: str = "",
         title: The custom title, empty for the default one.
         content: The custom content, as HTML; empty for the default one.
     """
-    title = title or subject_line(f"{record['sentinel']}: {summary(record)}") or "changed"
+    title = title or subject_line(f"{record['sentinel'] or 'Tidings'}: {summary(record)}") or "changed"
     at = str(record["detected_at"])
     shown = content or _page(record) + presenter(view_of(presentation, record), "html").fragment(
         record, most=MOST_CONTENT

@@ -189,4 +189,4 @@ def _where(record: Record, caption: Caption) -> str:
     kind = cut_text(one_line(str(record.get("kind") or "")), LONGEST_HEADING)
     line = " · ".join(escape(part) for part in (when, kind) if part)
     url = address(one_line(str(record["url"])), LONGEST_SHOWN_ADDRESS)
-    return f"{url}<br>{line}" if line else url
+    return "<br>".join(part for part in (url if record["url"] else "", line) if part)

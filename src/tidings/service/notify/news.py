@@ -1,8 +1,8 @@
 """News: what a sentinel has to report, read from the event log, and its messages.
 
 Bulletins: notices about the whole service, sent once to each recipient, however many sentinels
-notify them. A bulletin reports a problem of no single page: this machine's network, clock, disk or
-database. It ignores rates, quiet hours and caps of Notify clauses.
+notify them. A bulletin is about no single page: a problem of this machine's network, clock, disk or
+database, or the weekly report. It ignores rates, quiet hours and caps of Notify clauses.
 """
 
 from __future__ import annotations
@@ -137,7 +137,8 @@ def draft_for(
     zone: tzinfo = UTC,
     **more: Any,
 ) -> DeliveryDraft:
-    """Return a message like `draft`, for a sentinel whose text need not be readable.
+    """Return a message like `draft`, for a sentinel whose text need not be readable. A message
+    about the whole service names no sentinel.
 
     Args:
         target: The receiver.
@@ -148,7 +149,7 @@ def draft_for(
         zone: The time zone of its times.
     """
     news = News(
-        sentinel=row.name,
+        sentinel=row.name if any(record.get("sentinel", row.name) for record in records) else "",
         scheme=target.scheme,
         records=records,
         at=at,
@@ -244,14 +245,15 @@ class Bulletins:
         self, event: Event, *, place: int = 0, concerned: Collection[int] | None = None
     ) -> Iterator[DeliveryDraft]:
         """Yield a message to each recipient of enabled sentinels; the event is at `place` in its
-        unit.
+        unit. A problem goes to the receivers of Errors clauses, a report to those of changes.
         """
         record = bulletin_record(event)
+        is_problem = record["record"] == "problem"
         notified: set[int] = set()
         for held in self._watchlist.sentinels.values():
             if held.row.state != "enabled" or (concerned is not None and held.row.id not in concerned):
                 continue
-            for target in held.error_targets() or held.everybody():
+            for target in (held.error_targets() if is_problem else ()) or held.everybody():
                 if target.endpoint_id not in notified:
                     notified.add(target.endpoint_id)
                     yield draft(target, held, [record], event.at, events=(place,))

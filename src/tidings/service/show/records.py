@@ -445,8 +445,8 @@ def say_last(event: NoticeEvent) -> str:
 
 
 def bulletin_record(event: NoticeEvent) -> Record:
-    """Return a state of the whole service, sent to all recipients; its sentinel, page and URL are
-    empty.
+    """Return a state of the whole service, or a report on it, sent to all recipients; its sentinel,
+    page and URL are empty.
     """
     data = event.data
     match event.type:
@@ -480,7 +480,8 @@ def bulletin_record(event: NoticeEvent) -> Record:
         "since": rfc3339(data.get("since")),
         "detected_at": rfc3339(event.at),
     }
-    return problem_record(summary, where="Tidings", details=details)
+    record = problem_record(summary, where="Tidings", details=details)
+    return {**record, "record": "report"} if event.type == EventType.WEEK_REPORTED else record
 
 
 def _describe_week(data: Mapping[str, Any]) -> str:
@@ -491,13 +492,16 @@ def _describe_week(data: Mapping[str, Any]) -> str:
         return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
     since = (rfc3339(data["since"]) or "")[:10]
+    in_error = f"{count('in_error', 'page')} cannot be read now" if data["in_error"] else "All can be read now"
     text = (
-        f"week from {since}: {count('sentinels', 'sentinel')} watched {count('pages', 'page')};"
-        f" {count('changes', 'change')} found in {count('polls', 'check')}, {data['failed']:,} of them failed;"
-        f" {count('in_error', 'page')} cannot be read now; {count('given_up', 'message')} given up"
+        f"{count('sentinels', 'sentinel')} found {count('changes', 'change')} on {count('pages', 'page')} in the week"
+        f" from {since}. {in_error}"
     )
+    if data["given_up"]:
+        text += f"; {count('given_up', 'message')} had to be given up"
+    text += f". {count('polls', 'check')} made, {data['failed']:,} failed"
     saved = data["at_pace"] - data["polls"]
-    return f"{text}. Checks at a fixed pace would have been {saved:,} more" if saved > 0 else text
+    return f"{text}; a fixed pace would have made {saved:,} more" if saved > 0 else text
 
 
 def describe_healed(data: Mapping[str, Any]) -> str:

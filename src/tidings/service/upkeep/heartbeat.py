@@ -2,7 +2,7 @@
 when requests stop.
 
 Requests are part of steps: none while the lease is lost, the database is unreachable or nothing can
-be stored. The answer is ignored.
+be stored. An answer that refuses them is logged once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Heartbeat:
     async def _ping(self) -> None:
         answer = await self._poster.post(self._url, headers=self._headers, body=b"", timeout_seconds=TIMEOUT_SECONDS)
         if answer.error and answer.error != self._error:
-            log.warning("serve.ping_url could not be reached: %s", answer.error)
+            log.warning("serve.ping_url takes no pings: %s", answer.error)
         elif self._error and not answer.error:
-            log.info("serve.ping_url is reached again")
+            log.info("serve.ping_url takes pings again")
         self._error = answer.error
