@@ -1,9 +1,10 @@
 """Compare after an import: both programs watch the same 100 pages through 60 states.
 
-PYTHONPATH=. .venv/bin/python bench/moving.py PATH_TO_URLWATCH [--states 60]
+PYTHONPATH=. .venv/bin/python bench/moving.py PATH_TO_URLWATCH [--states 60] [--one-line]
 
 Pages are made up, with a seed: most states change what is watched of a page, its surroundings, or
-nothing. urlwatch runs once a state; Tidings runs on a manual clock and is asked for each page.
+nothing. urlwatch runs once a state; Tidings runs on a manual clock and is asked for each page. With
+`--one-line` each page is one source line.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("urlwatch", type=Path)
     parser.add_argument("--states", type=int, default=60)
+    parser.add_argument("--one-line", action="store_true")
     arguments = parser.parse_args()
     rng = random.Random(1)
     kinds = [list(JOBS)[n % len(JOBS)] for n in range(PAGES)]
@@ -87,7 +89,8 @@ def main() -> None:
                 for n, (kind, what) in enumerate(zip(kinds, moved, strict=True)):
                     if what:
                         states[n][what] += 1
-                    world.page(f"/{n}", write_page(kind, n, states[n]))
+                    page = write_page(kind, n, states[n])
+                    world.page(f"/{n}", page.replace("\n", "") if arguments.one_line else page)
                 theirs = {
                     one.partition(": ")[2]
                     for one in run_urlwatch(arguments.urlwatch, folder)
