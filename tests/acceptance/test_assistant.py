@@ -106,6 +106,8 @@ def test_each_tool_is_listed_and_answers(lived: World) -> None:
     assert dict.fromkeys(READING, True) == talk(lived, names, may_edit=False)
     assert READING | WRITING == set(talk(lived, names)) == set(answers)
     assert [] == [tool for tool, answer in answers.items() if not isinstance(answer, dict)]
+    assert [lived.server.url("/a")] == answers["list_sentinels"]["sentinels"][0]["urls"]
+    assert ["words"] == answers["show_change"]["kinds"]
     assert ("disabled", "created") == (answers["pause"]["state"], answers["resume"]["state"]) or "enabled" == answers[
         "resume"
     ]["state"]

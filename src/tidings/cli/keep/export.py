@@ -33,19 +33,19 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "format", choices=FORMATS, help="text, yaml, opml: sentinels; csv, jsonl, parquet: --of; warc: stored versions"
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="only of these sentinels")
-    parser.add_argument("--of", choices=tuple(rows.COLUMNS), default="changes", help="which table (changes)")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="where to (standard output)")
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("--of", choices=tuple(rows.COLUMNS), default="changes", help="the table (default changes)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="the file to write (default standard output)")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
     parser.add_argument("--user", metavar="NAME", help="only what this user sees")
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Write the export; a file appears complete or not at all."""
+    """Write the export; an incomplete file never appears."""
     target: Path | None = arguments.output
     if target is None and arguments.format in {"parquet", "warc"}:
-        raise UsageError(f"{arguments.format} is no text: name a file with --output FILE")
+        raise UsageError(f"{arguments.format} is not text: name a file with --output FILE")
     if target is not None and target.exists() and not arguments.overwrite:
-        raise UsageError(f"{target} is there already; --overwrite replaces it")
+        raise UsageError(f"{target} exists already; --overwrite replaces it")
     with contextlib.closing(open_database(settings, create=False)) as database:
         viewer = None if arguments.user is None else database.read(accounts.get_by_name, arguments.user).id
         _check_names(database, arguments.names, viewer)
@@ -67,7 +67,7 @@ def _check_names(database: Database, names: Iterable[str], viewer: int | None) -
     known = {row.name for row in database.read(sentinels.listing, ended=True, viewer=viewer)}
     for name in names:
         if name not in known:
-            raise UnknownNameError(f"there is no sentinel {name}; `tidings list` names them all")
+            raise UnknownNameError(f"there is no sentinel {name}; `tidings list` shows all")
 
 
 def _texts(arguments: argparse.Namespace, database: Database, viewer: int | None) -> Iterable[str]:

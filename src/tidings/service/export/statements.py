@@ -87,7 +87,7 @@ def _select(c: Connection, viewer: int | None, names: Sequence[str]) -> list[Sen
     rows = sentinels.listing(c, viewer=viewer)
     for name in names:
         if name not in {row.name for row in rows}:
-            raise UnknownNameError(f"there is no sentinel {name}; `tidings list` names them all")
+            raise UnknownNameError(f"there is no sentinel {name}; `tidings list` shows all")
     return [row for row in rows if not names or row.name in names]
 
 
