@@ -200,7 +200,9 @@ class Tools:
         found, known = self.database.read(read)
         made = [one for one in found if isinstance(one, Sentinel)]
         if len(made) != len(found) or not made:
-            raise UsageError("only `Create Sentinel …` is accepted here; use `tidings` on the command line for the rest")
+            raise UsageError(
+                "only `Create Sentinel …` is accepted here; use `tidings` on the command line for the rest"
+            )
         for one in made:
             for fault in list_faults(one, known):
                 raise UsageError(f"{one.name}: {fault}; the user can add it on the command line")
