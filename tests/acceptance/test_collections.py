@@ -11,6 +11,7 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
+from tidings.service.health import sources
 from tidings.service.people import accounts
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.connection import Connection
@@ -37,6 +38,12 @@ def show(world: World, count: int, *, more: str = "", gone: Sequence[int] = ()) 
 def states(world: World) -> dict[str, tuple[str, str]]:
     """Return state and reason of each address of the first collection, by its path."""
     return {"/" + row.url.split("/", 3)[3]: (row.state, row.reason) for row in world.read(collections.listing, 1)}
+
+
+def list_troubles(world: World) -> list[str]:
+    """Return the troubles of the collection in brief, as `list` shows them."""
+    health = world.read(sources.health_of, world.settings, now=world.clock.wall(), is_polled=True)
+    return [trouble.brief for trouble in health.of("docs").troubles]
 
 
 def test_what_comes_moves_and_goes_is_news(world: World):
@@ -230,3 +237,46 @@ def test_a_collection_goes_on_after_a_restart(world: World):
 
     assert held + 1 == len(world.read(subscriptions.listing))
     assert 1 == world.console.getvalue().count("page added")
+
+
+def test_a_first_page_that_fails_is_a_trouble_that_is_told_once(world: World):
+    """It is shown and tried again, unlike other pages of the collection; once it is there, the
+    pages are found.
+    """
+    world.add(TEXT)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 6 * HOUR)
+        (line,) = world.console.getvalue().splitlines()
+        assert "cannot be watched for now (404)" in line
+        assert ["error(404)"] == list_troubles(world)
+
+        show(world, 3)
+        await world.pass_time(monitor, 12 * HOUR)
+
+    play(world, story)
+
+    assert {"watched": 4} == world.read(collections.count, 1)
+    assert [] == world.violations()
+
+
+@pytest.mark.parametrize("monitor", ["", 'Monitor keyword "oil"'])
+def test_a_scope_that_nothing_is_in_is_a_trouble_that_is_told_once(world: World, monitor: str):
+    """Until a page of it is found."""
+    world.page("/docs/", '<title>Docs</title><a href="/blog/x">elsewhere</a>')
+    world.add(f"{TEXT} {monitor}")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 12 * HOUR)
+        (line,) = world.console.getvalue().splitlines()
+        assert "cannot be watched for now (scope): no page that was read names an address in its scope" in line
+        assert ["error(scope)"] == list_troubles(world)
+
+        show(world, 3)
+        await world.pass_time(monitor, 12 * HOUR)
+        assert [] == list_troubles(world)
+        assert "the page has appeared" in world.console.getvalue().splitlines()[1]
+
+    play(world, story)
+
+    assert [] == world.violations()

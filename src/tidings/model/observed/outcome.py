@@ -23,6 +23,7 @@ ErrorKind = Literal[
     "redirect",
     "size",
     "robots",
+    "scope",
     "request",
     "framing",
     "encoding",
@@ -35,7 +36,8 @@ ErrorKind = Literal[
 ]
 """Why a poll failed. `login`: the session was lost. `command`: it failed or did not end. `fault`: a
 bug of Tidings. `disk`: the body could not be stored. `damaged`: the stored data of the page is
-inconsistent. `busy`: 408 425 429 503. `address`: refused by the guard.
+inconsistent. `busy`: 408 425 429 503. `address`: refused by the guard. `scope`: a collection has no
+page beside its first ones.
 """
 
 Conditions = Literal["", "answered", "refused"]

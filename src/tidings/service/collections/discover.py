@@ -24,6 +24,7 @@ from tidings.search.scope import address_of, belongs
 from tidings.search.unseen import worth_refresh
 from tidings.service.collections.known import KnownCollection
 from tidings.service.collections.read_links import ReadLinks, read_links
+from tidings.service.collections.report import lacks_pages
 from tidings.service.examine.stored_versions import read_body
 from tidings.service.watch.composite_parts import listing_parts
 from tidings.storage.observed import pages
@@ -206,7 +207,8 @@ class Discovery:
             if page is None or row.state != "watched":
                 continue
             if page.state.health != "ok":
-                await self._note_failure(known, row, page.state, now)
+                if page_id not in known.held.first_pages:  # those stay, as the trouble that they are
+                    await self._note_failure(known, row, page.state, now)
             elif target := _find_target(row, page):
                 await self._follow_move(known, row, target, now)
             elif row.read_seq < page.state.last_seq:
@@ -216,7 +218,7 @@ class Discovery:
         is_gone = state.kind in _GONE
         if is_gone and (state.failures > 1 or state.kind == "410" or not row.read_seq):
             await self._leave(known, row, "gone" if row.read_seq else "left", f"answered {state.kind}", now)
-        elif not row.read_seq and (state.kind == "robots" or state.failures >= _TRIES) and row.depth:
+        elif not row.read_seq and (state.kind == "robots" or state.failures >= _TRIES):
             await self._leave(known, row, "left", (state.reason or state.kind)[:200], now)
 
     async def _follow_move(self, known: KnownCollection, row: CollectedPage, target: str, now: Instant) -> None:
@@ -339,9 +341,13 @@ class Discovery:
         """
         held = known.held
         listing = self._find_listing(held.row.id)
-        if listing is None or not listing_parts(held.sentinel.monitor):
+        if listing is None:
             return now + DAY
         page_id = listing.state.page_id
+        if await self._store.read(lacks_pages, held.row.id) is (listing.state.health == "ok"):
+            self._planner.force(page_id)  # it begins to fail with that, or ends
+        if not listing_parts(held.sentinel.monitor):
+            return now + DAY
         if page_id in self._awaited:
             if now - self._awaited[page_id] > MINUTE:
                 self._planner.force(page_id)

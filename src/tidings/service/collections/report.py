@@ -9,7 +9,8 @@ from tidings.model.watch.collection import Scope
 from tidings.record import dataclass
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import rfc3339
-from tidings.storage.watches import collections
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.watches import collections, sentinels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +76,19 @@ def report(c: Connection, sentinel_id: int, scope: Scope) -> CollectionReport:
     return CollectionReport(
         scope, counts.get("watched", 0), counts.get("found", 0), counts.get("gone", 0), left.most_common()
     )
+
+
+def read_published(c: Connection, sentinel_id: int) -> list[tuple[str, str]] | None:
+    """Return the published list of pages, None if `lacks_pages`."""
+    return None if lacks_pages(c, sentinel_id) else collections.list_published(c, sentinel_id)
+
+
+def lacks_pages(c: Connection, sentinel_id: int) -> bool:
+    """Return whether a collection that follows links has read all that it knows and has nothing but
+    its first pages.
+    """
+    scope = meaning(sentinels.get(c, sentinel_id).text).scope or NO_SCOPE
+    return scope.depth > 0 and collections.is_read_in_vain(c, sentinel_id)
 
 
 def page_record(page: CollectionPage) -> dict[str, Any]:

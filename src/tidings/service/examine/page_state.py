@@ -63,6 +63,7 @@ MANNERS: Final[dict[ErrorKind, Manner]] = {
     "redirect": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
     "address": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
     "robots": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
+    "scope": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
     "size": Manner(at_once=False, first=HOUR, factor=4, longest=DAY),
     "login": Manner(at_once=True, first=HOUR, factor=6, longest=DAY),
     "command": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),

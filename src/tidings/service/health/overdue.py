@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY, SECOND
+from tidings.model.watch.collection import SCHEME, is_listing
 from tidings.model.watch.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.model.watch.weight import WHOLE
 from tidings.service.health.trouble import Trouble
@@ -39,10 +40,12 @@ def overdue(reading: HealthReading) -> Iterator[Trouble]:
         if not reading.is_polled:
             words += "; no process polls"
             mend = "tidings serve  # or `tidings check` from cron"
-        elif spent:
-            words += f"; the budget {', '.join(spent)} is spent"
-            setting = "budget.polls_per_day" if WHOLE in spent else "budget.classes"
+        elif empty := [name for name in spent if not is_listing(name) or name[len(SCHEME) :] in names]:
+            words += f"; the budget {', '.join(empty)} is spent"
+            setting = "budget.polls_per_day" if WHOLE in empty else "budget.classes"
             mend = f"raise {setting} in tidings.toml"
+            if all(map(is_listing, empty)):
+                mend = f"tidings alter {empty[0][len(SCHEME) :]} Budget 1000 per day"
         yield Trouble(brief="overdue", words=words, mend=mend, since=since, sentinels=names)
 
 
@@ -77,6 +80,8 @@ def _overdue(reading: HealthReading) -> Iterator[tuple[Instant, int]]:
         if sub.page_id not in states:
             continue
         identity, state = states[sub.page_id]
+        if is_listing(identity.url):  # it is asked for only when it has changed
+            continue
         fresh = 0 if sub.next_tick is not None else is_fresh_until(state, most=heed)
         held = max(state.retry_at or 0, paused.get(identity.host, 0), fresh)
         pace = _pace(learned.get(sub.page_id, {}), reading.settings)

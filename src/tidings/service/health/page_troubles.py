@@ -28,6 +28,7 @@ KIND_MENDS: Final[Mapping[str, str]] = {
     "410": "tidings drop {name}, or watch its new address",
     "address": "tidings settings fetch  # fetch.allow_networks names private networks that may be asked",
     "robots": "tidings settings fetch  # fetch.robots, or `Robots ignored because`, if the site is yours",
+    "scope": 'tidings alter {name} Scope "/*"  # or another first page: a link of it must be in the scope',
     "size": "tidings settings fetch  # fetch.max_body_bytes",
 }
 """How to fix an error of that kind; for all others `tidings check NAME` checks again."""

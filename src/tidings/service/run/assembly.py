@@ -19,6 +19,7 @@ from tidings.notification.channels import sendable
 from tidings.record import dataclass
 from tidings.scheduling.policies import reads_of
 from tidings.service.collections.discover import Discovery
+from tidings.service.collections.report import read_published
 from tidings.service.examine.detect import Detector
 from tidings.service.examine.silence import Silence
 from tidings.service.examine.stored_versions import Bodies
@@ -66,7 +67,7 @@ from tidings.storage.observed import hosts, polls, versions
 from tidings.storage.people.accounts import add_shares
 from tidings.storage.retention import retention
 from tidings.storage.secrets.vault import Vault
-from tidings.storage.watches import collections, deliveries
+from tidings.storage.watches import deliveries
 from tidings.storage.write import charge
 from tidings.storage.write.copies import Copies
 
@@ -293,9 +294,7 @@ async def _open_outside(stack: contextlib.AsyncExitStack, base: _Base) -> _Outsi
     await store.write(polls.end_earlier_epochs, epoch=base.epoch, now=clock.now(), longest=longest)
     gate, client = open_web(settings, clock, await store.read(hosts.as_left, now=clock.now(), longest=longest))
     sessions = Sessions(base.vault, read=store.read, write=store.write)
-    fetcher = open_fetcher(
-        settings, client, runner, sessions, lambda number: store.read(collections.list_published, number)
-    )
+    fetcher = open_fetcher(settings, client, runner, sessions, lambda number: store.read(read_published, number))
     stack.push_async_callback(fetcher.close)
     return _Outside(gate, client, fetcher, runner)
 

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from tidings.fetching.fetcher import Fetcher, Permit
     from tidings.model.observed.outcome import FetchRequest, Outcome
 
-ReadListing = Callable[[int], Awaitable[Sequence[tuple[str, str]]]]
-"""Gives the pages of a collection as they were published: address and title."""
+ReadListing = Callable[[int], Awaitable[Sequence[tuple[str, str]] | None]]
+"""Gives the pages of a collection as they were published, address and title; None if all was read
+and nothing but its first pages was found.
+"""
 
 
 class ListingFetcher:
@@ -39,6 +41,9 @@ class ListingFetcher:
             pages = await self._read(id_of(request.url))
         except ValueError:
             return Failed(kind="address", reason="this is no collection", requests=0)
+        if pages is None:
+            reason = "no page that was read names an address in its scope"
+            return Failed(kind="scope", reason=reason, requests=0)
         body = write_listing(pages).encode()
         return Fetched(
             body=body,

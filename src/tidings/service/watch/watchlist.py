@@ -82,7 +82,7 @@ class WatchedSentinel:
     rules
     """
     first_pages: set[int] = field(default_factory=set)
-    """of a collection the pages that its text names"""
+    """of a collection the pages that its text names, and the list of its pages"""
     has_reported: bool = False
     """whether the report that ends it (`To first change`) is made; what another poll finds at the
     same time is not reported
@@ -430,8 +430,9 @@ class Watchlist:
             self.pages[sub.page_id].subscriptions[sub.id] = Subscription(sub, self.sentinels[sub.sentinel_id])
             self._places.setdefault(sub.sentinel_id, set()).add(sub.page_id)
             owner = self.sentinels[sub.sentinel_id]
-            if owner.sentinel.scope is not None and any(
-                page.url == self.pages[sub.page_id].identity.given for page in owner.sentinel.pages
+            if owner.sentinel.scope is not None and (
+                sub.label == LISTING
+                or any(page.url == self.pages[sub.page_id].identity.given for page in owner.sentinel.pages)
             ):
                 owner.first_pages.add(sub.page_id)
 

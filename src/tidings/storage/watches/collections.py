@@ -40,6 +40,11 @@ _UNLISTED = (
     " sum(CASE WHEN state = 'watched' AND is_listed = 0 AND is_news = 0 THEN 1 ELSE 0 END)"
     " FROM collection_page WHERE sentinel_id = :id AND kind = 'page' AND (read_seq > 0 OR is_listed = 1)"
 )
+_READ_IN_VAIN = (
+    "SELECT count(*) > 0 AND 0 = sum(CASE WHEN state = 'found' OR (state = 'watched' AND read_seq = 0)"
+    " OR (depth > 0 AND kind = 'page' AND state <> 'left') THEN 1 ELSE 0 END)"
+    " FROM collection_page WHERE sentinel_id = :id"
+)
 _PUBLISH = (
     "UPDATE collection_page SET is_listed = CASE WHEN state = 'watched' THEN 1 ELSE 0 END"
     " WHERE sentinel_id = :id AND kind = 'page' AND (read_seq > 0 OR is_listed = 1)"
@@ -190,6 +195,13 @@ def count_unlisted(c: Connection, sentinel_id: int) -> tuple[int, int]:
     """
     row = c.one(_UNLISTED, id=sentinel_id)
     return (0, 0) if row is None else (int(row[0] or 0), int(row[1] or 0))
+
+
+def is_read_in_vain(c: Connection, sentinel_id: int) -> bool:
+    """Return whether all addresses of a collection were read, and none but its first pages is a
+    page of it.
+    """
+    return bool(c.value(_READ_IN_VAIN, id=sentinel_id))
 
 
 def publish(c: Connection, sentinel_id: int, *, news: bool) -> None:

@@ -21,7 +21,7 @@ def test_kinds_of_error_are_a_fixed_list():
     """The kinds that users see are a fixed list: each a lower-case word or a status."""
     assert {
         "net", "address", "busy", "denied", "blocked", "404", "410", "5xx", "redirect", "size", "robots", "request",
-        "framing", "encoding", "secret", "disk", "damaged", "fault", "login", "command",
+        "framing", "encoding", "secret", "disk", "damaged", "fault", "login", "command", "scope",
     } == set(get_args(ErrorKind))  # fmt: skip
     assert [] == [kind for kind in get_args(ErrorKind) if not re.fullmatch(r"[a-z]+|[45][0-9x]{2}", kind)]
 
