@@ -25,6 +25,8 @@ from tidings.storage.db.database import open_database
 
 BODY = 80_000
 """Bytes of a body that becomes a file; as many again are kept in rows."""
+ALONE_SECONDS = 10.0
+"""How long versions are written before the first backup, to compare."""
 
 
 def grow(data: Path, megabytes: int) -> None:
@@ -59,6 +61,29 @@ def churn(data: Path, rate: float, report: Path) -> None:
     report.write_text(json.dumps(written))
 
 
+def start_churn(data: Path, rate: float, report: Path) -> int:
+    """Start `churn` in a process, and return its id."""
+    child = os.fork()
+    if child == 0:
+        churn(data, rate, report)
+        os._exit(0)
+    return child
+
+
+def stop_churn(child: int, report: Path) -> list[float]:
+    """Stop it; return the seconds that each version took, ascending."""
+    report.with_suffix(".stop").touch()
+    os.waitpid(child, 0)
+    return sorted(json.loads(report.read_text()))
+
+
+def describe(held: list[float], seconds: float) -> str:
+    """Return the pace and the times of written versions."""
+    middle, longest = held[len(held) // 2] * 1e3, held[-1] * 1e3
+    pace = len(held) / seconds
+    return f"{pace:.0f} versions a second were written; one took {middle:.1f} ms (median), {longest:.0f} ms at most"
+
+
 def main() -> None:
     """Print what it takes, and whether every backup that was made is whole."""
     parser = argparse.ArgumentParser()
@@ -71,11 +96,12 @@ def main() -> None:
         data = folder / "data"
         grow(data, given.mb)
         settings, violations = load(data, environment={}), 0
+        report = folder / "alone.json"
+        child = start_churn(data, given.rate, report)
+        time.sleep(ALONE_SECONDS)
+        print(f"before it {describe(stop_churn(child, report), ALONE_SECONDS)}")
         report = folder / "written.json"
-        child = os.fork()
-        if child == 0:
-            churn(data, given.rate, report)
-            os._exit(0)
+        child = start_churn(data, given.rate, report)
         begun = time.monotonic()
         for number in range(given.times):
             at = time.monotonic()
@@ -91,15 +117,7 @@ def main() -> None:
                 violations += 1
                 print(error)
         elapsed = time.monotonic() - begun
-        report.with_suffix(".stop").touch()
-        os.waitpid(child, 0)
-        written = json.loads(report.read_text())
-        held = sorted(written)
-        print(
-            f"meanwhile {len(written) / elapsed:.0f} versions a second were written; one took"
-            f" {held[len(held) // 2] * 1e3:.1f} ms"
-            f" (median), {held[-1] * 1e3:.0f} ms at most"
-        )
+        print(f"meanwhile {describe(stop_churn(child, report), elapsed)}")
         at = time.monotonic()
         restore(load(folder / "new", environment={}), folder / "b.tar", at=NOON, ask=None)
         seconds = time.monotonic() - at
