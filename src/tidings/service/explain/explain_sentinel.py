@@ -87,17 +87,44 @@ def outlook(
     turns: Mapping[int, Instant] | None = None,
     expected: Sequence[Expected] | None = None,
 ) -> list[Prospect]:
-    """Return what comes next for a sentinel, its life first.
+    """Return what comes next for a sentinel: its life, its polls and its notifications. Parameters
+    as of `list_polls`.
+    """
+    if row.state == "ended":
+        return []
+    asker = _asker_of(row, settings, now)
+    polls = list_polls(
+        connection, row, find=find, settings=settings, now=now, learned=learned, turns=turns, expected=expected
+    )
+    return [*_life(Life.of(row, asker.sentinel), find), *polls, *_news(asker)]
+
+
+def _asker_of(row: SentinelRow, settings: Settings, now: Instant) -> _Asker:
+    sentinel = clauses(row.text)
+    return _Asker(row, sentinel, zone_of(sentinel.zone or settings.serve.zone) or UTC, settings, now)
+
+
+def list_polls(
+    connection: Connection,
+    row: SentinelRow,
+    *,
+    find: Find,
+    settings: Settings,
+    now: Instant,
+    learned: Mapping[int, Mapping[str, Any]] | None = None,
+    turns: Mapping[int, Instant] | None = None,
+    expected: Sequence[Expected] | None = None,
+) -> Iterator[Prospect]:
+    """Yield the next poll of each page of a sentinel; none if it has ended.
 
     `learned` is the policy's memory, `expected` the stored state of the sentinel's pages; both are
     read if not given. `turns` is when a policy in `BY_TURNS` would poll each page.
     """
     if row.state == "ended":
-        return []
-    sentinel = clauses(row.text)
+        return
+    asker = _asker_of(row, settings, now)
+    sentinel = asker.sentinel
     life = Life.of(row, sentinel)
-    asker = _Asker(row, sentinel, zone_of(sentinel.zone or settings.serve.zone) or UTC, settings, now)
-    found = list(_life(life, find))
     is_fixed = isinstance(sentinel.fetch, FetchEvery | FetchAt)
     begin, end = starts(life, find) if row.state == "created" else None, ends(life, find)
     if row.state in {"enabled", "disabled"} or (
@@ -109,8 +136,7 @@ def outlook(
             at, why, every = _look(asker, page, memory, (turns or {}).get(page.page_id))
             if at is not None and end is not None and at >= end:
                 at, why = None, f"none: it ends before that ({why})"
-            found.append(Prospect("look", at, why, page.given, page.page_id, every, is_fixed))
-    return [*found, *_news(asker)]
+            yield Prospect("look", at, why, page.given, page.page_id, every, is_fixed)
 
 
 def _life(life: Life, find: Find) -> Iterator[Prospect]:
@@ -165,7 +191,12 @@ def _next(
         return _open(asker, least), "the first check"
     period, how = _period(fetch, learned, asker.settings)
     due = page.checked_at + period if turn is None else turn
-    return _open(asker, max(due, least)), f"{said}: {how} {say_duration(roundly(period))}"
+    return _open(asker, max(due, least)), f"{said}: {how} {_say_roundly(period)}"
+
+
+@lru_cache(maxsize=1024)
+def _say_roundly(period: Duration) -> str:
+    return say_duration(roundly(period))
 
 
 @lru_cache(maxsize=1024)

@@ -12,14 +12,14 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, MINUTE
 from tidings.estimation.gamma import quantile
 from tidings.language.dates import zone_of
 from tidings.record import dataclass
-from tidings.service.explain.explain_sentinel import outlook
+from tidings.service.explain.explain_sentinel import list_polls
 from tidings.service.show.records import spell_gap
 from tidings.service.watch import by_name, noise
 from tidings.service.watch.watchlist import meaning
@@ -141,7 +141,7 @@ def reports(c: Connection, row: SentinelRow, settings: Settings, now: Instant, *
     """
     zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
     find = by_name.lives(c, dropped=True)
-    coming = [one for one in outlook(c, row, find=find, settings=settings, now=now) if one.page_id is not None][:most]
+    coming = list(islice(list_polls(c, row, find=find, settings=settings, now=now), most))
     known = estimates.load(c, settings.schedule.policy, [one.page_id for one in coming if one.page_id is not None])
     found = []
     for one in coming:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tidings.service.explain.explain_sentinel import Prospect, outlook
+from tidings.service.explain.explain_sentinel import Prospect, list_polls
 from tidings.service.plan import learned_worth
 from tidings.service.show.records import rfc3339
 from tidings.service.watch import by_name
@@ -75,7 +75,7 @@ def agenda(
         names: The sentinels; none for all.
         now: The present (µs).
         viewer: The owner who reads; None for one who sees all. Unused if sentinels are named.
-        turns: When a turn-based policy would poll each page (µs), as for `outlook`.
+        turns: When a turn-based policy would poll each page (µs), as for `list_polls`.
     """
     rows = [by_name.find(connection, name) for name in names] if names else sentinels.listing(connection, viewer=viewer)
     learned = estimates.load_all(connection, settings.schedule.policy)
@@ -95,7 +95,7 @@ def agenda(
             taught.get((row.id, prospect.page_id), ""),
         )
         for row in rows
-        for prospect in outlook(
+        for prospect in list_polls(
             connection,
             row,
             find=find,

@@ -14,7 +14,7 @@ from tidings.clock import DAY
 from tidings.errors import SentinelError, TidingsError, UnknownNameError, UsageError
 from tidings.model.watch.sentinel import Sentinel
 from tidings.record import dataclass
-from tidings.service.explain.explain_sentinel import outlook
+from tidings.service.explain.explain_sentinel import list_polls
 from tidings.service.explain.page_report import PageReport, reports
 from tidings.service.explain.plan_list import ComingPoll
 from tidings.service.sentinels import apply, register
@@ -167,8 +167,7 @@ def _read(c: Connection, name: str, settings: Settings, now: Instant) -> dict[st
     known = estimates.load(c, settings.schedule.policy, [sub.page_id for sub in held])
     coming = {
         one.page_id: one
-        for one in outlook(c, row, find=by_name.lives(c, dropped=True), settings=settings, now=now, learned=known)
-        if one.what == "look"
+        for one in list_polls(c, row, find=by_name.lives(c, dropped=True), settings=settings, now=now, learned=known)
     }
     beats = beat.read(c, [sub.page_id for sub in held], now)
     shown = []
