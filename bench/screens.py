@@ -187,7 +187,7 @@ class Pictures:
                         said.append(message.text) if message.type in ("error", "warning") else None
                     ),
                 )
-                await page.goto(url)
+                await page.goto(url, timeout=120_000)
                 for summary in await page.locator("details.fold > summary").all():
                     await summary.click()
                 await page.screenshot(path=self.folder / f"{name}-{size}-{theme}.png", full_page=True)

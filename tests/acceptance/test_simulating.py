@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import random
 from dataclasses import replace
 
+import pytest
+
 from tests.acceptance.test_screens import face, see, words_of
+from tests.asgi import ask
 from tests.world import World, play
 from tidings.clock import DAY
 from tidings.model.interval import Instant
 from tidings.service.on_demand.simulation import read_history, simulate
 from tidings.service.run.monitor import Monitor
+from tidings.web.screens import desk
 
 EVERY = {"hour": 0.8, "week": 4.0}
 """Pages, and how many days lie between two changes of each, on average."""
@@ -59,3 +64,30 @@ def test_a_recorded_month_is_simulated_as_it_was(make_world) -> None:
     assert abs(again.captured / real.captured - 1) <= 0.02
     assert more.checks_a_day > 1.5 * real.checks_a_day
     assert more.ledger.delay_quantile(0.5) < real.ledger.delay_quantile(0.5)
+
+
+def kill(*_: object) -> None:
+    """End the process that simulates, as a system does that is short of memory."""
+    os._exit(1)
+
+
+def test_a_simulation_that_is_killed_is_reported_and_the_next_one_runs(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service does not have to be started again for it."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel a Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        for text in ("two", "three"):
+            await world.pass_time(monitor, DAY)
+            world.page("/a", f"<p>{text}</p>")
+        await world.pass_time(monitor, DAY)
+        async with face(world, monitor) as app:
+            with monkeypatch.context() as patch:
+                patch.setattr(desk, "simulate", kill)
+                killed = await ask(app, "/plan?budget=40")
+            assert (503, True) == (killed.status, b"the simulation was killed" in killed.body)
+            assert "seen within an hour" in words_of(await see(app, "/plan?budget=40"))
+
+    play(world, story)

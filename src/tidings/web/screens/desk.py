@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from functools import partial
 from http import HTTPStatus
 from multiprocessing import get_context
@@ -32,8 +32,10 @@ from tidings.storage.watches import inbox, sentinels
 from tidings.storage.write.store import Store
 from tidings.web.api.stream import SharedReads
 from tidings.web.markup import spell
+from tidings.web.markup.catalogue import say
 from tidings.web.markup.render import POLICY, environment, pack
 from tidings.web.pace import Tries
+from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.web.access import Asker
     from tidings.web.inside import Arrivals
-    from tidings.web.problems import ProblemError
 
 ZONE_COOKIE: Final = "tidings-zone"
 """The cookie with the reader's time zone, written by the screens' script; neither secret nor
@@ -204,12 +205,19 @@ class Desk:
             return await asyncio.to_thread(run)
 
     async def simulate(self, history: PageHistory, settings: Settings) -> Outcome:
-        """Return the simulated outcome of these settings, from a separate process."""
+        """Return the simulated outcome of these settings, from a separate process. Raises
+        `ProblemError` if that process is killed; the next call starts another.
+        """
         async with self._trying:
             if self._simulating is None:
                 self._simulating = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
             work = partial(simulate, history, settings)
-            return await asyncio.get_running_loop().run_in_executor(self._simulating, work)
+            try:
+                return await asyncio.get_running_loop().run_in_executor(self._simulating, work)
+            except BrokenExecutor as error:
+                self._simulating = None
+                message = say("the simulation was killed, perhaps for want of memory; try again")
+                raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message) from error
 
     async def page(
         self, request: Request, template: str, *, title: str, here: str = "", status: int = HTTPStatus.OK, **values: Any
