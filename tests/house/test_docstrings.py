@@ -29,7 +29,6 @@ SILENT = {
     "scheduling/bounds": 1,
     "scheduling/price": 4,
     "service/examine": 16,
-    "service/explain": 1,
     "service/health": 1,
     "service/notify": 3,
     "service/on_demand": 4,

@@ -85,17 +85,21 @@ def outlook(
     now: Instant,
     learned: Mapping[int, Mapping[str, Any]] | None = None,
     turns: Mapping[int, Instant] | None = None,
-    expected: Sequence[Expected] | None = None,
 ) -> list[Prospect]:
-    """Return what comes next for a sentinel: its life, its polls and its notifications. Parameters
-    as of `list_polls`.
+    """Return what comes next for a sentinel: its life, its polls and its notifications.
+
+    Args:
+        row: The sentinel.
+        find: Finds the life of another sentinel by its name.
+        settings: The settings in use.
+        now: The present (µs).
+        learned: The policy's memory by page; read if None.
+        turns: When a policy in `BY_TURNS` would poll each page (µs).
     """
     if row.state == "ended":
         return []
     asker = _asker_of(row, settings, now)
-    polls = list_polls(
-        connection, row, find=find, settings=settings, now=now, learned=learned, turns=turns, expected=expected
-    )
+    polls = list_polls(connection, row, find=find, settings=settings, now=now, learned=learned, turns=turns)
     return [*_life(Life.of(row, asker.sentinel), find), *polls, *_news(asker)]
 
 
@@ -117,8 +121,14 @@ def list_polls(
 ) -> Iterator[Prospect]:
     """Yield the next poll of each page of a sentinel; none if it has ended.
 
-    `learned` is the policy's memory, `expected` the stored state of the sentinel's pages; both are
-    read if not given. `turns` is when a policy in `BY_TURNS` would poll each page.
+    Args:
+        row: The sentinel.
+        find: Finds the life of another sentinel by its name.
+        settings: The settings in use.
+        now: The present (µs).
+        learned: The policy's memory by page; read if None.
+        turns: When a policy in `BY_TURNS` would poll each page (µs).
+        expected: The stored state of the sentinel's pages; read if None.
     """
     if row.state == "ended":
         return
