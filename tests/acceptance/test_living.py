@@ -107,12 +107,14 @@ def test_a_service_that_works_is_heard_of(world: World) -> None:
 
 
 def test_a_week_is_reported_on_monday(world: World) -> None:
-    """Each receiver gets the figures of seven days once, after a pause with the next start."""
+    """Each receiver of changes gets the figures of seven days once, after a pause with the next
+    start; the message names no sentinel.
+    """
     world.flags |= {"notify.weekly": "true", "schedule.pace_seconds": "600"}
-    hook = world.receiver()
+    hook, errors = world.receiver(), world.server.url("/errors")
     world.page("/a", "<p>one</p>")
     for name in ("a", "b"):
-        world.add(f"{HOURLY.format(name=name, path='/a')} Notify by webhook {hook}")
+        world.add(f"{HOURLY.format(name=name, path='/a')} Notify by webhook {hook} Errors to webhook {errors}")
 
     async def lives(monitor: Monitor) -> None:  # the clock begins on Tuesday 2023-11-14, 22:13
         await world.pass_time(monitor, HOUR)
@@ -132,6 +134,9 @@ def test_a_week_is_reported_on_monday(world: World) -> None:
     )
 
     assert 1 == len(reports)
+    assert 0 == world.server.paths().count("/errors")
+    subjects = world.read(lambda c: [*c.rows("SELECT subject FROM delivery WHERE changes = 0")])
+    assert [("2 sentinels found 2 changes on 1 page in the week from 2023-11-13. All can be…",)] == subjects
     expected = (
         "2 sentinels found 2 changes on 1 page in the week from 2023-11-13. All can be read now."
         f" {checks} checks made, 0 failed; a fixed pace would have made {1008 - checks} more"
