@@ -4,6 +4,7 @@ news.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 from collections.abc import Sequence
 
@@ -13,9 +14,12 @@ from tests.world import World, play
 from tidings.clock import DAY, HOUR
 from tidings.service.health import sources
 from tidings.service.people import accounts
+from tidings.service.plan.worth import weight
+from tidings.service.run import indexer
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.connection import Connection
 from tidings.storage.observed import polls
+from tidings.storage.search.log import SearchLog
 from tidings.storage.watches import collections, sentinels, subscriptions
 
 TEXT = "Create Collection docs Using {/docs/} Depth 3 Budget 4000 per day Notify by console"
@@ -38,6 +42,13 @@ def show(world: World, count: int, *, more: str = "", gone: Sequence[int] = ()) 
 def states(world: World) -> dict[str, tuple[str, str]]:
     """Return state and reason of each address of the first collection, by its path."""
     return {"/" + row.url.split("/", 3)[3]: (row.state, row.reason) for row in world.read(collections.listing, 1)}
+
+
+async def index(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bring the index up to date, by the clock of the world."""
+    monkeypatch.setattr(indexer, "SystemClock", lambda: world.clock)
+    async with indexer.open_indexer(world.settings) as (_, opened):
+        await opened.catch_up()
 
 
 def list_troubles(world: World) -> list[str]:
@@ -280,3 +291,32 @@ def test_a_scope_that_nothing_is_in_is_a_trouble_that_is_told_once(world: World,
     play(world, story)
 
     assert [] == world.violations()
+
+
+def test_pages_whose_changes_help_those_who_search_matter_more(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Of two pages that changed once, the one that gained the word that is searched for matters
+    more than usual, and the other does not.
+    """
+    show(world, 12)
+    for number in (5, 6):
+        world.page(f"/docs/p{number}", f"<title>Title {number}</title><p>{prose(number)} oil</p>")
+    world.add(TEXT)
+
+    async def story(monitor: Monitor) -> None:
+        with contextlib.closing(SearchLog(world.directory)) as searches:
+            searches.note_search("oil", owner_id=1, at=world.clock.now(), times=100)
+        await world.pass_time(monitor, HOUR)
+        await index(world, monkeypatch)
+        world.page("/docs/p2", f"<title>Title 2</title><p>{prose(2)} oil oil oil</p>")
+        world.page("/docs/p3", f"<title>Title 3</title><p>{prose(3)} tea</p>")
+        await world.pass_time(monitor, 12 * HOUR)
+        await index(world, monkeypatch)
+        await world.pass_time(monitor, HOUR)
+        held = {page.identity.url.rpartition("/")[2]: page for page in monitor.watchlist.pages.values()}
+        assert held["p2"].worth > 1.1
+        assert held["p3"].worth <= 1.0
+        before = weight(held["p2"])
+        held["p2"].worth /= 2
+        assert before == pytest.approx(2 * weight(held["p2"]))  # it is what the plan goes by
+
+    play(world, story)

@@ -15,6 +15,7 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.language.dates import point_text, zone_of
 from tidings.language.write.texts import clause_lines, rate_text
 from tidings.model.interval import say_duration, spell_duration
+from tidings.model.watch.collection import LISTING
 from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnChange
 from tidings.scheduling.timetable.hours import Hours
 from tidings.service.notify.quiet_hours import tick_after
@@ -169,6 +170,8 @@ def _look(
     """
     sentinel = asker.sentinel
     is_only_shown = bool(sentinel.then) and page.label in joint_of(sentinel).shown
+    if sentinel.scope is not None and page.label == LISTING:
+        return None, "when pages come, go or move", None
     fetch = WHEN_NEEDED if is_only_shown else sentinel.fetch
     every = None if is_only_shown and page.taken else _every(fetch, learned, asker.settings)
     if asker.row.state == "disabled":
