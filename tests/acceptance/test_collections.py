@@ -286,7 +286,9 @@ def test_a_scope_that_nothing_is_in_is_a_trouble_that_is_told_once(world: World,
         show(world, 3)
         await world.pass_time(monitor, 12 * HOUR)
         assert [] == list_troubles(world)
-        assert "the page has appeared" in world.console.getvalue().splitlines()[1]
+        _, over, *_ = world.console.getvalue().splitlines()
+        # whether the list was read before all pages were, is chance
+        assert "the page has appeared" in over or "the page can be watched again" in over
 
     play(world, story)
 
