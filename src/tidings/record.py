@@ -33,7 +33,7 @@ def _make_dataclass(
         if eq:
             methods["__eq__"] = _compile_later(made, "__eq__")
             methods["__hash__"] = _compile_later(made, "__hash__") if frozen else None
-        if slots:
+        if frozen and slots:
             methods |= {"__getstate__": _get_state, "__setstate__": _set_state}
         if frozen:
             methods |= {name: _make_refusal(made, name) for name in ("__setattr__", "__delattr__")}
@@ -79,18 +79,18 @@ def _compile_later(cls: type, name: str) -> Callable[..., Any]:
 def _compile_init(cls: type) -> Callable[..., Any]:
     """Return the `__init__` of a class: its arguments are the fields, named ones last."""
     is_frozen, slots = "__setattr__" in vars(cls), _slots_of(cls).setters
-    scope: dict[str, Any] = {"set_plain": object.__setattr__, "missing": _MISSING}
+    scope: dict[str, Any] = {"__set": object.__setattr__, "__missing": _MISSING}  # no field begins so
     placed: list[str] = ["self"]
     named: list[str] = []
     lines: list[str] = []
     for one in dataclasses.fields(cls):
         name, value, default = one.name, one.name, ""
         if one.default_factory is not _MISSING:
-            scope[f"make_{name}"], default = one.default_factory, " = missing"
-            value = f"make_{name}() if {name} is missing else {name}" if one.init else f"make_{name}()"
+            scope[f"__make_{name}"], default = one.default_factory, " = __missing"
+            value = f"__make_{name}() if {name} is __missing else {name}" if one.init else f"__make_{name}()"
         elif one.default is not _MISSING:
-            scope[f"default_{name}"], default = one.default, f" = default_{name}"
-            value = name if one.init else f"default_{name}"
+            scope[f"__default_{name}"], default = one.default, f" = __default_{name}"
+            value = name if one.init else f"__default_{name}"
         elif not one.init:
             continue
         if one.init:
@@ -98,10 +98,10 @@ def _compile_init(cls: type) -> Callable[..., Any]:
         if not is_frozen:
             lines.append(f"self.{name} = {value}")
         elif name in slots:
-            scope[f"set_{name}"] = slots[name]
-            lines.append(f"set_{name}(self, {value})")
+            scope[f"__set_{name}"] = slots[name]
+            lines.append(f"__set_{name}(self, {value})")
         else:
-            lines.append(f"set_plain(self, {name!r}, {value})")
+            lines.append(f"__set(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     arguments = ", ".join([*placed, *(["*", *named] if named else [])])
@@ -154,7 +154,11 @@ def _get_state(self: Any) -> tuple[Any, ...]:
 
 
 def _set_state(self: Any, state: tuple[Any, ...]) -> None:
-    any(map(call, _slots_of(self.__class__).setters.values(), repeat(self), state))
+    if setters := _slots_of(self.__class__).setters:
+        any(map(call, setters.values(), repeat(self), state))
+    else:  # a class with a `__dict__` beside its slots
+        for one, value in zip(dataclasses.fields(self), state, strict=False):
+            object.__setattr__(self, one.name, value)
 
 
 class _Slots(NamedTuple):

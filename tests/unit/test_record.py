@@ -92,7 +92,24 @@ def define(dataclass: Callable[..., Any]) -> dict[str, Any]:
 
         a: int = 1
 
-    made = [Point, Named, Open, Lazy, Known, Said, Solid, Nothing, Plain]
+    @dataclass(frozen=True, slots=True)
+    class Alike:
+        """A class whose fields have names that a generated method could use."""
+
+        missing: int
+        at: int
+        set_at: int
+        make_many: int = 0
+        many: list[int] = field(default_factory=list)
+
+    @dataclass(slots=True)
+    class Late:
+        """A class that may be changed, with a field that is set later."""
+
+        a: int
+        later: int = field(init=False, repr=False)
+
+    made = [Point, Named, Open, Lazy, Known, Said, Solid, Nothing, Plain, Alike, Late]
     return {one.__name__: one for one in made}
 
 
@@ -114,6 +131,9 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("Nothing", (), {}),
     ("Nothing", (1,), {}),
     ("Plain", (), {}),
+    ("Alike", (1, 2, 3), {}),
+    ("Alike", (1, 2, 3, 4), {"many": [5]}),
+    ("Late", (1,), {}),
 ]
 
 
@@ -199,10 +219,15 @@ class Sent:
     b: tuple[int, ...] = ()
 
 
+class Wide(Sent):
+    """A class with a `__dict__` beside the slots of its parent."""
+
+
+@pytest.mark.parametrize("made", [Sent, Wide])
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_pickle(protocol: int) -> None:
+def test_pickle(protocol: int, made: type[Sent]) -> None:
     """A frozen instance comes back as it was from every pickle."""
-    sent = Sent(a=1, b=(2, 3))
+    sent = made(a=1, b=(2, 3))
     assert sent == pickle.loads(pickle.dumps(sent, protocol))
 
 
