@@ -342,13 +342,14 @@ class Document:
         """Return the number of tokens before a chunk."""
         return self._counted[1][number - 1] if number else 0
 
-    def with_piece(self, number: int, text: str) -> Document:
-        """Return the same document with another text in piece `number`.
+    def with_piece(self, number: int, text: str, shares: tuple[float, ...] = ()) -> Document:
+        """Return the same document with another text in piece `number` and with `shares` as its
+        `changed_shares`.
 
         What is known of the other pieces (chunks, tokens, lines) is taken over.
         """
         pieces = (*self.pieces[:number], text, *self.pieces[number + 1 :])
-        other = replace(self, pieces=pieces)
+        other = replace(self, pieces=pieces, changed_shares=shares)
         start, end = self._piece_starts[number], self._piece_starts[number + 1]
         left, right = start, end
         while left > 0 and not self.text[left - 1].isspace():

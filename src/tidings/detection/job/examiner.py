@@ -414,12 +414,13 @@ class _Examiner:
     def _old(self, reference: int) -> Document:
         body = self.job.references[reference]
         if body not in self.documents:  # versions may be equal: a page that changed back
-            shares = shares_in(self.job.known.get(reference))
             known = self.job.known.get(reference)
-            old = derive_old(self.document, self.job.new, body, known, self.digest, self.job.seed)
+            shares = shares_in(known)
+            old = derive_old(self.document, self.job.new, body, known, self.digest, self.job.seed, shares)
             if old is None:
                 old = parse_body(body, depth=self.job.depth, keep_tree=self.keep_tree)
-            self.documents[body] = replace(old, changed_shares=shares) if shares else old
+                old = replace(old, changed_shares=shares) if shares else old
+            self.documents[body] = old
             use(self.documents[body], self.stand_ins)
         return self.documents[body]
 

@@ -21,7 +21,13 @@ _MARKUP = b"<>&\r\0"
 
 
 def derive_old(
-    document: Document, new: Body, old: Body, known: Digest | None, digest: Digest, seed: int
+    document: Document,
+    new: Body,
+    old: Body,
+    known: Digest | None,
+    digest: Digest,
+    seed: int,
+    shares: tuple[float, ...] = (),
 ) -> Document | None:
     """Return the document of `old`, derived from that of `new`; None if it must be parsed.
 
@@ -32,8 +38,11 @@ def derive_old(
         known: The digest that is stored of the old version.
         digest: That of the new version.
         seed: The seed of digests.
+        shares: The old version's `changed_shares`.
     """
     if known is None or not is_current(known) or not are_equal(_ADDRESSES, known, digest):
+        return None
+    if known.text == digest.text:  # the words are the same: their digest cannot tell where signs differ
         return None
     if document.media != "html" or document.tree is not None or document.frames or document.charset not in _CHARSETS:
         return None
@@ -48,7 +57,7 @@ def derive_old(
         return None
     if document.pieces.count(now) != 1:
         return None
-    derived = document.with_piece(document.pieces.index(now), was)
+    derived = document.with_piece(document.pieces.index(now), was, shares)
     return derived if text_digest(derived.canonical, seed=seed) == known.text else None
 
 

@@ -98,6 +98,27 @@ def test_two_edits_are_parsed():
     assert derived is None
 
 
+@pytest.mark.parametrize(("was", "now"), [("a, b", "a b"), ("a b", "a, b")])
+def test_a_sign_is_parsed(was, now):
+    """Where only signs differ, the digest cannot tell which text of the page was edited: here its title."""
+    page = "<title>{}</title><p>" + now + "<p>more"
+
+    _, derived = derive(page.format(was), page.format(now))
+
+    assert derived is None
+
+
+def test_shares_are_kept_with_what_is_known():
+    """A derived document has the shares of its version, and its tokens are not made again."""
+    (old_body, old), (new_body, new) = read(PAGE.format("edition 1")), read(PAGE.format("edition 2"))
+
+    derived = derive_old(new, new_body, old_body, digest_of(old, seed=7), digest_of(new, seed=7), 7, (0.25,))
+
+    assert derived is not None
+    assert (0.25,) == derived.changed_shares
+    assert {"_counted", "chunks", "canonical"} <= vars(derived).keys()
+
+
 @pytest.mark.parametrize("wrong", ["text", "links"])
 def test_digest_decides(wrong):
     """What is derived and is not what was stored is not believed."""
