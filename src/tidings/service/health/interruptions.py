@@ -61,10 +61,10 @@ def stalls(reading: HealthReading) -> Iterator[Trouble]:
 
 def find_search_lag(reading: HealthReading) -> Iterator[Trouble]:
     """Yield that a running service does not update the search index."""
-    from tidings.storage.search.index import peek  # few commands need the index
-
     if not reading.is_polled or not reading.settings.search.index:
         return
+    from tidings.storage.search.index import peek  # few commands need the index
+
     mend = "tidings search --rebuild  # as the user that runs Tidings; it says what is wrong"
     try:
         found = peek(reading.settings.data)
