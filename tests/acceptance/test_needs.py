@@ -4,7 +4,7 @@ import pytest
 
 from tests.world import play
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.service.explain.on_time_report import captures
+from tidings.service.explain.on_time_report import count_on_time
 from tidings.service.run.check import check
 from tidings.service.show.reasons import spell_reason
 from tidings.service.watch.watchlist import WatchedSentinel, meaning
@@ -352,7 +352,7 @@ def test_looks_come_soon_after_expected_updates(make_world, policy, pace):
 
     play(world, beat(world, 90, 36))
     reasons = [spell_reason(poll.reason) for poll in world.polls()]
-    made = world.read(captures, get_watched(world, "prompt"), now=world.clock.now())
+    made = world.read(count_on_time, get_watched(world, "prompt"), now=world.clock.now())
 
     assert "an update was expected, to be seen within 5 min" in reasons
     assert made["expected"]["captured"] == sum(reason.startswith("an update was expected") for reason in reasons)
@@ -368,7 +368,7 @@ def test_a_look_for_an_expected_update_that_comes_too_late_is_missed(make_world)
     play(world, beat(world, 90, 36))
     world.clock.move_to(world.clock.now() + 5 * HOUR)
     play(world, beat(world, 90, 6))
-    made = world.read(captures, get_watched(world, "prompt"), now=world.clock.now())
+    made = world.read(count_on_time, get_watched(world, "prompt"), now=world.clock.now())
 
     assert 1 <= made["expected"]["missed"]
 
@@ -390,7 +390,7 @@ def test_ticks_in_time_are_counted(make_world):
     play(world, story)
 
     assert {"interval": {"captured": 5, "partial": 2, "missed": 3}} == world.read(
-        captures, get_watched(world, "s"), now=world.clock.now()
+        count_on_time, get_watched(world, "s"), now=world.clock.now()
     )
 
 
@@ -410,7 +410,7 @@ def test_what_then_asked_for_is_counted(make_world):
     play(world, story)
 
     assert {"captured": 1, "partial": 1, "missed": 0} == world.read(
-        captures, get_watched(world, "oil"), now=world.clock.now()
+        count_on_time, get_watched(world, "oil"), now=world.clock.now()
     )["then"]
 
 

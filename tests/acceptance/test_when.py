@@ -13,7 +13,7 @@ from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.observed.poll_reason import Why
 from tidings.model.wall import instant_of, local_of
 from tidings.service.explain.explain_sentinel import BY_TURNS
-from tidings.service.explain.plan_list import agenda
+from tidings.service.explain.plan_list import list_coming_polls
 from tidings.service.run.monitor import Monitor
 from tidings.service.show.reasons import spell_reason
 from tidings.service.show.records import rfc3339
@@ -224,7 +224,7 @@ def test_the_plan_says_when_a_page_has_its_turn(make_world, policy):
         await world.settle(monitor)
         now = world.clock.now()
         turns = world.read(planning.find_turns, world.settings, now)
-        planned = world.read(agenda, world.settings, names=(), now=now, turns=turns)
+        planned = world.read(list_coming_polls, world.settings, names=(), now=now, turns=turns)
         await world.pass_time(monitor, 12 * HOUR)
         made = {look.page_id: world.polls(look.page_id)[1].charged_at for look in planned}
         assert {look.page_id: look.prospect.at for look in planned} == made

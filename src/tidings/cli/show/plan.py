@@ -8,8 +8,8 @@ from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.cli.show.planning import find_appraisal, find_turns
 from tidings.clock import SystemClock
-from tidings.service.explain.plan_list import ComingPoll, agenda
-from tidings.service.explain.plan_summary import outline
+from tidings.service.explain.plan_list import ComingPoll, list_coming_polls
+from tidings.service.explain.plan_summary import summarize_plan
 from tidings.service.plan.learned_worth import spell
 from tidings.service.show.records import rfc3339
 from tidings.storage.db.database import open_database
@@ -40,8 +40,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     database = open_database(settings, create=False)
     try:
         turns = database.read(find_turns, settings, now)
-        looks = database.read(agenda, settings, names=arguments.names, now=now, turns=turns)
-        whole = None if arguments.names or not looks else database.read(outline, settings, looks, now=now)
+        looks = database.read(list_coming_polls, settings, names=arguments.names, now=now, turns=turns)
+        whole = None if arguments.names or not looks else database.read(summarize_plan, settings, looks, now=now)
         appraisal = database.read(find_appraisal, settings, now) if arguments.expert and looks else None
     finally:
         database.close()

@@ -18,7 +18,7 @@ from tidings.language.dates import zone_of
 from tidings.model.watch.weight import WHOLE
 from tidings.service.collections.report import report
 from tidings.service.explain.explain_sentinel import outlook
-from tidings.service.explain.on_time_report import captures
+from tidings.service.explain.on_time_report import count_on_time
 from tidings.service.explain.plan_summary import purse_of
 from tidings.service.on_demand import add_answer
 from tidings.service.plan import learned_worth
@@ -92,7 +92,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     find, turns = by_name.lives(connection, dropped=True), planning.find_turns(connection, settings, now)
     coming = outlook(connection, row, find=find, settings=settings, now=now, turns=turns)
     zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
-    made = captures(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)
+    made = count_on_time(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)
     own = health.of(row.name)
     budget = purse_of(connection, settings, class_of(row.text), now=now)
     if arguments.json:

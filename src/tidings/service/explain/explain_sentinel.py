@@ -20,7 +20,7 @@ from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnChange
 from tidings.scheduling.timetable.hours import Hours
 from tidings.service.notify.quiet_hours import tick_after
 from tidings.service.show.records import rfc3339
-from tidings.service.watch.composite_parts import joint_of
+from tidings.service.watch.composite_parts import composite_parts_of
 from tidings.service.watch.cursors import ticks
 from tidings.service.watch.lifespan import Life, ends, starts
 from tidings.service.watch.watchlist import WHEN_NEEDED, clauses
@@ -169,7 +169,7 @@ def _look(
     `turn` is when its policy would poll, if only it can tell.
     """
     sentinel = asker.sentinel
-    is_only_shown = bool(sentinel.then) and page.label in joint_of(sentinel).shown
+    is_only_shown = bool(sentinel.then) and page.label in composite_parts_of(sentinel).shown
     if sentinel.scope is not None and page.label == LISTING:
         return None, "when pages come, go or move", None
     fetch = WHEN_NEEDED if is_only_shown else sentinel.fetch

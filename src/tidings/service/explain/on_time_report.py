@@ -1,5 +1,5 @@
-"""Captures: how many of a sentinel's polls with a deadline were made in time (001 §2.1; `tidings
-show`).
+"""On-time report: how many of a sentinel's polls with a deadline were made in time (001 §2.1;
+`tidings show`).
 
 Computed from the records of polls and the reported changes. Ticks of a fixed interval are execution
 intervals: those of one instant on all pages of a sentinel belong together. Expected updates are
@@ -34,7 +34,7 @@ MOST: Final = 2_000
 Counts = dict[str, int]
 
 
-def captures(connection: Connection, held: WatchedSentinel, *, now: Instant) -> dict[str, Counts]:
+def count_on_time(connection: Connection, held: WatchedSentinel, *, now: Instant) -> dict[str, Counts]:
     """Return `{"interval" | "expected" | "then": {"captured", "partial", "missed"}}`, each if the
     sentinel asks for such polls.
     """

@@ -1,4 +1,4 @@
-"""Agenda: the next polls of all sentinels in order of time, each with its reason."""
+"""Plan list: the next polls of all sentinels in order of time, each with its reason."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ComingPoll(NamedTuple):
         return float(rate["shape"]) / float(rate["scale"])
 
 
-def agenda(
+def list_coming_polls(
     connection: Connection,
     settings: Settings,
     *,

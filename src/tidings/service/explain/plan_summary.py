@@ -1,5 +1,5 @@
-"""Outline: polls per day in all, what the pace asks for, and what the budget allows of it, in plain
-words; and the state of the budgets.
+"""Plan summary: polls per day in all, what the pace asks for, and what the budget allows of it, in
+plain words; and the state of the budgets.
 
 The pace is the one number that users set: twice the pace is about half the polls. Whether the
 budget is the limit is known to the running service, which stores it in an hourly event while it is.
@@ -37,7 +37,7 @@ ONLY_FIRST: Final = frozenset({"best_effort", "best_effort_weighted"})
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class PlanSummary:
     """All per day: the polls `asked` for now, those wished for by the pace, and the requests that
     the budget allows. `stretch` is by how much pages wait longer than a day, or than their
     sentinels say, because the budget cannot pay for more.
@@ -85,13 +85,15 @@ class Outline:
         }
 
 
-def outline(connection: Connection, settings: Settings, looks: Sequence[ComingPoll], *, now: Instant) -> Outline:
-    """Return the outline of all coming polls."""
+def summarize_plan(
+    connection: Connection, settings: Settings, looks: Sequence[ComingPoll], *, now: Instant
+) -> PlanSummary:
+    """Return the summary of all coming polls."""
     asked, stretch = _a_day(looks), 1.0
     wished = asked
     if (priced := get_last_prices(connection, now)) is not None:
         asked, wished, stretch = priced
-    return Outline(
+    return PlanSummary(
         asked,
         wished,
         settings.budget.polls_per_day,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidings.errors import StoreDamagedError
 from tidings.service.sources import outside_events
-from tidings.service.watch.composite_parts import joint_of
+from tidings.service.watch.composite_parts import composite_parts_of
 from tidings.service.watch.subscription_memory import list_healed
 from tidings.service.watch.watchlist import list_channels, meaning
 
@@ -31,7 +31,7 @@ def meaning_of(owner: SentinelRow) -> Sentinel | None:
 
 def is_only_shown(sentinel: Sentinel, label: str) -> bool:
     """Return whether a page is polled again only when Then says so."""
-    return bool(sentinel.then) and label in joint_of(sentinel).shown
+    return bool(sentinel.then) and label in composite_parts_of(sentinel).shown
 
 
 def notifying(owners: Iterable[SentinelRow], kind: str, address: str) -> tuple[str, ...]:

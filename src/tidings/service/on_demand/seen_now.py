@@ -13,7 +13,7 @@ from tidings.errors import BlobError
 from tidings.record import dataclass
 from tidings.service.examine.stored_versions import read_body, read_parts
 from tidings.service.on_demand.trial_on_stored import examine
-from tidings.service.watch.composite_parts import joint_of
+from tidings.service.watch.composite_parts import composite_parts_of
 from tidings.storage.observed import pages, versions
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ async def read_stored(
             number=one.number,
             shows=True,
         )
-        for one in joint_of(sentinel).list_asked(label)
+        for one in composite_parts_of(sentinel).list_asked(label)
     )
     answer = await examine(runner, parts, {}, wanted, depth)
     if isinstance(answer, str):

@@ -26,7 +26,7 @@ from tidings.model.watch.sentinel import Compare
 from tidings.record import dataclass, replace
 from tidings.service.examine.stored_versions import read_body, read_parts
 from tidings.service.watch import noise
-from tidings.service.watch.composite_parts import joint_of
+from tidings.service.watch.composite_parts import composite_parts_of
 from tidings.storage.observed import pages, versions
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ async def hindsight(
     if page_id is None or len(stored) < 2:
         return []
     found = [Hindsight(compare, is_own=place == 0) for place, compare in enumerate(_options(sentinel.compare))]
-    asked = joint_of(sentinel).list_asked(page.name or "")
+    asked = composite_parts_of(sentinel).list_asked(page.name or "")
     known = database.read(noise.read, page_id)
     before = 0
     for seq, new in stored.items():

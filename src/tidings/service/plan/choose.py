@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Instant
     from tidings.service.plan.next_poll import Dues
-    from tidings.service.plan.page_table import Roster
+    from tidings.service.plan.page_table import PageTable
     from tidings.service.plan.proposals import Proposals
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import WatchedPage
@@ -59,13 +59,13 @@ class Limits(NamedTuple):
 
 
 class Chooser:
-    """Chooses among the rows of the roster. `classes` are the budget classes; a browser has
+    """Chooses among the rows of the table. `classes` are the budget classes; a browser has
     `render_places`.
     """
 
     def __init__(
         self,
-        roster: Roster,
+        table: PageTable,
         pages: Mapping[int, WatchedPage],
         proposals: Proposals,
         dues: Dues,
@@ -77,7 +77,7 @@ class Chooser:
         budget: float,
         ranking: str,
     ) -> None:
-        self._roster = roster
+        self._table = table
         self._pages = pages
         self._proposals = proposals
         self._dues = dues
@@ -104,10 +104,10 @@ class Chooser:
         """Return the grants of the best due pages, which are reserved. `only` excludes all others;
         the budget was last empty at `empty_at`.
         """
-        roster = self._roster
-        rows = roster.ready(now)
+        table = self._table
+        rows = table.ready(now)
         if only is not None:
-            rows = rows[np.isin(roster.ids[rows], list(only))]
+            rows = rows[np.isin(table.ids[rows], list(only))]
         if not len(rows):
             return []
         ready = self._ready(rows, now, gate)
@@ -123,12 +123,12 @@ class Chooser:
         the floor price), pages of hosts that others wait for or that are paused or closed now, and
         pages that wait for the browser.
         """
-        roster = self._roster
-        free = np.flatnonzero((roster.due > now) & ~roster.busy & (roster.ids >= 0) & ~roster.rendered)
-        rows = self._longest_waiting(free[~np.isin(roster.host[free], roster.host[roster.ready(now)])], now)
-        bids = self._proposals.bids(roster.ids[rows], now, 0.0)
+        table = self._table
+        free = np.flatnonzero((table.due > now) & ~table.busy & (table.ids >= 0) & ~table.rendered)
+        rows = self._longest_waiting(free[~np.isin(table.host[free], table.host[table.ready(now)])], now)
+        bids = self._proposals.bids(table.ids[rows], now, 0.0)
         rows, bids = rows[(bids > 0) & (bids < FIRST)], bids[(bids > 0) & (bids < FIRST)]
-        may = np.array([self._dues.may(self._pages[page], now) for page in roster.ids[rows].tolist()], np.bool_)
+        may = np.array([self._dues.may(self._pages[page], now) for page in table.ids[rows].tolist()], np.bool_)
         if not may.any():
             return []
         tiers = np.full(int(may.sum()), Tier.BID)
@@ -138,12 +138,12 @@ class Chooser:
     def _longest_waiting(self, rows: Rows, now: Instant) -> Rows:
         if len(rows) <= MOST_SPARE:
             return rows
-        last = self._proposals.last_looked(self._roster.ids[rows])
-        waited = (now - last) / np.maximum(self._roster.due[rows] - last, 1)
+        last = self._proposals.last_looked(self._table.ids[rows])
+        waited = (now - last) / np.maximum(self._table.due[rows] - last, 1)
         return np.sort(rows[np.argpartition(-waited, MOST_SPARE)[:MOST_SPARE]])
 
     def _ready(self, rows: Rows, now: Instant, gate: HostGate) -> dict[int, bool]:
-        names = self._roster.names_of(self._roster.host[rows])
+        names = self._table.names_of(self._table.host[rows])
         return {code: gate.ready_at(name) <= now for name, code in names}
 
     def _allocate(self, rows: Rows, bids: Floats, tiers: Ids, ready: Mapping[int, bool], limits: Limits) -> list[int]:
@@ -153,17 +153,17 @@ class Chooser:
         A requested poll is chosen even if its class cannot pay; the charge then reports that it
         must wait.
         """
-        roster = self._roster
-        order = np.lexsort((roster.ids[rows], roster.due[rows]))
+        table = self._table
+        order = np.lexsort((table.ids[rows], table.due[rows]))
         rows, bids, tiers = rows[order], bids[order], tiers[order]
-        busy = roster.host[roster.busy]
+        busy = table.host[table.busy]
         none = np.zeros(len(busy))
         purses = np.array([math.inf, *(limits.purses.get(name, math.inf) for name in self._purses[1:])])
-        purse = np.where(roster.forced[rows], 0, roster.purse[rows])
+        purse = np.where(table.forced[rows], 0, table.purse[rows])
         chosen = allocator.choose(
             np.concatenate([bids, none]),
-            np.concatenate([roster.cost[rows], none + 1]),
-            np.concatenate([roster.host[rows], busy]),
+            np.concatenate([table.cost[rows], none + 1]),
+            np.concatenate([table.host[rows], busy]),
             limits.tokens,
             host_ready=ready,
             in_flight=np.concatenate([np.zeros(len(rows), np.bool_), np.ones(len(busy), np.bool_)]),
@@ -178,40 +178,40 @@ class Chooser:
 
     def _grant(self, row: int, reason: PollReason) -> Grant:
         """Reserve a page and return the grant of its poll."""
-        roster = self._roster
-        page = self._pages[int(roster.ids[row])]
-        roster.busy[row] = True
-        roster.forced[row] = False
+        table = self._table
+        page = self._pages[int(table.ids[row])]
+        table.busy[row] = True
+        table.forced[row] = False
         return Grant(
             page_id=page.state.page_id,
             host=page.identity.host,
-            cost=float(roster.cost[row]),
+            cost=float(table.cost[row]),
             reason=reason,
-            budget=self._purses[roster.purse[row]],
+            budget=self._purses[table.purse[row]],
         )
 
     def _with_places(self, rows: Rows, now: Instant, ready: Mapping[int, bool], needed: Mapping[int, float]) -> Rows:
         """Return the rows without those rendered pages for which the browser has no place now; they
         wait without a grant.
         """
-        roster = self._roster
-        rendered = rows[roster.rendered[rows]]
+        table = self._table
+        rendered = rows[table.rendered[rows]]
         if not len(rendered):
             return rows
-        free = max(0, self._render_places - int((roster.busy & roster.rendered).sum()))
-        could = rendered[[ready.get(code, True) for code in roster.host[rendered].tolist()]]
+        free = max(0, self._render_places - int((table.busy & table.rendered).sum()))
+        could = rendered[[ready.get(code, True) for code in table.host[rendered].tolist()]]
         bids, tiers = self._bids(could, now, needed)
         best = could[np.lexsort((-bids, -tiers))][:free]
-        return np.sort(np.concatenate([rows[~roster.rendered[rows]], best]))
+        return np.sort(np.concatenate([rows[~table.rendered[rows]], best]))
 
     def _reason(self, row: int, now: Instant) -> PollReason:
         """Return why a page is polled."""
-        if self._roster.forced[row]:
+        if self._table.forced[row]:
             return PollReason(Why.ASKED)
-        page_id = int(self._roster.ids[row])
+        page_id = int(self._table.ids[row])
         if (needed := self._needs.most_urgent(page_id, now)) is not None:
             return needed.reason(now)
-        return self._dues.why(page_id, ticks=bool(self._roster.tick[row] <= now))
+        return self._dues.why(page_id, ticks=bool(self._table.tick[row] <= now))
 
     def _rank_needed(self, now: Instant, gate: HostGate, saved: float) -> dict[int, float]:
         """Return the ranks of the pages with an open deadline now; `saved` is the most the budget
@@ -220,7 +220,7 @@ class Chooser:
         sought = [
             Sought(d.page_id, d.interval.end, importance_to(self._pages[d.page_id], d.sentinel_id), d.left, d.together)
             for d in self._needs.list_begun(now)
-            if d.page_id in self._roster and d.page_id in self._pages
+            if d.page_id in self._table and d.page_id in self._pages
         ]
         if not sought:
             return {}
@@ -231,15 +231,15 @@ class Chooser:
             now,
             by=self._ranking,
             budget=Supply(saved, self._budget),
-            costs={page: float(self._roster.cost[self._roster[page]]) for page in hosts},
+            costs={page: float(self._table.cost[self._table[page]]) for page in hosts},
             hosts=hosts,
             supplies={host: Supply(1.0, 1.0 / gap) for host, gap in gaps.items() if gap},
         )
 
     def _bids(self, rows: Rows, now: Instant, needed: Mapping[int, float]) -> tuple[Floats, Ids]:
         """Return the worth of a poll of each page now, over all its sentinels, and its tier."""
-        roster = self._roster
-        ids, ticks = roster.ids[rows], roster.tick[rows]
+        table = self._table
+        ids, ticks = table.ids[rows], table.tick[rows]
         bids = self._proposals.bids(ids, now, self._proposals.price)
         late = ticks <= now
         tiers = np.where(late, Tier.TICK, Tier.BID)
@@ -252,7 +252,7 @@ class Chooser:
         if needed:
             rank = np.array([needed.get(page, 0.0) for page in ids.tolist()])
             bids, tiers = np.where(rank > 0, rank, bids), np.where(rank > 0, Tier.NEEDED, tiers)
-        asked = roster.forced[rows]
+        asked = table.forced[rows]
         bids[asked], tiers[asked] = 1.0, Tier.ASKED
         return np.maximum(bids, 1e-9), tiers
 
@@ -263,16 +263,16 @@ class Chooser:
         Where ticks fill a host's gaps, these pages would wait for ever. `late` marks the rows with
         a due tick.
         """
-        roster = self._roster
-        starved = ~late & np.isin(roster.host[rows], roster.host[rows[late]])
+        table = self._table
+        starved = ~late & np.isin(table.host[rows], table.host[rows[late]])
         if starved.any():
             since = self._since(rows[starved], now)
-            wanted = since - self._proposals.last_looked(roster.ids[rows[starved]])
-            is_new = roster.due[rows[starved]] <= 0
+            wanted = since - self._proposals.last_looked(table.ids[rows[starved]])
+            is_new = table.due[rows[starved]] <= 0
             starved[starved] = (now - since > 0) & (is_new | (now - since >= wanted))
         return starved
 
     def _since(self, rows: Rows, now: Instant) -> Instants:
         """Return since when policy pages are due; a page never polled, since it was added."""
-        due = self._roster.due[rows]
-        return np.minimum(np.where(due <= 0, self._proposals.get_added_at(self._roster.ids[rows]), due), now)
+        due = self._table.due[rows]
+        return np.minimum(np.where(due <= 0, self._proposals.get_added_at(self._table.ids[rows]), due), now)

@@ -1,4 +1,4 @@
-"""Roster: the watched pages as rows of arrays, so that one vectorized pass finds the due ones."""
+"""Page table: the watched pages as rows of arrays, so that one vectorized pass finds the due ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FREE: Final[dict[str, tuple[type[np.generic], Any]]] = {
 """The arrays, and their values in a free row."""
 
 
-class Roster:
+class PageTable:
     """One row per page. `due` and `tick` are instants (NEVER: none), `closes` the end of the hours
     of the due time, `busy` whether the page is reserved, `forced` whether it is polled whatever its
     schedule, `purse` the number of the budget class that pays, `promised` the cost of its fixed

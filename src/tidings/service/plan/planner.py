@@ -4,7 +4,7 @@ Four kinds of demand meet here: requested polls; polls with a deadline (`needs`:
 first while all can be met, else those that serve most); ticks of fixed intervals (in order of
 lateness); and the policy's bids for pages fetched on change (`proposals`). `dues` computes when a
 page is due, `pricing` the price at which the policy bids, `choosing` which due pages are polled;
-`roster` holds it all as arrays.
+`table` holds it all as arrays.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tidings.scheduling.price.market import STEP
 from tidings.service.plan.choose import Chooser, Limits
 from tidings.service.plan.expected import has_expectations, list_expected
 from tidings.service.plan.next_poll import Dues
-from tidings.service.plan.page_table import Roster
+from tidings.service.plan.page_table import PageTable
 from tidings.service.plan.price import Pricing
 from tidings.service.plan.proposals import Proposals
 from tidings.service.watch.needs import Needs
@@ -46,7 +46,7 @@ AT_ONCE = 1024
 
 
 class Planner:
-    """The due times of all watched pages, as arrays. `pages` is the watchlist's own table, only
+    """The due times of all watched pages, as arrays. `pages` is the watchlist's own mapping, only
     read. The policy's knowledge and price are exposed: `proposals`, `pricing`.
 
     `heed` is the longest freshness claim that is respected, `spreads` whether due times that
@@ -84,7 +84,7 @@ class Planner:
         self._needs = needs or Needs()
         self._classes = dict(classes or {})
         self._purses = (WHOLE, *self._classes)
-        self._roster = Roster()
+        self._table = PageTable()
         self._dues = Dues(self._needs, floor=floor, heed=heed, spreads=spreads, second_looks=second_looks)
         self.proposals = Proposals(
             policy,
@@ -92,14 +92,14 @@ class Planner:
             floor=floor,
             rng=rng,
             cost=lambda page: self.cost(page.identity, self.budget(page)),
-            code=self._roster.code,
+            code=self._table.code,
             soonest=soonest,
             budget=budget,
             hearing=hearing,
         )
-        self.pricing = Pricing(self.proposals, self._roster, pages, budget)
+        self.pricing = Pricing(self.proposals, self._table, pages, budget)
         self._chooser = Chooser(
-            self._roster,
+            self._table,
             pages,
             self.proposals,
             self._dues,
@@ -135,22 +135,22 @@ class Planner:
             return
         self._dues.note_poll(page_id, unit)
         self.proposals.observe(page_id, unit)
-        if (row := self._roster.get(page_id)) is not None:
-            cost = max(float(self._roster.cost[row]), float(unit.poll.requests))
+        if (row := self._table.get(page_id)) is not None:
+            cost = max(float(self._table.cost[row]), float(unit.poll.requests))
             self.pricing.note_spent(cost, below_price=page_id in self._filled)
         self._filled.discard(page_id)
 
     def interrupt(self, host: str) -> None:
         """Record that a host is paused: that time is not an interval of its pages."""
-        self.proposals.interrupt(self._roster.of_host(host))
+        self.proposals.interrupt(self._table.of_host(host))
 
     def catch_up(self, now: Instant) -> None:
         """Spread pages that fell due during a pause of the service, if they are many."""
         self._refresh()
-        roster = self._roster
-        rows = np.flatnonzero((roster.due <= now - OVERDUE) & ~roster.forced & ~roster.busy & (roster.ids >= 0))
-        missed = [(self._pages[int(roster.ids[row])], int(roster.due[row])) for row in rows]
-        self.touch(self._dues.catch_up(missed, now, pages=len(roster)))
+        table = self._table
+        rows = np.flatnonzero((table.due <= now - OVERDUE) & ~table.forced & ~table.busy & (table.ids >= 0))
+        missed = [(self._pages[int(table.ids[row])], int(table.due[row])) for row in rows]
+        self.touch(self._dues.catch_up(missed, now, pages=len(table)))
 
     def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> None:
         """Restore the policy's memory of pages after a restart."""
@@ -191,21 +191,21 @@ class Planner:
     def unforce(self, page_id: int) -> None:
         """Undo `force`."""
         self._asked.discard(page_id)
-        if (row := self._roster.get(page_id)) is not None:
-            self._roster.forced[row] = False
+        if (row := self._table.get(page_id)) is not None:
+            self._table.forced[row] = False
 
     def reserve(self, page_id: int) -> bool:
         """Reserve a page; return False if it is reserved already."""
-        return self._roster.reserve(page_id)
+        return self._table.reserve(page_id)
 
     def is_busy(self, page_id: int) -> bool:
         """Return whether a page is reserved."""
-        row = self._roster.get(page_id)
-        return row is not None and bool(self._roster.busy[row])
+        row = self._table.get(page_id)
+        return row is not None and bool(self._table.busy[row])
 
     def release(self, page_id: int) -> None:
         """Release a page."""
-        if self._roster.release(page_id):
+        if self._table.release(page_id):
             self.touch((page_id,))
 
     def hold(self, page_id: int, until: Instant) -> None:
@@ -274,9 +274,9 @@ class Planner:
         """Return, for each class with pages that are due and not reserved, the cost of the most
         expensive one.
         """
-        rows = self._roster.ready(now)
+        rows = self._table.ready(now)
         wanting: dict[str, float] = {}
-        for number, cost in zip(self._roster.purse[rows].tolist(), self._roster.cost[rows].tolist(), strict=True):
+        for number, cost in zip(self._table.purse[rows].tolist(), self._table.cost[rows].tolist(), strict=True):
             if number:
                 name = self._purses[number]
                 wanting[name] = max(wanting.get(name, 0.0), cost)
@@ -285,19 +285,19 @@ class Planner:
     def due_pages(self, now: Instant) -> set[int]:
         """Return the pages that are due now, requested or by schedule."""
         self._refresh(now)
-        return set(self._roster.ids[self._roster.ready(now)].tolist())
+        return set(self._table.ids[self._table.ready(now)].tolist())
 
     def next_due(self, now: Instant, gate: HostGate) -> Instant | None:
         """Return when the next page is due or a host that is waited for is free; None: only work in
         flight can change anything.
         """
         self._refresh(now)
-        roster = self._roster
-        due = roster.due[~roster.busy & (roster.ids >= 0)]
+        table = self._table
+        due = table.due[~table.busy & (table.ids >= 0)]
         later = due[due > now]
         instants = [int(later.min())] if len(later) and int(later.min()) != NEVER else []
-        waiting = roster.host[roster.ready(now)]
-        instants += [at for name, _ in roster.names_of(waiting) if (at := gate.ready_at(name)) > now]
+        waiting = table.host[table.ready(now)]
+        instants += [at for name, _ in table.names_of(waiting) if (at := gate.ready_at(name)) > now]
         instants += [at for at in (self.pricing.next_at,) if at is not None and at > now]
         return min(instants, default=None)
 
@@ -305,14 +305,14 @@ class Planner:
         """Return whether a page is due for a tick of a fixed interval, and not sooner for anything
         else.
         """
-        row = self._roster.get(page_id)
-        return row is not None and bool(self._roster.tick[row] <= self._roster.due[row] < NEVER)
+        row = self._table.get(page_id)
+        return row is not None and bool(self._table.tick[row] <= self._table.due[row] < NEVER)
 
     def due_at(self, page_id: int) -> Instant | None:
         """Return when a page is due, None if it never is."""
         self._refresh()
-        row = self._roster.get(page_id)
-        due = NEVER if row is None else int(self._roster.due[row])
+        row = self._table.get(page_id)
+        due = NEVER if row is None else int(self._table.due[row])
         return None if due == NEVER else due
 
     def pace(self, page_id: int) -> Duration | None:
@@ -321,7 +321,7 @@ class Planner:
         """
         self._refresh()
         page = self._pages.get(page_id)
-        if page is None or not is_on_change(page) or page.state.checked_at is None or page_id not in self._roster:
+        if page is None or not is_on_change(page) or page.state.checked_at is None or page_id not in self._table:
             return None
         due = self.proposals.due(page_id)
         return None if due is None else max(due - page.state.checked_at, self._floor)
@@ -357,7 +357,7 @@ class Planner:
             return
         self._hosts_told_at = now + STEP
         self._renew()
-        names = {code: name for name, code in self._roster.names_of(self._roster.host)}
+        names = {code: name for name, code in self._table.names_of(self._table.host)}
         if self.proposals.hear_of_hosts(lambda code: gate.gap(names[code])):
             self._touch_proposed()
 
@@ -372,42 +372,42 @@ class Planner:
         stale, self._stale = self._stale, set()
         gone = [i for i in stale if i not in self._pages]
         here = [i for i in stale if i in self._pages]
-        self.proposals.tell(here, gone, self._roster.__contains__)
+        self.proposals.tell(here, gone, self._table.__contains__)
         for page_id in gone:
             self._dues.forget(page_id)
             self._needs.settle(EXPECTED, page_id, ())
-            self._roster.leave(page_id)
+            self._table.leave(page_id)
         for page_id in here:
             identity = self._pages[page_id].identity
-            if self._roster.enter(page_id, identity.host, rendered=bool(identity.render)):
+            if self._table.enter(page_id, identity.host, rendered=bool(identity.render)):
                 self.proposals.interrupt((page_id,))  # an earlier watch, if any, has not polled it since
         due = self.proposals.dues(here)
         for page_id in here:
             self._schedule(page_id, due.get(page_id, NEVER))
         for page_id in self._asked:
-            if (row := self._roster.get(page_id)) is not None:
-                self._roster.forced[row] = True
+            if (row := self._table.get(page_id)) is not None:
+                self._table.forced[row] = True
         self._asked.clear()
 
     def _schedule(self, page_id: int, on_change: Instant) -> None:
         """Store when a page is due; `on_change` is when its policy would poll."""
-        page, row, roster = self._pages[page_id], self._roster[page_id], self._roster
+        page, row, table = self._pages[page_id], self._table[page_id], self._table
         budget = self.budget(page)
-        roster.purse[row], roster.cost[row] = self._purses.index(budget), self.cost(page.identity, budget)
+        table.purse[row], table.cost[row] = self._purses.index(budget), self.cost(page.identity, budget)
         interval = find_promised_interval(page)
-        roster.promised[row], roster.open_share[row] = (
-            roster.cost[row] / interval if interval else 0.0,
+        table.promised[row], table.open_share[row] = (
+            table.cost[row] / interval if interval else 0.0,
             open_share(page),
         )
         self._expect(page)
-        due = self._dues.of(page, on_change, pages=len(roster))
-        roster.due[row], roster.tick[row], roster.closes[row] = due
+        due = self._dues.of(page, on_change, pages=len(table))
+        table.due[row], table.tick[row], table.closes[row] = due
 
     def _shut_out(self, now: Instant) -> bool:
         """Postpone the due pages whose hours are over; return whether there are any."""
-        roster = self._roster
-        over = np.flatnonzero((roster.closes <= now) & (roster.due <= now) & ~roster.busy & (roster.ids >= 0))
-        page_ids = roster.ids[over].tolist()
+        table = self._table
+        over = np.flatnonzero((table.closes <= now) & (table.due <= now) & ~table.busy & (table.ids >= 0))
+        page_ids = table.ids[over].tolist()
         self._dues.shut(page_ids, now)
         self.touch(page_ids)
         return bool(page_ids)

@@ -25,7 +25,7 @@ from tidings.service.watch.page_schedule import first_open_on_change
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.service.plan.page_table import Roster
+    from tidings.service.plan.page_table import PageTable
     from tidings.service.plan.proposals import Proposals
     from tidings.service.watch.watchlist import WatchedPage
 
@@ -50,22 +50,22 @@ MISSED: Final[Duration] = 2 * STEP
 
 
 class Pricing:
-    """Finds the price of the policy's proposals for the pages of the roster. `pages` is the
-    watchlist's own table, `budget` the cost of all polls per µs.
+    """Finds the price of the policy's proposals for the pages of the table. `pages` is the
+    watchlist's own mapping, `budget` the cost of all polls per µs.
 
     `market` is the result of estimates and budget (None: the policy has no price), `stretch` by how
     much pages wait longer than they should, `promised` the cost of fixed intervals per µs; `rival`
     is WIC while it earns more than `price` (guard 7, 0041).
     """
 
-    def __init__(self, proposals: Proposals, roster: Roster, pages: Mapping[int, WatchedPage], budget: float) -> None:
+    def __init__(self, proposals: Proposals, table: PageTable, pages: Mapping[int, WatchedPage], budget: float) -> None:
         self.market: Market | None = None
         self.trim = Trim()
         self.stretch = 1.0
         self.promised = 0.0
         self.rival: GuardedWic | None = None
         self._proposals = proposals
-        self._roster = roster
+        self._table = table
         self._pages = pages
         self._budget = budget
         self._policy = proposals.policy
@@ -149,10 +149,10 @@ class Pricing:
         """Return the present market and apply it to the policy: the stretch, and WIC if that earns
         more.
         """
-        roster = self._roster
+        table = self._table
         self._proposals.pass_time(now)
-        self.promised = float(roster.promised.sum())
-        shares = roster.open_share[roster.rows(self._proposals.state.population.ids.tolist())]
+        self.promised = float(table.promised.sum())
+        shares = table.open_share[table.rows(self._proposals.state.population.ids.tolist())]
         market = self._market(shares)
         unstretched = self.stretch * market.load
         stretch = min(unstretched / SHARE, MOST_STRETCH) if unstretched > 1 else 1.0
@@ -196,13 +196,10 @@ class Pricing:
         without any polling does not count.
         """
         elapsed, before = now - self._stepped_at, self._queue
-        roster, due = self._roster, self._roster.ready(now)
-        self._queue = float(roster.cost[due].sum())
+        table, due = self._table, self._table.ready(now)
+        self._queue = float(table.cost[due].sum())
         asked = (
-            self._spent
-            + self._queue
-            - before
-            + float(roster.cost[due[roster.due[due] <= now - STEP]].sum()) / REMEMBERED
+            self._spent + self._queue - before + float(table.cost[due[table.due[due] <= now - STEP]].sum()) / REMEMBERED
         )
         self._stepped_at, self._spent = now, 0.0
         if self._shape is None or now - self._shaped_at >= DAY:

@@ -28,7 +28,7 @@ from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.timing import FetchAt, FetchEvery
 from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, name_logged, own, postpone
 from tidings.service.rules.joint_reports import JointReport, list_named_pages
-from tidings.service.watch.composite_parts import PART, Joint, joint_of, kind_of
+from tidings.service.watch.composite_parts import PART, CompositeParts, composite_parts_of, kind_of
 from tidings.service.watch.cursors import hours_of, ticks_of
 from tidings.service.watch.needs import LOOKED, Deadline
 from tidings.service.watch.watchlist import Subscription
@@ -75,12 +75,12 @@ class Composites:
 
     def concerns(self, held: WatchedSentinel) -> bool:
         """Return whether changes of a sentinel are combined before they are reported."""
-        return joint_of(held.sentinel).waits
+        return composite_parts_of(held.sentinel).waits
 
     async def arrange(self, moment: Moment) -> Arrangement:
         """Return a rule for found parts, one for each meeting, and one for each later decision."""
         held, number = moment.held, moment.held.row.id
-        joint = joint_of(held.sentinel)
+        joint = composite_parts_of(held.sentinel)
         window = _get_window(held)
         _let_wait(moment)
         said = {"monitor": expressions.to_text(held.sentinel.monitor), "window": window, "then": bool(joint.has_then)}
@@ -141,7 +141,7 @@ class Composites:
         stored = await self._store.read(changes.get, change_id)
         if stored is None:
             return NO_DEEDS
-        joint = joint_of(moment.held.sentinel)
+        joint = composite_parts_of(moment.held.sentinel)
         numbers = [n for n, leaf in enumerate(joint.leaves) if kind_of(leaf) == stored.row.kind]
         numbers = [n for n in numbers if joint.leaves[n].page == await self._name(moment, stored.row.subscription_id)]
         deeds = NO_DEEDS
@@ -161,7 +161,7 @@ class Composites:
             return  # the window is the poll interval: they are polled in it anyway
         rows = await self._store.read(subscriptions.listing, sentinel_id=moment.held.row.id)
         sought = moment.memory.setdefault("sought", [])
-        for place, meeting in enumerate(joint_of(moment.held.sentinel).meetings):
+        for place, meeting in enumerate(composite_parts_of(moment.held.sentinel).meetings):
             if any(found in leaves(part) for part in meeting.positive):
                 others = {leaf.page for leaf in leaves(meeting)} - {found.page}
                 for row in (row for row in rows if row.label in others):
@@ -181,7 +181,7 @@ class Composites:
         if len(fresh) < len(parts):  # the window has become shorter: parts still in it wait on
             again = [Raised(own(f"part {p['leaf']}", moment.held.row.id).name, {"parts": [p]}) for p in fresh]
             return Deeds(raised=tuple(again))
-        meeting = joint_of(moment.held.sentinel).meetings[place]
+        meeting = composite_parts_of(moment.held.sentinel).meetings[place]
         if not meeting.negative:
             _let_go(moment.memory, moment.at, place=place)
             return await self._came_true(moment, place, parts)
@@ -196,7 +196,7 @@ class Composites:
         span |= {"met": moment.at, "until": span["until"] + moment.measure_pause(since, moment.at)}
         if span["until"] > moment.at:  # from a rule of an older Tidings, which polls every quarter of an hour
             return Deeds(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
-        joint, number = joint_of(moment.held.sentinel), moment.held.row.id
+        joint, number = composite_parts_of(moment.held.sentinel), moment.held.row.id
         meeting = joint.meetings[place]
         kinds = await self._store.read(_kinds_between, number, span["from"], span["until"])
         changed = {leaf for leaf in joint.leaves if (leaf.page, kind_of(leaf)) in kinds}
@@ -221,7 +221,7 @@ class Composites:
         return await self._reporter.deeds(moment.held, report, at=moment.at)
 
     async def _came_true(self, moment: Moment, place: int, parts: Parts) -> Deeds:
-        joint = joint_of(moment.held.sentinel)
+        joint = composite_parts_of(moment.held.sentinel)
         meeting = joint.meetings[place]
         deeds = NO_DEEDS
         if meeting in joint.whole.parts:
@@ -241,7 +241,7 @@ class Composites:
         fixed = _get_window(held)
         if fixed is not None:
             return fixed
-        pages = {leaf.page for leaf in joint_of(held.sentinel).leaves}
+        pages = {leaf.page for leaf in composite_parts_of(held.sentinel).leaves}
         paces = [self._pace(page_id) for name in pages for page_id, _ in named.get(name, ())]
         return min(max((LONGEST if pace is None else pace for pace in paces), default=LONGEST), LONGEST)
 
@@ -293,7 +293,7 @@ def _get_window(held: WatchedSentinel) -> Duration | None:
     return None
 
 
-def _all_of(meeting: Meeting, joint: Joint, number: int, window: Duration) -> Expression:
+def _all_of(meeting: Meeting, joint: CompositeParts, number: int, window: Duration) -> Expression:
     """Return the event that all positive parts of a meeting have come true within a window."""
     parts = tuple(dict.fromkeys(_event(part, joint, number) for part in meeting.positive))
     if len(parts) == 1:
@@ -303,7 +303,7 @@ def _all_of(meeting: Meeting, joint: Joint, number: int, window: Duration) -> Ex
     return AnyOfEvents(len(parts), parts, within=window, consume=True)
 
 
-def _event(part: Joined, joint: Joint, number: int) -> Expression:
+def _event(part: Joined, joint: CompositeParts, number: int) -> Expression:
     match part:
         case Leaf():
             return own(f"part {joint.leaves.index(part)}", number)

@@ -1,5 +1,5 @@
-"""Summons: on an event from outside, the pages of the sentinels with `Fetch on event(NAME)` are due
-at once.
+"""Fetch on event: on an event from outside, the pages of the sentinels with `Fetch on event(NAME)`
+are due at once.
 
 A poll is owed from the event, or the start of its hours, until one that began later succeeds: host
 limits, the page's floor and the budget may delay it, only the sentinel's end cancels it. Events
@@ -35,7 +35,7 @@ PROMPT: Final[Duration] = 10 * MINUTE
 """how soon after an event a poll is due, for its rank among polls with a deadline"""
 
 
-class Summons:
+class FetchOnEvent:
     """The behaviour. `needs` are the deadlines that the planner serves.
 
     Its memory: `due`, the owed polls by page as plain JSON: `start`, the earliest begin, `end`,

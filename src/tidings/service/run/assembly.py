@@ -39,7 +39,7 @@ from tidings.service.poll.sessions import Sessions
 from tidings.service.poll.sitemaps import Sitemaps
 from tidings.service.rules.complex_needs import ComplexNeeds
 from tidings.service.rules.composites import Composites
-from tidings.service.rules.fetch_on_event import Summons
+from tidings.service.rules.fetch_on_event import FetchOnEvent
 from tidings.service.rules.follow import RuleFollower
 from tidings.service.rules.joint_reports import Reporter
 from tidings.service.run.from_settings import budgets, open_fetcher, open_planner, open_runner, open_web
@@ -399,7 +399,7 @@ def _build_rules(base: _Base, watch: _Watch, planner: Planner, notifying: Notify
     reporter = Reporter(base.store, base.installation)
     composites = Composites(base.store, reporter, watch.needs, planner.pace)
     complex_needs = ComplexNeeds(base.store, reporter, watch.needs)
-    behaviours = (notifying, composites, complex_needs, Summons(base.store, watch.needs))
+    behaviours = (notifying, composites, complex_needs, FetchOnEvent(base.store, watch.needs))
     return RuleFollower(base.store, watch.watchlist, watch.committer, behaviours, epoch=base.epoch)
 
 

@@ -1,5 +1,5 @@
-"""Joint: what a sentinel compares on each of its pages, and how the results are combined (sentinels
-§4.5).
+"""Composite parts: what a sentinel compares on each of its pages, and how the results are combined
+(sentinels §4.5).
 
 Most sentinels have one comparison per page, and report a change when it is found. Where parts of
 several pages must meet, or content and answer are combined, or other pages are polled when the
@@ -44,7 +44,7 @@ class AskedComparison(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class CompositeParts:
     """The Monitor and Then clauses of a sentinel, page by page.
 
     `whole` is the expression over pages, `leaves` what single pages decide, `meetings` what several
@@ -78,14 +78,14 @@ class Joint:
 
 
 @lru_cache(maxsize=4_096)
-def joint_of(sentinel: Sentinel) -> Joint:
+def composite_parts_of(sentinel: Sentinel) -> CompositeParts:
     """Return what a sentinel compares on its pages."""
     names = tuple(page.name or "" for page in sentinel.pages)
     whole = join(sentinel.monitor, names)
     own = leaves(whole)
     named = dict.fromkeys(name for then in sentinel.then for name in then.pages)
     shown = tuple(name for name in named if all(leaf.page != name for leaf in own))
-    return Joint(
+    return CompositeParts(
         whole=whole,
         leaves=own,
         meetings=tuple(dict.fromkeys(meetings(whole))),
@@ -102,7 +102,7 @@ def list_asked(sentinel: Sentinel, page: str) -> tuple[AskedComparison, ...]:
         return tuple(AskedComparison(number, part, part) for number, part in enumerate(parts))
     if len(sentinel.pages) == 1 and not sentinel.then and not is_across(sentinel.monitor):
         return (AskedComparison(0, sentinel.monitor, sentinel.monitor),)
-    joint = joint_of(sentinel)
+    joint = composite_parts_of(sentinel)
     asked = joint.list_asked(page)
     if joint.waits:
         return asked

@@ -31,7 +31,7 @@ from tidings.model.watch.sentinel import (
 from tidings.model.watch.telling import Wording
 from tidings.notification.channel import KINDS
 from tidings.record import dataclass, replace
-from tidings.service.watch.composite_parts import joint_of, list_asked
+from tidings.service.watch.composite_parts import composite_parts_of, list_asked
 from tidings.service.watch.lifespan import Life
 from tidings.service.watch.subscription_memory import HELD
 from tidings.storage.db.values import UNREADABLE
@@ -151,7 +151,7 @@ class Subscription:
 
     def __post_init__(self) -> None:
         sentinel = self.owner.sentinel
-        self.is_only_shown = bool(sentinel.then) and self.row.label in joint_of(sentinel).shown
+        self.is_only_shown = bool(sentinel.then) and self.row.label in composite_parts_of(sentinel).shown
         self.is_listing = sentinel.scope is not None and self.row.label == LISTING
         self.fetch = WHEN_NEEDED if self.is_only_shown or self.is_listing else sentinel.fetch
         self.interval = self.fetch if isinstance(self.fetch, FetchEvery | FetchAt) else None

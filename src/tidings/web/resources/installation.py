@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from tidings import __version__
 from tidings.clock import DAY
-from tidings.service.explain.plan_list import agenda
-from tidings.service.explain.plan_summary import outline
+from tidings.service.explain.plan_list import list_coming_polls
+from tidings.service.explain.plan_summary import summarize_plan
 from tidings.service.health.trouble import Health
 from tidings.settings import table
 from tidings.storage.observed import polls
@@ -33,8 +33,8 @@ async def plan(call: Call) -> Any:
         names = [query.sentinel] if query.sentinel else []
         for name in names:
             check_objects(c, call.asker, {"name": name}, alters=False)
-        looks = agenda(c, settings, names=names, now=now, viewer=call.asker.viewer)
-        words = outline(c, settings, looks, now=now).lines() if call.asker.sees_all else []
+        looks = list_coming_polls(c, settings, names=names, now=now, viewer=call.asker.viewer)
+        words = summarize_plan(c, settings, looks, now=now).lines() if call.asker.sees_all else []
         return {
             "items": [look.record(expert=False) for look in looks[: query.limit]],
             "polls_per_day": float(settings.budget.polls_per_day),

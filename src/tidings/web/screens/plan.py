@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from tidings.clock import DAY, HOUR
 from tidings.record import dataclass
-from tidings.service.explain.plan_list import agenda
-from tidings.service.explain.plan_summary import outline, purses
+from tidings.service.explain.plan_list import list_coming_polls
+from tidings.service.explain.plan_summary import purses, summarize_plan
 from tidings.service.on_demand.simulation import other_settings, read_history
 from tidings.storage.observed import polls
 from tidings.web.markup.catalogue import say
@@ -105,8 +105,8 @@ def _host_of(origin: str) -> str | None:
 
 
 def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -> dict[str, Any]:
-    looks = agenda(c, settings, names=(), now=now, viewer=viewer)
-    whole = outline(c, settings, looks, now=now)
+    looks = list_coming_polls(c, settings, names=(), now=now, viewer=viewer)
+    whole = summarize_plan(c, settings, looks, now=now)
     hosts: dict[str, list[float]] = defaultdict(list)
     every: dict[int, tuple[float, bool]] = {}
     for look in looks:

@@ -15,7 +15,7 @@ from tidings.model.observed.unit import Event
 from tidings.model.watch.weight import WHOLE
 from tidings.service.explain.explain_sentinel import Prospect
 from tidings.service.explain.plan_list import ComingPoll
-from tidings.service.explain.plan_summary import FRESH, PRICED, findings, outline, render_cost
+from tidings.service.explain.plan_summary import FRESH, PRICED, findings, render_cost, summarize_plan
 from tidings.settings import BudgetSettings, ScheduleSettings, Settings, load
 from tidings.storage.watches import events
 
@@ -47,7 +47,7 @@ def price(world, *, wished: float = 4_000.0, stretch: float = 1.0) -> None:
 def test_where_the_pace_limits_looks_are_counted_and_it_can_be_moved(world):
     """Each page as often as the one who asks most; what is paused, or not by time, does not count."""
     looks = [look(1, HOUR), look(1, DAY), look(2, DAY), look(3, None), look(4, HOUR, None)]
-    found = world.read(outline, SETTINGS, looks, now=world.at)
+    found = world.read(summarize_plan, SETTINGS, looks, now=world.at)
     first_only = Settings(schedule=ScheduleSettings(policy="best_effort"))
 
     assert 25 == found.asked == found.wished
@@ -55,15 +55,15 @@ def test_where_the_pace_limits_looks_are_counted_and_it_can_be_moved(world):
         "about 25 checks a day (the budget allows 2,000); quieter ½×: schedule.pace_seconds = 7200 · faster 2×: 1800"
     ] == found.lines()
     assert ["about 25 checks a day (the budget allows 50,000)"] == world.read(
-        outline, first_only, looks, now=world.at
+        summarize_plan, first_only, looks, now=world.at
     ).lines()
 
 
 def test_where_the_budget_limits_it_is_said_by_how_much(world):
     """And from which pace on it would not; what is long ago is not said any more."""
     price(world)
-    found = world.read(outline, SETTINGS, [look(1, HOUR)], now=world.at + HOUR)
-    later = world.read(outline, SETTINGS, [look(1, HOUR)], now=world.at + FRESH + 1)
+    found = world.read(summarize_plan, SETTINGS, [look(1, HOUR)], now=world.at + HOUR)
+    later = world.read(summarize_plan, SETTINGS, [look(1, HOUR)], now=world.at + FRESH + 1)
 
     assert [
         "about 2,000 checks a day: what the budget allows (2,000); the pace of 1 hour asks for 4,000, so pages wait about 2 times as long",
@@ -84,7 +84,7 @@ def test_a_budget_that_is_too_small_is_said_in_plan_and_doctor(world):
     (binds,) = world.read(lambda c: list(findings(c, now=world.at)))
     price(world, stretch=4.0)
     (small,) = world.read(lambda c: list(findings(c, now=world.at)))
-    found = world.read(outline, SETTINGS, [look(1, HOUR)], now=world.at)
+    found = world.read(summarize_plan, SETTINGS, [look(1, HOUR)], now=world.at)
 
     assert ("ok", "the pace is what limits checks, not the budget") == (before.status, before.detail)
     assert ("ok", "it allows 50% of the checks that the pace asks for (tidings plan)") == (binds.status, binds.detail)

@@ -11,7 +11,7 @@ from tidings.language.parser import parse
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.sentinel import Sentinel
 from tidings.service.behaviour import Moment
-from tidings.service.rules.fetch_on_event import PROMPT, Summons
+from tidings.service.rules.fetch_on_event import PROMPT, FetchOnEvent
 from tidings.service.watch.needs import Needs
 from tidings.service.watch.watchlist import WatchedSentinel
 
@@ -27,7 +27,7 @@ class Story:
             return [PAGE]
 
         self.needs = Needs()
-        self.behaviour = Summons(SimpleNamespace(read=read), self.needs)  # type: ignore[arg-type]
+        self.behaviour = FetchOnEvent(SimpleNamespace(read=read), self.needs)  # type: ignore[arg-type]
         self.memory: dict[str, Any] = {}
 
     def moment(self, at: int = AT, events: str = "on event(deploy) or on event(release)") -> Moment:
