@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from tidings.detection.compare.anchored import Block, Runs, as_text, longest_alignment
+from tidings.detection.compare.runs import Block, Runs, as_text, longest_alignment
 from tidings.model.observed.change import Edit
 
 CELLS = 256_000_000
@@ -43,20 +43,6 @@ def compare_sequences(old: Sequence[str], new: Sequence[str], *, cells: int = CE
     if tail:
         blocks.append((len(old) - tail, len(new) - tail, tail))
     return tuple(_edits(blocks, len(old), len(new)))
-
-
-def apply_edits(edits: Sequence[Edit], old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """Return `old` with the edits applied; tokens of inserts and replaces come from `new`. Equal to
-    `new` for its own edits.
-    """
-    made: list[str] = []
-    at = 0
-    for edit in edits:
-        made.extend(old[at : edit.old_start])
-        made.extend(new[edit.new_start : edit.new_end])
-        at = edit.old_end
-    made.extend(old[at:])
-    return made
 
 
 def common_length(edits: Sequence[Edit], old_length: int) -> int:

@@ -236,8 +236,6 @@ def _recut(part: bytes, cut: Callable[[str], Iterable[str]] | None) -> bytes:
 
 @lru_cache(maxsize=32_768)
 def _recut_short(part: bytes) -> bytes:
-    # not imported by the parent, which splits no text
-
     return " ".join(tokens_of(part.decode())).encode()
 
 

@@ -12,13 +12,10 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import SecretError, UnknownNameError, UsageError
-from tidings.fetching.http import cookies
 from tidings.model.secret import Secret
 from tidings.model.watch.asking import secret_names
 from tidings.model.watch.telling import secret_of
-from tidings.notification.webhook import read_secrets
 from tidings.record import dataclass
-from tidings.service.secrets import references
 from tidings.service.show.finding import Finding, fail, ok, shorten, warn
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import pages
@@ -88,6 +85,11 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
         at: When it is set (µs).
     """
     check_name(name)
+    # `list` reads this module too, and needs no parser of addresses
+    from tidings.fetching.http import cookies
+    from tidings.notification.webhook import read_secrets
+    from tidings.service.secrets import references
+
     text = value.reveal()
     if not text or len(text.encode(errors="surrogatepass")) > MOST_BYTES:
         message = f"a secret has at least one character and at most {MOST_BYTES:,} bytes; nothing was set"
@@ -121,6 +123,8 @@ def basic(user: str, password: Secret) -> Secret:
 
 def list_unusable(value: Secret) -> tuple[str, ...]:
     """Return a message for each cookie of a `cookies.txt` that no request can carry."""
+    from tidings.fetching.http import cookies  # as in `set_`
+
     return cookies.list_unusable(value.reveal())
 
 
@@ -224,8 +228,6 @@ def _missing_receivers(c: Connection, known: set[str]) -> list[Finding]:
     named = {secret_of(row.address) for row in endpoints.listing(c)} - known - {None}
     if not named:
         return []
-    # it loads the parsers of cookies and addresses
-
     using = users(c)
     return [
         fail(
