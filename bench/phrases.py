@@ -120,8 +120,8 @@ class Asked:
     new: Sequence[str]
     shares: tuple[float, ...]
 
-    def mark_reported(self, rules: Rules) -> set[str]:
-        """Return the marks of what is told of it."""
+    def list_marks(self, rules: Rules) -> set[str]:
+        """Return the marks of what is reported of it."""
         return {edit.status for edit in compare_phrase(self.old, self.new, self.phrase, rules).edits}
 
 
@@ -141,7 +141,7 @@ def history() -> None:
     for way, fixed in {"resolved": RESOLVED, "the thesis' way": replace(RESOLVED, resolved=False)}.items():
         for name, of in {"10 words, 0.6": fixed, "adapted": None}.items():
             wrong = Counter(
-                one.became for one in asked if one.mark_reported(of or adapt(one.shares, fixed)) & WRONG[one.became]
+                one.became for one in asked if one.list_marks(of or adapt(one.shares, fixed)) & WRONG[one.became]
             )
             print(f"{f'{way}, {name}':<34}" + "".join(f"{wrong[became]:>36,}" for became in titles))
 

@@ -80,8 +80,8 @@ class Setup:
         )
 
 
-def _list_printed(*values: float, **more: float) -> dict[str, float]:
-    """Return S-EDF, MRSF, M-EDF, AGG and LP by name, and others."""
+def _tabulate(*values: float, **more: float) -> dict[str, float]:
+    """Return the printed values of S-EDF, MRSF, M-EDF, AGG and LP by name, and others."""
     return {**dict(zip(("S-EDF", "MRSF", "M-EDF", "AGG", "LP"), values, strict=True)), **more}
 
 
@@ -89,17 +89,17 @@ SETUPS = (
     *(
         Setup(f"P[1], rank {rank}", printed, rank=rank, number=50, instants=1_000, fixed=True)
         for rank, printed in {
-            1: _list_printed(0.822, 0.822, 0.822, 0.835, 0.835, MILP=0.835, LR=0.814),
-            2: _list_printed(0.574, 0.619, 0.619, 0.648, 0.664, MILP=0.662, LR=0.652),
-            3: _list_printed(0.371, 0.437, 0.437, 0.499, 0.531, MILP=0.528, LR=0.508),
-            5: _list_printed(0.212, 0.255, 0.255, 0.294, 0.390, MILP=0.352, LR=0.333),
+            1: _tabulate(0.822, 0.822, 0.822, 0.835, 0.835, MILP=0.835, LR=0.814),
+            2: _tabulate(0.574, 0.619, 0.619, 0.648, 0.664, MILP=0.662, LR=0.652),
+            3: _tabulate(0.371, 0.437, 0.437, 0.499, 0.531, MILP=0.528, LR=0.508),
+            5: _tabulate(0.212, 0.255, 0.255, 0.294, 0.390, MILP=0.352, LR=0.333),
         }.items()
     ),
-    Setup("W=10, λ=10", _list_printed(0.440, 0.557, 0.552, 0.604, 0.692, **{"MRSF(NP)": 0.545}), window=10),
-    Setup("W=10, λ=20", _list_printed(0.195, 0.354, 0.361, 0.390, 0.453), window=10, mean=20),
-    Setup("α=1.37", _list_printed(0.987, 0.925, 0.926, 0.951, 0.999), window=10, skew=1.37),
-    Setup("W=20, C=1", _list_printed(0.400, 0.485, 0.513, 0.586, 0.681), window=20, instants=400),
-    Setup("W=20, C=2", _list_printed(0.912, 0.772, 0.777, 0.909, 0.995), window=20, instants=400, budget=2),
+    Setup("W=10, λ=10", _tabulate(0.440, 0.557, 0.552, 0.604, 0.692, **{"MRSF(NP)": 0.545}), window=10),
+    Setup("W=10, λ=20", _tabulate(0.195, 0.354, 0.361, 0.390, 0.453), window=10, mean=20),
+    Setup("α=1.37", _tabulate(0.987, 0.925, 0.926, 0.951, 0.999), window=10, skew=1.37),
+    Setup("W=20, C=1", _tabulate(0.400, 0.485, 0.513, 0.586, 0.681), window=20, instants=400),
+    Setup("W=20, C=2", _tabulate(0.912, 0.772, 0.777, 0.909, 0.995), window=20, instants=400, budget=2),
 )
 
 

@@ -8,11 +8,26 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from tidings.detection.compare.objects import compare_objects
-from tidings.detection.compare.sequence import apply_edits, common_length, compare_sequences
+from tidings.detection.compare.sequence import common_length, compare_sequences
+from tidings.model.observed.change import Edit
 
 LONGEST = 120
 ALPHABETS = (2, 5, 40, 400)
 """How many different words a text has: from nearly all alike to nearly all apart."""
+
+
+def apply_edits(edits: Sequence[Edit], old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """Return `old` with the edits applied; tokens of inserts and replaces come from `new`. Equal to
+    `new` for its own edits.
+    """
+    made: list[str] = []
+    at = 0
+    for edit in edits:
+        made.extend(old[at : edit.old_start])
+        made.extend(new[edit.new_start : edit.new_end])
+        at = edit.old_end
+    made.extend(old[at:])
+    return made
 
 
 def make_script(rng: random.Random) -> tuple[list[str], list[str], int]:

@@ -21,10 +21,11 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from tests.data_sets import files_of, rows_of
+from tests.edit_scripts import apply_edits
 from tests.fakes import Page, WebServer
 from tests.world import World, play
 from tidings.clock import HOUR
-from tidings.detection.compare.sequence import apply_edits, compare_sequences
+from tidings.detection.compare.sequence import compare_sequences
 from tidings.document.document import Document
 from tidings.document.parse import parse
 from tidings.document.text.words import tokens_of

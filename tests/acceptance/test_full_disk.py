@@ -180,7 +180,7 @@ def test_a_body_that_cannot_be_written_leaves_the_record_of_its_look(make_world,
         world.page("/0", _body(0, 2))
         world.clock.advance(MINUTE)
         with monkeypatch.context() as patched:
-            patched.setattr(files, "_write_synced", refuse)
+            patched.setattr(files, "_write_durably", refuse)
             await world.settle(monitor)
         ((_, ill), (_, well)) = world.read(pages.listing)
         assert ("shaky", "disk", "ok") == (ill.health, ill.kind, well.health)

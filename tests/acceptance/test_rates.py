@@ -508,7 +508,7 @@ def test_digests_of_older_databases_are_taken_over(world: World):
     play(world, before)
     database = open_database(world.settings)
     number, due_at = world.sentinel("s").id, _instant("2024-01-16T09:00")
-    database.write(rules.set_timers, Timer(kind="digest.0", ref=number, due_at=due_at, data={"after": 0}))
+    database.write(rules.put_timers, [Timer(kind="digest.0", ref=number, due_at=due_at, data={"after": 0})])
     database.write(lambda c: c.execute("DELETE FROM rule_state"))
     database.close()
 

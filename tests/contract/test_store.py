@@ -914,7 +914,7 @@ def test_everything_else_of_a_unit_is_written(world: World):
     assert replace(host, started_at=charged.at) == world.read(hosts.state, "1.example")
     assert [host.name] == [state.name for state in world.read(hosts.states)]
     assert [unit.timers[0]] == world.read(rules.due_timers, 8)
-    assert unit.timers[1] == world.read(rules.get_timer, "start", 2)
+    assert list(unit.timers) == world.read(rules.due_timers, 9)
     assert {1: {"rate": 0.5}} == world.read(estimates.load_all, "poisson")
     assert {"open": 1} == world.read(rules.get, 1, "rule")
     assert ["aa/bb"] == world.read(retention.listing)
@@ -930,8 +930,8 @@ def test_everything_else_of_a_unit_is_written(world: World):
 def test_timers_and_rules_are_taken_away(world: World):
     """A timer without an instant and a rule without a state go; a timer set again moves."""
     world.watch()
-    world.write(rules.set_timers, Timer(kind="a", ref=1, due_at=5), Timer(kind="a", ref=2, due_at=6))
-    world.write(rules.set_timers, Timer(kind="a", ref=1, due_at=9))
+    world.write(rules.put_timers, [Timer(kind="a", ref=1, due_at=5), Timer(kind="a", ref=2, due_at=6)])
+    world.write(rules.put_timers, [Timer(kind="a", ref=1, due_at=9)])
     assert 6 == world.read(rules.next_due)
     gone = Timer(kind="a", ref=2, due_at=None)
     world.commit(world.unit(timers=(gone,), rules=(RuleState(sentinel_id=1, name="r", state={}),)))
@@ -1093,12 +1093,12 @@ def test_a_lease_has_one_holder_and_a_rising_epoch(world: World):
     first = world.write(leases.acquire, "shard", "one", at=0, until=10)
     with pytest.raises(PollerBusyError, match="one polls"):
         world.write(leases.acquire, "shard", "two", at=9, until=19)
-    world.write(leases.renew, "shard", "one", first, at=9, until=20)
+    world.write(leases.renew, "shard", "one", first, until=20)
     with pytest.raises(PollerBusyError):
         world.write(leases.acquire, "shard", "two", at=19, until=29)
     second = world.write(leases.acquire, "shard", "two", at=20, until=30)
     with pytest.raises(StaleEpochError):
-        world.write(leases.renew, "shard", "one", first, at=21, until=40)
+        world.write(leases.renew, "shard", "one", first, until=40)
     world.write(leases.release, "shard", "one", first)
     lease = world.read(leases.current, "shard")
     assert lease is not None

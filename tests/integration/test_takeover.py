@@ -117,7 +117,7 @@ def test_what_a_stopped_process_writes_later_is_refused(place: Installation) -> 
         place.run("check", "s")
         count = len(database.read(polls.listing))
         with pytest.raises(StaleEpochError):
-            database.write(leases.renew, leases.POLLER, "here:1", old, at=3, until=4)
+            database.write(leases.renew, leases.POLLER, "here:1", old, until=4)
         with pytest.raises(StaleEpochError):
             database.write(leases.check_epoch, old)
     finally:

@@ -41,7 +41,7 @@ class BlobFiles:
         try:
             self._make(temporary.parent)
             self._make(target.parent)
-            _write_synced(temporary, content)
+            _write_durably(temporary, content)
             temporary.rename(target)
             _sync_folder(target.parent)
         except OSError as error:
@@ -170,7 +170,7 @@ def _locks(handle: int, kind: int) -> bool:
     return True
 
 
-def _write_synced(path: Path, content: bytes) -> None:
+def _write_durably(path: Path, content: bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | CLOSED, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)

@@ -50,20 +50,3 @@ def idf(documents: int, having: int) -> float:
     """Return the weight of a term that occurs in `having` of all texts."""
     weight = math.log((documents - having + 0.5) / (having + 0.5)) if having <= documents else 0.0
     return weight if weight > 0 else LEAST_IDF
-
-
-def tf_idf(counts: Mapping[str, float], length: int, known: Statistics) -> float:
-    """Return the TF-IDF score of a text as Lucene computes it, which the paper used (002 §5.2).
-
-    Args:
-        counts: The count of each term in the text.
-        length: The number of terms of the text.
-        known: The statistics of all texts.
-    """
-    if not length:
-        return 0.0
-    return sum(
-        math.sqrt(count) * (1 + math.log(known.documents / (known.frequency.get(term, 0) + 1))) ** 2
-        for term, count in counts.items()
-        if count
-    ) / math.sqrt(length)

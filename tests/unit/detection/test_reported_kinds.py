@@ -11,7 +11,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from tests.bounded import bound_time
-from tidings.detection.compare.sequence import apply_edits, compare_sequences
+from tests.edit_scripts import apply_edits
+from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import compare_bodies, examine
 from tidings.detection.job.merged import merge

@@ -5,6 +5,7 @@ examples.
 import itertools
 import math
 import random
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from tidings.search.query import parse, terms_of
 from tidings.search.rank_curve import curve_of, sum_of_powers
-from tidings.search.scoring import Statistics, tf_idf
+from tidings.search.scoring import Statistics
 from tidings.search.valuation import rate, single_terms, value_of_move, value_of_refresh
 
 POWER = curve_of([r**-0.7 for r in range(1, 201)], 1.5)
@@ -135,11 +136,34 @@ STORED = {
 }
 
 
+def tf_idf(counts: Mapping[str, float], length: int, known: Statistics) -> float:
+    """Return the TF-IDF score of a text as Lucene computes it, which the paper used (002 §5.2).
+
+    Args:
+        counts: The count of each term in the text.
+        length: The number of terms of the text.
+        known: The statistics of all texts.
+    """
+    if not length:
+        return 0.0
+    return sum(
+        math.sqrt(count) * (1 + math.log(known.documents / (known.frequency.get(term, 0) + 1))) ** 2
+        for term, count in counts.items()
+        if count
+    ) / math.sqrt(length)
+
+
 def scored(text):
     """Return the TF-IDF of each term of a page, among a thousand pages of which ten hold it."""
     terms = terms_of(text)
     known = Statistics(1_000, 8.0, dict.fromkeys(terms, 10))
     return {term: tf_idf({term: terms.count(term)}, len(terms), known) for term in terms}
+
+
+def test_tf_idf_by_hand():
+    """sqrt(4) (1 + ln(100 / 2))² / sqrt(16)."""
+    known = Statistics(100, 50.0, {"rare": 1, "common": 60})
+    assert 12.0642 == pytest.approx(tf_idf({"rare": 4}, 16, known), abs=1e-3)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(WEB)))

@@ -8,7 +8,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import read_text
-from tidings.cli.change.alter import write_altered
+from tidings.cli.change.alter import write_alterations
 from tidings.cli.change.life import DONE
 from tidings.cli.happenings import write_dropped, write_happening
 from tidings.cli.output import add_json, short_time, write_json, write_line, write_warnings
@@ -156,8 +156,8 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
         if arguments.json:
             write_json(sentinel_record(row))
         else:
-            write_line(f"{row.name} {_describe_watched(row)}")
-    write_altered(done, as_json=arguments.json)
+            write_line(f"{row.name} {_describe_state(row)}")
+    write_alterations(done, as_json=arguments.json)
     for statement in done.defaults:
         if not arguments.json:
             held = "their defaults hold from now on" if statement.clauses.said else "they have no defaults any more"
@@ -176,7 +176,7 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
     return 0
 
 
-def _describe_watched(row: SentinelRow) -> str:
+def _describe_state(row: SentinelRow) -> str:
     if row.end_at is not None and row.end_at <= row.created_at:
         return f"is not watched: its end has passed on {short_time(rfc3339(row.end_at))}"
     begin = (

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     finally:
         database.close()
     write_warnings([_as_given(warning, arguments.name) for warning in done.warnings], as_json=arguments.json)
-    write_altered(done, as_json=arguments.json)
+    write_alterations(done, as_json=arguments.json)
     return 0
 
 
@@ -60,7 +60,7 @@ def _as_given(problem: Any, name: str) -> Problem:
     return given
 
 
-def write_altered(done: Registered, *, as_json: bool) -> None:
+def write_alterations(done: Registered, *, as_json: bool) -> None:
     """Print which sentinels were altered, and which were unchanged."""
     for row in (*done.altered, *done.unaltered):
         if as_json:

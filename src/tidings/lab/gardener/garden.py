@@ -6,7 +6,7 @@ begin with day 1.
 The demand-bound function tests whether a capacity can meet the demand: a garden that is on time can
 be kept so only if, for every horizon of h days, the work due within it costs no more than the
 capacity of h days. MEDD tests only the longest window; testing every horizon finds overload days
-earlier (study of scheduling §4).
+earlier (scheduling §4).
 """
 
 from __future__ import annotations

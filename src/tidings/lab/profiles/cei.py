@@ -7,8 +7,6 @@ resource, for all CEIs.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from tidings.record import dataclass
@@ -71,18 +69,3 @@ class Cei:
 def cei(*intervals: tuple[int, int, int], **more: object) -> Cei:
     """Return the CEI with these (resource, start, end)."""
     return Cei(tuple(Interval(*interval) for interval in intervals), **more)  # type: ignore[arg-type]
-
-
-def overlaps_within_resources(ceis: Sequence[Cei]) -> bool:
-    """Return whether two intervals of one resource overlap: then one probe may serve both, and
-    Proposition 1 fails.
-    """
-    by_resource: dict[int, list[Interval]] = {}
-    for complex_one in ceis:
-        for interval in complex_one.intervals:
-            by_resource.setdefault(interval.resource, []).append(interval)
-    for intervals in by_resource.values():
-        ordered = sorted(intervals, key=lambda interval: interval.start)
-        if any(later.start <= earlier.end for earlier, later in itertools.pairwise(ordered)):
-            return True
-    return False

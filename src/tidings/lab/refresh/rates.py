@@ -79,28 +79,6 @@ def lambda_crawl(changes: Floats, budget: float, importance: Floats | float = 1.
     )
 
 
-def polite_lambda_crawl(
-    changes: Floats, budget: float, hosts: Ids, limits: Floats, importance: Floats | float = 1.0
-) -> Allocation:
-    """Return LambdaCrawl's rates if each host h takes at most `limits[h]` polls (Kolobov et al.,
-    SIGIR 2019).
-
-    One price for all, and a surcharge for every full host. `hosts` are numbers from 0 on. If all
-    hosts together take less than the `budget`, all are full and the price is 0. `changes` and
-    `importance` are as in `sbr`.
-    """
-    mu = _spread(importance, changes)
-    asked = np.bincount(hosts, weights=(changes > 0) & (mu > 0), minlength=len(limits)) > 0
-    full = host_prices(changes, mu, hosts, limits)[hosts]
-
-    def rates(price: float) -> Floats:
-        return harmonic(changes, mu, np.maximum(price, full))
-
-    if float(limits[asked].sum()) <= budget:
-        return Allocation(rates(_EXACT), 0.0)
-    return _price(rates, budget, np.ones_like(changes), _dearest(changes, mu, budget))
-
-
 def host_prices(changes: Floats, importance: Floats, hosts: Ids, limits: Floats, cost: Floats | float = 1.0) -> Floats:
     """Return for each host the price at which LambdaCrawl's rates for its pages reach its limit, 0
     if they never do.

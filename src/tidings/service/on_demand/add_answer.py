@@ -67,7 +67,7 @@ def answer(
         "url": identity.given,
         "title": state.title,
         "monitor": expressions.to_text(sentinel.monitor),
-        "watched": _describe_watched(sentinel, seen),
+        "watched": _describe_monitor(sentinel, seen),
         "first_words": seen.get("first_words", ""),
         "now": [record_of(reading) for reading in seen_now.readings],
         "outcome": "ok" if state.last_seq else state.kind or "not checked yet",
@@ -104,7 +104,7 @@ def page_answer(
     ]
 
 
-def _describe_watched(sentinel: Sentinel, seen: dict[str, Any]) -> str:
+def _describe_monitor(sentinel: Sentinel, seen: dict[str, Any]) -> str:
     what = expressions.to_text(sentinel.monitor)
     if not seen:
         return what

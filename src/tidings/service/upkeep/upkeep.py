@@ -238,9 +238,7 @@ class Upkeep:
         if now < self.next_due:
             return
         try:
-            await self._store.write(
-                leases.renew, leases.POLLER, self.holder, self.epoch, at=now, until=now + self._lease
-            )
+            await self._store.write(leases.renew, leases.POLLER, self.holder, self.epoch, until=now + self._lease)
         except StaleEpochError as error:
             self._committer.lost = error
             raise

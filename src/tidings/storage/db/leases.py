@@ -61,14 +61,13 @@ def shorten(c: Connection, name: str, *, until: Instant) -> None:
     c.execute("UPDATE lease SET until = :until WHERE name = :name AND until > :until", name=name, until=until)
 
 
-def renew(c: Connection, name: str, holder: str, epoch: int, *, at: Instant, until: Instant) -> None:  # noqa: ARG001 - asked as `acquire` is
+def renew(c: Connection, name: str, holder: str, epoch: int, *, until: Instant) -> None:
     """Prolong the lease. Raise `StaleEpochError` if another process has acquired it.
 
     Args:
         name: The name of the lease.
         holder: The process that holds it.
         epoch: The epoch with which it was acquired.
-        at: The present (µs).
         until: The new end (µs).
     """
     text = "UPDATE lease SET until = :until WHERE name = :name AND holder = :holder AND epoch = :epoch"

@@ -79,17 +79,6 @@ def next_due(c: Connection) -> Instant | None:
     return found
 
 
-def get_timer(c: Connection, kind: str, ref: int) -> Timer | None:
-    """Return a timer, or None."""
-    row = c.one(f"{_SELECT_TIMER} WHERE kind = :kind AND ref = :ref", kind=kind, ref=ref)
-    return None if row is None else _to_timer(row)
-
-
-def set_timers(c: Connection, *timers: Timer) -> None:
-    """Store timers; one without `due_at` is deleted."""
-    put_timers(c, timers)
-
-
 def cancel_timer(c: Connection, kind: str, ref: int) -> None:
     """Delete a timer, if it exists."""
     c.execute("DELETE FROM timer WHERE kind = :kind AND ref = :ref", kind=kind, ref=ref)

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.edit_scripts import apply_edits
 from tests.strategies import pages
-from tidings.detection.compare.sequence import apply_edits, compare_sequences
+from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.find.findings import (
     finding_of_objects,
     finding_of_words,

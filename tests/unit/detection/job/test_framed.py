@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
+from tests.edit_scripts import apply_edits
 from tidings.detection.ask.summary import summary
-from tidings.detection.compare.sequence import apply_edits
 from tidings.detection.job.contract import WITH_FRAMES, Body, Found, FramedJob, Noise, Part, Wanted
 from tidings.detection.job.framed import compare_versions, examine
 from tidings.document.parse import parse

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidings.lab.profiles.cei import Cei, Interval, cei, overlaps_within_resources
+from tidings.lab.profiles.cei import Cei, Interval, cei
 from tidings.lab.profiles.online import (
     Aggregate,
     MEdf,
@@ -22,6 +25,21 @@ from tidings.lab.profiles.online import (
 )
 
 RANKINGS: dict[str, Ranking] = {"S-EDF": SEdf(), "MRSF": Mrsf(), "M-EDF": MEdf(), "AGG": Aggregate()}
+
+
+def overlaps_within_resources(ceis: Sequence[Cei]) -> bool:
+    """Return whether two intervals of one resource overlap: then one probe may serve both, and
+    Proposition 1 fails.
+    """
+    by_resource: dict[int, list[Interval]] = {}
+    for complex_one in ceis:
+        for interval in complex_one.intervals:
+            by_resource.setdefault(interval.resource, []).append(interval)
+    for intervals in by_resource.values():
+        ordered = sorted(intervals, key=lambda interval: interval.start)
+        if any(later.start <= earlier.end for earlier, later in itertools.pairwise(ordered)):
+            return True
+    return False
 
 
 def instance(

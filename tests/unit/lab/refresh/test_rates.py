@@ -12,8 +12,9 @@ from tidings.lab.refresh.rates import (
     azar,
     divergence,
     freshness,
+    harmonic,
+    host_prices,
     lambda_crawl,
-    polite_lambda_crawl,
     sbr,
 )
 
@@ -98,16 +99,13 @@ def test_what_is_worth_more_is_looked_at_more_and_what_costs_more_less():
     assert [0, 0] == sbr(np.ones(2), 0.0).rates.tolist()
 
 
-def test_a_full_host_passes_its_looks_on():
-    """Politeness: no host over its limit, the rest spent elsewhere; if all are full, so be it."""
-    changes = np.array([1.0, 1.0, 1.0, 1.0])
-    hosts = np.array([0, 0, 0, 1])
-    found = polite_lambda_crawl(changes, 4.0, hosts, np.array([1.5, 9.0]))
-    loads = np.bincount(hosts, weights=found.rates)
-    free = polite_lambda_crawl(changes, 4.0, hosts, np.array([9.0, 9.0]))
+def test_a_host_price_fills_its_host():
+    """At its price the pages of a host take what the host allows; a host that nobody watches has none."""
+    changes, importance = np.array([1.0, 2.0, 1.0, 1.0, 1.0]), np.array([1.0, 1.0, 1.0, 1.0, 0.0])
+    hosts, limits = np.array([0, 0, 0, 1, 2]), np.array([1.5, 9.0, 4.0])
+    prices = host_prices(changes, importance, hosts, limits)
+    loads = np.bincount(hosts[:4], weights=harmonic(changes[:4], importance[:4], prices[hosts[:4]]))
 
-    assert [1.5, 2.5] == pytest.approx(loads.tolist())
-    assert lambda_crawl(changes, 4.0).rates.tolist() == pytest.approx(free.rates.tolist())
-    assert [1.0, 1.0] == pytest.approx(
-        np.bincount(hosts, weights=polite_lambda_crawl(changes, 4.0, hosts, np.array([1.0, 1.0])).rates).tolist()
-    )
+    assert limits[:2].tolist() == pytest.approx(loads.tolist())
+    assert prices[0] > prices[1] > 0
+    assert 0 == prices[2]

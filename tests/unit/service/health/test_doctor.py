@@ -429,7 +429,7 @@ def test_a_lease_that_runs(world):
 @pytest.mark.parametrize("left", [DAY, -DAY])
 def test_a_poller_that_died(world, left):
     """A lease that nobody holds the lock for tells that the poller died, also before its time has run out."""
-    world.write(leases.renew, "poller", "test", 1, at=world.at, until=world.at + left)
+    world.write(leases.renew, "poller", "test", 1, until=world.at + left)
     line = only(examine(world), "lease")
 
     assert ("warn", True) == (line.status, "ended without giving its lease back" in line.detail)
@@ -437,7 +437,7 @@ def test_a_poller_that_died(world, left):
 
 def test_a_poller_that_hangs(world):
     """A lock that is held beside a lease that ran out tells that the poller hangs."""
-    world.write(leases.renew, "poller", "test", 1, at=world.at, until=world.at)
+    world.write(leases.renew, "poller", "test", 1, until=world.at)
     lock = PollerLock(world.settings.data)
     assert lock.acquire()
     line = only(examine(world, later=HOUR), "lease")
