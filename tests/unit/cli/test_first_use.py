@@ -165,17 +165,3 @@ def test_a_closed_output_is_written_to_nowhere(watched):
     )
 
     assert (0, "") == (ran.returncode, ran.stderr)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [("list",), ("show", "n"), ("changes",), ("history", "n"), ("deliveries",), ("disable", "n"), ("secret", "list")],
-    ids=" ".join,
-)
-def test_verbs_that_look_nothing_up_on_the_web_start_without_its_libraries(watched, words):
-    """They read and write the database: neither a scheduler's arrays nor an HTTP client is loaded for that."""
-    code = "import sys; from tidings.cli.main import main; main(sys.argv[1:]); print(sorted({'numpy', 'aiohttp'} & set(sys.modules)))"
-
-    ran = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
-
-    assert "[]" == ran.stdout.splitlines()[-1]

@@ -1,8 +1,6 @@
 """`tidings doctor` prints a line for each thing and never ends in a traceback."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -100,14 +98,3 @@ def test_what_a_page_brought_cannot_command_the_terminal(capsys, data):
 
     assert r"a\u001b[2Jb" in output
     assert "\x1b" not in output
-
-
-def test_it_imports_no_server_and_no_browser(data):
-    """Doctor starts quickly: it brings neither the fetcher nor numpy."""
-    code = (
-        "import sys; from tidings.cli.main import main; main(['doctor', '--data', sys.argv[1]]);"
-        "print(sorted({'aiohttp', 'numpy', 'apprise'} & set(sys.modules)))"
-    )
-    ran = subprocess.run([sys.executable, "-c", code, str(data)], capture_output=True, text=True, check=True)
-
-    assert "[]" == ran.stdout.splitlines()[-1]

@@ -1,5 +1,7 @@
 import dataclasses
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -253,3 +255,13 @@ def test_what_is_refused_is_refused_for_who_asked():
     assert ([1, 3], [2], "") == ([one.key for one in seen.refused], [one.key for one in seen.found], seen.problem)
     assert all(one.reason.startswith("could not compare: xpath") for one in seen.refused)
     assert (ChangeSet(), True) == (compare_bodies(old, new, dear)[0], bool(compare_bodies(old, new, dear)[1]))
+
+
+def test_the_worker_loads_no_arrays():
+    """The parsing process starts without numpy, a client or a database: few pages need the first, none the others."""
+    code = (
+        "import sys, tidings.detection.job.examiner; "
+        "print({'numpy', 'aiohttp', 'sqlite3', 'tidings.storage'} & {*sys.modules})"
+    )
+
+    assert "set()\n" == subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
