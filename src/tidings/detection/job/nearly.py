@@ -42,7 +42,7 @@ def derive_old(
     """
     if known is None or not is_current(known) or not are_equal(_ADDRESSES, known, digest):
         return None
-    if known.text == digest.text:  # the words are the same: their digest cannot tell where signs differ
+    if known.text == digest.text:  # signs differ, which digests leave out
         return None
     if document.media != "html" or document.tree is not None or document.frames or document.charset not in _CHARSETS:
         return None

@@ -1,4 +1,4 @@
-"""Page table: the watched pages as rows of arrays, so that one vectorized pass finds the due ones."""
+"""Page table: the watched pages as arrays, so that one vectorized pass finds the due ones."""
 
 from __future__ import annotations
 
