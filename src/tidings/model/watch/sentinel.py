@@ -200,6 +200,10 @@ class Sentinel:
     correlated: bool = False
     scope: Scope | None = None
 
+    def __hash__(self) -> int:
+        """Hash only what is short: a key of caches may name thousands of pages."""
+        return hash((self.name, self.monitor, len(self.pages)))
+
 
 @dataclass(frozen=True, slots=True)
 class Clauses:

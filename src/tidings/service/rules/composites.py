@@ -83,7 +83,11 @@ class Composites:
         joint = composite_parts_of(held.sentinel)
         window = _get_window(held)
         _let_wait(moment)
-        said = {"monitor": expressions.to_text(held.sentinel.monitor), "window": window, "then": bool(joint.has_then)}
+        said = {
+            "monitor": expressions.to_text(held.sentinel.monitor),
+            "window": window,
+            "then": bool(held.sentinel.then),
+        }
         wanted = [
             WantedRule(_rule("part", name_logged(PART, number), said)),
             WantedRule(_rule("look", name_logged(LOOKED, number), said)),

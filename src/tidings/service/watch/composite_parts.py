@@ -9,6 +9,7 @@ together.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +22,8 @@ from tidings.model.watch.interest import AnyOf, Expression, Interest
 from tidings.record import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tidings.model.watch.sentinel import Sentinel
 
 PART = EventType.CHANGE_PART
@@ -58,23 +61,12 @@ class CompositeParts:
     shown: tuple[str, ...]
     waits: bool
     """whether changes are combined, or other pages polled, before they are reported"""
-    has_then: bool
+    by_page: Mapping[str, tuple[AskedComparison, ...]]
+    """the comparisons on the page of each name"""
 
     def list_asked(self, page: str) -> tuple[AskedComparison, ...]:
         """Return the comparisons on the page of a name."""
-        asked = [
-            AskedComparison(number, leaf.expression, leaf.expression, is_part=self.is_part(leaf))
-            for number, leaf in enumerate(self.leaves)
-            if leaf.page == page
-        ]
-        if page in self.shown:
-            sought = Interest("any", of=page)
-            asked.append(AskedComparison(len(self.leaves) + self.shown.index(page), sought, sought, is_part=True))
-        return tuple(asked)
-
-    def is_part(self, leaf: Leaf) -> bool:
-        """Return whether changes of a leaf are reported only with others."""
-        return self.waits and (self.has_then or leaf not in self.whole.parts)
+        return self.by_page.get(page, ())
 
 
 @lru_cache(maxsize=4_096)
@@ -84,15 +76,18 @@ def composite_parts_of(sentinel: Sentinel) -> CompositeParts:
     whole = join(sentinel.monitor, names)
     own = leaves(whole)
     named = dict.fromkeys(name for then in sentinel.then for name in then.pages)
-    shown = tuple(name for name in named if all(leaf.page != name for leaf in own))
-    return CompositeParts(
-        whole=whole,
-        leaves=own,
-        meetings=tuple(dict.fromkeys(meetings(whole))),
-        shown=shown,
-        waits=bool(sentinel.then) or is_across(sentinel.monitor),
-        has_then=bool(sentinel.then),
-    )
+    decided = {leaf.page for leaf in own}
+    shown = tuple(name for name in named if name not in decided)
+    waits = bool(sentinel.then) or is_across(sentinel.monitor)
+    at_once = frozenset[Leaf]() if sentinel.then else frozenset(whole.parts)
+    by_page = defaultdict[str, tuple[AskedComparison, ...]](tuple)
+    for number, leaf in enumerate(own):
+        is_part = waits and leaf not in at_once
+        by_page[leaf.page] += (AskedComparison(number, leaf.expression, leaf.expression, is_part=is_part),)
+    for number, page in enumerate(shown, len(own)):
+        sought = Interest("any", of=page)
+        by_page[page] += (AskedComparison(number, sought, sought, is_part=True),)
+    return CompositeParts(whole, own, tuple(dict.fromkeys(meetings(whole))), shown, waits, by_page)
 
 
 def list_asked(sentinel: Sentinel, page: str) -> tuple[AskedComparison, ...]:

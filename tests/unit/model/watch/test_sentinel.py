@@ -48,3 +48,15 @@ def test_sentinels_of_one_meaning_are_equal():
 def test_rates_tell_their_interval_only_where_they_have_one():
     """`immediate` has no interval, `every` has the one given."""
     assert (0, 4 * DAY) == (Rate("immediate").interval, Notify((), Rate("every", 4 * DAY)).rate.interval)
+
+
+def test_a_sentinel_is_hashed_without_its_pages():
+    """A sentinel may name 20,000 pages; it is a key of caches that each poll reads."""
+
+    class Unhashable(Watched):
+        def __hash__(self) -> int:
+            raise AssertionError("a page is hashed")
+
+    pages = (Unhashable(url="https://a.example/"),)
+
+    assert hash(Sentinel(name="many", pages=pages, monitor=Interest("words")))
