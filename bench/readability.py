@@ -1,6 +1,7 @@
 """How easy the documents for users are to read: sentence length and Flesch–Kincaid grade.
 
-    PYTHONPATH=. python bench/readability.py [COMMIT ...] [--longest N] [--sample N --seed S]
+    PYTHONPATH=. python bench/readability.py [COMMIT ...] [--background] [--longest N]
+    PYTHONPATH=. python bench/readability.py [--background] --sample N --seed S
 
 Of the working tree, and of each commit as it was. Code, tables, headings and the addresses of
 links are left out. A sentence ends at a full stop, a question mark, an exclamation mark, a colon or
@@ -30,7 +31,9 @@ USERS = (
     "docs/reference/",
     "docs/glossary.md",
 )
-"""Documents for users; the others are background."""
+"""Documents for users."""
+BACKGROUND = ("CONTRIBUTING.md", "ARCHITECTURE.md", "docs/why/")
+"""Documents for readers who want to know more."""
 
 
 def sentences(text: str) -> Iterator[list[str]]:
@@ -66,11 +69,11 @@ def list_sentences(path: Path) -> Iterator[tuple[str, str]]:
             paragraph = f"{cells[0]}: {'. '.join(cells[1:])}" if len(cells) > 1 else cells[0]
 
 
-def list_documents() -> list[Path]:
-    """Return the documents for users of the working tree."""
+def list_documents(places: tuple[str, ...] = USERS) -> list[Path]:
+    """Return the documents of some places of the working tree."""
     return [
         path
-        for name in USERS
+        for name in places
         for path in ([REPOSITORY / name] if name.endswith(".md") else sorted((REPOSITORY / name).rglob("*.md")))
     ]
 
@@ -93,13 +96,13 @@ def measure(texts: list[str]) -> dict[str, float]:
     return {"words": len(words), "sentences": len(found), "length": length, "over 20 words": longer, "grade": grade}
 
 
-def texts_of(commit: str) -> list[str]:
-    """Return the documents for users of a commit, of the working tree if it is empty."""
+def texts_of(commit: str, places: tuple[str, ...]) -> list[str]:
+    """Return the documents of some places in a commit, in the working tree if it is empty."""
     if not commit:
-        return [path.read_text(encoding="utf-8") for path in list_documents()]
+        return [path.read_text(encoding="utf-8") for path in list_documents(places)]
     git = ["git", "-C", str(REPOSITORY)]
     listing = subprocess.run([*git, "ls-tree", "-r", "--name-only", commit], capture_output=True, text=True, check=True)
-    names = [name for name in listing.stdout.splitlines() if name.startswith(USERS) and name.endswith(".md")]
+    names = [name for name in listing.stdout.splitlines() if name.startswith(places) and name.endswith(".md")]
     return [
         subprocess.run([*git, "show", f"{commit}:{name}"], capture_output=True, text=True, check=True).stdout
         for name in names
@@ -113,22 +116,24 @@ def bench() -> None:
     parser.add_argument("--longest", type=int, default=0)
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--background", action="store_true")
     arguments = parser.parse_args()
+    places = BACKGROUND if arguments.background else USERS
     if arguments.sample:
-        found = [each for path in list_documents() for each in list_sentences(path)]
+        found = [each for path in list_documents(places) for each in list_sentences(path)]
         for number, (place, sentence) in enumerate(random.Random(arguments.seed).sample(found, arguments.sample), 1):
             print(f"{number:>3}. {place}\n     {sentence}")
         return
     print(f"{'':<14}{'words':>8}{'sentences':>11}{'a sentence':>12}{'over 20':>9}{'grade':>7}")
     for commit in [*arguments.commits, ""]:
-        of = measure(texts_of(commit))
+        of = measure(texts_of(commit, places))
         print(
             f"{commit[:12] or 'now':<14}{of['words']:>8,.0f}{of['sentences']:>11,.0f}{of['length']:>12.1f}"
             f"{of['over 20 words']:>9.0%}{of['grade']:>7.1f}"
         )
-    longest = sorted((sentence for text in texts_of("") for sentence in sentences(text)), key=len, reverse=True)
-    for sentence in longest[: arguments.longest]:
-        print(f"{len(sentence):>4}  {' '.join(sentence)[:300]}")
+    longest = sorted((sentence for text in texts_of("", places) for sentence in sentences(text)), key=len, reverse=True)
+    for words in longest[: arguments.longest]:
+        print(f"{len(words):>4}  {' '.join(words)[:300]}")
 
 
 if __name__ == "__main__":

@@ -178,16 +178,16 @@ class ScheduleSettings:
 
     pace_seconds: float = _setting(
         3_600.0,
-        "a time between checks: of a new page (best_effort), of every page (round_robin), or of a page that changes once a day (price, price_hours, wic)",
+        "the time between checks of a new page (best_effort), of every page (round_robin), or of a page that changes once a day (price, price_hours, wic)",
         least=0.01,
     )
     policy: str = _setting(
         "price",
-        "what chooses the next page: best_effort (learns an interval for each page), best_effort_weighted (the same, but newer intervals weigh more), price (checks when the expected changes are worth a check; uses Importance, Urgency and Life), price_hours (the same, and learns at which hours of the week pages change), round_robin (checks every page at the pace) or wic (as price, even if the check could wait). docs/howto/when-to-look.md describes each",
+        "what chooses the next page: best_effort (learns an interval for each page), best_effort_weighted (the same, but newer intervals weigh more), price (checks when the expected changes are worth a check; uses Importance, Urgency and Life), price_hours (the same, and learns at which hours of the week pages change), round_robin (checks every page at the pace) or wic (as price, even if the check could wait). docs/howto/when-to-check.md describes each",
     )
     needs: str = _setting(
         "demand",
-        "which page comes first if reports need several pages by a certain time: demand (the earliest deadline while all checks can be made in time, otherwise the highest rank), aggregate (always the highest rank), s_edf (always the earliest deadline), mrsf (the report that lacks the fewest checks) or m_edf (the report with the least time left). docs/howto/when-to-look.md describes each",
+        "which page comes first if reports need several pages by a certain time: demand (the earliest deadline while all checks can be made in time, otherwise the highest rank), aggregate (always the highest rank), s_edf (always the earliest deadline), mrsf (the report that lacks the fewest checks) or m_edf (the report with the least time left). docs/howto/when-to-check.md describes each",
     )
     concurrency: int = _setting(64, "how many fetches may run at the same time", least=1, most=4_096)
     sitemap_pages: int = _setting(
@@ -212,7 +212,7 @@ class DetectSettings:
     job_memory_mb: int = _setting(1_024, "memory limit of a worker process", least=64)
     second_looks: bool = _setting(
         True,
-        "whether a changed page may be fetched again within a minute, to find out what is noise. This happens at most 8 times for a page, and in at most 1 of 50 checks",
+        "whether a changed page may be fetched again within a minute, to find out what is noise. A page gets 8 such fetches at first, and later at most one in 50 checks",
     )
     attempts: int = _setting(
         3, "after how many failures of the worker process a comparison is given up; you are then notified", least=1
@@ -297,7 +297,7 @@ class SearchSettings:
 class ServeSettings:
     """The running service."""
 
-    tick_seconds: float = _setting(1.0, "maximum time until the service looks again for due checks", least=0.01)
+    tick_seconds: float = _setting(1.0, "maximum time until the service notices that a check is due", least=0.01)
     lease_seconds: float = _setting(30.0, "how long a process keeps the lease without renewing it", least=0.1)
     stop_seconds: float = _setting(8.0, "how long running fetches may continue when the service is stopped", least=0)
     zone: str = _setting("UTC", "time zone of sentinels without the clause `Zone`")
@@ -368,17 +368,17 @@ class BusSettings:
 
     url: str = _setting(
         "",
-        "where pollers on other machines get checks from: nats://, tls:// or postgresql://; empty: there are none",
+        "address of the bus for pollers on other machines: nats://, tls:// or postgresql://; if empty: there is no bus",
         secret=True,
     )
     secret: str = _setting(
         "",
-        "shared by the service and its pollers, at least 16 characters; all they say is encrypted with it",
+        "secret of the service and its pollers, at least 16 characters; it encrypts their messages",
         secret=True,
     )
-    name: str = _setting("tidings", "name of this installation on the bus; several may use one server")
+    name: str = _setting("tidings", "name of this installation on the bus; several installations may use one server")
     lanes: tuple[str, ...] = _setting(
-        ("pages",), "what a poller takes: pages, browser (those with `Render browser`), or both"
+        ("pages",), "which checks a poller makes: pages, browser (pages with `Render browser`), or both"
     )
 
 

@@ -1,4 +1,4 @@
-"""docs/reference/content.md: each row of its tables is made and told as the page says."""
+"""docs/reference/content.md: each row of its tables is made and reported as the page says."""
 
 import re
 from pathlib import Path
@@ -35,7 +35,7 @@ def inside(cell):
 
 @pytest.mark.parametrize(("media", "before", "now", "expected"), [*rows()])
 def test_each_row_is_so(media, before, now, expected):
-    """What stands before and now is compared, and told in the words of the page."""
+    """What stands before and now is compared, and reported in the words of the page."""
     old, new = (parse(inside(cell)[0].replace("⏎", "\n").encode(), media) for cell in (before, now))
     change = evaluate(Interest("any"), Pair(old, new))
     record = {
@@ -59,13 +59,13 @@ def count():
     return [tuple(cell.strip() for cell in row) for row in rows]
 
 
-@pytest.mark.parametrize(("before", "now", "told", "caught"), count())
-def test_what_counts_and_what_catches_the_rest(before, now, told, caught):
+@pytest.mark.parametrize(("before", "now", "reported", "caught"), count())
+def test_what_counts_and_what_catches_the_rest(before, now, reported, caught):
     """`any change` tells what the table says, and the clause beside it what `any change` does not."""
     old, new = (
         parse(inside(cell)[0].encode(), "text/html", url="http://x.org/", keep_tree=True) for cell in (before, now)
     )
-    found = not told.startswith("told")
+    found = not reported.startswith("reported")
     if caught:
         clause = inside(caught)[0]
         monitor = clause if clause.startswith("Monitor") else f"Monitor any change {clause}"
@@ -77,11 +77,11 @@ def test_what_counts_and_what_catches_the_rest(before, now, told, caught):
         is_lost = part is not None and bool(extract(new, Extraction(selectors=(part,))).missing)
         found = is_lost or bool(evaluate(sentinel.monitor, Pair(extract(old, left), extract(new, left))))
 
-    assert told.startswith("told") is bool(evaluate(Interest("any"), Pair(old, new)))
-    assert found is not told.startswith("told")
+    assert reported.startswith("reported") is bool(evaluate(Interest("any"), Pair(old, new)))
+    assert found is not reported.startswith("reported")
 
 
 def test_the_table_of_what_counts_is_read():
-    """It has rows that are told, rows that are not, and clauses for these."""
-    assert {"told", "nothing"} < {told for _, _, told, _ in count()}
+    """It has rows that are reported, rows that are not, and clauses for these."""
+    assert {"reported", "nothing"} < {reported for _, _, reported, _ in count()}
     assert 10 < sum(bool(caught) for *_, caught in count())

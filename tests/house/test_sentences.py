@@ -1,4 +1,4 @@
-"""Every sentence of the screens stands in one catalogue, and `script/docs` keeps that file."""
+"""Every sentence of the screens stands in one catalogue, and sentences of documents are short."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+from bench.readability import BACKGROUND, USERS, list_documents, measure, sentences
 from jinja2 import nodes
 
 from tidings.web.markup.catalogue import FOLDER
 from tidings.web.markup.render import HERE, environment, write_catalogue
 
+LONGEST = 30
 SAYING = frozenset(("_", "say", "say_count", "sentence", "sentences", "count", "draw"))
 SAID = re.compile(r"[A-Z]?[a-z]{2,} [a-z]|^[A-Z][a-z]{2,}")
 """Two words of prose, or a word with a capital: what only people read."""
@@ -73,3 +76,15 @@ def test_no_text_of_a_screen_is_beside_the_catalogue():
                 if SAID.search(re.sub(r"<[^>]*>", "", text)) and text not in NOT_SHOWN:
                     left.append((path.name, text))
     assert [] == left
+
+
+@pytest.mark.parametrize(("places", "mean"), [(USERS, 11.0), (BACKGROUND, 11.0)], ids=["users", "background"])
+def test_sentences_of_documents_are_short(places, mean):
+    """No sentence has more than `LONGEST` words, and the mean of all documents only falls."""
+    texts = {path.name: path.read_text("utf-8") for path in list_documents(places)}
+    long = [
+        (name, " ".join(words)) for name, text in texts.items() for words in sentences(text) if len(words) > LONGEST
+    ]
+
+    assert [] == long
+    assert measure(list(texts.values()))["length"] <= mean

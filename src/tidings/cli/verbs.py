@@ -48,7 +48,7 @@ GROUPS: Final = {
 
 VERBS: Final = {
     "add": VerbRow("change.add", "watch a page (add --url URL), or run the statements of a file"),
-    "collect": VerbRow("change.collect", "watch a whole site, whose pages are found within a budget"),
+    "collect": VerbRow("change.collect", "watch a whole site; Tidings finds its pages within a budget"),
     "apply": VerbRow("change.apply", "make the stored sentinels equal to those in files"),
     "test": VerbRow(
         "change.trial", "try statements: fetch their pages once and show what would be watched; nothing is stored"

@@ -56,7 +56,7 @@ def test_the_example_of_the_thesis_is_doubted_where_it_should_be():
     parsed = parse(EXAMPLES[0], now=NOW)
 
     assert [
-        "1:45: W8 reported only when both change (hint: write OR, or a comma, to hear of either)",
+        "1:45: W8 reported only when both change (hint: to be notified of either, write OR or a comma)",
         "1:95: W1 12/02/02 is read as 2002-12-02 (month/day/year) (hint: write 2002-12-02)",
         "1:104: W11 its end has passed on 2003-01-02: nothing will be watched (hint: give a later To)",
         "1:107: W1 01/02/03 is read as 2003-01-02 (month/day/year) (hint: write 2003-01-02)",

@@ -1,4 +1,4 @@
-"""`tidings collect URL`: watch a whole site, whose pages are found within a budget."""
+"""`tidings collect URL`: watch a whole site; Tidings finds its pages within a budget."""
 
 from __future__ import annotations
 
@@ -26,28 +26,32 @@ _BUDGET = re.compile(r"(\d+(?:\.\d+)?)(?:\s*(?:/|per)\s*(hour|day|week))?", re.I
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("url", metavar="URL", nargs="+", help="the first page, a feed or a sitemap; several of a site")
+    parser.add_argument(
+        "url", metavar="URL", nargs="+", help="the address of a first page, a feed or a sitemap; may be repeated"
+    )
     parser.add_argument(
         "--scope",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="paths that belong to it, e.g. '/docs/*'; '!' leaves out (default: the folder of URL)",
+        help="paths that belong to the collection, e.g. '/docs/*'; '!' excludes a path (default: the folder of URL)",
     )
     parser.add_argument(
-        "--depth", type=int, metavar="N", help="how many links away from URL a page may be (default: 3)"
-    )
-    parser.add_argument("--budget", metavar="N", help="requests a day, or e.g. '20 per hour' (default: 500 per day)")
-    parser.add_argument(
-        "--monitor", metavar="TEXT", help="what is reported (default: pages, that is new, gone and moved ones)"
+        "--depth", type=int, metavar="N", help="maximum number of links between URL and a page (default: 3)"
     )
     parser.add_argument(
-        "--notify", action="append", default=[], metavar="URL", help="whom to notify; can be given again"
+        "--budget", metavar="N", help="maximum requests a day, or e.g. '20 per hour' (default: 500 per day)"
     )
     parser.add_argument(
-        "--tag", action="append", default=[], metavar="TAG", help="gather sentinels; can be given again"
+        "--monitor",
+        metavar="TEXT",
+        help="which changes to report (default: pages, which reports new, gone and moved pages)",
     )
-    parser.add_argument("--name", help="name of the collection; left out: made from the host")
+    parser.add_argument("--notify", action="append", default=[], metavar="URL", help="whom to notify; may be repeated")
+    parser.add_argument(
+        "--tag", action="append", default=[], metavar="TAG", help="a tag of the collection; may be repeated"
+    )
+    parser.add_argument("--name", help="name of the collection; default: made from the host")
     parser.add_argument("--dry-run", action="store_true", help="print the statement and store nothing")
     add_json(parser)
 

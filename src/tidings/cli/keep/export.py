@@ -30,10 +30,14 @@ FORMATS: Final = (*STATEMENTS, *ROWS, "warc")
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument(
-        "format", choices=FORMATS, help="text, yaml, opml: sentinels; csv, jsonl, parquet: --of; warc: stored versions"
+        "format",
+        choices=FORMATS,
+        help="text, yaml, opml: sentinels; csv, jsonl, parquet: the table of --of; warc: stored versions",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="only of these sentinels")
-    parser.add_argument("--of", choices=tuple(rows.COLUMNS), default="changes", help="the table (default changes)")
+    parser.add_argument(
+        "--of", choices=tuple(rows.COLUMNS), default="changes", help="which table to write (default changes)"
+    )
     parser.add_argument("--output", type=Path, metavar="FILE", help="the file to write (default standard output)")
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
     parser.add_argument("--user", metavar="NAME", help="only what this user sees")

@@ -118,7 +118,7 @@ _INTRODUCTION: Final = """Tidings watches web pages, feeds and APIs that can onl
 It notifies people of the changes that they asked for."""
 _EXITS: Final = {
     "0": "The command did its work.",
-    "1": "What was asked about is so; only with --exit-code.",
+    "1": "The answer is yes: there is a change or a problem (only with --exit-code).",
     "2": "The command or its input is wrong; the message says what to write.",
     "3": "The command could not do its work; the message says why.",
 }

@@ -59,7 +59,7 @@ def read_monitor(node: Node, sentinel: Token, clause: Clause) -> Meaning:
         within = read_positive_duration(rest[1], clause)
     lasting = _lasting(rest[-1], clause) if rest and rest[-1].data == "lasting" else None
     if joins_plain_types(meaning):
-        hint = "write OR, or a comma, to hear of either"
+        hint = "to be notified of either, write OR or a comma"
         clause.warn(word.start_pos, "W8", "reported only when both change", hint=hint)
     return meaning, within, lasting
 
@@ -208,7 +208,7 @@ def _doubt(term: str, offset: int | None, clause: Clause) -> None:
         message = f'"{term}" has no letter or digit and will never be found'
         clause.warn(offset, "W3", message, hint="write a word of the page")
     elif len(words) == 1 and words[0] != unicodedata.normalize("NFC", term):
-        message = f'"{term}" is looked for as the word "{words[0]}"'
+        message = f'"{term}" is searched for as the word "{words[0]}"'
         clause.warn(offset, "W3", message, hint="punctuation separates words and is not compared")
 
 

@@ -94,7 +94,7 @@ def test_keywords_and_phrases_have_their_terms(clause, meaning):
         ),
         (
             'keyword ".NET"',
-            'W3 ".NET" is looked for as the word "NET" (hint: punctuation separates words and is not compared)',
+            'W3 ".NET" is searched for as the word "NET" (hint: punctuation separates words and is not compared)',
         ),
         (
             "links updated",

@@ -11,7 +11,7 @@ from tidings.scheduling.policies import POLICIES, TO_COMPARE
 from tidings.settings import ScheduleSettings, load
 
 DOCS = Path(__file__).parents[2] / "docs"
-HOWTO = (DOCS / "howto" / "when-to-look.md").read_text(encoding="utf-8")
+HOWTO = (DOCS / "howto" / "when-to-check.md").read_text(encoding="utf-8")
 TEXT = HOWTO + (DOCS / "why" / "planning.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
 
