@@ -1,4 +1,4 @@
-"""Needs that are complete by who comes first, for each name of `schedule.needs`.
+"""Needs that are complete, by who comes first: as the service ranks them, or the earliest deadline.
 
     PYTHONPATH=. .venv/bin/python bench/needs.py [--seeds 12]
 
@@ -9,24 +9,15 @@ of each need for itself, are asked for per look there is; pages that several nee
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 
 import numpy as np
 
-from tests.unit.scheduling.test_needs import ONE, measure_complete, needs_of
-from tidings.scheduling.needs import RANKINGS, Sought, ranks
+from tests.unit.scheduling.test_needs import first_to_end, highest, measure_complete, needs_of
 
 INSTANTS = 400
 
 
-def choice(name: str) -> Callable[[list[Sought], int], int]:
-    """Return who is looked at first, of what is sought at an instant."""
-
-    def first(sought: list[Sought], now: int) -> int:
-        by_rank = ranks(sought, now, by=name, budget=ONE)
-        return max(by_rank, key=lambda page: by_rank[page])
-
-    return first
+CHOICES = {"as the service": highest, "earliest deadline": first_to_end}
 
 
 def main() -> None:
@@ -38,8 +29,8 @@ def main() -> None:
         made = [needs_of(np.random.default_rng(seed), INSTANTS, a_turn) for seed in range(seeds)]
         asked = np.mean([sum(len(need.waits) for _, need, _ in needs) for needs in made]) / INSTANTS
         cells = []
-        for name in RANKINGS:
-            found = [measure_complete(needs, INSTANTS, choice(name)) for needs in made]
+        for name, choose in CHOICES.items():
+            found = [measure_complete(needs, INSTANTS, choose) for needs in made]
             cells.append(f"{name} {np.mean(found):.3f}±{np.std(found, ddof=1) / seeds**0.5:.3f}")
         print(f"asked {asked:4.2f}:  " + "   ".join(cells), flush=True)
 

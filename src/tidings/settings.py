@@ -29,6 +29,21 @@ ALLOW_COMMANDS = "allow_commands"
 
 Only the operator may have write access to a file that sets it (R-16).
 """
+DELETED = frozenset(
+    {
+        "events.max_file_bytes",
+        "events.max_output_bytes",
+        "fetch.connect_seconds",
+        "fetch.max_ratio",
+        "fetch.max_redirects",
+        "fetch.robots_cache_seconds",
+        "schedule.needs",
+        "serve.ping_seconds",
+    }
+)
+"""Settings of earlier versions that nobody needed to change: a file or an environment that still has
+one is read as if it were not there.
+"""
 RESERVED = frozenset({"TIDINGS_DATA", "TIDINGS_CONFIG", "TIDINGS_DATA_SETS"})
 
 
@@ -65,14 +80,8 @@ class FetchSettings:
     total_seconds: float = _setting(
         30.0, "time limit of one fetch, including all redirects and the body", least=0.01, most=600
     )
-    connect_seconds: float = _setting(10.0, "time limit for connecting, including TLS", least=0.01, most=600)
     max_body_bytes: int = _setting(10_000_000, "maximum size of a body after decompression", least=1)
-    max_ratio: int = _setting(
-        200, "maximum factor by which a body may grow when it is decompressed; it applies above 1 MB", least=1
-    )
-    max_redirects: int = _setting(10, "how many redirects one fetch follows", least=0, most=50)
     robots: bool = _setting(True, "whether robots.txt is obeyed")
-    robots_cache_seconds: float = _setting(86_400.0, "how long a fetched robots.txt is used", least=0)
     freshness_seconds: float = _setting(
         3_600.0,
         "how long Cache-Control or Expires may delay the next check of a page that is fetched on change; 0: not at all",
@@ -184,10 +193,6 @@ class ScheduleSettings:
     policy: str = _setting(
         "price",
         "what chooses the next page: best_effort (learns an interval for each page), best_effort_weighted (the same, but newer intervals weigh more), price (checks when the expected changes are worth a check; uses Importance, Urgency and Life), price_hours (the same, and learns at which hours of the week pages change), round_robin (checks every page at the pace) or wic (as price, even if the check could wait). docs/howto/when-to-check.md describes each",
-    )
-    needs: str = _setting(
-        "demand",
-        "which page comes first if reports need several pages by a certain time: demand (the earliest deadline while all checks can be made in time, otherwise the highest rank), aggregate (always the highest rank), s_edf (always the earliest deadline), mrsf (the report that lacks the fewest checks) or m_edf (the report with the least time left). docs/howto/when-to-check.md describes each",
     )
     concurrency: int = _setting(64, "how many fetches may run at the same time", least=1, most=4_096)
     sitemap_pages: int = _setting(
@@ -323,11 +328,10 @@ class ServeSettings:
     )
     ping_url: str = _setting(
         "",
-        "an address that gets a POST request every `ping_seconds` while the service works, e.g. a check of"
+        "an address that gets a POST request every minute while the service works, e.g. a check of"
         " healthchecks.io; that service notifies you when the requests stop",
         secret=True,
     )
-    ping_seconds: float = _setting(60.0, "the time between two requests to `ping_url`", least=1)
     mqtt_url: str = _setting(
         "",
         "the MQTT broker of Home Assistant, e.g. mqtt://user:password@192.168.1.5:1883; with mqtts: over TLS",
@@ -356,10 +360,6 @@ class EventSettings:
     command_seconds: float = _setting(
         30.0, "time limit of a command; then it is killed with every process that it started", least=0.01
     )
-    max_output_bytes: int = _setting(
-        1_000_000, "maximum output of a command; a command that writes more is killed", least=1
-    )
-    max_file_bytes: int = _setting(10_000_000, "how much of a file is compared, from its beginning", least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,7 +449,7 @@ def _rows() -> Iterator[SettingRow]:
                 default=f.default,
                 secret=f.metadata["secret"],
                 help=f.metadata["help"],
-                variable=f"TIDINGS_{section}_{f.name}".upper(),
+                variable=_name_variable(f"{section}.{f.name}"),
                 least=f.metadata["least"],
                 most=f.metadata["most"],
             )
@@ -593,7 +593,11 @@ def _sources(
             yield variable, variables[variable], raw
         elif variable in files:
             yield variable, files[variable].name, _read_secret(variable, raw, files[variable], environment)
-        elif variable.startswith("TIDINGS_") and variable not in RESERVED and _is_ours(variable):
+        elif (
+            variable.startswith("TIDINGS_")
+            and variable not in {*RESERVED, *map(_name_variable, DELETED)}
+            and _is_ours(variable)
+        ):
             message = f"the environment variable {variable} is no setting; `tidings settings` lists them all"
             raise SettingError(message)
     for name, raw in flags.items():
@@ -631,6 +635,10 @@ def _is_there(path: Path) -> bool:
         raise SettingError(message) from error
 
 
+def _name_variable(setting: str) -> str:
+    return f"TIDINGS_{setting.replace('.', '_')}".upper()
+
+
 def _is_ours(variable: str) -> bool:
     return variable.split("_")[1].lower() in SECTIONS
 
@@ -652,6 +660,8 @@ def _file(path: Path, rows: Mapping[str, SettingRow]) -> Iterator[tuple[str, str
             message = f"{path}: there is no section [{section}]; there are: {', '.join(SECTIONS)}"
             raise SettingError(message)
         for key, raw in given.items():
+            if f"{section}.{key}" in DELETED:
+                continue
             if f"{section}.{key}" not in rows:
                 message = f"{path}: there is no setting {section}.{key}; `tidings settings` lists them all"
                 raise SettingError(message)

@@ -75,10 +75,10 @@ def test_figures_are_for_readers(world: World) -> None:
 
 
 def test_a_service_that_works_is_heard_of(world: World) -> None:
-    """The address is asked once an interval, whatever it answers, and not in a stall."""
+    """The address is asked once a minute, whatever it answers, and not in a stall."""
     world.page("/a", "<p>one</p>")
     world.page("/ping/uuid", "", status=500)
-    world.flags |= {"serve.ping_url": world.server.url("/ping/uuid"), "serve.ping_seconds": "600"}
+    world.flags |= {"serve.ping_url": world.server.url("/ping/uuid")}
     world.add(HOURLY.format(name="a", path="/a"))
     pings: list[int] = []
 
@@ -103,7 +103,7 @@ def test_a_service_that_works_is_heard_of(world: World) -> None:
 
     play(world, story)
 
-    assert [6, 6, 7] == pings
+    assert [60, 60, 62] == pings
 
 
 def test_a_week_is_reported_on_monday(world: World) -> None:

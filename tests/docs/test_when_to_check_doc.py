@@ -6,7 +6,6 @@ from pathlib import Path
 
 from tests.fakes import Page, WebServer
 from tidings.cli.main import main
-from tidings.scheduling.needs import RANKINGS
 from tidings.scheduling.policies import POLICIES, TO_COMPARE
 from tidings.settings import ScheduleSettings, load
 
@@ -22,17 +21,13 @@ def block(language: str) -> str:
 
 
 def test_all_policies_are_named_and_no_others():
-    """The tables have a word on each policy of the service, on each to compare with, and on each ranking of needs."""
-    policies, rankings = TEXT.split("| `schedule.needs` |")
+    """The tables have a word on each policy of the service, and on each to compare with."""
     chosen, compared = (
-        re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", part, flags=re.MULTILINE)
-        for part in policies.split("| `lab.policies` |")
+        re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", part, flags=re.MULTILINE) for part in TEXT.split("| `lab.policies` |")
     )
 
     assert set(POLICIES) == set(re.findall(r"`(\w+)`", " ".join(chosen)))
     assert set(TO_COMPARE) == set(re.findall(r"`(\w+)`", " ".join(compared)))
-    assert [ScheduleSettings().needs] == re.findall(r"^\| `(\w+)` \|.*The default\. \|", rankings, flags=re.MULTILINE)
-    assert set(RANKINGS) == set(re.findall(r"^\| `(\w+)` \|", rankings, flags=re.MULTILINE))
 
 
 def test_the_default_is_the_one_that_is_said_to_be(tmp_path):

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from tidings.errors import SettingError
-from tidings.settings import SECTIONS, BudgetSettings, Settings, default_data_directory, load, table
+from tidings.settings import DELETED, SECTIONS, BudgetSettings, Settings, default_data_directory, load, table
 
 ROWS = {row.name: row for row in table()}
 NUMBERS = [row.name for row in ROWS.values() if row.type in {"int", "float"}]
@@ -77,22 +77,34 @@ def test_defaults_hold_where_nothing_is_said(tmp_path):
 
 def test_later_sources_win(tmp_path):
     """Flags win over the environment, the environment over the file, the file over the defaults."""
-    toml = "[fetch]\nhost_connections = 2\nmax_redirects = 2\nmax_ratio = 2\n"
-    environment = {"TIDINGS_FETCH_MAX_REDIRECTS": "3", "TIDINGS_FETCH_MAX_RATIO": "3"}
-    fetch = load_settings(tmp_path, toml, environment, {"fetch.max_ratio": "4"}).fetch
+    toml = "[fetch]\nhost_connections = 2\nbrowser_pages = 2\nbrowser_requests = 2\n"
+    environment = {"TIDINGS_FETCH_BROWSER_PAGES": "3", "TIDINGS_FETCH_BROWSER_REQUESTS": "3"}
+    fetch = load_settings(tmp_path, toml, environment, {"fetch.browser_requests": "4"}).fetch
 
-    assert (2, 3, 4) == (fetch.host_connections, fetch.max_redirects, fetch.max_ratio)
+    assert (2, 3, 4) == (fetch.host_connections, fetch.browser_pages, fetch.browser_requests)
+
+
+def test_a_setting_of_an_earlier_version_is_read_over(tmp_path):
+    """A file or an environment that still has one changes nothing; --set names what is there today."""
+    toml = "".join(
+        f"[{name.partition('.')[0]}]\n{name.partition('.')[2]} = 7\n" for name in ("schedule.needs", "fetch.max_ratio")
+    )
+
+    assert Settings(data=tmp_path) == load_settings(tmp_path, toml, {"TIDINGS_SERVE_PING_SECONDS": "5"})
+    assert not DELETED & {row.name for row in table()}
+    with pytest.raises(SettingError, match=r"there is no setting schedule\.needs"):
+        load(tmp_path, environment={}, flags={"schedule.needs": "s_edf"})
 
 
 def test_a_file_elsewhere(tmp_path):
     """A configuration that is named is read instead of the one in the data directory; the variable names one too."""
     other = tmp_path / "other.toml"
-    other.write_text("[fetch]\nmax_redirects = 7\n")
-    (tmp_path / "tidings.toml").write_text("[fetch]\nmax_redirects = 3\nmax_ratio = 3\n")
+    other.write_text("[fetch]\nbrowser_pages = 7\n")
+    (tmp_path / "tidings.toml").write_text("[fetch]\nbrowser_pages = 3\nbrowser_requests = 3\n")
     flag = load(tmp_path, other, environment={"TIDINGS_CONFIG": "/not/read"})
     variable = load(tmp_path, environment={"TIDINGS_CONFIG": str(other)})
 
-    assert (7, 200) == (flag.fetch.max_redirects, flag.fetch.max_ratio)
+    assert (7, 100) == (flag.fetch.browser_pages, flag.fetch.browser_requests)
     assert flag == variable
 
 

@@ -11,12 +11,12 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from protego import Protego
 
 from tidings import zstd
-from tidings.clock import DAY, HOUR, SECOND, Clock, Instant
+from tidings.clock import DAY, HOUR, Clock, Instant
 from tidings.fetching import address
 from tidings.fetching.fetcher import FetchError
 from tidings.model.interval import Duration
@@ -29,6 +29,8 @@ MAX_CRAWL_DELAY_SECONDS = 300.0
 """The longest Crawl-delay that is honoured (H-115)."""
 
 MOST_SITEMAPS = 20
+CACHED: Final = DAY
+"""How long a fetched robots.txt is used."""
 _AGAIN: Duration = HOUR
 _KEPT: Duration = 30 * DAY
 _ORIGINS_KEPT = 8
@@ -74,12 +76,10 @@ class Robots:
         *,
         agent: str,
         clock: Clock,
-        cache_seconds: float,
         on_crawl_delay: Callable[[str, float], None] | None = None,
     ) -> None:
         self._agent = agent
         self._clock = clock
-        self._cache: Duration = round(cache_seconds * SECOND)
         self._on_crawl_delay = on_crawl_delay
         self._packed: dict[str, HostState] = {}
         self._open: OrderedDict[str, _Open] = OrderedDict()
@@ -147,8 +147,8 @@ class Robots:
         now = self._clock.now()
         if record.tried_at > now:  # by a clock that was ahead: its age is unknown
             return False
-        fresh = record.status != "5xx" and now - record.at < self._cache
-        return fresh or now - record.tried_at < min(_AGAIN, self._cache)
+        fresh = record.status != "5xx" and now - record.at < CACHED
+        return fresh or now - record.tried_at < _AGAIN
 
     async def _ask(self, origin: str, host: str, known: _Open | None, get: Get) -> _Open:
         status: Status = "2xx"

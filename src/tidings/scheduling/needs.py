@@ -7,20 +7,18 @@ waits: one probe serves all. What is not captured when its interval ends is miss
 
 `ranks` decides the order. While all open waits can be served in time, the earliest deadline comes
 first (S-EDF), which misses none. Otherwise a page ranks by the total value of polling it: Σ
-w/(residual² · slack) over its open waits (scheduling §2.4, `profiles.ranking.Aggregate`). The
-demand bound decides between the two: the demand within h against the supply. `RANKINGS` also has
-the papers' own rankings, which consider neither load nor weight.
+w/(residual² · slack) over its open waits (scheduling §2.4, `lab.profiles.online.Aggregate`). The
+demand bound decides between the two: the demand within h against the supply.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final, Literal, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple
 
 from tidings.model.interval import ExecutionInterval, Instant
 from tidings.record import dataclass, replace
-from tidings.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +102,12 @@ class Need:
 class Sought(NamedTuple):
     """A poll that is wanted now, for one wait: its deadline, the weight of its need, and how many
     captures the need still lacks (its residual).
-
-    `together` are the intervals of all waits that may still serve the need; empty: this one is all.
     """
 
     page: int
     end: Instant
     weight: float = 1.0
     left: int = 1
-    together: tuple[ExecutionInterval, ...] = ()
 
 
 class Supply(NamedTuple):
@@ -144,80 +139,41 @@ def load(looks: Iterable[tuple[Instant, float]], now: Instant, supply: Supply) -
     return most
 
 
-def _by_residual(sought: Sought, now: Instant) -> float:  # noqa: ARG001 - independent of time
-    return float(sought.left)
-
-
-def _by_time(sought: Sought, now: Instant) -> float:
-    times = sorted(each.end - max(now, each.start) + 1 for each in sought.together if each.end >= now)
-    return float(sum(times[: max(sought.left, 1)])) if times else float(sought.end - now + 1)
-
-
-Score = Callable[[Sought, Instant], float]
-BY_DEMAND: Final = "demand"
-RANKINGS: Final[Registry[Score | None]] = Registry(
-    "ranking of needs",
-    {
-        BY_DEMAND: None,
-        "aggregate": None,
-        "m_edf": _by_time,
-        "mrsf": _by_residual,
-        "s_edf": lambda sought, now: float(sought.end - now),
-    },
-)
-"""Rankings of wanted pages: by the demand bound, as above; always by aggregate value; or the
-papers' S-EDF, MRSF and M-EDF (001 §4.2), where the least score is first and a page has the least
-score of its waits.
-"""
-
-
 def ranks(
     sought: Iterable[Sought],
     now: Instant,
     *,
-    by: str = BY_DEMAND,
     budget: Supply = UNLIMITED,
     costs: Mapping[int, float] | None = None,
     hosts: Mapping[int, str] | None = None,
     supplies: Mapping[str, Supply] | None = None,
 ) -> dict[int, float]:
     """Return the rank of each wanted page, above 0 and at most 1: the highest is polled first.
-    Raise `UsageError` for a name not in `RANKINGS`.
 
-    By demand, pages that can all be served in time come before those of an overloaded host, by the
+    Pages that can all be served in time come before those of an overloaded host, by the
     earliest deadline. Ties go to it, then to the lower number.
 
     Args:
         sought: The wanted polls.
         now: The present (µs).
-        by: A name of `RANKINGS`.
         budget: What all polls may cost.
         costs: The cost of a poll of each page, by default 1.
         hosts: The host of each page.
         supplies: What each host accepts.
     """
-    score = RANKINGS[by]
     waits: dict[int, list[Sought]] = {}
     for one in sought:
         waits.setdefault(one.page, []).append(one)
     ends = {page: min(wait.end for wait in some) for page, some in waits.items()}
-    if score is not None:
-        scored = {page: min((score(wait, now), wait.end) for wait in some) for page, some in waits.items()}
-        return _rank(sorted(waits, key=lambda page: (*scored[page], page)))
     paid = {page: (costs or {}).get(page, 1.0) for page in waits}
-    short = dict.fromkeys(waits, budget)
-    if by == BY_DEMAND:
-        short = _short(ends, paid, now, budget, hosts or {}, supplies or {})
+    short = _short(ends, paid, now, budget, hosts or {}, supplies or {})
 
     def key(page: int) -> tuple[bool, float, Instant, int]:
         supply = short.get(page)
         worth = 0.0 if supply is None else _worth(waits[page], now, supply.rate) / paid[page]
         return supply is not None, -worth, ends[page], page
 
-    return _rank(sorted(waits, key=key))
-
-
-def _rank(ordered: list[int]) -> dict[int, float]:
+    ordered = sorted(waits, key=key)
     return {page: 1.0 - place / len(ordered) for place, page in enumerate(ordered)}
 
 

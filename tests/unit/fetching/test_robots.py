@@ -220,7 +220,7 @@ def check(robots: Robots, site: Site, url: str) -> str:
 
 
 def make(clock: ManualClock, **changes: object) -> Robots:
-    return Robots(agent="Tidings", clock=clock, cache_seconds=86_400, **changes)  # type: ignore[arg-type]
+    return Robots(agent="Tidings", clock=clock, **changes)  # type: ignore[arg-type]
 
 
 PAGE = "https://www.example.com/a"

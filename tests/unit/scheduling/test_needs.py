@@ -7,9 +7,6 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
-from tidings.errors import UsageError
-from tidings.lab.profiles.cei import cei
-from tidings.lab.profiles.online import MEdf, Mrsf, SEdf, Standing, by_resource
 from tidings.model.interval import ExecutionInterval
 from tidings.scheduling.needs import Need, Sought, Supply, Wait, WaitGroup, load, ranks
 
@@ -171,41 +168,6 @@ def test_ranks_are_above_nothing_and_at_most_one():
     assert {} == ranks([], 0)
 
 
-@pytest.mark.parametrize(("name", "ranking"), [("s_edf", SEdf()), ("mrsf", Mrsf()), ("m_edf", MEdf())])
-@pytest.mark.parametrize("seed", range(20))
-def test_the_papers_rankings_are_those_of_the_laboratory(name, ranking, seed):
-    """Score by score, what is sought live is ranked as the CEIs that it comes from."""
-    chance, now = np.random.default_rng(seed), 10
-    made = []
-    for number in range(4):
-        spans = [(int(chance.integers(0, 6)), *sorted(chance.integers(6, 20, 2).tolist())) for _ in range(3)]
-        made.append(Standing(number, cei(*spans), [i for i in cei(*spans).intervals if i.end >= now], captured=0))
-    made = [standing for standing in made if standing.is_alive(now)]
-    candidates = [(standing, i) for standing in made for i in standing.open if i.start <= now]
-    sought = [
-        Sought(
-            i.resource,
-            i.end,
-            left=standing.residual,
-            together=tuple(ExecutionInterval(o.start, o.end) for o in standing.open),
-        )
-        for standing, i in candidates
-    ]
-    scores = {resource: decides[:2] for decides, resource in by_resource(candidates, ranking, now)}
-    by_rank = ranks(sought, now, by=name)
-    ordered = [scores[page] for page in sorted(by_rank, key=lambda page: -by_rank[page])]
-
-    assert ordered == sorted(scores.values())
-
-
-def test_what_serves_most_may_come_first_always():
-    """By the aggregate the load is not asked for; a name that is no ranking is refused."""
-    assert [1, 3, 2, 4] == order(SOUGHT, budget=ONE)
-    assert [3, 2, 1, 4] == order(SOUGHT, budget=Supply(1e9, 0.5), by="aggregate")
-    with pytest.raises(UsageError, match='no ranking of needs "edf"; there are: aggregate, demand'):
-        ranks(SOUGHT, 0, by="edf")
-
-
 def needs_of(chance: Generator, instants: int, a_turn: float) -> list[tuple[int, Need, float]]:
     """Return needs of 1 to 5 of 60 pages, some of which are much sought after, each open for 6 to 24 instants: since when, what, weight."""
     favour = 1.0 / np.arange(1, 61)
@@ -226,9 +188,7 @@ def measure_complete(needs: list[tuple[int, Need, float]], instants: int, choose
             alive.append(coming.pop()[1:])
         alive = [(one, weight) for one, weight in alive if not one.is_over(now)]
         sought = [
-            Sought(w.page, w.interval.end, weight, one.missing, tuple(other.interval for other in one.open_waits(now)))
-            for one, weight in alive
-            for w in one.open_waits(now)
+            Sought(w.page, w.interval.end, weight, one.missing) for one, weight in alive for w in one.open_waits(now)
         ]
         if sought:
             page = choose(sought, now)  # type: ignore[operator]

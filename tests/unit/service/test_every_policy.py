@@ -12,7 +12,7 @@ from tidings.clock import HOUR, MINUTE
 from tidings.errors import UsageError
 from tidings.lab.compare import ALL
 from tidings.service.run import from_settings
-from tidings.service.run.from_settings import open_policy, open_ranking
+from tidings.service.run.from_settings import open_policy
 from tidings.settings import Settings
 
 RATES = [0.2, 1.0, 4.0, 20.0]
@@ -38,10 +38,8 @@ def test_every_policy_drives_the_planner(name: str, monkeypatch: pytest.MonkeyPa
 
 def test_a_name_that_is_not_there_is_refused_at_the_start():
     """With those that are."""
-    schedule = replace(Settings().schedule, policy="edf", needs="edf")
+    schedule = replace(Settings().schedule, policy="edf")
     settings = replace(Settings(), schedule=schedule)
 
     with pytest.raises(UsageError, match='there is no policy "edf"; there are: best_effort'):
         open_policy(settings)
-    with pytest.raises(UsageError, match='there is no ranking of needs "edf"; there are: aggregate'):
-        open_ranking(settings)

@@ -23,6 +23,7 @@ from tidings.fetching.fetcher import FetchError
 from tidings.fetching.guard import Guard, HomeGuard
 from tidings.fetching.http import answers
 from tidings.fetching.http.client import Client
+from tidings.fetching.http.journey import MOST_REDIRECTS
 from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Outcome, Validators
 from tidings.model.secret import reveal
 from tidings.record import replace
@@ -153,7 +154,7 @@ class Browser:
             if not seen.moved_to:
                 return seen, seen.document or document, hops
             hops.append(document.url)
-            if len(hops) > self._settings.max_redirects or _rebuilt(seen.moved_to) in hops:
+            if len(hops) > MOST_REDIRECTS or _rebuilt(seen.moved_to) in hops:
                 raise FetchError("redirect", "the page's scripts send it on without end")
             document = await self._follow_move(load, seen.moved_to)
 

@@ -21,7 +21,15 @@ from tidings.fetching import address
 from tidings.fetching.fetcher import FetchError
 from tidings.fetching.http import answers, cookies
 from tidings.fetching.http.decoders import Decoder
-from tidings.fetching.http.journey import OF_A_BODY, REPEATABLE, DialTarget, Journey, resolve_redirect, target_of
+from tidings.fetching.http.journey import (
+    MOST_REDIRECTS,
+    OF_A_BODY,
+    REPEATABLE,
+    DialTarget,
+    Journey,
+    resolve_redirect,
+    target_of,
+)
 from tidings.fetching.http.routes import DIRECT, Route
 from tidings.fetching.robots import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
 from tidings.model.observed.outcome import FetchRequest, Validators
@@ -177,8 +185,8 @@ class PartFetcher:
             if isinstance(answer, PartAnswer):
                 return replace(answer, hops=tuple(hops))
             hops.append(url)
-            if len(hops) > self._settings.max_redirects:
-                raise FetchError("redirect", f"a part points on more than {self._settings.max_redirects} times")
+            if len(hops) > MOST_REDIRECTS:
+                raise FetchError("redirect", f"a part points on more than {MOST_REDIRECTS} times")
             status, url = answer
             if status == 303 or (method not in REPEATABLE and status in {301, 302}):
                 method, body = "GET" if method != "HEAD" else method, None
@@ -251,7 +259,7 @@ class PartFetcher:
         if response.status in answers.REDIRECTS:
             return response.status, resolve_redirect(journey.url, response.headers.getall("Location", ()))
         encoding = answers.content_encoding(response.headers)
-        decoder = Decoder(encoding, max_bytes=self._settings.max_body_bytes, max_ratio=self._settings.max_ratio)
+        decoder = Decoder(encoding, max_bytes=self._settings.max_body_bytes)
         answers.framing_of(response.headers, encoded=bool(decoder.encoding))
         before = 0
         async for chunk in response.content.iter_any():

@@ -26,6 +26,7 @@ from tidings.fetching.http.connector import DIAL, MAX_FIELD_BYTES, MAX_HEADERS, 
 from tidings.fetching.http.decoders import Decoder
 from tidings.fetching.http.faults import WIRE_ERRORS, fault_of
 from tidings.fetching.http.journey import (
+    MOST_REDIRECTS,
     REPEATABLE,
     DialTarget,
     Journey,
@@ -46,6 +47,8 @@ from tidings.settings import FetchSettings
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+CONNECT_SECONDS = 10.0
+"""Time limit for connecting, including TLS."""
 
 T = TypeVar("T")
 
@@ -81,7 +84,6 @@ class Client:
         self.robots = Robots(
             agent=product_token(self.user_agent),
             clock=self.clock,
-            cache_seconds=settings.robots_cache_seconds,
             on_crawl_delay=on_crawl_delay,
         )
 
@@ -96,7 +98,7 @@ class Client:
             permit=permit,
             seconds=self._seconds_for(request),
             seconds_left=self._seconds_for(request),
-            max_redirects=self._settings.max_redirects,
+            max_redirects=MOST_REDIRECTS,
             first=request.url,
             body=request.body,
             cookies=request.cookies,
@@ -256,7 +258,7 @@ class Client:
 
     async def _body(self, journey: Journey, response: aiohttp.ClientResponse) -> Fetched:
         encoding = answers.content_encoding(response.headers)
-        decoder = Decoder(encoding, max_bytes=self._settings.max_body_bytes, max_ratio=self._settings.max_ratio)
+        decoder = Decoder(encoding, max_bytes=self._settings.max_body_bytes)
         framing = answers.framing_of(response.headers, encoded=bool(decoder.encoding))
         already = journey.wire_bytes
         async for chunk in response.content.iter_any():
@@ -321,7 +323,7 @@ class Client:
         if response.status != 200:
             raise answers.failure_of(response.status, response.headers, now=self.clock.wall())
         encoding = answers.content_encoding(response.headers)
-        decoder = Decoder(encoding, max_bytes=10 * MAX_ROBOTS_BYTES, max_ratio=self._settings.max_ratio)
+        decoder = Decoder(encoding, max_bytes=10 * MAX_ROBOTS_BYTES)
         async for chunk in response.content.iter_any():
             journey.wire_bytes += len(chunk)
             decoder.feed(chunk)
@@ -399,7 +401,7 @@ class Client:
     def _late(self, error: TimeoutError, target: DialTarget, journey: Journey) -> FetchError:
         name = journey.route.proxy_name or target.name
         if isinstance(error, aiohttp.ServerTimeoutError):
-            return FetchError("net", f"no connection to {name} within {self._settings.connect_seconds:g} s")
+            return FetchError("net", f"no connection to {name} within {CONNECT_SECONDS:g} s")
         return FetchError("net", f"no whole answer from {target.name} within {journey.seconds:g} s")
 
     @staticmethod
@@ -437,7 +439,7 @@ class Client:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 trust_env=False,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._settings.connect_seconds),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
                 headers={"User-Agent": self.user_agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPT_ENCODING},
                 max_headers=MAX_HEADERS,
                 max_field_size=MAX_FIELD_BYTES,

@@ -3,7 +3,7 @@
 A body counts only if every decoder reached its own end. Bytes after that end are ignored (not for
 brotli), and an invalid coding name (`UTF-8`, `none`, `aws-chunked`) counts as none if the body is
 plain text: browsers do both. Decoding never runs more than 64 KiB ahead of the checks: total size,
-and expansion (`max_ratio`) once over 1 MB. Checked at each stage, so that a chain cannot hide a
+and expansion (`MOST_RATIO`) once over 1 MB. Checked at each stage, so that a chain cannot hide a
 bomb.
 """
 
@@ -21,6 +21,8 @@ from tidings.zstd import DecompressionParameter, ZstdDecompressor, ZstdError
 
 STEP_BYTES = 65_536
 MAX_ENCODINGS = 5
+MOST_RATIO = 200
+"""How many times its size a body may become by decoding."""
 RATIO_FREE_BYTES = 1_000_000
 """Expansion is not checked below this size: small texts of one letter compress 1,000 to 1."""
 
@@ -49,13 +51,13 @@ class Decoder:
     header value.
     """
 
-    def __init__(self, content_encoding: str, *, max_bytes: int, max_ratio: int) -> None:
+    def __init__(self, content_encoding: str, *, max_bytes: int) -> None:
         names, self._unknown = encodings(content_encoding)
         self.encoding = ", ".join(names)
         self.wire_bytes = 0
         self.decoded_bytes = 0
-        self._limit = _Limit(max_bytes, max_ratio)
-        self._stages = [(STAGES[name](), _Limit(max_bytes, max_ratio)) for name in reversed(names)]
+        self._limit = _Limit(max_bytes)
+        self._stages = [(STAGES[name](), _Limit(max_bytes)) for name in reversed(names)]
         self._pieces: list[bytes] = []
 
     def feed(self, data: bytes) -> None:
@@ -105,11 +107,10 @@ class Decoder:
 class _Limit:
     """Counts the input and output of one stage."""
 
-    __slots__ = ("given", "max_bytes", "max_ratio", "taken")
+    __slots__ = ("given", "max_bytes", "taken")
 
-    def __init__(self, max_bytes: int, max_ratio: int) -> None:
+    def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
-        self.max_ratio = max_ratio
         self.taken = 0
         self.given = 0
 
@@ -122,8 +123,8 @@ class _Limit:
         self.given += given
         if self.given > self.max_bytes:
             raise FetchError("size", f"the body is larger than {self.max_bytes:,} bytes")
-        if taken and self.given > RATIO_FREE_BYTES and self.given > self.max_ratio * taken:
-            raise FetchError("size", f"the body grows more than {self.max_ratio} times by decoding")
+        if taken and self.given > RATIO_FREE_BYTES and self.given > MOST_RATIO * taken:
+            raise FetchError("size", f"the body grows more than {MOST_RATIO} times by decoding")
 
 
 def encodings(content_encoding: str) -> tuple[list[str], str]:

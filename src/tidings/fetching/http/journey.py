@@ -148,6 +148,8 @@ def _quote(location: str) -> str:
     return readable(location).replace(" ", "%20")
 
 
+MOST_REDIRECTS: Final = 10
+"""How many redirects one fetch follows."""
 REPEATABLE: Final = frozenset({"GET", "HEAD"})
 
 

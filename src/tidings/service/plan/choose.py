@@ -75,7 +75,6 @@ class Chooser:
         host_connections: int,
         render_places: int,
         budget: float,
-        ranking: str,
     ) -> None:
         self._table = table
         self._pages = pages
@@ -86,7 +85,6 @@ class Chooser:
         self._host_connections = host_connections
         self._render_places = render_places
         self._budget = budget
-        self._ranking = ranking
 
     def add_purse(self, name: str) -> None:
         """Let a further class pay."""
@@ -218,7 +216,7 @@ class Chooser:
         can hold.
         """
         sought = [
-            Sought(d.page_id, d.interval.end, importance_to(self._pages[d.page_id], d.sentinel_id), d.left, d.together)
+            Sought(d.page_id, d.interval.end, importance_to(self._pages[d.page_id], d.sentinel_id), d.left)
             for d in self._needs.list_begun(now)
             if d.page_id in self._table and d.page_id in self._pages
         ]
@@ -229,7 +227,6 @@ class Chooser:
         return ranks(
             sought,
             now,
-            by=self._ranking,
             budget=Supply(saved, self._budget),
             costs={page: float(self._table.cost[self._table[page]]) for page in hosts},
             hosts=hosts,

@@ -16,9 +16,7 @@ import numpy as np
 
 from tidings.clock import SECOND
 from tidings.model.watch.weight import WHOLE
-from tidings.scheduling.needs import BY_DEMAND
 from tidings.scheduling.policy import NEVER, Policy
-from tidings.scheduling.price.market import STEP
 from tidings.service.plan.choose import Chooser, Limits
 from tidings.service.plan.expected import has_expectations, list_expected
 from tidings.service.plan.next_poll import Dues
@@ -54,8 +52,7 @@ class Planner:
     rendered page costs `render_cost`, and at most `render_places` of them are in flight. `classes`
     are the budget classes, the most generous first, with what each can save up. `budget` is the
     cost of all polls per µs, `soonest` the shortest time between two polls on change where no
-    sentinel sets a shorter one. `ranking` is a name of `scheduling.needs.RANKINGS`. Without
-    `hearing` there are no hints, and no date is trusted.
+    sentinel sets a shorter one. Without `hearing` there are no hints, and no date is trusted.
     """
 
     def __init__(
@@ -76,7 +73,6 @@ class Planner:
         classes: Mapping[str, float] | None = None,
         budget: float = float("inf"),
         soonest: Duration = 0,
-        ranking: str = BY_DEMAND,
     ) -> None:
         self._pages = pages
         self._floor = floor
@@ -108,9 +104,7 @@ class Planner:
             host_connections=host_connections,
             render_places=render_places,
             budget=budget,
-            ranking=ranking,
         )
-        self._hosts_told_at: Instant = 0
         self._fills_at: Instant = 0
         self._filled: set[int] = set()
         """pages polled below the price"""
@@ -237,7 +231,6 @@ class Planner:
         beyond half of its capacity: if it `fills`, that is spent on the highest bids below the
         price.
         """
-        self._tell_hosts(now, gate)
         self._refresh(now)
         limits = Limits(tokens, limit, purses or {})
         grants = self._chooser.due(now, gate, limits, only=only, empty_at=empty_at)
@@ -348,18 +341,6 @@ class Planner:
             self._renew()
         if self._shut_out(now):
             self._renew()
-
-    def _tell_hosts(self, now: Instant, gate: HostGate) -> None:
-        """Update the policy's host gaps, every ten minutes; one that uses them has other due times
-        then.
-        """
-        if now < self._hosts_told_at:
-            return
-        self._hosts_told_at = now + STEP
-        self._renew()
-        names = {code: name for name, code in self._table.names_of(self._table.host)}
-        if self.proposals.hear_of_hosts(lambda code: gate.gap(names[code])):
-            self._touch_proposed()
 
     def _touch_proposed(self) -> None:
         """Reschedule all policy pages, a limited number per tick."""

@@ -21,7 +21,6 @@ from tidings.scheduling.policy import (
     PRESENT,
     UNPOLLED,
     Floats,
-    HeedsHosts,
     Ids,
     Instants,
     Observation,
@@ -140,16 +139,6 @@ class Proposals:
         """
         compared, self._has_compared = self._has_compared, False
         return compared
-
-    def hear_of_hosts(self, gap: Callable[[int], Duration]) -> bool:
-        """Update the policy's host gaps, if it uses them; return whether it does: then all due
-        times may differ.
-        """
-        before = self.state
-        if isinstance(self.policy, HeedsHosts):
-            hosts = sorted(set(before.population["host"].tolist()))
-            self.state = self.policy.on_hosts(before, {code: gap(code) for code in hosts})
-        return self.state is not before
 
     def _find_last_change(self, page_id: int, unit: Unit) -> Instant:
         """Return when a page last changed, if its host's dates have proved exact, else

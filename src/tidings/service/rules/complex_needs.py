@@ -235,10 +235,9 @@ def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline
     for plain in memory.get("open", ()):
         need = _need(plain)
         waits = [w for group in need.groups if group.missing for w in group.waits if w.captured_at is None]
-        together = tuple(wait.interval for wait in waits)
         for wait in waits:
             why = PollReason(Why.THEN, spell_duration(wait.interval.end - wait.interval.start))
-            yield Deadline(wait.page, sentinel_id, wait.interval, why, left=need.missing, together=together)
+            yield Deadline(wait.page, sentinel_id, wait.interval, why, left=need.missing)
 
 
 def _both(one: Deeds, other: Deeds) -> Deeds:

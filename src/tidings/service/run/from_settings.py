@@ -19,7 +19,6 @@ from tidings.isolation.limits import JobLimits
 from tidings.isolation.runners import RUNNERS
 from tidings.model.watch.weight import WHOLE
 from tidings.scheduling.learned import Learned
-from tidings.scheduling.needs import RANKINGS
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.timetable.expected import RATE
@@ -145,14 +144,6 @@ def open_policy(settings: Settings) -> Policy[Any]:
     return Learned(made, HourlyLearner() if isinstance(made, HeedsHours) else GammaLearner())
 
 
-def open_ranking(settings: Settings) -> str:
-    """Return the name of the configured ranking of needs. Raises `UsageError` for an
-    unknown one.
-    """
-    RANKINGS[settings.schedule.needs]
-    return settings.schedule.needs
-
-
 def open_planner(
     settings: Settings,
     pages: Mapping[int, WatchedPage],
@@ -186,7 +177,6 @@ def open_planner(
         classes={name: each.burst for name, each in settings.budget.map_names().items()},
         budget=settings.budget.polls_per_day / DAY,
         soonest=min(SOONEST, round(settings.schedule.pace_seconds * SECOND)),
-        ranking=open_ranking(settings),
     )
 
 

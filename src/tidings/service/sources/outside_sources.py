@@ -40,6 +40,10 @@ log = logging.getLogger("tidings.service.sources.outside_events")
 PROBLEM: Final = EventType.PROBLEM_EVENT
 AT_ONCE: Final = 4
 """concurrent polls of files and commands"""
+MOST_FILE_BYTES: Final = 10_000_000
+"""How much of a file is compared, from its beginning."""
+MOST_OUTPUT_BYTES: Final = 1_000_000
+"""A command that writes more is killed."""
 SHOWN: Final = 2_000
 """characters of the output included in its event"""
 
@@ -111,7 +115,7 @@ class Sources:
 
 
 def _see_file(source: EventSource, before: Mapping[str, Any], settings: EventSettings, wall: Instant) -> Sight:
-    seen = head(source.path, settings.allow_files, settings.max_file_bytes, before.get("etag", ""))
+    seen = head(source.path, settings.allow_files, MOST_FILE_BYTES, before.get("etag", ""))
     if isinstance(seen, Unread):
         if not seen.is_gone:
             return Sight({}, {}, f"{source.path}: {seen.reason}")
@@ -126,7 +130,7 @@ def _see_file(source: EventSource, before: Mapping[str, Any], settings: EventSet
 
 
 async def _see_command(source: EventSource, settings: EventSettings) -> Sight:
-    ran = await command.run(source.argv, seconds=settings.command_seconds, most_bytes=settings.max_output_bytes)
+    ran = await command.run(source.argv, seconds=settings.command_seconds, most_bytes=MOST_OUTPUT_BYTES)
     if isinstance(ran, Died):
         return Sight({}, {}, ran.reason)
     digest = hashlib.sha256(ran.output).hexdigest()

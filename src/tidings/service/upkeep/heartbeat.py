@@ -11,7 +11,7 @@ import logging
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.clock import SECOND
+from tidings.clock import MINUTE
 
 if TYPE_CHECKING:
     from tidings.fetching.fetcher import Poster
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from tidings.settings import ServeSettings
 
 log = logging.getLogger("tidings.service")
+EVERY: Final = MINUTE
 TIMEOUT_SECONDS: Final = 10.0
 
 
 class Heartbeat:
-    """Requests `serve.ping_url` every `serve.ping_seconds`."""
+    """Requests `serve.ping_url` once a minute."""
 
     def __init__(self, poster: Poster, serve: ServeSettings, agent: str) -> None:
         self._poster = poster
         self._url = serve.ping_url
-        self._every = round(serve.ping_seconds * SECOND)
         self._headers = {"User-Agent": agent, "Content-Type": "text/plain"}
         self._error = ""
         self.next_due: Instant | None = 0 if self._url else None
@@ -37,7 +37,7 @@ class Heartbeat:
         """Return the request that is due, if one is."""
         if self.next_due is None or now < self.next_due:
             return []
-        self.next_due = now + self._every
+        self.next_due = now + EVERY
         return [self._ping()]
 
     async def _ping(self) -> None:

@@ -29,10 +29,9 @@ class Deadline:
     """A poll of a page within an interval, for a sentinel; `why` is its purpose, `late` the purpose
     once the interval is over.
 
-    `left` is the number of polls, including this one, still missing of those needed together,
-    `together` the intervals in which they may be made (none: this one). `is_heard`: the poll is
-    recorded as an event, for rules. `is_kept`: it stays open after the interval, until a poll that
-    began in or after it.
+    `left` is the number of polls, including this one, still missing of those needed together.
+    `is_heard`: the poll is recorded as an event, for rules. `is_kept`: it stays open after the
+    interval, until a poll that began in or after it.
     """
 
     page_id: int
@@ -41,7 +40,6 @@ class Deadline:
     why: PollReason
     late: PollReason | None = None
     left: int = 1
-    together: tuple[ExecutionInterval, ...] = ()
     is_heard: bool = True
     is_kept: bool = False
 

@@ -59,7 +59,6 @@ def make_robots(heard=None):
     return Robots(
         agent="tidings",
         clock=SystemClock(),
-        cache_seconds=60,
         on_crawl_delay=(lambda host, seconds: heard.append((host, seconds))) if heard is not None else None,
     )
 

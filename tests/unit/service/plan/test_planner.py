@@ -11,19 +11,13 @@ import pytest
 from tests.planned import Service, make_watched, steady
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
 from tidings.estimation.learner import GammaLearner
-from tidings.fetching.politeness import HostGate
 from tidings.lab.gardener.policy import Medd
-from tidings.lab.policies.freshness import PoliteLambdaCrawl
-from tidings.lab.policies.index_and_rates import LambdaCrawl
-from tidings.model.interval import ExecutionInterval
-from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.poll_reason import Why
 from tidings.scheduling.learned import Learned
-from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import Population
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.wic import Contest, contest
 from tidings.service.plan import price as pricing
-from tidings.service.watch.needs import Deadline, Needs
 
 NOBODY = np.random.default_rng(0)
 
@@ -151,41 +145,6 @@ def test_price_and_trim_are_kept_over_a_restart():
     assert kept["steps"] == list_prices(later)["steps"]
     assert 1.0 == list_prices(old)["trim"]
     assert service([1.0], 5_000, 1).planner.dump_prices() is None
-
-
-def test_a_policy_that_heeds_hosts_hears_what_they_take():
-    """A host that takes a look in six hours has its surcharge: its three pages are looked at as seldom, and no more often are they tried."""
-    pages = [make_watched(n, "Fetch on change", host="slow") for n in (1, 2, 3)] + [make_watched(4, "Fetch on change")]
-    service = Service(pages, 1_000, policy=PoliteLambdaCrawl(pace=HOUR))
-    plain = Service(
-        [make_watched(n, "Fetch on change", host="slow") for n in (1, 2, 3)], 1_000, policy=LambdaCrawl(pace=HOUR)
-    )
-    for one in (service, plain):
-        one.gate = HostGate(gap_seconds=6 * 3_600, connections=1, clock=one.clock)
-        one.run(2 * DAY, tick=10 * MINUTE)
-    paces = [[s.planner.pace(n) or 0 for n in (1, 2, 3)] for s in (service, plain)]
-
-    assert 12 * HOUR < min(paces[0]) <= max(paces[0]) < DAY
-    assert max(paces[1]) < 2 * HOUR
-
-
-@pytest.mark.parametrize(("ranking", "first"), [("demand", 1), ("s_edf", 1), ("mrsf", 2), ("m_edf", 2)])
-def test_needs_are_ranked_as_the_settings_say(ranking: str, first: int):
-    """Page 1 must be looked at sooner, page 2 is all that its need lacks."""
-    needs = Needs()
-    pages = [make_watched(n, "Fetch every 1 day") for n in (1, 2, 3)]
-    service = Service(pages, 1e6, policy=RoundRobin(), ranking=ranking, needs=needs)
-    service.run(2 * MINUTE)
-    now = service.clock.now()
-    sooner, later = ExecutionInterval(now, now + HOUR), ExecutionInterval(now, now + 2 * HOUR)
-    needs.settle(
-        "then", 1, [Deadline(page, 1, sooner, PollReason(Why.THEN), left=3, together=(sooner,) * 3) for page in (1, 3)]
-    )
-    needs.settle("then", 2, [Deadline(2, 2, later, PollReason(Why.THEN))])
-    service.clock.move_to(now + MINUTE)
-    grants = service.planner.choose(now + MINUTE, service.gate, tokens=1, limit=1)
-
-    assert [first] == [grant.page_id for grant in grants]
 
 
 def test_wic_bids_for_an_epoch_where_it_earns_more(monkeypatch):
