@@ -16,12 +16,11 @@ import numpy as np
 from bench.intervals import interval
 from scipy.stats import norm
 
+from tidings.lab import wic as law
 from tidings.lab.refresh.rates import allot_observations, azar, harmonic, lambda_crawl
 from tidings.lab.refresh.whole import cam, first_come
+from tidings.lab.wic import Page, best, top, utility, wic
 from tidings.scheduling.population import Floats, Ids
-from tidings.scheduling.wic import urgency as lives
-from tidings.scheduling.wic import urgency as urgencies
-from tidings.scheduling.wic.greedy import Page, best, top, utility, wic
 
 PAGES, MINUTES = 7_550, 1_440
 BIDS, DISPERSION = 3.0, 0.5
@@ -39,17 +38,17 @@ def example() -> None:
         np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]),
     )
     worths = {
-        "uniform": urgencies.uniform(),
-        "r=.5": urgencies.exponential(0.5),
-        "r=.9": urgencies.exponential(0.9),
-        "SW(0)": urgencies.sliding_window(0),
-        "SW(1)": urgencies.sliding_window(1),
+        "uniform": law.uniform(),
+        "r=.5": law.exponential(0.5),
+        "r=.9": law.exponential(0.9),
+        "SW(0)": law.sliding_window(0),
+        "SW(1)": law.sliding_window(1),
     }
     kept = {
-        "unbounded": (lives.forever(), ".9 .6 .832 .4 .7", "1.5 .875 1.355 .5 1.0"),
-        "TW(1)": (lives.time_window(1), "", "1.0 .75 .95 .5 1.0"),
-        "CW(2)": (lives.change_window(2), ".876 .594 .81256 .4 .7", "1.375 .84375 1.25375 .5 1.0"),
-        "overwrite": (lives.overwrite(), ".664 .511 .63004 .4 .58", ".875 .65625 .82625 .5 .75"),
+        "unbounded": (law.forever(), ".9 .6 .832 .4 .7", "1.5 .875 1.355 .5 1.0"),
+        "TW(1)": (law.time_window(1), "", "1.0 .75 .95 .5 1.0"),
+        "CW(2)": (law.change_window(2), ".876 .594 .81256 .4 .7", "1.375 .84375 1.25375 .5 1.0"),
+        "overwrite": (law.overwrite(), ".664 .511 .63004 .4 .58", ".875 .65625 .82625 .5 .75"),
     }
     print("scheduling §1.3: g of pages 1 and 3 from 1 to 4 by urgency " + ", ".join(worths))
     for name, (life, third, first) in kept.items():
@@ -73,7 +72,7 @@ def example() -> None:
     print("scheduling §1.3, tight: WIC and the optimum where the bound 1 + a is reached")
     for name, printed in (("uniform", "1 2"), ("r=.9", "1 1.9"), ("r=.5", "1 1.5"), ("SW(0)", "1 1")):
         once = np.array([1.0, 0.0])
-        pages = [Page(once, lives.forever(), worths[name]), Page(once, lives.time_window(0), worths[name])]
+        pages = [Page(once, law.forever(), worths[name]), Page(once, law.time_window(0), worths[name])]
         print(f"  {name:8} {wic(pages, top(1)).utility:g} {best(pages, 1).utility:g}   study {printed}")
 
 

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from tests.examples import share
+from tidings.lab import wic as law
+from tidings.lab.wic import Page, wic
+from tidings.lab.wic import best as optimal
 from tidings.scheduling.allocator import choose
-from tidings.scheduling.wic import urgency as lives
-from tidings.scheduling.wic import urgency as urgencies
-from tidings.scheduling.wic.greedy import Page, wic
-from tidings.scheduling.wic.greedy import best as optimal
 
 PAGES = st.lists(
     st.tuples(st.integers(0, 6), st.integers(1, 4), st.integers(0, 3), st.booleans()), min_size=0, max_size=8
@@ -267,18 +266,18 @@ def test_who_is_closed_or_of_a_host_that_waits_is_as_if_not_there(pages, tokens,
 @settings(max_examples=25, deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
-    st.sampled_from([urgencies.uniform(), urgencies.exponential(0.5), urgencies.sliding_window(0)]),
+    st.sampled_from([law.uniform(), law.exponential(0.5), law.sliding_window(0)]),
 )
 def test_choosing_half_as_well_as_can_be_earns_a_2_plus_a_th_at_least(seed, urgency):
     """WIC with this allocator, g/c and the single best page, against every schedule within the costs: OPT ≤ (1/β + a)·ALG with β = ½ (scheduling §1.4)."""
     rng = np.random.default_rng(seed)
     cost, tokens = rng.integers(1, 4, 3).astype(float), 3.0
-    pages = [Page(rng.uniform(0, 1, 4), lives.forever(), urgency, rng.uniform(0.2, 2)) for _ in range(3)]
+    pages = [Page(rng.uniform(0, 1, 4), law.forever(), urgency, rng.uniform(0.2, 2)) for _ in range(3)]
     greedy = wic(pages, lambda gains, _: choose(gains / cost, cost, np.arange(3), tokens))
     most = optimal(pages, 3, is_feasible=lambda rows: cost[list(rows)].sum() <= tokens).utility
 
     assert all(cost[list(rows)].sum() <= tokens for rows in greedy.polls)
-    assert most <= (2 + urgencies.steepness(urgency, 4)) * greedy.utility + 1e-9
+    assert most <= (2 + law.steepness(urgency, 4)) * greedy.utility + 1e-9
 
 
 @settings(max_examples=100, deadline=None)

@@ -4,7 +4,7 @@ population.
 Rates are per µs. An exponential urgency decays as given; others are replaced by the exponential of
 equal total value (a window of length w: 1/w), a uniform one by the slowest (guard 5). A life that
 ends by further changes is overwritten by each Z-th as much as by each; one that ends after a time
-decays by as much more. The exact forms are in `scheduling.wic`.
+decays by as much more. The exact forms are in `lab.wic`.
 """
 
 from __future__ import annotations

@@ -1,27 +1,23 @@
-"""Urgency and life: the worth of a change by the number of instants until its capture, and how long
-it can be captured (000 §2.3, with the corrections of scheduling §1.1).
+"""WIC to the letter, to compare: poll where most utility has gathered (000 §2.3, §3; Pandey,
+Dhamdhere, Olston, VLDB 2004).
 
-An urgency is any function u of t = 0, 1, 2 … with u(0) = 1 that never rises. Those of the form r^t
-· Σ c_l · C(t, l), cut off after a window, gather by a recurrence of constant cost per instant
-(`Accrual`): uniform, exponential, sliding window, the chord (1 − t/D)⁺ and polynomials times an
-exponential. Any other is a table and gathers by its sum.
-
-All four lives are one form: a change can be captured while it is no older than `window` instants
-and fewer than `changes` others have followed. `at` is the probability of that, for independent
-changes with the chances π.
+An urgency is the worth of a change by the number of instants until its capture: any function u of t
+= 0, 1, 2 … with u(0) = 1 that never rises. All four lives are one form: a change can be captured
+while it is no older than `window` instants and fewer than `changes` others have followed; `at` is
+the probability of that, for independent changes with the chances π (scheduling §1.1).
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from tidings.record import dataclass
-from tidings.scheduling.population import Floats, Instants
+from tidings.scheduling.population import Floats, Instants, Rows
 
 FOREVER = None
 """As a window: no end."""
@@ -42,9 +38,7 @@ class WicUrgency(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PolyExponential:
-    """u(t) = ratio^t · Σ_l coefficients[l] · C(t, l) for t ≤ window. With binomials, ageing is a
-    sum of neighbours.
-    """
+    """u(t) = ratio^t · Σ_l coefficients[l] · C(t, l) for t ≤ window."""
 
     ratio: float = 1.0
     coefficients: tuple[float, ...] = (1.0,)
@@ -209,3 +203,116 @@ def few_changes(chances: Floats, most: int) -> Floats:
         likely[1:] = likely[1:] * (1 - chance) + likely[:-1] * chance
         likely[0] *= 1 - chance
     return likely
+
+
+def utility(
+    chances: Floats, life: WicLife, urgency: WicUrgency, previous: int, now: int, *, weight: float = 1.0
+) -> float:
+    """Return g(previous, now) = W Σ_{k = previous+1 … now} u(now − k) · π_k · life_k(now).
+
+    `chances[k − 1]` is π_k, the probability that the page changes in instant k = 1, 2, …. O((now −
+    previous)²).
+
+    Args:
+        chances: The probability of a change in each instant, from the first on.
+        life: How long a change can be captured.
+        urgency: Its worth by age.
+        previous: The instant of the last poll, 0 if there was none.
+        now: The instant of the poll.
+        weight: The importance of the page.
+    """
+    changes = np.arange(previous + 1, now + 1)
+    worth = urgency.at(now - changes) * chances[previous:now]
+    return weight * sum(
+        float(value) * life.at(chances, int(k), now) for value, k in zip(worth, changes, strict=True) if value
+    )
+
+
+Choose: TypeAlias = Callable[[Floats, int], Rows]
+"""Chooses pages by their gains at an instant 1, 2, … If it finds a best feasible set, and every
+subset of a feasible set is feasible, the schedule earns at least 1/(1 + a) of any other (scheduling
+§1.4).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as WIC sees it: its probability of change in each instant, and the worth of its
+    changes.
+    """
+
+    chances: Floats
+    life: WicLife
+    urgency: WicUrgency
+    weight: float = 1.0
+
+    def gain(self, previous: int, now: int) -> float:
+        """Return the utility of a poll at `now` after one at `previous` (0: none)."""
+        return utility(self.chances, self.life, self.urgency, previous, now, weight=self.weight)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The pages polled at instants 1, 2, … and the utility that they earned."""
+
+    polls: tuple[tuple[int, ...], ...]
+    utility: float
+
+
+def top(capacity: int, *, worthless: bool = True) -> Choose:
+    """Return the paper's choice: the `capacity` pages of largest gain, ties to the lower number;
+    `worthless` fills up with pages of no gain.
+    """
+
+    def choose(gains: Floats, _: int) -> Rows:
+        order = np.argsort(-gains, kind="stable")[:capacity]
+        return order if worthless else order[gains[order] > 0]
+
+    return choose
+
+
+def wic(pages: Sequence[Page], choose: Choose) -> Schedule:
+    """Return WIC's schedule over the instants of the pages' chances. Raise ValueError if these
+    differ in number.
+    """
+    instants = np.array([page.chances for page in pages], dtype=np.float64).shape[1]
+    last = [0] * len(pages)
+    polls: list[tuple[int, ...]] = []
+    total = 0.0
+    for instant in range(1, instants + 1):
+        gains = np.array([page.gain(before, instant) for page, before in zip(pages, last, strict=True)])
+        chosen = choose(gains, instant)
+        total += float(gains[chosen].sum())
+        polls.append(tuple(sorted(chosen.tolist())))
+        for number in chosen.tolist():
+            last[number] = instant
+    return Schedule(tuple(polls), total)
+
+
+def best(
+    pages: Sequence[Page], capacity: int, *, is_feasible: Callable[[Sequence[int]], bool] = lambda _: True
+) -> Schedule:
+    """Return the optimal schedule by exhaustive search, for small instances and as a reference
+    (memoised over the last polls).
+    """
+    instants = len(pages[0].chances)
+    sets = [
+        s for size in range(capacity + 1) for s in itertools.combinations(range(len(pages)), size) if is_feasible(s)
+    ]
+    known: dict[tuple[int, tuple[int, ...]], tuple[float, tuple[tuple[int, ...], ...]]] = {}
+
+    def go_on(instant: int, last: tuple[int, ...]) -> tuple[float, tuple[tuple[int, ...], ...]]:
+        if instant > instants:
+            return 0.0, ()
+        if (instant, last) not in known:
+            gains = [page.gain(before, instant) for page, before in zip(pages, last, strict=True)]
+            outcomes = []
+            for polled in sets:
+                after = tuple(instant if number in polled else before for number, before in enumerate(last))
+                value, rest = go_on(instant + 1, after)
+                outcomes.append((value + sum(gains[number] for number in polled), (polled, *rest)))
+            known[instant, last] = max(outcomes, key=lambda outcome: outcome[0])
+        return known[instant, last]
+
+    value, polls = go_on(1, (0,) * len(pages))
+    return Schedule(polls, value)
