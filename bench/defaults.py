@@ -21,10 +21,10 @@ from tidings.estimation.learner import GammaLearner
 from tidings.lab.traces import Series, follow, outcome, page_equal, quantile, windows
 from tidings.model.interval import DAY
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.ledger import Polls
 from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import Policy
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.simulate.ledger import Polls
 
 HOUR = DAY // 24
 SHORTEST = HOUR // 12

@@ -25,10 +25,10 @@ from tidings.lab.traces import Series, TraceOutcome, is_calibrated_on, outcome, 
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.model.observed.poll_reason import Why
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.ledger import Polls
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.simulate.ledger import Polls
 
 TICK, STEP = 30 * MINUTE, 10 * MINUTE
 

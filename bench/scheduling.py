@@ -16,15 +16,15 @@ import numpy as np
 
 from tidings.estimation.gamma import Gamma
 from tidings.estimation.learner import GammaLearner
+from tidings.lab.simulator import DenseScan, DueQueue, World, simulate
 from tidings.model.interval import DAY, HOUR, SECOND
 from tidings.scheduling.allocator import choose
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.ledger import make_trace
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import Observation, Population
 from tidings.scheduling.price.hours import HOURS, PriceHours
-from tidings.scheduling.simulate.ledger import make_trace
-from tidings.scheduling.simulate.simulator import DenseScan, DueQueue, World, simulate
 
 NOW = 1_700_000_000 * SECOND
 

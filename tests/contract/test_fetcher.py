@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.browsers import need_chromium
+from tests.buses import InProcessBus
 from tests.fakes import FreePermit, Page, SocketRecorder, WebServer
-from tidings.bus.in_process import InProcessBus
 from tidings.clock import SystemClock
 from tidings.errors import BudgetError
 from tidings.fetching.browser.browser import Browser

@@ -158,13 +158,6 @@ class Engine:
         self._refuse_in_step()
         self._steps.retune(self._find(rule), period)
 
-    def unflag(self, rule: RuleId) -> None:
-        """Allow a flagged rule to fire again."""
-        self._refuse_in_step()
-        entry = self._find(rule)
-        entry.flag = ""
-        self._steps.changed.add(entry.group)
-
     def flags(self, group: str | None = None) -> dict[RuleId, str]:
         """Return the rules that do not fire, each with the reason."""
         return {entry.id: entry.flag for entry in self._entries(group) if entry.flag}

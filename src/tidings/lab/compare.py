@@ -21,13 +21,13 @@ from tidings.lab.policies.crawlers import Nutch, StormCrawler
 from tidings.lab.policies.freshness import Azar, Ebr, PoliteLambdaCrawl
 from tidings.lab.policies.index_and_rates import Index, LambdaCrawl, Sbr
 from tidings.lab.policies.longevity import OlstonPandey
+from tidings.lab.simulator import World, simulate
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.registry import Registry
 from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.ledger import Ledger, Trace, make_trace
 from tidings.scheduling.policies import POLICIES, Maker
 from tidings.scheduling.policy import Floats, Instants, Population, Prices
-from tidings.scheduling.simulate.ledger import Ledger, Trace, make_trace
-from tidings.scheduling.simulate.simulator import World, simulate
 from tidings.scheduling.timetable.expected import RATE
 
 TO_COMPARE: Final[Registry[Maker]] = Registry(

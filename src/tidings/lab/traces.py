@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tidings.model.interval import DAY, WEEK, Duration, Instant
 from tidings.record import dataclass
+from tidings.scheduling.ledger import Ledger, Polls, account, make_trace
 from tidings.scheduling.policy import (
     NEVER,
     PRESENT,
@@ -32,7 +33,6 @@ from tidings.scheduling.policy import (
     Rows,
     State,
 )
-from tidings.scheduling.simulate.ledger import Ledger, Polls, account, make_trace
 
 REPRICED_EVERY: Final[Duration] = DAY // 2
 

@@ -208,8 +208,8 @@ def test_unknown_names_are_refused_at_once():
 
 
 def test_asking_for_a_rule_that_is_not_there():
-    """Removing, retuning or unflagging an unknown rule names it."""
-    for call in (Engine().remove, Engine().unflag, lambda rule: Engine().set_period(rule, 5)):
+    """Removing or retuning an unknown rule names it."""
+    for call in (Engine().remove, lambda rule: Engine().set_period(rule, 5)):
         with pytest.raises(KeyError, match='no rule "r" in the group "s"'):
             call(RuleId("s", "r"))
 

@@ -27,10 +27,10 @@ from tidings.lab.traces import (
 )
 from tidings.model.interval import DAY, WEEK
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.ledger import Polls
 from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.simulate.ledger import Polls
 from tidings.scheduling.timetable.expected import RATE
 
 HOUR = DAY // 24

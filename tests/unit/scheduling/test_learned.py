@@ -9,14 +9,14 @@ import pytest
 
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
+from tidings.lab.simulator import DenseScan, DueQueue, World, simulate
 from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.learned import Learned, LearnedState, has_compared
+from tidings.scheduling.ledger import make_trace
 from tidings.scheduling.policy import Observation, Population
 from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.simulate.ledger import make_trace
-from tidings.scheduling.simulate.simulator import DenseScan, DueQueue, World, simulate
 
 START = 20_000 * DAY
 

@@ -55,14 +55,6 @@ class FixedInterval:
         """
         return checked_at is not None and checked_at >= tick - self.slack
 
-    def get_owed_tick(self, tick: Instant, now: Instant) -> Instant:
-        """Return the tick to be served when `tick` has not been yet: itself, or the newest one
-        since.
-
-        After ten missed ticks one is pending, not ten.
-        """
-        return max(tick, self.last_tick(now) or tick)
-
     def after_check(self, tick: Instant, checked_at: Instant) -> Instant:
         """Return the pending tick after a check, when `tick` was pending before.
 

@@ -31,7 +31,7 @@ from tidings.model.watch.sentinel import Sentinel
 from tidings.model.watch.weight import WHOLE
 from tidings.record import dataclass, replace
 from tidings.scheduling.budget import TokenBucket, pay
-from tidings.scheduling.simulate.ledger import Ledger, Polls, Trace, account, make_trace
+from tidings.scheduling.ledger import Ledger, Polls, Trace, account, make_trace
 from tidings.service.plan.learned_worth import relearn
 from tidings.service.run.from_settings import budgets, open_planner
 from tidings.service.watch.cursors import next_tick, ticks_of

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tidings.lab.gardener.garden import Capacity, Garden, excess, measure, overload
 from tidings.lab.gardener.medd import medd_dbf, tend
 from tidings.lab.gardener.policy import Medd
+from tidings.lab.simulator import DenseScan, DueQueue, World, simulate
 from tidings.model.interval import DAY, HOUR, MINUTE, SECOND
 from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.ledger import make_trace
 from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import UNPOLLED, Observation, Population
-from tidings.scheduling.simulate.ledger import make_trace
-from tidings.scheduling.simulate.simulator import DenseScan, DueQueue, World, simulate
 
 A_DAY = SECOND
 """Days of the garden are seconds here: what is late by days is told apart by ties of cost and window."""

@@ -12,13 +12,13 @@ from tidings.estimation.learner import GammaLearner
 from tidings.lab.policies.freshness import PACES, Azar, Ebr, PoliteLambdaCrawl, PoliteState
 from tidings.lab.policies.index_and_rates import LambdaCrawl
 from tidings.lab.refresh.whole import ideal_instants, transport
+from tidings.lab.simulator import World, simulate
 from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.ledger import make_trace
 from tidings.scheduling.policy import Observation, Population
 from tidings.scheduling.price.policy import Price, PriceState
-from tidings.scheduling.simulate.ledger import make_trace
-from tidings.scheduling.simulate.simulator import World, simulate
 
 START = 10_000 * DAY
 

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from tidings.lab.policies.index_and_rates import Index, LambdaCrawl, Sbr
 from tidings.lab.refresh.rates import lambda_crawl, sbr
+from tidings.lab.simulator import World, simulate
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.ledger import make_trace
 from tidings.scheduling.policy import LifeKind, Population, UrgencyKind
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.value import values
 from tidings.scheduling.price.wic import Wic
-from tidings.scheduling.simulate.ledger import make_trace
-from tidings.scheduling.simulate.simulator import World, simulate
 
 CHANGES = np.array([0.1, 1.0, 5.0])
 

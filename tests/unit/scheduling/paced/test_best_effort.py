@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tidings.lab.simulator import World, simulate
 from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.ledger import make_trace
 from tidings.scheduling.paced.best_effort import BestEffort
 from tidings.scheduling.policy import NEVER, UNPOLLED, Observation, Population
-from tidings.scheduling.simulate.ledger import make_trace
-from tidings.scheduling.simulate.simulator import World, simulate
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND

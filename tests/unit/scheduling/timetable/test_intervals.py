@@ -57,14 +57,6 @@ def test_check_within_the_slack_before_satisfies(checked_at, expected):
 
 
 @pytest.mark.parametrize(
-    ("now", "expected"), [(900, 1_600), (1_600, 1_600), (2_199, 1_600), (2_200, 2_200), (99_999, 99_400)]
-)
-def test_one_tick_is_caught_up_with(now, expected):
-    """After a long silence the newest tick that passed is owed, not all of them."""
-    assert expected == HOURLY.get_owed_tick(1_600, now)
-
-
-@pytest.mark.parametrize(
     ("checked_at", "expected"),
     [(1_539, 1_600), (1_540, 2_200), (1_600, 2_200), (1_800, 2_200), (2_139, 2_200), (2_140, 2_800), (99_999, 100_600)],
 )

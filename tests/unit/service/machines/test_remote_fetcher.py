@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.buses import InProcessBus
 from tests.fakes import FreePermit
-from tidings.bus.in_process import InProcessBus
 from tidings.clock import SystemClock
 from tidings.errors import BudgetError, StoreError
 from tidings.fetching.robots import Robots

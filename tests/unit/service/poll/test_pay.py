@@ -10,11 +10,11 @@ from tests.planned import make_watched
 from tests.stores import World
 from tidings.clock import HOUR, MINUTE, SECOND, ManualClock
 from tidings.fetching.politeness import HostGate
+from tidings.lab import simulator
 from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.ledger import make_trace
 from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import Population
-from tidings.scheduling.simulate import simulator
-from tidings.scheduling.simulate.ledger import make_trace
 from tidings.service.plan.planner import Planner
 from tidings.service.poll.pay import Payer
 from tidings.service.watch.watchlist import WatchedPage

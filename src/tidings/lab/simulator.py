@@ -22,6 +22,7 @@ from tidings.record import dataclass
 from tidings.scheduling.allocator import choose
 from tidings.scheduling.budget import TokenBucket, pay
 from tidings.scheduling.learned import has_compared
+from tidings.scheduling.ledger import Ledger, Polls, Trace, account
 from tidings.scheduling.policy import (
     NEVER,
     UNPOLLED,
@@ -34,7 +35,6 @@ from tidings.scheduling.policy import (
     Rows,
     State,
 )
-from tidings.scheduling.simulate.ledger import Ledger, Polls, Trace, account
 
 
 class Driver(Protocol):

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from tidings.scheduling.simulate.ledger import Polls, account, make_trace
+from tidings.scheduling.ledger import Polls, account, make_trace
 
 
 def polls(*rows):
@@ -67,13 +67,6 @@ def test_nothing_found_has_no_delay():
     assert math.isnan(ledger.delay_quantile(0.5))
     assert math.isnan(ledger.page_delay_quantile(0.5))
     assert 4 == ledger.missed
-
-
-def test_spent_within_finds_the_densest_stretch():
-    """The window slides; both its ends count."""
-    ledger = account(TRACE, polls((0, 1, 1.0), (10, 2, 5.0), (20, 1, 1.0), (90, 2, 2.0)), known_since={}, gone_at={})
-
-    assert [5.0, 6.0, 7.0, 9.0] == [ledger.find_most_spent(length) for length in (0, 10, 20, 90)]
 
 
 def test_changes_are_kept_in_order_for_each_page():

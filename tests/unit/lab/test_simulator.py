@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from tidings.lab.simulator import Update, World, simulate
 from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.ledger import make_trace
 from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import UNPOLLED, Population
-from tidings.scheduling.simulate.ledger import make_trace
-from tidings.scheduling.simulate.simulator import Update, World, simulate
 
 SECOND = 1_000_000
 

@@ -1,8 +1,8 @@
 import numpy as np
 
+from tidings.lab.simulator import DenseScan, DueQueue
 from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import NEVER, Observation, Population
-from tidings.scheduling.simulate.simulator import DenseScan, DueQueue
 
 NOW = 1_000_000
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tidings.model.interval import Duration, Instant
+from tidings.model.interval import Instant
 from tidings.record import dataclass
 from tidings.scheduling.population import Floats, Ids, Instants
 
@@ -63,16 +63,6 @@ class Ledger:
         order = np.argsort(self.delay, kind="stable")
         weight = np.cumsum(1.0 / count[place[order]])
         return float(self.delay[order][np.searchsorted(weight, share * weight[-1] * (1 - 1e-12))])
-
-    def find_most_spent(self, length: Duration) -> float:
-        """Return the most that was spent in any `length` (µs), both ends included; for tests of a
-        budget.
-        """
-        if not len(self.polls.at):
-            return 0.0
-        total = np.concatenate([[0.0], np.cumsum(self.polls.cost)])
-        ends = np.searchsorted(self.polls.at, self.polls.at + length, side="right")
-        return float((total[ends] - total[np.arange(len(ends))]).max())
 
 
 def account(
