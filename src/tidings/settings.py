@@ -41,8 +41,8 @@ DELETED = frozenset(
         "serve.ping_seconds",
     }
 )
-"""Settings of earlier versions that nobody needed to change: a file or an environment that still has
-one is read as if it were not there.
+"""Settings of earlier versions that nobody needed to change. A file or an environment that still
+has one is read as if it were not there.
 """
 RESERVED = frozenset({"TIDINGS_DATA", "TIDINGS_CONFIG", "TIDINGS_DATA_SETS"})
 
