@@ -1,21 +1,25 @@
 """Compare after an import: both programs watch the same 100 pages through 60 states.
 
-PYTHONPATH=. .venv/bin/python bench/moving.py PATH_TO_URLWATCH [--states 60] [--one-line]
+PYTHONPATH=. .venv/bin/python bench/moving.py PROGRAM [--states 60] [--one-line]
 
-Pages are made up, with a seed: most states change what is watched of a page, its surroundings, or
-nothing. urlwatch runs once a state; Tidings runs on a manual clock and is asked for each page. With
+PROGRAM is the path of an installed `urlwatch`, `webchanges` or `changedetection.io`. Pages are made
+up, with a seed: most states change what is watched of a page, its surroundings, or nothing. The
+other program runs once a state; Tidings runs on a manual clock and is asked for each page. With
 `--one-line` each page is one source line.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import random
 import re
 import subprocess
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Protocol
 
 import yaml
 
@@ -28,14 +32,28 @@ from tidings.storage.observed import pages
 from tidings.storage.watches import changes, requests
 
 PAGES = 100
-JOBS = {
+KINDS = ("prose", "part", "line", "without", "source")
+
+FILTERS = {
     "prose": ["html2text"],
     "part": [{"css": "main"}, "html2text"],
-    "line": ["html2text", {"grep": "EUR"}],
+    "line": ["html2text", {"{keep}": "EUR"}],
     "without": [{"css": {"selector": "body", "exclude": ".when"}}, "html2text"],
     "source": [],
 }
-"""What a job filters, by the kind of its page."""
+"""How urlwatch and webchanges filter each kind of page."""
+FIELDS: dict[str, dict[str, list[str]]] = {
+    "prose": {},
+    "part": {"include_filters": ["main"]},
+    "line": {"extract_lines_containing": ["EUR"]},
+    "without": {"subtractive_selectors": [".when"]},
+    "source": {},
+}
+ENVIRONMENT = {
+    "ALLOW_IANA_RESTRICTED_ADDRESSES": "true",
+    "MINIMUM_SECONDS_RECHECK_TIME": "0",
+    "DISABLE_VERSION_CHECK": "true",
+}
 
 
 def write_page(kind: str, number: int, state: dict[str, int]) -> str:
@@ -49,53 +67,119 @@ def write_page(kind: str, number: int, state: dict[str, int]) -> str:
     )
 
 
-def run_urlwatch(program: Path, folder: Path) -> Counter[str]:
-    """Run it once; return `STATUS name` of what it reports."""
-    files = ["--urls", "urls.yaml", "--config", "urlwatch.yaml", "--cache", "cache.db", "--hooks", "hooks.py"]
-    done = subprocess.run([program, *files], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    return Counter(re.findall(r"^\d+\. ((?:CHANGED|NEW|ERROR): \w+)", done.stdout, re.MULTILINE))
+class Peer(Protocol):
+    """Another program: its jobs are in `jobs`, which Tidings imports."""
+
+    jobs: Path
+
+    def run(self) -> set[str]:
+        """Check every job once; return the names of those that changed."""
+        ...
+
+
+class Urlwatch:
+    """urlwatch or webchanges, whose jobs and reports are alike."""
+
+    def __init__(self, program: Path, folder: Path, urls: list[str]) -> None:
+        self.jobs = folder / "urls.yaml"
+        self._folder = folder
+        is_old = program.name == "urlwatch"
+        filters = json.loads(json.dumps(FILTERS).replace("{keep}", "grep" if is_old else "keep_lines_containing"))
+        jobs = [
+            {"name": f"p{n:03}", "url": url, **({"filter": filters[kind]} if filters[kind] else {})}
+            for n, (url, kind) in enumerate(zip(urls, list_kinds(), strict=True))
+        ]
+        self.jobs.write_text(yaml.safe_dump_all(jobs), encoding="utf-8")
+        report = {"text": {"details": False, "footer": False}, "stdout": {"enabled": True, "color": False}}
+        (folder / "config.yaml").write_text(yaml.safe_dump({"report": report}), encoding="utf-8")
+        (folder / "hooks.py").write_text("", encoding="utf-8")
+        (folder / "hooks.py").chmod(0o600)
+        options = ("--urls", "--cache") if is_old else ("--jobs", "--database")
+        self._command = [program, options[0], "urls.yaml", "--config", "config.yaml", options[1], "stored.db"]
+        self._command += ["--hooks", "hooks.py"]
+
+    def run(self) -> set[str]:
+        """Run the program once, and read its report."""
+        done = subprocess.run(self._command, cwd=self._folder, capture_output=True, text=True, timeout=300, check=False)
+        return set(re.findall(r"^\d+\. CHANGED: (\w+)", done.stdout, re.MULTILINE))
+
+
+class ChangeDetection:
+    """changedetection.io in its batch mode, which checks everything once and ends."""
+
+    def __init__(self, program: Path, folder: Path, urls: list[str]) -> None:
+        self.jobs = folder / "stored"
+        self.jobs.mkdir()
+        self._command = [program, "-d", self.jobs, "-h", "127.0.0.1", "-p", "0", "-l", "ERROR"]
+        self._first: list[str] = []
+        for n, (url, kind) in enumerate(zip(urls, list_kinds(), strict=True)):
+            address = f"source:{url}" if kind == "source" else url
+            self._first += ["-u", address, f"-u{n}", json.dumps({"title": f"p{n:03}", **FIELDS[kind]})]
+        self._seen: dict[str, int] = {}
+        self.run()
+
+    def run(self) -> set[str]:
+        """Run the program once, and count the stored texts."""
+        first, self._first = self._first, []
+        subprocess.run(
+            [*self._command, *first, "-r", "all", "-b"],
+            capture_output=True,
+            timeout=300,
+            check=False,
+            env=os.environ | ENVIRONMENT,
+        )
+        found = {}
+        for file in self.jobs.glob("*/watch.json"):
+            lines = file.with_name("history.txt")
+            title = json.loads(file.read_text("utf-8"))["title"]
+            found[title] = len(lines.read_text("utf-8").splitlines()) if lines.exists() else 0
+        changed = {title for title, count in found.items() if 1 < count != self._seen.get(title)}
+        self._seen = found
+        return changed
+
+
+def list_kinds() -> list[str]:
+    """Return the kind of each page."""
+    return [KINDS[n % len(KINDS)] for n in range(PAGES)]
 
 
 def main() -> None:
     """Print how many states were reported by both, and by one alone, for each kind of page."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("urlwatch", type=Path)
+    parser.add_argument("program", type=Path)
     parser.add_argument("--states", type=int, default=60)
     parser.add_argument("--one-line", action="store_true")
     arguments = parser.parse_args()
     rng = random.Random(1)
-    kinds = [list(JOBS)[n % len(JOBS)] for n in range(PAGES)]
+    kinds = list_kinds()
     states = [dict.fromkeys(("text", "price", "around", "hidden"), 0) for _ in kinds]
-    told: dict[str, Counter[str]] = {kind: Counter() for kind in JOBS}
+    told: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     examples: dict[str, str] = {}
     with WebServer() as server, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         world = World(folder / "data", server)
-        jobs = [
-            {"name": f"p{n:03}", "url": server.url(f"/{n}"), **({"filter": JOBS[kind]} if JOBS[kind] else {})}
-            for n, kind in enumerate(kinds)
-        ]
-        (folder / "urls.yaml").write_text(yaml.safe_dump_all(jobs), encoding="utf-8")
-        report = {"text": {"details": False, "footer": False}, "stdout": {"enabled": True, "color": False}}
-        (folder / "urlwatch.yaml").write_text(yaml.safe_dump({"report": report}), encoding="utf-8")
-        (folder / "hooks.py").write_text("", encoding="utf-8")
-        found = take_in(world.settings, folder / "urls.yaml", now=world.clock.now())
+
+        def publish() -> None:
+            for n, kind in enumerate(kinds):
+                page = write_page(kind, n, states[n])
+                world.page(f"/{n}", page.replace("\n", "") if arguments.one_line else page)
+
+        publish()
+        urls = [server.url(f"/{n}") for n in range(PAGES)]
+        of_name = ChangeDetection if "changedetection" in arguments.program.name else Urlwatch
+        peer: Peer = of_name(arguments.program.absolute(), folder, urls)
+        found = take_in(world.settings, peer.jobs, now=world.clock.now())
         print(f"imported: {dict(Counter(one.grade for one in found.judged))}")
 
         async def story(monitor: Monitor) -> None:
             seen: set[str] = set()
             for turn in range(arguments.states):
                 moved = [rng.choice(["text", "price", "around", "hidden", "", ""]) if turn else "" for _ in kinds]
-                for n, (kind, what) in enumerate(zip(kinds, moved, strict=True)):
+                for n, what in enumerate(moved):
                     if what:
                         states[n][what] += 1
-                    page = write_page(kind, n, states[n])
-                    world.page(f"/{n}", page.replace("\n", "") if arguments.one_line else page)
-                theirs = {
-                    one.partition(": ")[2]
-                    for one in run_urlwatch(arguments.urlwatch, folder)
-                    if one.startswith("CHANGED")
-                }
+                publish()
+                theirs = peer.run()
                 ids = [state.page_id for _, state in world.read(pages.population)]
                 world.write(requests.ask, ids, world.clock.now())
                 await world.pass_time(monitor, 10 * MINUTE)
@@ -104,11 +188,11 @@ def main() -> None:
                 seen |= rows.keys()
                 for n, kind in enumerate(kinds):
                     job = f"p{n:03}"
-                    who = {(True, True): "both", (True, False): "urlwatch", (False, True): "tidings"}.get(
+                    who = {(True, True): "both", (True, False): "theirs", (False, True): "tidings"}.get(
                         (job in theirs, job in ours), "neither"
                     )
                     told[kind][who] += 1
-                    if who in {"urlwatch", "tidings"}:
+                    if who in {"theirs", "tidings"}:
                         told[kind][f"{who} at {moved[n] or 'nothing'}"] += 1
                         examples.setdefault(f"{kind}, {who} at {moved[n] or 'nothing'}", f"{job} in state {turn}")
                 world.clock.advance(DAY // 2)

@@ -18,6 +18,8 @@ from tidings.service.imports.filters import jsonpath_of_jq
 from tidings.service.imports.reading import Files
 
 PEER: Final = "changedetection.io"
+RESTOCKING: Final = "restock_diff.json"
+"""Beside the watch: the settings of its processor."""
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 UNITS: Final = {"weeks": 7 * DAY, "days": DAY, "hours": HOUR, "minutes": MINUTE, "seconds": SECOND}
 
@@ -315,13 +317,10 @@ def _add_processor(draft: Draft, value: Any, watch: Watch) -> None:
 
 
 def _add_restocking(draft: Draft, watch: Watch) -> None:
-    name = "restock_settings"
-    given = next(
-        (_map(one) for one in (watch.record.get(name), watch.record.get("restock_diff")) if one),
-        _map(
-            next((tag.get("processor_config_restock_diff") for tag in watch.tags if tag.get("overrides_watch")), None)
-        ),
-    )
+    kept = (watch.record.get("restock_diff"), watch.record.get("restock_settings"))
+    overriding = [tag for tag in watch.tags if tag.get("overrides_watch")]
+    of_tags = (tag.get(name) for tag in overriding for name in ("processor_config_restock_diff", "restock_settings"))
+    given = next((_map(one) for one in (*of_tags, *kept) if one), {})
     stock = given.get("in_stock_processing", "in_stock_only")
     if stock == "in_stock_only":
         draft.monitor('availability where matches "InStock"', "in_stock_processing")
@@ -473,14 +472,16 @@ STATE: Final = frozenset(
     previous_md5 previous_md5_before_filters fetch_time content-type remote_server_reply
     consecutive_filter_failures uuid has_ldjson_price_data notification_alert_count favicon
     favicon_last_fetched filter_failure_notification_send newest_history_key history_n restock
-    llm_evaluation_cache llm_last_tokens_used llm_tokens_used_cumulative last_filter_config_hash
+    browser_steps_last_error_step last_check_status link_to_open use_page_title_in_list
+    llm_evaluation_cache _llm_result _llm_intent _llm_change_summary llm_last_tokens_used llm_tokens_used_cumulative last_filter_config_hash
     skip_when_unchanged""".split()
 )
 """Counters and caches."""
 ELSEWHERE: Final = frozenset(
     """url headers time_between_check time_between_check_use_default fetch_backend notification_urls
     filter_text_added filter_text_removed filter_text_replaced conditions_match_logic restock_settings
-    restock_diff""".split()
+    restock_diff follow_price_changes in_stock_only price_change_threshold_percent price_change_min
+    price_change_max llm_backend_profile llm_change_summary_mode""".split()
 )
 """Fields that rules of other fields read and report."""
 
@@ -548,6 +549,9 @@ def _draft(
     if url.startswith("source:"):
         draft.url = url.removeprefix("source:")
         draft.monitor("any change", "url", "words, links and images are compared, not the source")
+    restocking = f"{folder}/{RESTOCKING}".lstrip("/")
+    if restocking in files.names:
+        record = {**record, **_map(files.json(restocking))}
     watch = Watch(record, mine, settings)
     draft.url = plain_address(draft, draft.url)
     titles = [str(tag.get("title") or "") for tag in mine] + str(record.get("tag") or "").split(",")

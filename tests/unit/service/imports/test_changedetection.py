@@ -6,6 +6,7 @@ The files are written from the program's own source, not by the program.
 
 import json
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,7 @@ WEEKEND = {
 }
 WHOLE = {day: {"enabled": True, "start_time": "00:00", "duration": {"hours": "24", "minutes": "00"}} for day in WEEKEND}
 
+WRITTEN = Path(__file__).parents[3] / "imports" / "changedetection"
 T, A, R = "translated", "approximated", "refused"
 CASES: list[tuple[dict[str, Any], str, str, str]] = [
     # fields of the watch, a line that its sentinel has, its grade, what a note says
@@ -279,3 +281,13 @@ def test_history_is_when_it_changed(tmp_path):
     [draft] = read(tmp_path)[1]
 
     assert [200_000_000, 300_000_000] == draft.changed_at
+
+
+def test_a_directory_that_the_program_wrote():
+    """Each watch means the same here: no field of 0.60.10 is unknown, and the settings beside a
+    watch are read.
+    """
+    found = {draft.title: judge(draft, draft.title, learn=False) for draft in read(WRITTEN)[1]}
+
+    assert {"plain": T, "restock": T, "source": A} == {title: one.grade for title, one in found.items()}
+    assert "Monitor availability OR price where value > 99.0" in found["restock"].text
