@@ -64,7 +64,11 @@ def examine(job: Job) -> Examination:
     """Return the facts of a new body and the changes for each waiting subscription. A page's
     content never raises.
     """
-    return _Examiner(job).run()
+    examiner = _Examiner(job)
+    try:
+        return examiner.run()
+    finally:
+        examiner.noise = None  # the two hold each other: without this all of a page waits for a collection
 
 
 def compare_bodies(
