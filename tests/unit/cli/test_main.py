@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -111,6 +112,20 @@ def test_a_verb_starts_without_the_heavy_libraries(tidings, server, words):
     )
 
     assert STARTS[words] >= {*ran.stdout.splitlines()[-1].split()}
+
+
+def test_what_a_verb_imports_is_never_searched_for_garbage():
+    """And numpy's linear algebra starts no threads, unless the caller's environment asks for them."""
+    code = "import gc, os; from tidings.cli.verbs import module_of; module_of('list'); print(gc.get_freeze_count() > 0, os.environ['OPENBLAS_NUM_THREADS'])"
+
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **more}
+        ).stdout.split()
+        for more in ({}, {"OPENBLAS_NUM_THREADS": "3"})
+    ]
+
+    assert [["True", "1"], ["True", "3"]] == said
 
 
 def test_the_parent_loads_no_parser_of_pages(tidings, server, monkeypatch):

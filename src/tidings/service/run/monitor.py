@@ -51,6 +51,10 @@ slept
 """
 GATHER_SECONDS: Final = 0.02
 """pause between two steps on a real clock: each step costs as much as a page"""
+YOUNG_OBJECTS: Final = 10_000
+"""Objects made and not freed after which garbage is searched for. Polls under way hold thousands,
+which Python's 700 would search again and again.
+"""
 HOLD_AFTER_FAULT: Final = 10 * MINUTE
 """how long a page is paused after an internal error"""
 
@@ -188,13 +192,15 @@ class Monitor:
 
     async def start(self) -> None:
         """Load what is watched. Garbage collection is off meanwhile, since all of it is
-        long-lived.
+        long-lived, and never searches it; from then on it waits for `YOUNG_OBJECTS`.
         """
         was_enabled = gc.isenabled()
         gc.disable()
         try:
             await self._load()
         finally:
+            gc.freeze()
+            gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
             if was_enabled:
                 gc.enable()
 
@@ -210,6 +216,7 @@ class Monitor:
 
     async def stop(self, *, patience: Duration = 0) -> None:
         """Start nothing more, give work in flight `patience` to commit, release the lease."""
+        gc.unfreeze()
         self.store.hurry()
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=0 if self.hurry else patience / SECOND)

@@ -1,4 +1,5 @@
 import dataclasses
+import gc
 import pickle
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import pytest
 
 from tests import data_sets
 from tidings.detection.job import examiner
-from tidings.detection.job.contract import EXTRACTION, Body, Job, Wanted
+from tidings.detection.job.contract import EXTRACTION, Body, Job, Noise, Wanted
 from tidings.detection.job.examiner import compare_bodies, examine
 from tidings.document.select.extraction import Extraction
 from tidings.document.text.words import RULES_VERSION
@@ -255,6 +256,24 @@ def test_what_is_refused_is_refused_for_who_asked():
     assert ([1, 3], [2], "") == ([one.key for one in seen.refused], [one.key for one in seen.found], seen.problem)
     assert all(one.reason.startswith("could not compare: xpath") for one in seen.refused)
     assert (ChangeSet(), True) == (compare_bodies(old, new, dear)[0], bool(compare_bodies(old, new, dear)[1]))
+
+
+def test_a_job_leaves_nothing_to_collect():
+    """Its documents are freed with its answer: the process collects no garbage between jobs."""
+    noisy = job(body("<p>price 5<p>a"), body("<p>price 6<p>a"), noise=Noise(learns=True, polls=3, at=2, times={1: 1}))
+    picked = job(body("<p>price 5"), body("<p>price 6"), Interest("words", selector=Selector("css", "p")))
+    for each in (noisy, picked):
+        examine(each)  # what is compiled when it is first called
+    gc.collect()
+    gc.disable()
+
+    try:
+        found = [len(examine(each).found) for each in (noisy, picked)]
+        left = gc.collect()
+    finally:
+        gc.enable()
+
+    assert ([1, 1], 0) == (found, left)
 
 
 def test_the_worker_loads_no_arrays():

@@ -1,8 +1,12 @@
 import asyncio
+import gc
 
 import pytest
 
-from tidings.service.run.monitor import Inbox
+from tidings.service.run.assembly import poller
+from tidings.service.run.monitor import YOUNG_OBJECTS, Inbox
+from tidings.settings import load
+from tidings.storage.db.database import open_database
 
 
 @pytest.mark.parametrize(
@@ -58,3 +62,18 @@ def test_only_what_comes_from_outside_shortens_the_time_between_steps(bring, is_
         return bool(done)
 
     assert is_heard == asyncio.run(act())
+
+
+def test_what_is_watched_is_never_searched_for_garbage(tmp_path):
+    """From its start to its end a monitor keeps what it has loaded out of collections, which come rarely."""
+
+    async def act() -> tuple[int, int, int]:
+        settings = load(tmp_path, environment={})
+        open_database(settings).close()
+        async with poller(settings):
+            during, often = gc.get_freeze_count(), gc.get_threshold()[0]
+        return during, often, gc.get_freeze_count()
+
+    during, often, after = asyncio.run(act())
+
+    assert (True, YOUNG_OBJECTS, 0) == (during > YOUNG_OBJECTS, often, after)
