@@ -291,7 +291,7 @@ async def check_new(database: Database, made: Sequence[SentinelRow], settings: S
             sentinel = meaning(row.text)
             for sub in watched[row.id]:
                 seen = await read_stored(database, archive, runner, sentinel, sub.page_id, label=sub.label)
-                warnings = database.read(add_answer.page_answer, row.id, sub.page_id, seen, settings)
+                warnings = database.read(add_answer.page_answer, row.id, sub.page_id, seen)
                 _write_seen(row.name, sub.label, seen, warnings, as_json=as_json)
     finally:
         await runner.close()

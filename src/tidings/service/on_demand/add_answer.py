@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tidings.fetching.address import is_local
 from tidings.language import expressions
 from tidings.model.event_type import EventType
 from tidings.model.interval import say_duration
@@ -21,7 +20,7 @@ from tidings.storage.watches import events, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.observed.page import PageIdentity, PageState
+    from tidings.model.observed.page import PageState
     from tidings.model.watch.sentinel import Sentinel
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -75,16 +74,14 @@ def answer(
         "pace": _pace(sentinel, look),
         "also_watched_by": register.watching(connection, sentinel_id),
         "warnings": [
-            *_warnings(identity, state, _without_shell(seen, sentinel), settings),
+            *_warnings(state, _without_shell(seen, sentinel)),
             *missing(connection, sentinel_id, page_id, sentinel),
             *finds_nothing(seen_now),
         ],
     }
 
 
-def page_answer(
-    connection: Connection, sentinel_id: int, page_id: int, seen_now: SeenNow, settings: Settings
-) -> list[str]:
+def page_answer(connection: Connection, sentinel_id: int, page_id: int, seen_now: SeenNow) -> list[str]:
     """Return notes for the user on a page that a new sentinel watches.
 
     Args:
@@ -92,13 +89,12 @@ def page_answer(
         sentinel_id: The sentinel's number.
         page_id: The page's number.
         seen_now: Its present view of the page.
-        settings: The settings in use.
     """
     facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
-    identity, state = pages.get(connection, page_id)
+    _, state = pages.get(connection, page_id)
     sentinel = meaning(sentinels.get(connection, sentinel_id).text)
     return [
-        *_warnings(identity, state, _without_shell({} if facts is None else dict(facts.data), sentinel), settings),
+        *_warnings(state, _without_shell({} if facts is None else dict(facts.data), sentinel)),
         *missing(connection, sentinel_id, page_id, sentinel),
         *finds_nothing(seen_now),
     ]
@@ -120,7 +116,7 @@ def _pace(sentinel: Sentinel, look: Prospect | None) -> str:
     return f"about every {say_duration(roundly(look.every))}"
 
 
-def _warnings(identity: PageIdentity, state: PageState, seen: dict[str, Any], settings: Settings) -> list[str]:
+def _warnings(state: PageState, seen: dict[str, Any]) -> list[str]:
     found = []
     if state.kind:
         found.append(f"{state.reason or state.kind}; it is tried again, and you are notified when it answers")
@@ -130,11 +126,6 @@ def _warnings(identity: PageIdentity, state: PageState, seen: dict[str, Any], se
         problem=str(seen.get("problem", "")),
         note=str(seen.get("note", "")),
     )
-    is_unread = settings.fetch.robots and settings.fetch.host_gap_seconds > LONGEST_GAP_FOR_ROBOTS
-    if is_unread and state.last_seq and not is_local(identity.url):
-        found.append(
-            "robots.txt has not been read yet (one request a host at a time); if it forbids this page you are notified at the next check"
-        )
     return found
 
 
