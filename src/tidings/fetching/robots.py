@@ -114,7 +114,7 @@ class Robots:
         if known is None or not self._is_usable(known.record):
             known = await self._ask(origin, host, known, get)
         if known.record.status == "5xx":
-            raise FetchError("robots", f"robots.txt of {host} cannot be had, so nothing may be asked there for now")
+            raise FetchError("robots", f"robots.txt of {host} cannot be read, so no page of it is fetched for now")
         if known.rules is not None and not known.rules.can_fetch(url, self._agent):
             raise FetchError("robots", f"robots.txt of {host} forbids this page to {self._agent}")
 

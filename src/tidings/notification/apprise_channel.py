@@ -149,6 +149,6 @@ def _reason(listener: _Listener) -> str:
     """Return the guard's refusal if there was one, else the last complaint."""
     for _, text in listener.said:
         if found := _GUARD.search(text):
-            return f"{found[0]}; fetch.allow_networks names networks that may be asked"
+            return f"{found[0]}; fetch.allow_networks names the networks that requests may reach"
     complaints = [text for level, text in listener.said if level >= logging.WARNING]
     return cut_text(one_line(complaints[-1]), LONGEST_REASON) if complaints else ""

@@ -65,7 +65,7 @@ def deliver(letter: Letter) -> Sent | Refused:
     except smtplib.SMTPNotSupportedError as error:
         return _mend(f"{where}: {_clean_message(error)}", "notify.smtp_security and notify.smtp_port")
     except PermissionError as error:
-        return _mend(f"{where}: {_clean_message(error)}", "fetch.allow_networks, if that network may be asked")
+        return _mend(f"{where}: {_clean_message(error)}", "fetch.allow_networks, if requests may reach that network")
     except (smtplib.SMTPException, OSError, UnicodeError) as error:
         return Refused(reason=f"no connection to the mail server {where}: {_clean_message(error)}")
     try:

@@ -535,7 +535,7 @@ def test_a_selector_that_matches_nothing_is_said(tidings, server, tmp_path):
     said = 'W7 css ".none" matches nothing on this page as it is now'
     first, second = (tidings("check", "n") for _ in range(2))
 
-    mend = "(mend: tidings alter n …  # `tidings test` tries another selector)"
+    mend = "(fix: tidings alter n …  # `tidings test` tries another selector)"
     assert [f"n: {said}: {server.url('/news')}  {mend}"] == [line for line in first.out.splitlines() if "W7" in line]
     assert [line for line in second.out.splitlines() if "W7" in line] == [
         line for line in first.out.splitlines() if "W7" in line

@@ -64,7 +64,7 @@ def _print(finding: Finding, *, as_json: bool) -> None:
     if as_json:
         write_json(record(finding))
         return
-    mend = f"  (mend: {finding.mend})" if finding.mend else ""
+    mend = f"  (fix: {finding.mend})" if finding.mend else ""
     write_line(f"{finding.status:<4}  {finding.what:<11}  {finding.detail}{mend}")
 
 

@@ -427,7 +427,7 @@ class Client:
         """
         self._routes.refuse_local(route, target.name)
         if target.literal and (fault := self._guard.fault(target.literal)):
-            reason = f"{target.name} must not be asked: {fault}; fetch.allow_networks can allow it"
+            reason = f"requests to {target.name} are refused: {fault}; fetch.allow_networks can allow it"
             raise FetchError("address", reason)
 
     def _open(self) -> aiohttp.ClientSession:

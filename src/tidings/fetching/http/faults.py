@@ -39,7 +39,7 @@ def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> Fet
     if proxy and (refused or isinstance(error, aiohttp.ClientConnectorDNSError | aiohttp.ClientProxyConnectionError)):
         host = proxy  # nothing else is resolved or dialled
     if refused:
-        return FetchError("address", f"{host} must not be asked: {refused}; fetch.allow_networks can allow it")
+        return FetchError("address", f"requests to {host} are refused: {refused}; fetch.allow_networks can allow it")
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return FetchError("net", f"the name {host} was not found ({_clean_message(error.os_error)})")
     if isinstance(error, aiohttp.ClientConnectorCertificateError):

@@ -69,7 +69,7 @@ class Routes:
         if route.proxy is None or not (name == "localhost" or name.endswith(".localhost")):
             return
         if fault := self._guard.fault(_LOCAL):
-            raise FetchError("address", f"{name} must not be asked: {fault}; fetch.allow_networks can allow it")
+            raise FetchError("address", f"requests to {name} are refused: {fault}; fetch.allow_networks can allow it")
 
     def _context(self, trust: str) -> ssl.SSLContext:
         path = Path(trust)
@@ -105,7 +105,7 @@ class Routes:
         bare = parts.host.strip("[]")
         is_literal = parts.host[0] == "[" or address.is_ipv4(bare)
         if is_literal and (fault := self._guard.fault(bare)):
-            message = f"the proxy {bare} must not be asked: {fault}; fetch.allow_networks can allow it"
+            message = f"requests to the proxy {bare} are refused: {fault}; fetch.allow_networks can allow it"
             raise FetchError("address", message)
         user, _, password = (unquote(part) for part in login.partition(":"))
         name = f"the proxy {bare}"

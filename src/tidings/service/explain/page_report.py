@@ -44,6 +44,10 @@ LONGEST: Final = 10
 DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
+LEAST_RATE: Final = 1e-3
+"""A rate below once in three years (changes a day) is shown as none."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckPace:
     """A number of checks a day, with the median delay of a change (µs) and the share of hidden
@@ -86,7 +90,8 @@ class PageReport:
         if self.rate is None:
             yield "how often it changes is not learned yet"
         else:
-            yield f"changes {self.rate:.2g} times a day ({self.low:.2g} to {self.high:.2g}, sure to 95 %)"
+            bounds = f"{_show_rate(self.low)} to {_show_rate(self.high)} times a day, sure to 95 %"
+            yield f"changes {_spell_rate(self.rate)} ({bounds})"
         if self.when:
             yield self.when
         if (now := self.now) is not None:
@@ -228,6 +233,14 @@ def _hours(looks: Sequence[tuple[Instant, bool]], zone: tzinfo) -> dict[tuple[in
             local = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=(before + at) // 2)).astimezone(zone)
             found[local.weekday(), local.hour] += 1
     return dict(found)
+
+
+def _spell_rate(rate: float) -> str:
+    return f"{rate:.2g} times a day" if rate >= 1 else f"once in {1 / max(rate, LEAST_RATE):,.0f} days"
+
+
+def _show_rate(rate: float) -> str:
+    return f"{rate:.2g}" if rate >= LEAST_RATE else "0"
 
 
 def _spell(duration: Duration) -> str:

@@ -26,7 +26,7 @@ RECENT: Final[Duration] = 7 * DAY
 KIND_MENDS: Final[Mapping[str, str]] = {
     "404": "tidings drop {name}, or watch its new address",
     "410": "tidings drop {name}, or watch its new address",
-    "address": "tidings settings fetch  # fetch.allow_networks names private networks that may be asked",
+    "address": "tidings settings fetch  # fetch.allow_networks names the private networks that requests may reach",
     "robots": "tidings settings fetch  # fetch.robots, or `Robots ignored because`, if the site is yours",
     "scope": 'tidings alter {name} Scope "/*"  # or another first page: a link of it must be in the scope',
     "size": "tidings settings fetch  # fetch.max_body_bytes",

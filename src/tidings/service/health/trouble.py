@@ -45,7 +45,7 @@ class Trouble:
     @property
     def line(self) -> str:
         """Return the words followed by the fix."""
-        return f"{self.words}  (mend: {self.mend})" if self.mend else self.words
+        return f"{self.words}  (fix: {self.mend})" if self.mend else self.words
 
     def record(self, *, sentinel: str = "") -> Record:
         """Return the trouble as a record, of `sentinel` if given."""

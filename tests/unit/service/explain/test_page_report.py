@@ -51,7 +51,7 @@ def test_it_is_said_what_one_check_more_would_bring() -> None:
     report = PageReport(1, "https://a.example/", "", 2.0, 1.5, 2.6, list(paces(2.0, 4.0)), {}, "", ["clock: ticks"])
 
     assert [
-        "changes 2 times a day (1.5 to 2.6, sure to 95 %)",
+        "changes 2 times a day (1.5 to 2.6 times a day, sure to 95 %)",
         "4 checks a day: half of its changes are seen within 3 h, 21.3% are hidden by a newer one",
         "    3 checks a day: within 4 h, 27.0% hidden",
         "    5 checks a day: within 2 h 24 min, 17.6% hidden",
@@ -60,3 +60,15 @@ def test_it_is_said_what_one_check_more_would_bring() -> None:
         "left out as noise: clock: ticks",
     ] == [*report.lines()]
     assert DAY // 8 == report.paces[1].delay
+
+
+@pytest.mark.parametrize(
+    ("rates", "expected"),
+    [
+        ((0.5, 4.6e-16, 4.9), "changes once in 2 days (0 to 4.9 times a day, sure to 95 %)"),
+        ((0.0, 0.0, 0.01), "changes once in 1,000 days (0 to 0.01 times a day, sure to 95 %)"),
+    ],
+)
+def test_a_small_rate_is_said_in_days(rates: tuple[float, float, float], expected: str) -> None:
+    """Nobody reads 4.6e-16 times a day."""
+    assert expected == next(PageReport(1, "https://a.example/", "", *rates, [], {}, "", []).lines())
