@@ -17,10 +17,9 @@ import trustme
 from tests.fakes import Page, Seen, WebServer, Wire
 from tests.hostile import Word
 from tests.hostile_rows import raw
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import HOUR, MINUTE, Duration
 from tidings.errors import TidingsError
-from tidings.service.run.monitor import Monitor
 
 EVERY = "Monitor all words Fetch every 1 hour slack 1 s"
 TEXT = " ".join(f"Line {number} of the timetable is as long as any." for number in range(100))
@@ -51,13 +50,10 @@ def _save(clause: str) -> Callable[[World], str]:
 
 def _live(world: World, *durations: Duration, then: Callable[[int], None] = lambda step: None) -> None:
     """Let the service live for these times, and something happen after each."""
-
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for step, duration in enumerate(durations):
-            await world.pass_time(monitor, duration)
+            service.pass_time(duration)
             then(step)
-
-    play(world, story)
 
 
 def _polls(world: World) -> str:

@@ -44,6 +44,36 @@ class Row:
     why: str = ""
 
 
+def leave(tool: str, name: str, clauses: str, page: Page, lines: str, media: str = HTML) -> Row:
+    """Return a filter after which a page has these lines, which ` | ` parts; `clauses` come after `Monitor all words`."""
+    return Row(
+        tool=tool,
+        name=name,
+        says=ALL + clauses,
+        page=page,
+        media=media,
+        leaves=tuple(lines.split(" | ") if lines else ()),
+    )
+
+
+def report(tool: str, name: str, says: str, page: Page, later: Page, told: str, media: str = HTML) -> Row:
+    """Return a filter by which this is reported of a second page, which ` | ` parts."""
+    return Row(
+        tool=tool,
+        name=name,
+        says=says,
+        page=page,
+        media=media,
+        later=later,
+        told=tuple(told.split(" | ") if told else ()),
+    )
+
+
+def refuse(tool: str, name: str, why: str) -> Row:
+    """Return a filter that no sentence says."""
+    return Row(tool=tool, name=name, why=why)
+
+
 def sentence(row: Row) -> Sentinel:
     """Return what a row says, as a sentinel."""
     done = parse(f"Create Sentinel s Using https://shop.example/p {row.says}")
@@ -135,735 +165,495 @@ NO_STATE = "conditions ask of what changed, not of what else stands on the page;
 
 def _elements(tool: str) -> Iterator[Row]:
     """Yield the rows of filters that take elements, which urlwatch and webchanges have alike."""
-    yield Row(
-        tool=tool,
-        name="css",
-        says=f'{ALL} Select css "ul#green > li.new"',
-        page=SHOP,
-        leaves=("Sencha more", "Gyokuro"),
+    yield leave(tool, "css", 'Select css "ul#green > li.new"', SHOP, "Sencha more | Gyokuro")
+    yield leave(tool, "css: exclude", 'Select css "ul.teas" Exclude css "a"', SHOP, "Sencha | Lung Ching | Gyokuro")
+    yield leave(
+        tool,
+        "css: skip, maxitems",
+        "Select xpath \"(//*[contains(@class, 'rack')])[position() > 1 and position() <= 3]\"",
+        RACKS,
+        "two | three",
     )
-    yield Row(
-        tool=tool,
-        name="css: exclude",
-        says=f'{ALL} Select css "ul.teas" Exclude css "a"',
-        page=SHOP,
-        leaves=("Sencha", "Lung Ching", "Gyokuro"),
-    )
-    yield Row(
-        tool=tool,
-        name="css: skip, maxitems",
-        says=f"{ALL} Select xpath \"(//*[contains(@class, 'rack')])[position() > 1 and position() <= 3]\"",
-        page=RACKS,
-        leaves=("two", "three"),
-    )
-    yield Row(
-        tool=tool,
-        name="css: sort",
-        says=f'{ALL} Select css "b.item" Transform sort lines',
-        page=MIXED,
-        leaves=("apple", "fig", "pear"),
-    )
-    yield Row(
-        tool=tool,
-        name="css: method xml",
-        says=f'{ALL} Select xpath "//item/*[self::title or self::pubDate]"',
-        page=NEWS,
+    yield leave(tool, "css: sort", 'Select css "b.item" Transform sort lines', MIXED, "apple | fig | pear")
+    yield leave(
+        tool,
+        "css: method xml",
+        'Select xpath "//item/*[self::title or self::pubDate]"',
+        NEWS,
+        "First | 2026-01-02 | Second | 2026-01-03",
         media=XML,
-        leaves=("First", "2026-01-02", "Second", "2026-01-03"),
     )
-    yield Row(
-        tool=tool,
-        name="css: namespaces",
-        says=f'{ALL} Select xpath "//item/m:tag"',
-        page=NEWS,
+    yield leave(tool, "css: namespaces", 'Select xpath "//item/m:tag"', NEWS, "rivers | hills", media=XML)
+    yield leave(tool, "xpath", 'Select xpath "/html/body/ul/li[@class]"', SHOP, "Assam | Sencha more | Gyokuro")
+    yield leave(
+        tool,
+        "xpath: text(), @attribute",
+        """Select xpath "//ul[1]/li[1]/text() | //ul[2]/@id" """,
+        SHOP,
+        "Assam | green",
+    )
+    yield leave(
+        tool,
+        "xpath: exclude",
+        "Select xpath \"//ul[@id='green']\" Exclude xpath \"//a | //li[@class='new hot']\"",
+        SHOP,
+        "Sencha | Lung Ching",
+    )
+    yield leave(
+        tool, "xpath: skip, maxitems", 'Select xpath "(//p)[position() > 1 and position() <= 3]"', RACKS, "two | three"
+    )
+    yield leave(
+        tool,
+        "xpath: method xml",
+        'Select xpath "//item/title/text() | //item/pubDate/text()"',
+        NEWS,
+        "First | 2026-01-02 | Second | 2026-01-03",
         media=XML,
-        leaves=("rivers", "hills"),
     )
-    yield Row(
-        tool=tool,
-        name="xpath",
-        says=f'{ALL} Select xpath "/html/body/ul/li[@class]"',
-        page=SHOP,
-        leaves=("Assam", "Sencha more", "Gyokuro"),
-    )
-    yield Row(
-        tool=tool,
-        name="xpath: text(), @attribute",
-        says=f"""{ALL} Select xpath "//ul[1]/li[1]/text() | //ul[2]/@id" """,
-        page=SHOP,
-        leaves=("Assam", "green"),
-    )
-    yield Row(
-        tool=tool,
-        name="xpath: exclude",
-        says=f"{ALL} Select xpath \"//ul[@id='green']\" Exclude xpath \"//a | //li[@class='new hot']\"",
-        page=SHOP,
-        leaves=("Sencha", "Lung Ching"),
-    )
-    yield Row(
-        tool=tool,
-        name="xpath: skip, maxitems",
-        says=f'{ALL} Select xpath "(//p)[position() > 1 and position() <= 3]"',
-        page=RACKS,
-        leaves=("two", "three"),
-    )
-    yield Row(
-        tool=tool,
-        name="xpath: method xml",
-        says=f'{ALL} Select xpath "//item/title/text() | //item/pubDate/text()"',
-        page=NEWS,
-        media=XML,
-        leaves=("First", "2026-01-02", "Second", "2026-01-03"),
-    )
-    yield Row(
-        tool=tool,
-        name="xpath: namespaces",
-        says=f'{ALL} Select xpath "//item/m:tag/text()"',
-        page=NEWS,
-        media=XML,
-        leaves=("rivers", "hills"),
-    )
-    yield Row(tool=tool, name="element-by-id", says=f'{ALL} Select css "#black"', page=SHOP, leaves=("Assam", "Ceylon"))
-    yield Row(
-        tool=tool,
-        name="element-by-class",
-        says=f"""{ALL} Select css "[class='new']" """,
-        page=SHOP,
-        leaves=("Assam", "Sencha more"),
-    )
-    yield Row(
-        tool=tool,
-        name="element-by-style",
-        says=f"""{ALL} Select css "[style='color:red']" """,
-        page=SHOP,
-        leaves=("Only this week",),
-    )
-    yield Row(tool=tool, name="element-by-tag", says=f'{ALL} Select css "i"', page=SHOP, leaves=("Sunday",))
+    yield leave(tool, "xpath: namespaces", 'Select xpath "//item/m:tag/text()"', NEWS, "rivers | hills", media=XML)
+    yield leave(tool, "element-by-id", 'Select css "#black"', SHOP, "Assam | Ceylon")
+    yield leave(tool, "element-by-class", """Select css "[class='new']" """, SHOP, "Assam | Sencha more")
+    yield leave(tool, "element-by-style", """Select css "[style='color:red']" """, SHOP, "Only this week")
+    yield leave(tool, "element-by-tag", 'Select css "i"', SHOP, "Sunday")
 
 
 def _texts(tool: str) -> Iterator[Row]:
     """Yield the rows of filters that make and mend text, which urlwatch and webchanges have alike."""
-    yield Row(
-        tool=tool,
-        name="html2text",
-        says=f"{ALL} OR all links",
-        page='<p>A <b>page</b> of <a href="/one">ours</a></p><script>x()</script>',
-        later='<p>A <i>page</i> of <a href="/two">ours</a></p><script>y()</script>',
-        told=("-https://shop.example/one", "+https://shop.example/two"),
+    yield report(
+        tool,
+        "html2text",
+        f"{ALL} OR all links",
+        '<p>A <b>page</b> of <a href="/one">ours</a></p><script>x()</script>',
+        '<p>A <i>page</i> of <a href="/two">ours</a></p><script>y()</script>',
+        "-https://shop.example/one | +https://shop.example/two",
     )
-    yield Row(tool=tool, name="html2text: bs4", says=ALL, page=PLAN, leaves=("Day", "Sold", "Monday", "10,000"))
-    yield Row(
-        tool=tool,
-        name="re.sub",
-        says=rf'{ALL} Transform replace regex "(?i)rain" with "wet"',
-        page=LINES,
+    yield leave(tool, "html2text: bs4", "", PLAN, "Day | Sold | Monday | 10,000")
+    yield leave(
+        tool,
+        "re.sub",
+        r'Transform replace regex "(?i)rain" with "wet"',
+        LINES,
+        "warm today | wet at noon | wet, then sun | warm today | cold at night",
         media=TEXT,
-        leaves=("warm today", "wet at noon", "wet, then sun", "warm today", "cold at night"),
     )
-    yield Row(
-        tool=tool,
-        name="re.sub: groups in repl",
-        says=rf'{ALL} Transform replace regex "(\w+) today" with "today \1"',
-        page="warm today\nnot now\n",
+    yield leave(
+        tool,
+        "re.sub: groups in repl",
+        r'Transform replace regex "(\w+) today" with "today \1"',
+        "warm today\nnot now\n",
+        "today warm | not now",
         media=TEXT,
-        leaves=("today warm", "not now"),
     )
-    yield Row(
-        tool=tool,
-        name="re.findall",
-        says=r'Monitor regex "-[a-z]{3}-"',
-        page="one-abc-two-def-three\nno-jkl-more\n",
-        later="two-abc-one-deg-four\nso-jkl-less\n",
+    yield report(
+        tool,
+        "re.findall",
+        r'Monitor regex "-[a-z]{3}-"',
+        "one-abc-two-def-three\nno-jkl-more\n",
+        "two-abc-one-deg-four\nso-jkl-less\n",
+        "--def- | +-deg-",
         media=TEXT,
-        told=("--def-", "+-deg-"),
     )
-    yield Row(tool=tool, name="re.findall: repl", why=PARTS_OF_PATTERN)
-    yield Row(
-        tool=tool,
-        name="sort",
-        says=f"{ALL} Transform sort lines",
-        page=PLAIN,
-        media=TEXT,
-        leaves=("apple", "fig", "pear"),
+    yield refuse(tool, "re.findall: repl", PARTS_OF_PATTERN)
+    yield leave(tool, "sort", "Transform sort lines", PLAIN, "apple | fig | pear", media=TEXT)
+    yield refuse(tool, "sort: separator", LINES_ONLY)
+    yield report(tool, "sort: reverse", f"{ALL} Transform sort lines", PLAIN, "fig\npear\napple\n", "", media=TEXT)
+    yield report(tool, "reverse", ALL, PLAIN, "pear\nplum\nfig\n", "apple > plum", media=TEXT)
+    yield refuse(tool, "reverse: separator", LINES_ONLY)
+    yield leave(tool, "strip", "", "  The line   \n\nand one more  ", "The line | and one more", media=TEXT)
+    yield report(
+        tool,
+        "beautify",
+        "Monitor any change",
+        "<body><p>a<p><a href=/l>b</a></body>",
+        "<body>\n <p>\n  a\n </p>\n <p>\n  <a href='/l'>b</a>\n </p>\n</body>",
+        "",
     )
-    yield Row(tool=tool, name="sort: separator", why=LINES_ONLY)
-    yield Row(
-        tool=tool,
-        name="sort: reverse",
-        says=f"{ALL} Transform sort lines",
-        page=PLAIN,
-        later="fig\npear\napple\n",
-        media=TEXT,
-        told=(),
-    )
-    yield Row(
-        tool=tool, name="reverse", says=ALL, page=PLAIN, later="pear\nplum\nfig\n", media=TEXT, told=("apple > plum",)
-    )
-    yield Row(tool=tool, name="reverse: separator", why=LINES_ONLY)
-    yield Row(
-        tool=tool,
-        name="strip",
-        says=ALL,
-        page="  The line   \n\nand one more  ",
-        media=TEXT,
-        leaves=("The line", "and one more"),
-    )
-    yield Row(
-        tool=tool,
-        name="beautify",
-        says="Monitor any change",
-        page="<body><p>a<p><a href=/l>b</a></body>",
-        later="<body>\n <p>\n  a\n </p>\n <p>\n  <a href='/l'>b</a>\n </p>\n</body>",
-        told=(),
-    )
-    yield Row(tool=tool, name="format-json", says="Monitor any change", page=FLAT, later=PRETTY, media=JSON, told=())
-    yield Row(
-        tool=tool,
-        name="pretty-xml",
-        says="Monitor any change",
-        page="<a><b>1</b><c>tea</c></a>",
-        later="<a>\n  <b>1</b>\n  <c>tea</c>\n</a>\n",
+    yield report(tool, "format-json", "Monitor any change", FLAT, PRETTY, "", media=JSON)
+    yield report(
+        tool,
+        "pretty-xml",
+        "Monitor any change",
+        "<a><b>1</b><c>tea</c></a>",
+        "<a>\n  <b>1</b>\n  <c>tea</c>\n</a>\n",
+        "",
         media=XML,
-        told=(),
     )
-    yield Row(
-        tool=tool, name="pdf2text", says=ALL, page=pdf([["A leaf of print"]]), media=PDF, leaves=("A leaf of print",)
-    )
-    yield Row(tool=tool, name="pdf2text: password", why="a PDF under a password is refused; there is no clause for one")
-    yield Row(
-        tool=tool,
-        name="ical2text",
-        says=ALL,
-        page=CALENDAR,
-        later=CALENDAR.replace("T183000", "T190000"),
+    yield leave(tool, "pdf2text", "", pdf([["A leaf of print"]]), "A leaf of print", media=PDF)
+    yield refuse(tool, "pdf2text: password", "a PDF under a password is refused; there is no clause for one")
+    yield report(
+        tool,
+        "ical2text",
+        ALL,
+        CALENDAR,
+        CALENDAR.replace("T183000", "T190000"),
+        "20260302T183000 > 20260302T190000",
         media=ICAL,
-        told=("20260302T183000 > 20260302T190000",),
     )
-    yield Row(
-        tool=tool,
-        name="csv2text",
-        says="Monitor table",
-        page=DATA,
-        later=DATA.replace("Leeds", "Hull"),
+    yield report(
+        tool,
+        "csv2text",
+        "Monitor table",
+        DATA,
+        DATA.replace("Leeds", "Hull"),
+        "Doe, town: Leeds > Doe, town: Hull",
         media=CSV,
-        told=("Doe, town: Leeds > Doe, town: Hull",),
     )
-    yield Row(
-        tool=tool,
-        name="csv2text: has_header, ignore_header",
-        says="Monitor table",
-        page="Smith,York\nDoe,Leeds\n",
-        later="Smith,York\nDoe,Hull\n",
+    yield report(
+        tool,
+        "csv2text: has_header, ignore_header",
+        "Monitor table",
+        "Smith,York\nDoe,Leeds\n",
+        "Smith,York\nDoe,Hull\n",
+        "Doe, York: Leeds > Doe, York: Hull",
         media=CSV,
-        told=("Doe, York: Leeds > Doe, York: Hull",),
     )
-    yield Row(
-        tool=tool,
-        name="jq: a path",
-        says=f'{ALL} Select jsonpath "$[*].title"',
-        page=JOBS,
-        media=JSON,
-        leaves=("Baker", "Miller"),
-    )
-    yield Row(tool=tool, name="jq: a computation", why=NO_JQ)
-    yield Row(tool=tool, name="ocr", why=NO_PICTURES)
-    yield Row(tool=tool, name="shellpipe", why=NO_PROGRAM)
-    yield Row(
-        tool=tool,
-        name="sha1sum",
-        says="Monitor any change",
-        page=PLAIN,
-        later="pear\napple\nfog\n",
-        media=TEXT,
-        told=("fig > fog",),
-    )
-    yield Row(
-        tool=tool,
-        name="hexdump",
-        says="Monitor any change",
-        page=PICTURE,
-        later=PICTURE + b"\x02",
-        media="image/png",
-        told=("another body",),
-    )
+    yield leave(tool, "jq: a path", 'Select jsonpath "$[*].title"', JOBS, "Baker | Miller", media=JSON)
+    yield refuse(tool, "jq: a computation", NO_JQ)
+    yield refuse(tool, "ocr", NO_PICTURES)
+    yield refuse(tool, "shellpipe", NO_PROGRAM)
+    yield report(tool, "sha1sum", "Monitor any change", PLAIN, "pear\napple\nfog\n", "fig > fog", media=TEXT)
+    yield report(tool, "hexdump", "Monitor any change", PICTURE, PICTURE + b"\x02", "another body", media="image/png")
 
 
 def _urlwatch() -> Iterator[Row]:
     tool = "urlwatch"
     yield from _elements(tool)
     yield from _texts(tool)
-    yield Row(
-        tool=tool,
-        name="grep",
-        says=f'{ALL} Transform keep lines regex "rain"',
-        page=LINES,
+    yield leave(tool, "grep", 'Transform keep lines regex "rain"', LINES, "rain, then sun", media=TEXT)
+    yield leave(
+        tool,
+        "grepi",
+        'Transform drop lines regex "rain"',
+        LINES,
+        "warm today | RAIN at noon | warm today | cold at night",
         media=TEXT,
-        leaves=("rain, then sun",),
     )
-    yield Row(
-        tool=tool,
-        name="grepi",
-        says=f'{ALL} Transform drop lines regex "rain"',
-        page=LINES,
+    yield leave(
+        tool,
+        "remove-duplicate-lines",
+        "Transform unique lines",
+        LINES,
+        "warm today | RAIN at noon | rain, then sun | cold at night",
         media=TEXT,
-        leaves=("warm today", "RAIN at noon", "warm today", "cold at night"),
     )
-    yield Row(
-        tool=tool,
-        name="remove-duplicate-lines",
-        says=f"{ALL} Transform unique lines",
-        page=LINES,
-        media=TEXT,
-        leaves=("warm today", "RAIN at noon", "rain, then sun", "cold at night"),
-    )
-    yield Row(tool=tool, name="striplines", says=ALL, page="  a b \n\tc  \n", media=TEXT, leaves=("a b", "c"))
-    yield Row(
-        tool=tool,
-        name="diff_filter: grep ^[+]",
-        says=f"{ALL} inserted",
-        page=PLAIN,
-        later="apple\nfig\nplum\n",
-        media=TEXT,
-        told=("+plum",),
-    )
-    yield Row(
-        tool=tool,
-        name="diff_filter: grep ^[-]",
-        says=f"{ALL} deleted",
-        page=PLAIN,
-        later="apple\nfig\nplum\n",
-        media=TEXT,
-        told=("-pear",),
-    )
+    yield leave(tool, "striplines", "", "  a b \n\tc  \n", "a b | c", media=TEXT)
+    yield report(tool, "diff_filter: grep ^[+]", f"{ALL} inserted", PLAIN, "apple\nfig\nplum\n", "+plum", media=TEXT)
+    yield report(tool, "diff_filter: grep ^[-]", f"{ALL} deleted", PLAIN, "apple\nfig\nplum\n", "-pear", media=TEXT)
 
 
 def _webchanges() -> Iterator[Row]:
     tool = "webchanges"
     yield from _elements(tool)
     yield from _texts(tool)
-    yield Row(
-        tool=tool,
-        name="keep_lines_containing: text",
-        says=f'{ALL} Transform keep lines "warm"',
-        page=LINES,
+    yield leave(
+        tool, "keep_lines_containing: text", 'Transform keep lines "warm"', LINES, "warm today | warm today", media=TEXT
+    )
+    yield leave(
+        tool,
+        "keep_lines_containing: re",
+        'Transform keep lines regex "(?i)^rain"',
+        LINES,
+        "RAIN at noon | rain, then sun",
         media=TEXT,
-        leaves=("warm today", "warm today"),
     )
-    yield Row(
-        tool=tool,
-        name="keep_lines_containing: re",
-        says=f'{ALL} Transform keep lines regex "(?i)^rain"',
-        page=LINES,
+    yield leave(
+        tool,
+        "delete_lines_containing: text",
+        'Transform drop lines "warm"',
+        LINES,
+        "RAIN at noon | rain, then sun | cold at night",
         media=TEXT,
-        leaves=("RAIN at noon", "rain, then sun"),
     )
-    yield Row(
-        tool=tool,
-        name="delete_lines_containing: text",
-        says=f'{ALL} Transform drop lines "warm"',
-        page=LINES,
+    yield leave(
+        tool,
+        "delete_lines_containing: re",
+        'Transform drop lines regex "(?i)^rain"',
+        LINES,
+        "warm today | warm today | cold at night",
         media=TEXT,
-        leaves=("RAIN at noon", "rain, then sun", "cold at night"),
     )
-    yield Row(
-        tool=tool,
-        name="delete_lines_containing: re",
-        says=f'{ALL} Transform drop lines regex "(?i)^rain"',
-        page=LINES,
+    yield leave(tool, "strip: splitlines", "", "  a b \n\tc  \n", "a b | c", media=TEXT)
+    yield leave(
+        tool,
+        "strip: chars, side",
+        'Transform replace regex "[x,]+$" with ""',
+        "tea,x\nx, milk,\n",
+        "tea | x milk",
         media=TEXT,
-        leaves=("warm today", "warm today", "cold at night"),
     )
-    yield Row(tool=tool, name="strip: splitlines", says=ALL, page="  a b \n\tc  \n", media=TEXT, leaves=("a b", "c"))
-    yield Row(
-        tool=tool,
-        name="strip: chars, side",
-        says=f'{ALL} Transform replace regex "[x,]+$" with ""',
-        page="tea,x\nx, milk,\n",
-        media=TEXT,
-        leaves=("tea", "x milk"),
+    yield report(
+        tool,
+        "absolute_links",
+        "Monitor all links",
+        '<a href="/one">a</a>',
+        '<a href="https://shop.example/one">a</a><a href="two">b</a>',
+        "+https://shop.example/two",
     )
-    yield Row(
-        tool=tool,
-        name="absolute_links",
-        says="Monitor all links",
-        page='<a href="/one">a</a>',
-        later='<a href="https://shop.example/one">a</a><a href="two">b</a>',
-        told=("+https://shop.example/two",),
+    yield report(tool, "format-xml", "Monitor any change", "<a><b>1</b></a>", "<a>\n <b>1</b>\n</a>\n", "", media=XML)
+    yield report(tool, "jsontoyaml", "Monitor any change", FLAT, FLAT.replace("x", "y"), "b.c: x > b.c: y", media=JSON)
+    yield leave(
+        tool, "remove_repeated", "Transform unique lines", "dog\ndog\ncat\nmouse\n", "dog | cat | mouse", media=TEXT
     )
-    yield Row(
-        tool=tool,
-        name="format-xml",
-        says="Monitor any change",
-        page="<a><b>1</b></a>",
-        later="<a>\n <b>1</b>\n</a>\n",
-        media=XML,
-        told=(),
+    yield refuse(
+        tool,
+        "remove_repeated: adjacent",
+        "unique leaves the first of equal lines wherever they stand; one that comes again after others is left out too",
     )
-    yield Row(
-        tool=tool,
-        name="jsontoyaml",
-        says="Monitor any change",
-        page=FLAT,
-        later=FLAT.replace("x", "y"),
-        media=JSON,
-        told=("b.c: x > b.c: y",),
+    yield refuse(
+        tool,
+        "remove_repeated: ignore_case",
+        "unique takes lines as they are written; a replace that makes them alike would change what is told",
     )
-    yield Row(
-        tool=tool,
-        name="remove_repeated",
-        says=f"{ALL} Transform unique lines",
-        page="dog\ndog\ncat\nmouse\n",
-        media=TEXT,
-        leaves=("dog", "cat", "mouse"),
-    )
-    yield Row(
-        tool=tool,
-        name="remove_repeated: adjacent",
-        why="unique leaves the first of equal lines wherever they stand; one that comes again after others is left out too",
-    )
-    yield Row(
-        tool=tool,
-        name="remove_repeated: ignore_case",
-        why="unique takes lines as they are written; a replace that makes them alike would change what is told",
-    )
-    yield Row(tool=tool, name="html2text: strip_tags", says=ALL, page=PLAN, leaves=("Day", "Sold", "Monday", "10,000"))
-    yield Row(
-        tool=tool, name="pypdf", says=ALL, page=pdf([["A leaf of print"]]), media=PDF, leaves=("A leaf of print",)
-    )
-    yield Row(tool=tool, name="pypdf: password", why="a PDF under a password is refused; there is no clause for one")
-    yield Row(tool=tool, name="execute", why=NO_PROGRAM)
+    yield leave(tool, "html2text: strip_tags", "", PLAN, "Day | Sold | Monday | 10,000")
+    yield leave(tool, "pypdf", "", pdf([["A leaf of print"]]), "A leaf of print", media=PDF)
+    yield refuse(tool, "pypdf: password", "a PDF under a password is refused; there is no clause for one")
+    yield refuse(tool, "execute", NO_PROGRAM)
     for name in ("sha256sum", "ascii85", "base64"):
-        yield Row(
-            tool=tool,
-            name=name,
-            says="Monitor any change",
-            page=PICTURE,
-            later=PICTURE + b"\x02",
-            media="image/png",
-            told=("another body",),
-        )
-    yield Row(
-        tool=tool,
-        name="additions_only",
-        says=f"{ALL} inserted",
-        page=PLAIN,
-        later="apple\nfig\nplum\n",
-        media=TEXT,
-        told=("+plum",),
-    )
-    yield Row(
-        tool=tool,
-        name="deletions_only",
-        says=f"{ALL} deleted",
-        page=PLAIN,
-        later="apple\nfig\nplum\n",
-        media=TEXT,
-        told=("-pear",),
-    )
-    yield Row(
-        tool=tool,
-        name="differ: deepdiff",
-        says="Monitor any change",
-        page='{"a": {"b": 1}, "c": [1, 2]}',
-        later='{"c": [1, 2, 3], "a": {"b": 2}}',
+        yield report(tool, name, "Monitor any change", PICTURE, PICTURE + b"\x02", "another body", media="image/png")
+    yield report(tool, "additions_only", f"{ALL} inserted", PLAIN, "apple\nfig\nplum\n", "+plum", media=TEXT)
+    yield report(tool, "deletions_only", f"{ALL} deleted", PLAIN, "apple\nfig\nplum\n", "-pear", media=TEXT)
+    yield report(
+        tool,
+        "differ: deepdiff",
+        "Monitor any change",
+        '{"a": {"b": 1}, "c": [1, 2]}',
+        '{"c": [1, 2, 3], "a": {"b": 2}}',
+        "a.b: 1 > a.b: 2 | +c[2]: 3",
         media=JSON,
-        told=("a.b: 1 > a.b: 2", "+c[2]: 3"),
     )
-    yield Row(tool=tool, name="differ: image", why=NO_PICTURES)
-    yield Row(tool=tool, name="differ: command", why=NO_PROGRAM)
+    yield refuse(tool, "differ: image", NO_PICTURES)
+    yield refuse(tool, "differ: command", NO_PROGRAM)
 
 
 def _changedetection() -> Iterator[Row]:
     tool = "changedetection.io"
-    yield Row(
-        tool=tool,
-        name="include_filters: css",
-        says=f'{ALL} Select css ".new, p"',
-        page=SHOP,
-        leaves=("Assam", "Sencha more", "Gyokuro", "Only this week", "Shut on Sunday"),
+    yield leave(
+        tool,
+        "include_filters: css",
+        'Select css ".new, p"',
+        SHOP,
+        "Assam | Sencha more | Gyokuro | Only this week | Shut on Sunday",
     )
-    yield Row(
-        tool=tool,
-        name="include_filters: xpath1",
-        says=f"{ALL} Select xpath \"//ul[@id='black']/li\"",
-        page=SHOP,
-        leaves=("Assam", "Ceylon"),
+    yield leave(tool, "include_filters: xpath1", "Select xpath \"//ul[@id='black']/li\"", SHOP, "Assam | Ceylon")
+    yield refuse(
+        tool,
+        "include_filters: xpath 2 and 3",
+        "XPath is 1.0 here; most of it that selects can be said, functions of later versions cannot",
     )
-    yield Row(
-        tool=tool,
-        name="include_filters: xpath 2 and 3",
-        why="XPath is 1.0 here; most of it that selects can be said, functions of later versions cannot",
+    yield leave(tool, "include_filters: json", 'Select jsonpath "$[*].title"', JOBS, "Baker | Miller", media=JSON)
+    yield leave(tool, "include_filters: jq, a path", 'Select jsonpath "$[0].firm"', JOBS, "Ovens", media=JSON)
+    yield refuse(tool, "include_filters: jq, a computation", NO_JQ)
+    yield report(
+        tool,
+        "include_filters: css and xpath",
+        'Monitor all words in css "h1" OR all words in xpath "//i"',
+        SHOP,
+        SHOP.replace("Sunday", "Monday").replace("Ceylon", "Java"),
+        "Sunday > Monday",
     )
-    yield Row(
-        tool=tool,
-        name="include_filters: json",
-        says=f'{ALL} Select jsonpath "$[*].title"',
-        page=JOBS,
-        media=JSON,
-        leaves=("Baker", "Miller"),
-    )
-    yield Row(
-        tool=tool,
-        name="include_filters: jq, a path",
-        says=f'{ALL} Select jsonpath "$[0].firm"',
-        page=JOBS,
-        media=JSON,
-        leaves=("Ovens",),
-    )
-    yield Row(tool=tool, name="include_filters: jq, a computation", why=NO_JQ)
-    yield Row(
-        tool=tool,
-        name="include_filters: css and xpath",
-        says='Monitor all words in css "h1" OR all words in xpath "//i"',
-        page=SHOP,
-        later=SHOP.replace("Sunday", "Monday").replace("Ceylon", "Java"),
-        told=("Sunday > Monday",),
-    )
-    yield Row(
-        tool=tool,
-        name="subtractive_selectors: css",
-        says=f'{ALL} Exclude css "ul" Exclude css "p"',
-        page=SHOP,
-        leaves=("Teas",),
-    )
-    yield Row(
-        tool=tool,
-        name="subtractive_selectors: xpath",
-        says=f'{ALL} Exclude xpath "//ul" Exclude xpath "//p"',
-        page=SHOP,
-        leaves=("Teas",),
-    )
-    yield Row(
-        tool=tool,
-        name="ignore_text",
-        says=f'{ALL} Transform drop lines regex "(?i)rain"',
-        page=LINES,
+    yield leave(tool, "subtractive_selectors: css", 'Exclude css "ul" Exclude css "p"', SHOP, "Teas")
+    yield leave(tool, "subtractive_selectors: xpath", 'Exclude xpath "//ul" Exclude xpath "//p"', SHOP, "Teas")
+    yield leave(
+        tool,
+        "ignore_text",
+        'Transform drop lines regex "(?i)rain"',
+        LINES,
+        "warm today | warm today | cold at night",
         media=TEXT,
-        leaves=("warm today", "warm today", "cold at night"),
     )
-    yield Row(
-        tool=tool,
-        name="ignore_text: /re/flags",
-        says=f'{ALL} Transform drop lines regex "(?i)^rain .*"',
-        page=LINES,
+    yield leave(
+        tool,
+        "ignore_text: /re/flags",
+        'Transform drop lines regex "(?i)^rain .*"',
+        LINES,
+        "warm today | rain, then sun | warm today | cold at night",
         media=TEXT,
-        leaves=("warm today", "rain, then sun", "warm today", "cold at night"),
     )
-    yield Row(
-        tool=tool,
-        name="extract_lines_containing",
-        says=f'{ALL} Transform keep lines regex "(?i)RAIN|cold"',
-        page=LINES,
+    yield leave(
+        tool,
+        "extract_lines_containing",
+        'Transform keep lines regex "(?i)RAIN|cold"',
+        LINES,
+        "RAIN at noon | rain, then sun | cold at night",
         media=TEXT,
-        leaves=("RAIN at noon", "rain, then sun", "cold at night"),
     )
-    yield Row(
-        tool=tool,
-        name="extract_text: /re/",
-        says=r'Monitor regex "(\d+) left"',
-        page="<p>Blue: 5 left</p><p>Red: 7 left</p>",
-        later="<p>New! Blue: 5 left</p><p>Red: 6 left</p>",
-        told=("-7", "+6"),
+    yield report(
+        tool,
+        "extract_text: /re/",
+        r'Monitor regex "(\d+) left"',
+        "<p>Blue: 5 left</p><p>Red: 7 left</p>",
+        "<p>New! Blue: 5 left</p><p>Red: 6 left</p>",
+        "-7 | +6",
     )
-    yield Row(
-        tool=tool,
-        name="extract_text: a text",
-        says=r'Monitor regex "(?i)sold out"',
-        page="<p>Blue: sold out</p>",
-        later="<p>Blue, for you: Sold out</p><p>Red: sold out</p>",
-        told=("+Sold out",),
+    yield report(
+        tool,
+        "extract_text: a text",
+        r'Monitor regex "(?i)sold out"',
+        "<p>Blue: sold out</p>",
+        "<p>Blue, for you: Sold out</p><p>Red: sold out</p>",
+        "+Sold out",
     )
-    yield Row(
-        tool=tool,
-        name="trigger_text",
-        says=f'{ALL} where matches "(?i)on sale"',
-        page="<p>Lamp, new</p><p>Price 5</p>",
-        later="<p>Lamp, on sale</p><p>Price 5</p>",
-        told=("new > on sale",),
+    yield report(
+        tool,
+        "trigger_text",
+        f'{ALL} where matches "(?i)on sale"',
+        "<p>Lamp, new</p><p>Price 5</p>",
+        "<p>Lamp, on sale</p><p>Price 5</p>",
+        "new > on sale",
     )
-    yield Row(
-        tool=tool,
-        name="trigger_text: that stands elsewhere on the page",
-        why="`where` asks what came, so that a page that has the text already is not told of again",
+    yield refuse(
+        tool,
+        "trigger_text: that stands elsewhere on the page",
+        "`where` asks what came, so that a page that has the text already is not told of again",
     )
-    yield Row(tool=tool, name="text_should_not_be_present", why=NO_STATE)
-    yield Row(
-        tool=tool,
-        name="trim_text_whitespace, ignore_whitespace",
-        says="Monitor any change",
-        page="a  b\n c\n",
-        later=" a b \n\nc",
+    yield refuse(tool, "text_should_not_be_present", NO_STATE)
+    yield report(
+        tool,
+        "trim_text_whitespace, ignore_whitespace",
+        "Monitor any change",
+        "a  b\n c\n",
+        " a b \n\nc",
+        "",
         media=TEXT,
-        told=(),
     )
-    yield Row(
-        tool=tool,
-        name="remove_duplicate_lines",
-        says=f"{ALL} Transform unique lines",
-        page=LINES,
+    yield leave(
+        tool,
+        "remove_duplicate_lines",
+        "Transform unique lines",
+        LINES,
+        "warm today | RAIN at noon | rain, then sun | cold at night",
         media=TEXT,
-        leaves=("warm today", "RAIN at noon", "rain, then sun", "cold at night"),
     )
-    yield Row(
-        tool=tool,
-        name="sort_text_alphabetically",
-        says=f"{ALL} Transform sort lines",
-        page=PLAIN,
+    yield leave(tool, "sort_text_alphabetically", "Transform sort lines", PLAIN, "apple | fig | pear", media=TEXT)
+    yield leave(
+        tool,
+        "strip_ignored_lines",
+        'Transform drop lines "rain"',
+        LINES,
+        "warm today | RAIN at noon | warm today | cold at night",
         media=TEXT,
-        leaves=("apple", "fig", "pear"),
     )
-    yield Row(
-        tool=tool,
-        name="strip_ignored_lines",
-        says=f'{ALL} Transform drop lines "rain"',
-        page=LINES,
+    yield refuse(
+        tool,
+        "check_unique_lines",
+        "versions are compared two by two; a line that was there once, went and came again is told again (noise is learned)",
+    )
+    yield report(tool, "filter_text_added", f"{ALL} inserted", PLAIN, "apple\nfig\nplum\n", "+plum", media=TEXT)
+    yield report(tool, "filter_text_removed", f"{ALL} deleted", PLAIN, "apple\nfig\nplum\n", "-pear", media=TEXT)
+    yield report(
+        tool,
+        "filter_text_replaced",
+        f"{ALL} updated",
+        "pear one\napple\n",
+        "pear two\napple\nfig\n",
+        "one > two",
         media=TEXT,
-        leaves=("warm today", "RAIN at noon", "warm today", "cold at night"),
-    )
-    yield Row(
-        tool=tool,
-        name="check_unique_lines",
-        why="versions are compared two by two; a line that was there once, went and came again is told again (noise is learned)",
-    )
-    yield Row(
-        tool=tool,
-        name="filter_text_added",
-        says=f"{ALL} inserted",
-        page=PLAIN,
-        later="apple\nfig\nplum\n",
-        media=TEXT,
-        told=("+plum",),
-    )
-    yield Row(
-        tool=tool,
-        name="filter_text_removed",
-        says=f"{ALL} deleted",
-        page=PLAIN,
-        later="apple\nfig\nplum\n",
-        media=TEXT,
-        told=("-pear",),
-    )
-    yield Row(
-        tool=tool,
-        name="filter_text_replaced",
-        says=f"{ALL} updated",
-        page="pear one\napple\n",
-        later="pear two\napple\nfig\n",
-        media=TEXT,
-        told=("one > two",),
     )
     for name, says in (("> <", "where value > 8"), (">= <=", "where value >= 9")):
-        yield Row(
-            tool=tool,
-            name=f"conditions: extracted_number {name}",
-            says=f"Monitor number {says}",
-            page="<p>Left: 7</p>",
-            later="<p>Left: 9</p>",
-            told=("7 > 9",),
+        yield report(
+            tool,
+            f"conditions: extracted_number {name}",
+            f"Monitor number {says}",
+            "<p>Left: 7</p>",
+            "<p>Left: 9</p>",
+            "7 > 9",
         )
-    yield Row(tool=tool, name="conditions: extracted_number == !=", why="a number is compared with < <= > >= only")
-    yield Row(
-        tool=tool,
-        name="conditions: page_filtered_text contains",
-        says=f'{ALL} where contains "sale"',
-        page="<p>Lamp, new</p>",
-        later="<p>Lamp, sale</p>",
-        told=("new > sale",),
+    yield refuse(tool, "conditions: extracted_number == !=", "a number is compared with < <= > >= only")
+    yield report(
+        tool,
+        "conditions: page_filtered_text contains",
+        f'{ALL} where contains "sale"',
+        "<p>Lamp, new</p>",
+        "<p>Lamp, sale</p>",
+        "new > sale",
     )
-    yield Row(
-        tool=tool,
-        name="conditions: page_filtered_text contains_regex",
-        says=f'{ALL} where matches "(?i)SALE|bargain"',
-        page="<p>Lamp, new</p>",
-        later="<p>Lamp, sale</p>",
-        told=("new > sale",),
+    yield report(
+        tool,
+        "conditions: page_filtered_text contains_regex",
+        f'{ALL} where matches "(?i)SALE|bargain"',
+        "<p>Lamp, new</p>",
+        "<p>Lamp, sale</p>",
+        "new > sale",
     )
     for name in ("not contains", "starts_with, ends_with", "length_min, length_max", "=="):
-        yield Row(tool=tool, name=f"conditions: page_filtered_text {name}", why=NO_STATE)
-    yield Row(
-        tool=tool,
-        name="conditions: levenshtein_ratio",
-        says=f"{ALL} where share > 30%",
-        page="<p>one two three four</p>",
-        later="<p>one 2 3 four</p>",
-        told=("two three > 2 3",),
+        yield refuse(tool, f"conditions: page_filtered_text {name}", NO_STATE)
+    yield report(
+        tool,
+        "conditions: levenshtein_ratio",
+        f"{ALL} where share > 30%",
+        "<p>one two three four</p>",
+        "<p>one 2 3 four</p>",
+        "two three > 2 3",
     )
-    yield Row(tool=tool, name="conditions: levenshtein_distance", why="changed words are counted, not signs")
-    yield Row(tool=tool, name="conditions: word_count", why=NO_STATE)
-    yield Row(
-        tool=tool,
-        name="conditions_match_logic: ALL",
-        says="Monitor number where value > 8 but value < 10",
-        page="<p>Left: 7</p>",
-        later="<p>Left: 9</p>",
-        told=("7 > 9",),
+    yield refuse(tool, "conditions: levenshtein_distance", "changed words are counted, not signs")
+    yield refuse(tool, "conditions: word_count", NO_STATE)
+    yield report(
+        tool,
+        "conditions_match_logic: ALL",
+        "Monitor number where value > 8 but value < 10",
+        "<p>Left: 7</p>",
+        "<p>Left: 9</p>",
+        "7 > 9",
     )
-    yield Row(
-        tool=tool,
-        name="conditions_match_logic: ANY",
-        says="Monitor number where value > 100 OR number where value < 10",
-        page="<p>Left: 70</p>",
-        later="<p>Left: 9</p>",
-        told=("70 > 9",),
+    yield report(
+        tool,
+        "conditions_match_logic: ANY",
+        "Monitor number where value > 100 OR number where value < 10",
+        "<p>Left: 70</p>",
+        "<p>Left: 9</p>",
+        "70 > 9",
     )
-    yield Row(
-        tool=tool,
-        name="restock: in_stock_only",
-        says='Monitor availability where matches "InStock"',
-        page=offer("9.50", "OutOfStock"),
-        later=offer("9.50"),
-        told=("OutOfStock > InStock",),
+    yield report(
+        tool,
+        "restock: in_stock_only",
+        'Monitor availability where matches "InStock"',
+        offer("9.50", "OutOfStock"),
+        offer("9.50"),
+        "OutOfStock > InStock",
     )
-    yield Row(
-        tool=tool,
-        name="restock: all_changes",
-        says="Monitor availability",
-        page=offer("9.50"),
-        later=offer("9.90", "OutOfStock"),
-        told=("InStock > OutOfStock",),
+    yield report(
+        tool,
+        "restock: all_changes",
+        "Monitor availability",
+        offer("9.50"),
+        offer("9.90", "OutOfStock"),
+        "InStock > OutOfStock",
     )
-    yield Row(
-        tool=tool,
-        name="restock: follow_price_changes",
-        says="Monitor availability OR price",
-        page=offer("9.50"),
-        later=offer("9.90"),
-        told=("9.50 EUR > 9.90 EUR",),
+    yield report(
+        tool,
+        "restock: follow_price_changes",
+        "Monitor availability OR price",
+        offer("9.50"),
+        offer("9.90"),
+        "9.50 EUR > 9.90 EUR",
     )
-    yield Row(
-        tool=tool,
-        name="restock: price_change_min, price_change_max",
-        says="Monitor price where value < 8 OR price where value > 12",
-        page=offer("9.50"),
-        later=offer("7.90"),
-        told=("9.50 EUR > 7.90 EUR",),
+    yield report(
+        tool,
+        "restock: price_change_min, price_change_max",
+        "Monitor price where value < 8 OR price where value > 12",
+        offer("9.50"),
+        offer("7.90"),
+        "9.50 EUR > 7.90 EUR",
     )
-    yield Row(
-        tool=tool,
-        name="restock: price_change_threshold_percent",
-        says="Monitor price where changes by 5%",
-        page=offer("9.50"),
-        later=offer("9.60"),
-        told=(),
+    yield report(
+        tool,
+        "restock: price_change_threshold_percent",
+        "Monitor price where changes by 5%",
+        offer("9.50"),
+        offer("9.60"),
+        "",
     )
-    yield Row(
-        tool=tool,
-        name="track_ldjson_price_data",
-        says="Monitor price",
-        page=offer("9.50"),
-        later=offer("8.50"),
-        told=("9.50 EUR > 8.50 EUR",),
+    yield report(tool, "track_ldjson_price_data", "Monitor price", offer("9.50"), offer("8.50"), "9.50 EUR > 8.50 EUR")
+    yield report(
+        tool,
+        "render_anchor_tag_content",
+        f"{ALL} OR all links",
+        '<a href="/one">a</a>',
+        '<a href="/two">a</a>',
+        "-https://shop.example/one | +https://shop.example/two",
     )
-    yield Row(
-        tool=tool,
-        name="render_anchor_tag_content",
-        says=f"{ALL} OR all links",
-        page='<a href="/one">a</a>',
-        later='<a href="/two">a</a>',
-        told=("-https://shop.example/one", "+https://shop.example/two"),
-    )
-    yield Row(tool=tool, name="processor: image_ssim_diff", why=NO_PICTURES)
-    yield Row(tool=tool, name="llm_intent, llm_change_summary", why="no model reads pages; `where` says what is meant")
+    yield refuse(tool, "processor: image_ssim_diff", NO_PICTURES)
+    yield refuse(tool, "llm_intent, llm_change_summary", "no model reads pages; `where` says what is meant")
 
 
 ROWS = (*_urlwatch(), *_webchanges(), *_changedetection())

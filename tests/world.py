@@ -1,11 +1,10 @@
 """A whole Tidings on a manual clock: a loopback web, a real database in a folder, the real service. Months pass in milliseconds.
 
 ```
-async def story(world):
-    world.page("/a", "<p>one</p>")
-    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
-    async with world.monitor() as monitor:
-        await world.pass_time(monitor, 2 * HOUR)
+world.page("/a", "<p>one</p>")
+world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+with serve(world) as service:
+    service.pass_time(2 * HOUR)
 ```
 """
 
@@ -18,9 +17,10 @@ import io
 import json
 import re
 import tempfile
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.fakes import Page, WebServer
 from tidings.clock import SECOND, Duration, ManualClock
@@ -44,6 +44,8 @@ FLAGS = {
     "serve.lease_seconds": "100000000",
 }
 HOPELESS = 20_000
+
+T = TypeVar("T")
 
 
 @functools.cache
@@ -250,6 +252,45 @@ def play(world: World, story: Callable[[Monitor], Coroutine[Any, Any, None]], *,
             await story(monitor)
 
     asyncio.run(act())
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service that runs, a step at a time, as its test says."""
+
+    world: World
+    monitor: Monitor
+    runner: asyncio.Runner
+
+    def settle(self) -> None:
+        """Step until nothing is under way and nothing more is due at this instant."""
+        self.run(self.world.settle(self.monitor))
+
+    def pass_time(self, duration: Duration) -> None:
+        """Let so much time pass, from one due instant to the next."""
+        self.run(self.world.pass_time(self.monitor, duration))
+
+    def run(self, act: Coroutine[Any, Any, T]) -> T:
+        """Return what something yields that is awaited beside the service."""
+        return self.runner.run(act)
+
+
+@contextlib.contextmanager
+def serve(world: World, *, spreads: bool = False) -> Iterator[Service]:
+    """Yield the service of a world, which runs to the end of the block: a story without `await`."""
+    with asyncio.Runner() as runner, contextlib.ExitStack() as closing:
+        monitoring = world.monitor(spreads=spreads)
+        monitor = runner.run(_enter(monitoring))
+        closing.push(lambda *error: runner.run(_exit(monitoring, error)))
+        yield Service(world, monitor, runner)
+
+
+async def _enter(monitoring: contextlib.AbstractAsyncContextManager[Monitor]) -> Monitor:
+    return await monitoring.__aenter__()
+
+
+async def _exit(monitoring: contextlib.AbstractAsyncContextManager[Monitor], error: tuple[Any, ...]) -> bool | None:
+    return await monitoring.__aexit__(*error)
 
 
 def seconds(number: float) -> Duration:

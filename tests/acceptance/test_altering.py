@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR
 from tidings.errors import SentinelError
 from tidings.service.on_demand.trial import Tried, trial
-from tidings.service.run.monitor import Monitor
 from tidings.service.sentinels.apply import Applied, apply
 from tidings.storage.db.database import open_database
 
@@ -95,17 +94,15 @@ def test_another_clause_is_never_a_change_of_the_page(world: World):
     world.page("/a", '<p>one</p><a href="/x">x</a>')
     _apply(world, "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         _apply(world, "Create Sentinel s Using {/a} Monitor links Fetch every 1 hour")
-        await world.pass_time(monitor, 3 * HOUR)
+        service.pass_time(3 * HOUR)
         world.page("/a", '<p>two</p><a href="/x">x</a>')
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         assert [] == world.changes()
         world.page("/a", '<p>two</p><a href="/y">x</a>')
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     (change,) = world.changes()
 
     assert "all links" == change["kind"]
@@ -120,16 +117,14 @@ def test_another_rate_of_telling_loses_nothing_that_had_gathered(world: World):
     text = "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour slack 1 s Notify By webhook " + hook
     _apply(world, text + " Every 4 day")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>count 1</p>")
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         _apply(world, text + " immediate")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.page("/a", "<p>count 2</p>")
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
 
     assert ["change.found", "change.found"] == [m["type"] for _, m in world.received]
     assert ["1", "2"] == [m["data"]["updated"][0]["new"] for _, m in world.received]
@@ -155,18 +150,16 @@ def test_another_filter_is_never_a_change_of_the_page_that_answers_304(world: Wo
     world.page("/a", '<p class="a">one</p><p class="b">1</p>', etag='"1"')
     world.add('Create Sentinel s Using {/a} Monitor all words in css ".a" Fetch every 1 hour')
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
         before = len(world.server.seen)
         world.add('Alter s Monitor all words in css ".b"')
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         after = world.server.seen[before:]
         assert [False, True] == ["if-none-match" in seen.headers for seen in after][:2]
         assert [] == world.changes()
         world.page("/a", '<p class="a">two</p><p class="b">2</p>', etag='"2"')
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     (change,) = world.changes()
 
     assert [{"old": "1", "new": "2"}] == change["updated"]
@@ -178,13 +171,11 @@ def test_a_change_at_the_same_time_as_the_edit_is_told_under_the_new_meaning(wor
     world.page("/a", '<p class="a">one</p><p class="b">1</p>', etag='"same"')
     world.add('Create Sentinel s Using {/a} Monitor all words in css ".a" Fetch every 1 hour')
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
         world.page("/a", '<p class="a">two</p><p class="b">2</p>', etag='"same"')
         world.add('Alter s Monitor all words in css ".b"')
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
     (change,) = world.changes()
     revisions = world.read(lambda c: c.rows("SELECT revision FROM change"))
 
@@ -198,14 +189,12 @@ def test_class_a_keeps_the_tick_and_class_b_makes_it_anew(world: World):
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 4 hour slack 0 s")
     begun = world.clock.now()
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         world.add("Alter s Notify By console immediate Importance 0.9")
-        await world.pass_time(monitor, 8 * HOUR)
+        service.pass_time(8 * HOUR)
         world.add("Alter s Fetch every 3 hour slack 0 s")
-        await world.pass_time(monitor, 4 * HOUR)
-
-    play(world, story)
+        service.pass_time(4 * HOUR)
     looks = [(p.charged_at - begun) // HOUR for p in world.polls()]
     texts = world.read(lambda c: c.rows("SELECT number, text FROM sentinel_revision ORDER BY number"))
 
@@ -226,20 +215,18 @@ def test_asking_for_a_page_in_another_way_begins_anew_on_it(world: World):
     world.server.pages["/a"] = answer
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
         world.add('Alter s Header "X-Who" "me"')
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         assert 2 == len({p.page_id for p in world.polls()})
         assert 1 != world.polls()[-1].page_id
         world.add("Alter s Header none")
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         assert 1 == world.polls()[-1].page_id
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         world.page("/a", "<p>for nobody</p>")
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
 
     assert ["1"] == [c["page"] for c in world.changes()]
     assert 1 == world.sentinel("s").pages
@@ -287,12 +274,10 @@ def test_a_life_is_altered_from_where_it_stands(world: World):
     )
     begun = world.clock.now()
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, DAY)
+    with serve(world) as service:
+        service.pass_time(DAY)
         world.add("Alter s For 2 day; Alter w From now + 1 hour")
-        await world.pass_time(monitor, 4 * DAY)
-
-    play(world, story)
+        service.pass_time(4 * DAY)
     rows = [world.sentinel(name) for name in ("s", "w", "after")]
 
     assert ("ended", 2 * DAY) == (rows[0].state, rows[0].ended_at - begun)
@@ -307,20 +292,18 @@ def test_what_happened_in_a_pause_is_one_change_that_says_so(world: World):
         "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour; Create Sentinel c Using {/a} Monitor all words"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
         world.add("Disable s; Disable c")
         before = len(world.polls())
         for number in range(1, 4):
             world.page("/a", f"<p>count {number}</p>")
-            await world.pass_time(monitor, DAY)
+            service.pass_time(DAY)
         assert before == len(world.polls())
         world.add("Enable s; Enable c")
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         world.page("/a", "<p>count 4</p>")
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
 
     for name in ("s", "c"):
         across, plain = world.changes(name)
@@ -334,16 +317,14 @@ def test_a_pause_in_which_nothing_happened_marks_nothing(world: World):
     world.page("/a", "<p>count 0</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
         world.add("Disable s")
-        await world.pass_time(monitor, DAY)
+        service.pass_time(DAY)
         world.add("Enable s")
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         world.page("/a", "<p>count 1</p>")
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
     (change,) = world.changes()
 
     assert "pause" not in change["summary"]
@@ -356,18 +337,16 @@ def test_enabled_afresh_the_pause_is_not_told(world: World):
         "Create Sentinel s Using {/a} Monitor all words Fetch every 4 hour; Create Sentinel other Using {/a} Monitor all words Fetch every 1 day slack 0 s"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
         world.add("Disable s")
         world.page("/a", "<p>count 1</p>")
-        await world.pass_time(monitor, 2 * DAY)
+        service.pass_time(2 * DAY)
         world.page("/a", "<p>count 2</p>")
         world.add("Enable s fresh")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.page("/a", "<p>count 3</p>")
-        await world.pass_time(monitor, 5 * HOUR)
-
-    play(world, story)
+        service.pass_time(5 * HOUR)
 
     assert [[{"old": "2", "new": "3"}]] == [c["updated"] for c in world.changes("s")]
 
@@ -381,13 +360,11 @@ def test_a_name_that_is_used_again_takes_nobody_along(world: World):
     )
     begun = world.clock.now()
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, DAY)
+    with serve(world) as service:
+        service.pass_time(DAY)
         world.add("Drop x")
         world.add("Create Sentinel x Using {/a} Monitor any change Fetch every 1 day")
-        await world.pass_time(monitor, 9 * DAY)
-
-    play(world, story)
+        service.pass_time(9 * DAY)
 
     assert ("ended", 8 * DAY) == (world.sentinel("s").state, world.sentinel("s").ended_at - begun)
 
@@ -468,16 +445,14 @@ def test_another_compare_during_a_look_tells_nothing_twice(world: World, before:
     world.page("/a", "<p>one</p>")
     world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour {before}")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>two</p>")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         _altering_answer(world, f"Alter s {after}", "<p>three</p>")
-        await world.pass_time(monitor, 4 * HOUR)
+        service.pass_time(4 * HOUR)
         world.page("/a", "<p>four</p>")
-        await world.pass_time(monitor, 4 * HOUR)
-
-    play(world, story)
+        service.pass_time(4 * HOUR)
 
     assert expected == [f"{pair['old']}→{pair['new']}" for record in world.changes() for pair in record["updated"]]
     assert [] == world.violations()
@@ -488,14 +463,12 @@ def test_another_monitor_during_a_look_tells_neither_the_switch_nor_twice(world:
     world.page("/a", '<p>one</p><a href="/1">x</a>')
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         _altering_answer(world, "Alter s Monitor all links", '<p>two</p><a href="/2">x</a>')
-        await world.pass_time(monitor, 4 * HOUR)
+        service.pass_time(4 * HOUR)
         world.page("/a", '<p>three</p><a href="/3">x</a>')
-        await world.pass_time(monitor, 4 * HOUR)
-
-    play(world, story)
+        service.pass_time(4 * HOUR)
     words, links = world.changes()
 
     assert ("all words", [{"old": "one", "new": "two"}]) == (words["kind"], words["updated"])

@@ -8,9 +8,8 @@ from itertools import pairwise
 import pytest
 
 from tests.fakes import Headers
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import DAY, HOUR, MINUTE, Duration
-from tidings.service.run.monitor import Monitor
 
 GOOD = "<h1>Prices</h1><p>Tea costs 5 euro.</p>"
 TOLERANCE = 0.2
@@ -51,14 +50,12 @@ def test_an_answer_without_a_version_is_told_once_and_waited_for(world: World, r
     world.page("/a", GOOD)
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 4 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<h1>no</h1>", status=row.status, headers=row.headers)
-        await world.pass_time(monitor, 9 * HOUR + 2 * row.first)
+        service.pass_time(9 * HOUR + 2 * row.first)
         world.page("/a", GOOD)
-        await world.pass_time(monitor, DAY + 5 * HOUR)
-
-    play(world, story)
+        service.pass_time(DAY + 5 * HOUR)
     failed = [p for p in world.polls() if p.outcome == "error"]
     told = world.events("page.error", "page.ok")
     waits = [later.charged_at - sooner.charged_at for sooner, later in pairwise(failed)]
@@ -80,15 +77,13 @@ def test_a_page_that_was_never_there_waits_for_its_birth(world: World):
         f"Create Sentinel s Using {{/a}} Monitor any change Fetch every 1 hour Notify By webhook {world.receiver()} immediate"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 5 * HOUR)
+    with serve(world) as service:
+        service.pass_time(5 * HOUR)
         assert [] == world.versions()
         world.page("/a", GOOD)
-        await world.pass_time(monitor, DAY)
+        service.pass_time(DAY)
         world.page("/a", GOOD.replace("5", "6"))
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
 
     assert ["page.error", "page.ok"] == [e.type for e in world.events("page.error", "page.ok")]
     assert [("1.1", "1.2")] == [(c["from_version"], c["to_version"]) for c in world.changes()]
@@ -99,7 +94,7 @@ def test_a_page_that_was_never_there_waits_for_its_birth(world: World):
     ] == ["the page has appeared" in message["data"].get("summary", "") for _, message in world.received]
 
 
-@pytest.mark.parametrize(("status", "told"), [(301, 1), (308, 1), (302, 0), (307, 0)])
+@pytest.mark.parametrize(("status", "told"), [(308, 1), (302, 0)])
 def test_a_page_that_has_moved_for_good_is_told_once(world: World, status: int, told: int):
     """After three looks and a day people hear where it is now; it is watched on by way of its old address. What is for now is not told."""
     world.page("/b", GOOD)
@@ -108,12 +103,10 @@ def test_a_page_that_has_moved_for_good_is_told_once(world: World, status: int, 
         f"Create Sentinel s Using {{/a}} Monitor any change Fetch every 6 hour Notify By webhook {world.receiver()} immediate"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, DAY - HOUR)
+    with serve(world) as service:
+        service.pass_time(DAY - HOUR)
         assert [] == world.events("page.moved")
-        await world.pass_time(monitor, 3 * DAY)
-
-    play(world, story)
+        service.pass_time(3 * DAY)
 
     assert [world.server.url("/b")] * told == [e.data["to"] for e in world.events("page.moved")]
     assert told == len(world.received)
@@ -122,22 +115,19 @@ def test_a_page_that_has_moved_for_good_is_told_once(world: World, status: int, 
     assert [] == world.violations()
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_what_a_redirect_leads_to_is_the_page(world: World, status: int):
+def test_what_a_redirect_leads_to_is_the_page(world: World):
     """The target's content is the page's version, and only its content can change: a redirect that comes or goes is none."""
     world.page("/b", GOOD)
     world.page("/a", GOOD)
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        world.page("/a", "", status=status, headers={"Location": "/b"})
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.settle()
+        world.page("/a", "", status=302, headers={"Location": "/b"})
+        service.pass_time(HOUR)
         assert ([], 1) == (world.changes(), len(world.versions()))
         world.page("/b", GOOD.replace("5", "6"))
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert [[{"old": "5", "new": "6"}]] == [c["updated"] for c in world.changes()]
     assert [] == world.violations()

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import HOUR, MINUTE
-from tidings.service.run.monitor import Monitor
 
 JSON = {"Content-Type": "application/json"}
 DONE = '[{"id": 1, "state": "done"}]'
@@ -25,13 +24,11 @@ def watch(world: World, text: str, bodies: list[str], **more: Any) -> list[dict[
     world.page("/p", bodies[0], **more)
     world.add(f"Create Sentinel s Using {{/p}} Monitor {text} Fetch every 1 hour Notify By webhook {hook} immediate")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for body in bodies[1:]:
             world.page("/p", body, **more)
-            await world.pass_time(monitor, HOUR + MINUTE)
-
-    play(world, story)
+            service.pass_time(HOUR + MINUTE)
     assert [] == world.violations()
     return [message["data"] for _, message in world.received]
 
@@ -107,14 +104,12 @@ def test_a_part_that_one_check_misses_does_not_appear(world: World) -> None:
         f"Notify By webhook {hook} immediate"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/p", "<b id=a>2</b>")
-        await world.pass_time(monitor, HOUR + 30_000_000)
+        service.pass_time(HOUR + 30_000_000)
         world.page("/p", "<b id=a>2</b><b id=b>1</b>")
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
 
     assert [[{"old": "1", "new": "2"}]] == [change["updated"] for change in world.changes()]
     assert [[]] == [change["inserted"] for change in world.changes()]
@@ -126,14 +121,12 @@ def test_a_part_that_was_lost_and_is_back_beside_another_is_notified_with_its_te
     world.page("/p", "<b id=a>1</b><b id=b>1</b>")
     world.add('Create Sentinel s Using {/p} Monitor words in css "#a" OR words in css "#b" Fetch every 1 hour')
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/p", "<b id=a>1</b>")
-        await world.pass_time(monitor, 3 * HOUR)
+        service.pass_time(3 * HOUR)
         world.page("/p", "<b id=a>1</b><b id=b>7</b>")
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
 
     assert ["part.lost", "part.back"] == [event.type for event in world.events("part.lost", "part.back")]
     assert [["7"]] == [change["inserted"] for change in world.changes()]

@@ -12,7 +12,7 @@ import pytest
 import trustme
 
 from tests.fakes import Page, WebServer
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.isolation.runner import Done
 from tidings.service.run.monitor import Monitor
@@ -42,15 +42,13 @@ def test_a_wall_is_withheld_then_told_once_and_nothing_changed_back(world: World
     world.page("/a", TEXT)
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        _suspect(monitor, b"wall", "blocked")
-        await world.settle(monitor)
+    with serve(world) as service:
+        _suspect(service.monitor, b"wall", "blocked")
+        service.settle()
         world.page("/a", "<p>wall</p>")
-        await world.pass_time(monitor, 6 * HOUR)
+        service.pass_time(6 * HOUR)
         world.page("/a", TEXT)
-        await world.pass_time(monitor, 2 * DAY)
-
-    play(world, story)
+        service.pass_time(2 * DAY)
     withheld = [p for p in world.polls() if p.outcome == "quarantined"]
 
     assert [] == world.changes()
@@ -67,13 +65,11 @@ def test_a_page_that_really_became_short_is_told_after_a_second_look(world: Worl
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
     begun = world.clock.now()
 
-    async def story(monitor: Monitor) -> None:
-        _suspect(monitor, b"sold out", "collapsed")
-        await world.settle(monitor)
+    with serve(world) as service:
+        _suspect(service.monitor, b"sold out", "collapsed")
+        service.settle()
         world.page("/a", "<title>Prices</title><p>All sold out.</p>")
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
 
     assert 1 == len(world.changes())
     assert [HOUR, HOUR + 5 * MINUTE] == [p.charged_at - begun for p in world.polls()[1:3]]
@@ -85,15 +81,13 @@ def test_a_page_that_is_back_at_the_second_look_was_nothing(world: World):
     world.page("/a", TEXT)
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        _suspect(monitor, b"<!-- nothing -->", "empty")
-        await world.settle(monitor)
+    with serve(world) as service:
+        _suspect(service.monitor, b"<!-- nothing -->", "empty")
+        service.settle()
         world.page("/a", "<!-- nothing -->")
-        await world.pass_time(monitor, HOUR + MINUTE)
+        service.pass_time(HOUR + MINUTE)
         world.page("/a", TEXT)
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
 
     assert [] == world.changes()
     assert [] == world.events("page.error")
@@ -106,13 +100,11 @@ def test_a_first_look_at_a_wall_makes_no_baseline(world: World):
     world.page("/a", "<p>wall</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        _suspect(monitor, b"wall", "blocked")
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        _suspect(service.monitor, b"wall", "blocked")
+        service.pass_time(HOUR)
         world.page("/a", TEXT)
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+        service.pass_time(DAY)
 
     assert [] == world.changes()
     assert [TEXT.encode().__len__()] == [v.size for v in world.versions()]
@@ -124,14 +116,12 @@ def test_a_doubt_is_cleared_up_before_the_next_tick(world: World):
     world.page("/a", TEXT)
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 day")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "", status=500)
-        await world.pass_time(monitor, DAY)
+        service.pass_time(DAY)
         world.page("/a", TEXT)
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     failed, again = world.polls()[1:3]
 
     assert ("error", "unchanged") == (failed.outcome, again.outcome)
@@ -230,12 +220,10 @@ def test_one_host_that_is_gone_among_others_is_its_own_error(world: World):
         other.pages["/a"] = Page(TEXT.encode(), {"Content-Type": "text/html"})
         world.add(f"Create Sentinel s{n} Using {other.url('/a')} Monitor any change Fetch every 10 min")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         others[0].__exit__(None, None, None)
-        await world.pass_time(monitor, 5 * HOUR)
-
-    play(world, story)
+        service.pass_time(5 * HOUR)
     for other in others[1:]:
         other.__exit__(None, None, None)
 
@@ -267,14 +255,12 @@ def test_an_error_and_its_end_are_told_once_to_who_asked(world: World):
         f"Create Sentinel s Using {{/a}} Monitor any change Fetch every 1 hour Notify By webhook {hook} immediate"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "", status=503)
-        await world.pass_time(monitor, DAY)
+        service.pass_time(DAY)
         world.page("/a", TEXT.replace("Item 7", "Item seven"))
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+        service.pass_time(DAY)
     told = [message for _, message in world.received]
 
     assert ["page.error", "change.found", "page.ok"] == sorted(
@@ -292,14 +278,12 @@ def test_a_digest_tells_errors_as_lines(world: World):
         f"Create Sentinel s Using {{/a}} Monitor any change Fetch every 1 hour Notify By webhook {hook} Every 2 day"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "", status=503)
-        await world.pass_time(monitor, DAY)
+        service.pass_time(DAY)
         world.page("/a", TEXT)
-        await world.pass_time(monitor, 3 * DAY)
-
-    play(world, story)
+        service.pass_time(3 * DAY)
     ((_, message),) = world.received
 
     assert ["page.error", "page.ok"] == [record["event"] for record in message["data"]["changes"]]

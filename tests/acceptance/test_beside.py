@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.fakes import Page, Seen, Wire, response
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import HOUR, MINUTE, SECOND, SystemClock
 from tidings.errors import ServiceError
 from tidings.model.watch.sentinel import Command
@@ -103,16 +103,13 @@ def test_an_interval_altered_during_a_look_holds(world: World):
 
 def test_an_interval_altered_and_heard_of_during_a_look_holds(world: World):
     """The same if the service has taken in the alteration before the answer comes."""
-
-    async def story(monitor: Monitor) -> None:
-        await second_look(world, monitor, lambda: alter(world, "1 min"))
+    world.add(STATEMENT + "1 hour")
+    with serve(world) as service:
+        service.run(second_look(world, service.monitor, lambda: alter(world, "1 min")))
         before = len(world.polls())
-        await world.pass_time(monitor, 5 * MINUTE)
+        service.pass_time(5 * MINUTE)
 
         assert 5 <= len(world.polls()) - before <= 6
-
-    world.add(STATEMENT + "1 hour")
-    play(world, story)
 
     assert all(5 <= count <= 6 for count in minutely(world))
 
@@ -121,21 +118,21 @@ def test_a_page_that_comes_back_during_its_look_is_not_asked_twice(make_world):
     """Disabled and enabled again while its page is asked for: nobody asks a second time meanwhile, and no unit is refused."""
     world: World = make_world(fetch__host_connections="4")
 
-    async def story(monitor: Monitor) -> None:
-        under_way = await second_look(
-            world,
-            monitor,
-            lambda: command(world, "disable"),
-            lambda: command(world, "enable"),
-            lambda: monitor.polling.requests.ask(1),
-            lambda: None,
+    world.add(STATEMENT + "1 hour")
+    with serve(world) as service:
+        under_way = service.run(
+            second_look(
+                world,
+                service.monitor,
+                lambda: command(world, "disable"),
+                lambda: command(world, "enable"),
+                lambda: service.monitor.polling.requests.ask(1),
+                lambda: None,
+            )
         )
-        await world.pass_time(monitor, MINUTE)
+        service.pass_time(MINUTE)
 
         assert 1 == under_way
-
-    world.add(STATEMENT + "1 hour")
-    play(world, story)
 
     assert 3 == len(world.polls())
     assert [] == world.events("problem.unit")
@@ -146,20 +143,18 @@ def test_what_a_user_decides_first_is_not_stepped_over(world: World):
     """A sentinel that is disabled, or dropped, just before the service starts it stays so, and the service goes on."""
     world.page("/a", "<p>one</p>")
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for verb, state in (("disable", "disabled"), ("drop", "ended")):
             world.add(STATEMENT.replace("Sentinel s", f"Sentinel {verb}s") + "1 hour")
-            monitor.planner.touch(await monitor.watchlist.follow())
-            (move,) = activate.course(monitor.watchlist.lives(), now=world.clock.now()).moves
+            service.monitor.planner.touch(service.run(service.monitor.watchlist.follow()))
+            (move,) = activate.course(service.monitor.watchlist.lives(), now=world.clock.now()).moves
             name = f"{verb}s"
             elsewhere(world, lambda c: register.command(c, Command(verb, name), now=world.clock.now()))  # type: ignore[arg-type] # noqa: B023 - called in this turn
-            await monitor.lives._write([move])
-            await world.pass_time(monitor, 10 * SECOND)
+            service.run(service.monitor.lives._write([move]))
+            service.pass_time(10 * SECOND)
             row = world.read(lambda c: c.one("SELECT state FROM sentinel WHERE id = :id", id=move.sentinel_id))  # noqa: B023 - called in this turn
 
             assert (state,) == row
-
-    play(world, story)
 
     assert [] == world.server.seen
     assert [] == world.events("problem.unit", "sentinel.enabled")

@@ -12,10 +12,9 @@ import pytest
 
 from tests.fakes import Page, WebServer
 from tests.fakes_smtp import MailServer
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import AddressError
-from tidings.service.run.monitor import Monitor
 from tidings.storage.watches import endpoints, sentinels
 
 
@@ -53,14 +52,12 @@ def _counting(world: World, channel: str, *, looks: int = 2, pause: int = HOUR) 
     world.page("/a", "<h1>Price</h1><p>count 0</p>")
     world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s Notify By {channel}")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for look in range(1, looks):
             world.page("/a", f"<h1>Price</h1><p>count {look}</p>")
-            await world.pass_time(monitor, HOUR)
-        await world.pass_time(monitor, pause)
-
-    play(world, story)
+            service.pass_time(HOUR)
+        service.pass_time(pause)
 
 
 def test_a_letter_tells_what_changed_and_letters_of_a_sentinel_are_a_thread(mailing: World, mail: MailServer):
@@ -82,14 +79,12 @@ def test_a_letter_that_was_lost_on_its_way_comes_again_as_the_same(mailing: Worl
     mailing.page("/a", "<p>count 0</p>")
     mailing.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Notify By email anna@example.org")
 
-    async def story(monitor: Monitor) -> None:
-        await mailing.settle(monitor)
+    with serve(mailing) as service:
+        service.settle()
         mailing.page("/a", "<p>count 1</p>")
-        await mailing.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         mail.answers.clear()
-        await mailing.pass_time(monitor, 10 * MINUTE)
-
-    play(mailing, story)
+        service.pass_time(10 * MINUTE)
     letters = _letters(mail)
 
     assert len(letters) >= 2
@@ -114,12 +109,10 @@ def test_letters_wait_until_mail_is_set_up(make_world: Callable[..., World], mai
     before = make_world().deliveries()
     later = make_world(**_mail_flags(mail))
 
-    async def story(monitor: Monitor) -> None:
-        later.page("/a", "<h1>Price</h1><p>count 9</p>")
-        await later.pass_time(monitor, HOUR)
-
     later.clock.advance(3 * HOUR)
-    play(later, story)
+    with serve(later) as service:
+        later.page("/a", "<h1>Price</h1><p>count 9</p>")
+        service.pass_time(HOUR)
     (letter,) = _letters(mail)
 
     assert [] == before
@@ -192,11 +185,9 @@ def test_letters_say_when_in_the_zone_of_the_sentinel(world: World):
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Notify By console Zone Asia/Kolkata")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>two</p>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert "+05:30  s  " in world.console.getvalue()

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import DAY, HOUR
 from tidings.service.health import sources
 from tidings.service.people import accounts
 from tidings.service.plan.worth import weight
 from tidings.service.run import indexer
-from tidings.service.run.monitor import Monitor
 from tidings.storage.db.connection import Connection
 from tidings.storage.observed import polls
 from tidings.storage.search.log import SearchLog
@@ -64,24 +63,22 @@ def test_what_comes_moves_and_goes_is_news(world: World):
     show(world, 5, more='<a href="/blog/x">out of scope</a><a href="/docs/p1?utm_source=x#top">again</a>')
     world.add(TEXT)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 3 * HOUR)
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
         assert "" == world.console.getvalue()
         assert {"watched": 6} == world.read(collections.count, 1)
 
         show(world, 7)
-        await world.pass_time(monitor, 4 * HOUR)
+        service.pass_time(4 * HOUR)
         (line,) = world.console.getvalue().splitlines()
         assert line.endswith('docs  page added "Title 5"; page added "Title 6"  collection:docs')
 
         world.page("/docs/p2", "gone", status=404)
         world.page("/docs/p3", "", status=301, headers={"Location": "/docs/new", "Content-Type": "text/html"})
         world.page("/docs/new", f"<title>Title 3</title><p>{prose(3)}</p>")
-        await world.pass_time(monitor, 12 * HOUR)
+        service.pass_time(12 * HOUR)
         said = [line.split("  ")[2] for line in world.console.getvalue().splitlines()[1:]]
         assert {'page "Title 3": "/p3" → "/new"', 'page removed "Title 2"'} == set(said)
-
-    play(world, story)
 
     assert [] == world.violations()
     assert ("gone", "answered 404") == states(world)["/docs/p2"]
@@ -111,10 +108,8 @@ def test_sitemaps_and_feeds_are_followed_packed_too(world: World):
     )
     world.add(TEXT)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
 
     found = states(world)
     assert "watched" == found["/docs/hidden1"][0] == found["/docs/hidden2"][0]
@@ -130,10 +125,8 @@ def test_a_calendar_without_end_takes_a_part_of_the_budget_only(world: World):
         world.page(f"/docs/cal?month={month}", f"<p>Events of month {month}, nothing planned.</p>{links}")
     world.add(TEXT.replace("Depth 3", "Depth 20"))
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(DAY)
 
     found = states(world)
     months = [state for path, state in found.items() if path.startswith("/docs/cal?")]
@@ -155,10 +148,8 @@ def test_lists_that_are_alike_are_followed(world: World):
         world.page(f"/docs/p{number}", f"<p>{prose(number)}</p>")
     world.add(TEXT.replace("Depth 3", "Depth 20"))
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 6 * HOUR)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(6 * HOUR)
 
     assert {"watched": 1 + 12 + 36, "left": 1} == world.read(collections.count, 1)  # list13 is not there
 
@@ -170,10 +161,8 @@ def test_polls_stay_within_the_budget_of_the_collection(world: World):
     show(world, 300)
     world.add("Create Collection docs Using {/docs/} Budget 240 per day")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 6 * HOUR)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(6 * HOUR)
 
     listing = next(row.page_id for row in world.read(subscriptions.listing) if row.label == "pages")
     paid = [poll for poll in world.polls() if poll.page_id != listing]
@@ -197,10 +186,8 @@ def test_its_budget_and_the_share_of_its_owner_both_pay(world: World, share: flo
 
     anna = world.write(own)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 12 * HOUR)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(12 * HOUR)
 
     listing = next(row.page_id for row in world.read(subscriptions.listing) if row.label == "pages")
     paid = [poll for poll in world.polls() if poll.page_id != listing]
@@ -216,13 +203,11 @@ def test_each_page_can_be_watched_for_words(world: World):
     show(world, 4)
     world.add('Create Collection docs Using {/docs/} Budget 4000 per day Monitor keyword "oil" Notify by console')
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 3 * HOUR)
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
         show(world, 5)
         world.page("/docs/p2", f"<title>Title 2</title><p>{prose(2)} oil</p>")
-        await world.pass_time(monitor, 12 * HOUR)
-
-    play(world, story)
+        service.pass_time(12 * HOUR)
 
     (line,) = world.console.getvalue().splitlines()
     assert "/docs/p2" in line
@@ -234,17 +219,13 @@ def test_a_collection_goes_on_after_a_restart(world: World):
     show(world, 5)
     world.add(TEXT)
 
-    async def before(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 3 * HOUR)
-
-    async def after(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
-        show(world, 6)
-        await world.pass_time(monitor, 6 * HOUR)
-
-    play(world, before)
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
     held = len(world.read(subscriptions.listing))
-    play(world, after)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
+        show(world, 6)
+        service.pass_time(6 * HOUR)
 
     assert held + 1 == len(world.read(subscriptions.listing))
     assert 1 == world.console.getvalue().count("page added")
@@ -256,16 +237,14 @@ def test_a_first_page_that_fails_is_a_trouble_that_is_told_once(world: World):
     """
     world.add(TEXT)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 6 * HOUR)
+    with serve(world) as service:
+        service.pass_time(6 * HOUR)
         (line,) = world.console.getvalue().splitlines()
         assert "cannot be watched for now (404)" in line
         assert ["error(404)"] == list_troubles(world)
 
         show(world, 3)
-        await world.pass_time(monitor, 12 * HOUR)
-
-    play(world, story)
+        service.pass_time(12 * HOUR)
 
     assert {"watched": 4} == world.read(collections.count, 1)
     assert [] == world.violations()
@@ -277,20 +256,18 @@ def test_a_scope_that_nothing_is_in_is_a_trouble_that_is_told_once(world: World,
     world.page("/docs/", '<title>Docs</title><a href="/blog/x">elsewhere</a>')
     world.add(f"{TEXT} {monitor}")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 12 * HOUR)
+    with serve(world) as service:
+        service.pass_time(12 * HOUR)
         (line,) = world.console.getvalue().splitlines()
         assert "cannot be watched for now (scope): no page that was read names an address in its scope" in line
         assert ["error(scope)"] == list_troubles(world)
 
         show(world, 3)
-        await world.pass_time(monitor, 12 * HOUR)
+        service.pass_time(12 * HOUR)
         assert [] == list_troubles(world)
         _, over, *_ = world.console.getvalue().splitlines()
         # whether the list was read before all pages were, is chance
         assert "the page has appeared" in over or "the page can be watched again" in over
-
-    play(world, story)
 
     assert [] == world.violations()
 
@@ -304,21 +281,19 @@ def test_pages_whose_changes_help_those_who_search_matter_more(world: World, mon
         world.page(f"/docs/p{number}", f"<title>Title {number}</title><p>{prose(number)} oil</p>")
     world.add(TEXT)
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         with contextlib.closing(SearchLog(world.directory)) as searches:
             searches.note_search("oil", owner_id=1, at=world.clock.now(), times=100)
-        await world.pass_time(monitor, HOUR)
-        await index(world, monkeypatch)
+        service.pass_time(HOUR)
+        service.run(index(world, monkeypatch))
         world.page("/docs/p2", f"<title>Title 2</title><p>{prose(2)} oil oil oil</p>")
         world.page("/docs/p3", f"<title>Title 3</title><p>{prose(3)} tea</p>")
-        await world.pass_time(monitor, 12 * HOUR)
-        await index(world, monkeypatch)
-        await world.pass_time(monitor, HOUR)
-        held = {page.identity.url.rpartition("/")[2]: page for page in monitor.watchlist.pages.values()}
+        service.pass_time(12 * HOUR)
+        service.run(index(world, monkeypatch))
+        service.pass_time(HOUR)
+        held = {page.identity.url.rpartition("/")[2]: page for page in service.monitor.watchlist.pages.values()}
         assert held["p2"].worth > 1.1
         assert held["p3"].worth <= 1.0
         before = weight(held["p2"])
         held["p2"].worth /= 2
         assert before == pytest.approx(2 * weight(held["p2"]))  # it is what the plan goes by
-
-    play(world, story)

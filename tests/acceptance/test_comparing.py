@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import HOUR
 from tidings.isolation.in_process import InProcess
 from tidings.isolation.runner import Died
@@ -43,14 +43,10 @@ def test_each_option_compares_what_the_table_says(world: World):
             f"Create Sentinel s{number} Using {{/a}} Monitor all words Fetch every 1 hour Compare {compare} Notify by console immediate"
         )
 
-    async def first(monitor: Monitor) -> None:
-        await edit(world, monitor, *(f"word{k}" for k in range(1, 6)))
-
-    async def rest(monitor: Monitor) -> None:
-        await edit(world, monitor, *(f"word{k}" for k in range(6, 11)))
-
-    play(world, first)
-    play(world, rest)
+    with serve(world) as service:
+        service.run(edit(world, service.monitor, *(f"word{k}" for k in range(1, 6))))
+    with serve(world) as service:
+        service.run(edit(world, service.monitor, *(f"word{k}" for k in range(6, 11))))
 
     assert EXPECTED == {compare: pairs(world, f"s{number}") for number, compare in enumerate(EXPECTED)}
     assert [True, True, *[False] * 7] == [c.get("partial", False) for c in world.changes("s1")]
@@ -68,10 +64,8 @@ def test_a_slow_sentinel_never_sees_the_rate_of_a_quick_one(world: World):
     world.add("Create Sentinel slow Using {/a} Monitor all words Fetch every 3 hour")
     world.add("Create Sentinel sparse Using {/a} Monitor all words Fetch every 3 hour Compare every 2")
 
-    async def story(monitor: Monitor) -> None:
-        await edit(world, monitor, *(f"word{k}" for k in range(1, 14)))
-
-    play(world, story)
+    with serve(world) as service:
+        service.run(edit(world, service.monitor, *(f"word{k}" for k in range(1, 14))))
 
     assert [(k - 1, k) for k in range(2, 14)] == pairs(world, "quick")
     assert [(1, 3), (3, 6), (6, 9), (9, 12)] == pairs(world, "slow")
@@ -84,12 +78,10 @@ def test_confirm_makes_the_newest_version_the_reference(world: World):
     """
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Compare first")
 
-    async def story(monitor: Monitor) -> None:
-        await edit(world, monitor, "one", "two", "three")
+    with serve(world) as service:
+        service.run(edit(world, service.monitor, "one", "two", "three"))
         world.add("Confirm s")
-        await edit(world, monitor, "four", "three", "two")
-
-    play(world, story)
+        service.run(edit(world, service.monitor, "four", "three", "two"))
     play(world, lambda monitor: edit(world, monitor, "one"))
 
     assert [(1, 2), (1, 3), (3, 4), (3, 6), (3, 7)] == pairs(world, "s")
@@ -113,12 +105,10 @@ def test_another_compare_is_no_change_of_the_page(
     """What was told is not told again after `Alter … Compare`, and what was not yet told is."""
     world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour Compare {before}")
 
-    async def story(monitor: Monitor) -> None:
-        await edit(world, monitor, "one", "two", "three")
+    with serve(world) as service:
+        service.run(edit(world, service.monitor, "one", "two", "three"))
         world.add(f"Alter s Compare {after}")
-        await edit(world, monitor, "three", "four", "five")
-
-    play(world, story)
+        service.run(edit(world, service.monitor, "three", "four", "five"))
 
     assert expected == pairs(world, "s")
 
@@ -135,12 +125,10 @@ def test_a_comparison_that_died_is_made_with_its_own_reference(world: World, mon
             return Died("crash", "killed")
         return await lives(runner, fn, job, **more)
 
-    async def story(monitor: Monitor) -> None:
-        await edit(world, monitor, "one", "two", "three")
+    with serve(world) as service:
+        service.run(edit(world, service.monitor, "one", "two", "three"))
         monkeypatch.setattr(InProcess, "run", dies)
-        await edit(world, monitor, "four")
-
-    play(world, story)
+        service.run(edit(world, service.monitor, "four"))
 
     assert [1] == [len(deaths)]
     assert [(1, 2), (1, 3), (2, 4)] == pairs(world, "s")

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from tests.world import play
+from tests.world import play, serve
 from tidings.clock import HOUR, MINUTE
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import PRESENTERS
@@ -38,16 +38,14 @@ def test_both_pages_changed_within_an_hour(make_world):
     """Example 21: when A and then B change within an hour it is told once, with both pages, their versions, times and texts."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, PAIR)
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         write(world, "a", "two")
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         assert [] == list_records(world)
         write(world, "b", "three")
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
     (record,) = list_records(world)
     a, b = record["parts"]
 
@@ -70,14 +68,12 @@ def test_a_composite_is_readable_in_every_view(make_world):
     """As text and as HTML each page stands with its versions, its time and its edits."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, PAIR)
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         write(world, "a", "two")
         write(world, "b", "three")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     (record,) = list_records(world)
     text = PRESENTERS["changes-as-text"].present([record], Caption(heading="pair"))
     html = PRESENTERS["changes-as-html"].present([record], Caption(heading="pair"))
@@ -94,15 +90,13 @@ def test_a_part_expires(make_world):
     """Changes that are more than the window apart are not told together, and nothing is left of them."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, PAIR)
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         write(world, "a", "two")
-        await world.pass_time(monitor, 80 * MINUTE)
+        service.pass_time(80 * MINUTE)
         write(world, "b", "two")
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
 
     assert [] == list_records(world)
 
@@ -111,15 +105,13 @@ def test_what_was_told_is_told_once(make_world):
     """A pair is consumed: a further change of B alone, within the hour, makes no second pair with the same change of A."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, PAIR)
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         for name, text in (("a", "two"), ("b", "two"), ("b", "three")):
             write(world, name, text)
-            await world.pass_time(monitor, 10 * MINUTE)
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(10 * MINUTE)
+        service.pass_time(HOUR)
 
     assert 1 == len(list_records(world))
 
@@ -128,28 +120,22 @@ def test_a_restart_in_the_middle_of_a_window(make_world):
     """An open window survives to the instant: half of it before a restart, half after; and what ran out meanwhile is not told."""
     world = make_world()
 
-    async def first(monitor):
+    with serve(world) as service:
         begin(world, PAIR)
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         write(world, "a", "two")
-        await world.pass_time(monitor, 20 * MINUTE)
-
-    async def second(monitor):
-        await world.pass_time(monitor, 10 * MINUTE)
+        service.pass_time(20 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(10 * MINUTE)
         write(world, "b", "two")
-        await world.pass_time(monitor, 20 * MINUTE)
+        service.pass_time(20 * MINUTE)
         write(world, "a", "three")
-        await world.pass_time(monitor, 20 * MINUTE)
-
-    async def third(monitor):
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, first)
-    play(world, second)
+        service.pass_time(20 * MINUTE)
     assert 1 == len(list_records(world))
     world.clock.move_to(world.clock.now() + 2 * HOUR)
     write(world, "b", "three")
-    play(world, third)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
 
     assert 1 == len(list_records(world))
 
@@ -158,25 +144,23 @@ def test_not_on_another_page_is_decided_when_the_window_is_over(make_world):
     """`A AND NOT B within 1 hour` tells a change of A an hour later, if B was looked at and did not change in that hour or the one before."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, f"{SAVE} Fetch every 10 min Notify By webhook HOOK immediate")
-        await world.pass_time(monitor, 3 * HOUR)
+        service.pass_time(3 * HOUR)
         write(world, "a", "two")
-        await world.pass_time(monitor, 65 * MINUTE)
+        service.pass_time(65 * MINUTE)
         assert [] == list_records(world)
-        await world.pass_time(monitor, 10 * MINUTE)
+        service.pass_time(10 * MINUTE)
         assert 1 == len(list_records(world))
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         write(world, "b", "two")
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         write(world, "a", "three")
-        await world.pass_time(monitor, 3 * HOUR)
+        service.pass_time(3 * HOUR)
         write(world, "a", "four")
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         write(world, "b", "three")
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
     (record,) = list_records(world)
 
     assert ["two"] == [pair["new"] for pair in record["updated"]]
@@ -187,15 +171,13 @@ def test_what_nobody_could_look_at_is_undecided(make_world):
     """If B could not be looked at around the change of A, the report says that it is undecided, and why."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, f"{SAVE} Fetch every 10 min Notify By webhook HOOK immediate")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.page("/b", "gone", status=500)
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         write(world, "a", "two")
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
     (record,) = [r for r in list_records(world) if r["record"] == "change"]
 
     assert "undecided" == record["verdict"]
@@ -207,15 +189,13 @@ def test_a_part_makes_a_need_of_the_others(make_world):
     """Pages that are looked at every six hours can meet within one: near its end the other page is looked at once more (AuctionWatch)."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, PAIR.replace("every 10 min", "every 6 hour"))
-        await world.pass_time(monitor, 5 * HOUR)
+        service.pass_time(5 * HOUR)
         write(world, "a", "two")
-        await world.pass_time(monitor, 90 * MINUTE)
+        service.pass_time(90 * MINUTE)
         write(world, "b", "two")
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
     (record,) = list_records(world)
 
     assert 54 * MINUTE == _at(record["parts"][1]) - _at(record["parts"][0])
@@ -227,17 +207,15 @@ def test_a_need_of_not_keeps_the_report_from_being_undecided(make_world):
     """For `NOT any change of B` B is looked at before the window is over, however seldom it is by itself."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, f"{SAVE} Fetch every 6 hour Notify By webhook HOOK immediate")
-        await world.pass_time(monitor, 11 * HOUR)
+        service.pass_time(11 * HOUR)
         write(world, "a", "two")
-        await world.pass_time(monitor, 3 * HOUR)
+        service.pass_time(3 * HOUR)
         write(world, "a", "three")
-        await world.pass_time(monitor, 4 * HOUR + 30 * MINUTE)
+        service.pass_time(4 * HOUR + 30 * MINUTE)
         write(world, "b", "two")
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
 
     assert ["complete"] == [record["verdict"] for record in list_records(world)]
 
@@ -246,13 +224,11 @@ def test_a_look_that_comes_anyway_makes_no_further_one(make_world):
     """Where a page is looked at near the end of the window anyway, the need of a meeting costs no look."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, PAIR)
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         write(world, "a", "two")
-        await world.pass_time(monitor, 150 * MINUTE)
-
-    play(world, story)
+        service.pass_time(150 * MINUTE)
 
     assert 19 == len(world.polls(2))
 
@@ -265,18 +241,16 @@ def test_or_over_pages_waits_for_nothing(make_world):
     """`links of A OR any change of B` tells a change as it is found, as a change of its page."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(
             world,
             "Create Sentinel either Using {/a} As A, {/b} As B Monitor links of A OR any change of B"
             " Fetch every 10 min Notify By webhook HOOK immediate",
         )
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         write(world, "a", "two")
         write(world, "b", "two")
-        await world.pass_time(monitor, 20 * MINUTE)
-
-    play(world, story)
+        service.pass_time(20 * MINUTE)
     (record,) = list_records(world)
 
     assert world.server.url("/b") == record["url"]
@@ -287,19 +261,17 @@ def test_an_alternative_of_one_page_does_not_wait_for_the_others(make_world):
     """In `A AND B OR any change of C` a change of C is told at once, and A and B are told when both are there."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(
             world,
             "Create Sentinel some Using {/a} As A, {/b} As B, {/c} As C"
             " Monitor (any change of A AND any change of B) OR any change of C"
             " Fetch every 10 min Notify By webhook HOOK immediate",
         )
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         for name in "abc":
             write(world, name, "two")
-        await world.pass_time(monitor, 20 * MINUTE)
-
-    play(world, story)
+        service.pass_time(20 * MINUTE)
 
     assert [None, ["A", "B"]] == sorted(
         ([p["name"] for p in r["parts"]] if "parts" in r else None for r in list_records(world)), key=bool
@@ -313,20 +285,18 @@ def test_without_a_window_it_is_the_interval_of_the_looks(make_world):
         "Create Sentinel pair Using {/a} As A, {/b} As B Monitor any change of A AND any change of B Fetch every 1 hour"
     )
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, text)
-        await world.pass_time(monitor, 90 * MINUTE)
+        service.pass_time(90 * MINUTE)
         write(world, "a", "two")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         write(world, "b", "two")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         assert 1 == len([r for r in world.changes() if not r["quiet"]])
         write(world, "a", "three")
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         write(world, "b", "three")
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
 
     assert 1 == len([r for r in world.changes() if not r["quiet"]])
 
@@ -336,14 +306,12 @@ def test_pages_fetched_on_change_meet_within_their_interval(make_world):
     world = make_world()
     text = "Create Sentinel pair Using {/a} As A, {/b} As B Monitor any change of A AND any change of B"
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, text)
-        await world.pass_time(monitor, 6 * HOUR)
+        service.pass_time(6 * HOUR)
         write(world, "a", "two")
         write(world, "b", "two")
-        await world.pass_time(monitor, 12 * HOUR)
-
-    play(world, story)
+        service.pass_time(12 * HOUR)
 
     assert 1 == len([r for r in world.changes() if not r["quiet"]])
 
@@ -353,13 +321,11 @@ def test_not_on_pages_fetched_on_change_is_decided_at_the_end_of_their_interval(
     world = make_world(schedule__policy="round_robin", schedule__pace_seconds="3600")
     text = "Create Sentinel pair Using {/a} As A, {/b} As B Monitor any change of A AND NOT any change of B"
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, text)
-        await world.pass_time(monitor, 3 * HOUR + MINUTE)
+        service.pass_time(3 * HOUR + MINUTE)
         write(world, "a", "two")
-        await world.pass_time(monitor, 4 * HOUR)
-
-    play(world, story)
+        service.pass_time(4 * HOUR)
     (part, whole) = world.changes()
     seen, decided = (datetime.fromisoformat(record["detected_at"]) for record in (part, whole))
 
@@ -371,16 +337,14 @@ def test_the_first_report_of_several_pages_ends_a_sentinel(make_world):
     """`To first change` ends with the report, not with one of its parts."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, PAIR.replace(" Notify", " To first change Notify"))
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         write(world, "a", "two")
-        await world.pass_time(monitor, 20 * MINUTE)
+        service.pass_time(20 * MINUTE)
         assert "enabled" == world.sentinel("pair").state
         write(world, "b", "two")
-        await world.pass_time(monitor, 20 * MINUTE)
-
-    play(world, story)
+        service.pass_time(20 * MINUTE)
 
     assert "ended" == world.sentinel("pair").state
     assert 1 == len(list_records(world))
@@ -400,18 +364,14 @@ def test_over_random_traces_the_reports_are_those_of_the_definition(make_world, 
                 write(world, chance.choice("ab"), f"text {chance.random()}")
             await world.pass_time(monitor, 10 * MINUTE)
 
-    async def first(monitor):
+    with serve(world) as service:
         begin(world, f"{both}; {save}")
-        await world.pass_time(monitor, 10 * MINUTE)
-        await some_time(monitor)
-
-    async def last(monitor):
-        await some_time(monitor)
-        await world.pass_time(monitor, HOUR)
-
-    play(world, first)
+        service.pass_time(10 * MINUTE)
+        service.run(some_time(service.monitor))
     play(world, some_time)
-    play(world, last)
+    with serve(world) as service:
+        service.run(some_time(service.monitor))
+        service.pass_time(HOUR)
     found = world.changes("pair")
     seen = [(_at(r), "ab"[int(r["page"]) - 1]) for r in found if r["quiet"]]
     told_pairs = [tuple(_at(part) for part in r["parts"]) for r in found if not r["quiet"]]
@@ -456,12 +416,10 @@ def test_a_header_and_a_text_of_one_page_are_told_when_both_change(world, pages,
     show_text(world, "/b", "one", "1")
     world.add(f'Create Sentinel s Using {pages} Monitor all words AND header "X-Version" Fetch every 30 min')
 
-    async def story(monitor):
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         show_text(world, "/a", text, version)
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
     made = [record for record in world.changes("s") if not record["quiet"]]
 
     assert len(told) == len(made)
@@ -474,14 +432,12 @@ def test_a_text_that_changes_while_a_header_does_not(world):
     show_text(world, "/a", "one", "1")
     world.add('Create Sentinel s Using {/a} Monitor all words AND NOT header "X-Version" Fetch every 30 min')
 
-    async def story(monitor):
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         show_text(world, "/a", "two", "1")
-        await world.pass_time(monitor, 3 * HOUR)
+        service.pass_time(3 * HOUR)
         show_text(world, "/a", "three", "2")
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
 
     assert [[{"old": "one", "new": "two"}]] == [r["parts"][0]["updated"] for r in world.changes("s") if not r["quiet"]]
     assert [] == world.violations()

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.fakes import Page, Seen, Wire, response
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR
-from tidings.service.run.monitor import Monitor
 
 TEXT = "<h1>Notes</h1><p>" + "plain words of a page that goes on for a while " * 8 + "</p>"
 HTML = {"Content-Type": "text/html; charset=utf-8"}
@@ -32,18 +31,16 @@ def answering(world: World, path: str, body: list[str], to_conditions: Callable[
     world.server.pages[path] = answer
 
 
-@pytest.mark.parametrize("status", [412, 400, 403, 500, 406, 501])
+@pytest.mark.parametrize("status", [412, 403])
 def test_a_server_that_refuses_conditional_requests_is_asked_without(world: World, status: int):
     """No error is notified, the change comes with the next check, and no conditional request is sent again, not even by another process."""
     body = [TEXT]
     answering(world, "/a", body, lambda: Page(b"", status=status))
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def before(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 3 * HOUR)
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
         body.append(TEXT + "<p>news</p>")
-
-    play(world, before)
     conditional = sum(map(is_conditional, world.server.seen))
     play(world, lambda monitor: world.pass_time(monitor, 5 * HOUR))
 
@@ -59,12 +56,10 @@ def test_a_page_that_is_denied_is_not_asked_twice_each_time(world: World):
     world.server.pages["/a"] = lambda seen, wire: wire.send(response(answers[-1], seen))
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         answers.append(Page(b"", status=403))
-        await world.pass_time(monitor, 2 * DAY)
-
-    play(world, story)
+        service.pass_time(2 * DAY)
 
     assert ["page.error"] == [e.type for e in world.events("page.error")]
     assert len(world.polls()) + 1 == len(world.server.seen)
@@ -128,12 +123,10 @@ def test_a_page_whose_tag_never_changes_is_still_watched(world: World):
     world.server.pages["/a"] = answer
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
         for n in range(5):
             body.append(f"{TEXT}<p>news {n}</p>")
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
 
     assert 5 == len(world.changes())

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from tests.damaged import damage, kind_of
 from tests.fakes import Answer, Page, Seen, Wire, response
 from tests.replay import RealPage, Version, real_pages
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import HOUR, MINUTE
 from tidings.service.run.monitor import Monitor
 
@@ -120,16 +120,18 @@ def test_two_hundred_damaged_responses_of_real_pages_are_no_change(make_world):
     told_too_early: list[object] = []
     ids: list[int] = []
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
-        watched = {urlsplit(page.identity.url).path: page for page in monitor.watchlist.pages.values()}
+    world.server.pages |= {f"/{number}": old for number, (old, _) in enumerate(good)}
+    world.add(";\n".join(map(_sentinels, range(len(pages)))))
+    with serve(world) as service:
+        service.pass_time(HOUR)
+        watched = {urlsplit(page.identity.url).path: page for page in service.monitor.watchlist.pages.values()}
         states = [watched[f"/{number}"] for number in range(len(pages))]
         ids.extend(page.state.page_id for page in states)
         for turn in range(EACH):
             answers = [Once(bad[number][turn][1], good[number][0]) for number in range(len(pages))]
             world.server.pages |= {f"/{number}": answer for number, answer in enumerate(answers)}
             for _ in range(LONGEST_WAIT):
-                await world.pass_time(monitor, HOUR)
+                service.pass_time(HOUR)
                 if all(one.is_given for one in answers) and all(page.state.health == "ok" for page in states):
                     break
             false.extend(
@@ -139,11 +141,7 @@ def test_two_hundred_damaged_responses_of_real_pages_are_no_change(make_world):
             )
         told_too_early.extend(world.changes())
         world.server.pages |= {f"/{number}": new for number, (_, new) in enumerate(good)}
-        await world.pass_time(monitor, 4 * HOUR)
-
-    world.server.pages |= {f"/{number}": old for number, (old, _) in enumerate(good)}
-    world.add(";\n".join(map(_sentinels, range(len(pages)))))
-    play(world, story)
+        service.pass_time(4 * HOUR)
     told = Counter((change["url"], change["sentinel"][-2:]) for change in world.changes())
     versions = [[version.sha256 for version in world.versions(page_id)] for page_id in ids]
     kinds = Counter(kind_of(name) for made in bad for name, _ in made)

@@ -19,11 +19,10 @@ from fastwarc.warc import WarcRecordType
 from lxml import etree
 from warcio.archiveiterator import ArchiveIterator
 
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.cli.main import main
 from tidings.clock import HOUR
 from tidings.model.secret import Secret
-from tidings.service.run.monitor import Monitor
 from tidings.settings import load
 from tidings.storage.db.database import open_database
 from tidings.storage.people import accounts
@@ -52,14 +51,12 @@ def lived(world: World) -> World:
     world.add("Create Sentinel price Using {/price} Monitor number Fetch every 1 hour")
     world.add("Create Sentinel feed Using {/feed} Monitor items inserted Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR // 2)
+    with serve(world) as service:
+        service.pass_time(HOUR // 2)
         for body, price in zip(PAGES[1:], ("11.00", "9.25", "9.25"), strict=True):
             world.page("/a", body)
             world.page("/price", f"<p>costs {price} EUR</p>")
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
     return world
 
 

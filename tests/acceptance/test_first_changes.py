@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.model.observed.poll_reason import Why
 from tidings.service.health.sources import health_of
 from tidings.service.run.assembly import poller
-from tidings.service.run.monitor import Monitor
 
 ANY = "any change"
 NAMED = {
@@ -52,10 +51,8 @@ def _watch(world: World, monitor: str = ANY, fetch: str = "every 1 hour") -> Non
 
 
 def _pass(world: World, duration: int) -> None:
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, duration)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(duration)
 
 
 def _find_change(world: World) -> list[tuple[int, str]]:
@@ -124,15 +121,13 @@ def test_what_names_a_value_never_waits(world: World, named: str):
         _price(world, 8)
     _watch(world, NAMED[named])
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR - SECOND)
+    with serve(world) as service:
+        service.pass_time(HOUR - SECOND)
         if named == "entries":
             world.page("/a", _feed("two", "one"), headers={"Content-Type": "application/rss+xml"})
         elif named in {"a number", "a price"}:
             _price(world, 9)
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
     begun = world.polls()[0].charged_at
 
     assert [3_600] == [(event.at - begun) // SECOND for event in world.events("change.found")]
@@ -247,12 +242,10 @@ def test_health_says_that_a_change_waits(world: World):
     _watch(world)
     said: list[list[tuple[str, str, tuple[str, ...]]]] = []
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for duration in (0, HOUR, 2 * MINUTE):
-            await world.pass_time(monitor, duration)
+            service.pass_time(duration)
             found = world.read(health_of, world.settings, now=world.clock.wall(), is_polled=True)
             said.append([(trouble.brief, trouble.severity, trouble.sentinels) for trouble in found.troubles])
-
-    play(world, story)
 
     assert [[], [("second check", "note", ("s",))], []] == said

@@ -18,10 +18,9 @@ import pytest
 
 from tests.acceptance.test_secrets import keep, list_spellings
 from tests.fakes import Seen, Wire
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.cli.main import main
 from tidings.clock import HOUR, MINUTE
-from tidings.service.run.monitor import Monitor
 from tidings.storage.observed import pages
 
 CANARY = "c4nary-pässword&7q=z%2B"
@@ -134,10 +133,8 @@ def test_a_page_behind_a_form_is_watched_and_its_renewed_cookies_are_kept(world:
     """
     watch(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 35 * MINUTE)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(35 * MINUTE)
     shop.price = "9 EUR"
     play(world, lambda monitor: world.pass_time(monitor, 11 * MINUTE))
 
@@ -151,12 +148,10 @@ def test_a_lost_login_is_repaired_by_itself_and_nobody_hears_of_it(world: World,
     """The site forgets the session; the next check logs in again."""
     watch(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 15 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(15 * MINUTE)
         shop.log_all_out()
-        await world.pass_time(monitor, 10 * MINUTE)
-
-    play(world, story)
+        service.pass_time(10 * MINUTE)
 
     assert 2 == len(shop.posted)
     assert ("ok", 1) == (state(world).health, state(world).last_seq)
@@ -168,13 +163,13 @@ def test_a_login_that_cannot_be_repaired_is_told_once_and_not_tried_too_often(wo
     watch(world)
     tries: list[int] = []
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 5 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(5 * MINUTE)
         shop.log_all_out()
         shop.password = "another"
         begin, known = world.clock.now(), len(shop.posted)
         for _ in range(4):
-            await world.pass_time(monitor, HOUR)
+            service.pass_time(HOUR)
             tries.extend([(world.clock.now() - begin) // HOUR] * (len(shop.posted) - known))
             known = len(shop.posted)
         reason = state(world).reason
@@ -184,9 +179,7 @@ def test_a_login_that_cannot_be_repaired_is_told_once_and_not_tried_too_often(wo
         assert re.search(r"; next try \d{4}-\d\d-\d\d \d\d:\d\d UTC$", reason)
         assert ("error", "login") == (state(world).health, state(world).kind)
         shop.password = CANARY
-        await world.pass_time(monitor, 20 * HOUR)
-
-    play(world, story)
+        service.pass_time(20 * HOUR)
 
     assert [1, 2] == tries  # with the first login three within its day, so the next one waits
     assert 1 == world.console.getvalue().count("was lost and could not be repaired")
@@ -198,13 +191,11 @@ def test_a_new_password_is_tried_at_once(world: World, shop: Shop):
     keep(world, "shop", "wrong")
     watch(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 5 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(5 * MINUTE)
         assert state(world).reason.startswith("login to 127.0.0.1 failed: the form came back")
         keep(world, "shop", CANARY)
-        await world.pass_time(monitor, MINUTE)
-
-    play(world, story)
+        service.pass_time(MINUTE)
 
     assert "ok" == state(world).health
     assert ["wrong", CANARY] == [fields["pw"] for fields in shop.posted]
@@ -268,17 +259,15 @@ def test_the_password_is_in_no_request_but_the_form_s_and_nothing_that_comes_out
     monkeypatch.setattr(logging.getLogger(), "level", logging.DEBUG)
     watch(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 15 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(15 * MINUTE)
         shop.log_all_out()
-        await world.pass_time(monitor, 15 * MINUTE)
+        service.pass_time(15 * MINUTE)
         shop.log_all_out()
         shop.form = FORM + "<p>no</p>"
         shop.status = 500
         shop.password = "other"
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
     logging.getLogger().removeHandler(handler)
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.fakes import Page, WebServer
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.isolation.runner import Died
 from tidings.service.run.monitor import Monitor
@@ -44,12 +44,10 @@ def test_a_change_only_in_a_frame_is_told_with_its_frame(world: World):
     hook = world.receiver()
     watch(world, more=f"Notify By webhook {hook} immediate")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         world.page("/text.html", words("text").replace("text7 ", "seven "), etag='"text 2"')
-        await world.pass_time(monitor, 5 * HOUR)
-
-    play(world, story)
+        service.pass_time(5 * HOUR)
     (change,) = world.changes()
     ((_, message),) = world.received
     url = world.server.url("/text.html")
@@ -136,14 +134,12 @@ def test_a_frame_that_fails_keeps_what_it_showed_and_is_told_once(world: World):
     hook = world.receiver()
     watch(world, more=f"Notify By webhook {hook} immediate")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         world.page("/text.html", "", status=500)
-        await world.pass_time(monitor, DAY)
+        service.pass_time(DAY)
         world.page("/text.html", words("text"), etag='"text"')
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+        service.pass_time(DAY)
     told = [message["type"] for _, message in world.received]
     partial = [poll for poll in world.polls(1) if poll.kind == "partial"]
 
@@ -162,13 +158,11 @@ def test_what_changed_beside_a_failing_frame_is_told(world: World):
     manual(world)
     watch(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         world.page("/text.html", "", status=404)
         world.page("/menu.html", words("menu") + "<p>brand new</p>")
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
     (change,) = world.changes()
     (poll,) = [poll for poll in world.polls(1) if poll.outcome == "changed"]
 
@@ -182,14 +176,12 @@ def test_a_wall_in_a_frame_never_becomes_part_of_the_page(world: World):
     manual(world)
     watch(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         world.page("/text.html", WALL)
-        await world.pass_time(monitor, 6 * HOUR)
+        service.pass_time(6 * HOUR)
         world.page("/text.html", words("text"))
-        await world.pass_time(monitor, 2 * DAY)
-
-    play(world, story)
+        service.pass_time(2 * DAY)
 
     assert [] == world.changes()
     assert "quarantined" in {poll.outcome for poll in world.polls(3)}
@@ -204,14 +196,12 @@ def test_a_frame_that_never_answered_is_a_baseline_when_it_does(world: World):
     world.page("/text.html", "", status=500)
     watch(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 3 * HOUR)
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
         world.page("/text.html", words("text"))
-        await world.pass_time(monitor, 18 * HOUR)
+        service.pass_time(18 * HOUR)
         world.page("/text.html", words("text") + "<p>news</p>")
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
 
     assert [1, 2, 2] == [version.frames for version in world.versions()]
     assert [["news"]] == [change["inserted"] for change in world.changes()]
@@ -224,12 +214,10 @@ def test_frames_that_the_page_names_anew_come_and_go_whole(world: World):
     world.page("/news.html", "<p>hot news</p>")
     watch(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         world.page("/index.html", FRAMES.replace("text.html", "news.html"), etag='"base 2"')
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
     (change,) = world.changes()
 
     assert ["hot news"] == change["inserted"]
@@ -244,14 +232,12 @@ def test_a_page_that_loses_its_frames_is_a_page_again(world: World):
     manual(world)
     watch(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         world.page("/index.html", "<p>all on one page</p>", etag='"base 2"')
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.page("/index.html", "<p>all on two pages</p>", etag='"base 3"')
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     first, second = world.changes()
 
     assert (["all on one page"], 2) == (first["inserted"], len(first["deleted"]))
@@ -268,16 +254,14 @@ def test_iframes_are_followed_where_somebody_asks(world: World):
     watch(world, "plain", "/a")
     watch(world, "alone", "/a", "Frames 1")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         assert "/inner" not in world.server.paths()
         watch(world, "deep", "/a", "Frames 2")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.page("/inner", words("inner").replace("inner3 ", "third "))
         world.page("/a", words("a") + '<iframe src="/inner"></iframe><iframe srcdoc="<p>changed here</p>"></iframe>')
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
     (change,) = world.changes()
 
     assert "deep" == change["sentinel"]
@@ -320,13 +304,11 @@ def test_a_frame_of_two_pages_is_asked_once(world: World):
     watch(world)
     watch(world, "t", "/other.html")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, MINUTE)
+    with serve(world) as service:
+        service.pass_time(MINUTE)
         assert 1 == world.server.paths().count("/text.html")
         world.page("/text.html", words("text") + "<p>news</p>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert 2 == len([s for s in world.server.seen if s.path == "/text.html" and "if-none-match" not in s.headers])
     assert {"s": ["news"], "t": ["news"]} == {change["sentinel"]: change["inserted"] for change in world.changes()}
@@ -339,13 +321,11 @@ def test_a_frame_that_is_watched_by_itself_is_one_page(world: World):
     watch(world)
     watch(world, "frame", "/text.html")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, MINUTE)
+    with serve(world) as service:
+        service.pass_time(MINUTE)
         assert 1 == world.server.paths().count("/text.html")
         world.page("/text.html", words("text") + "<p>news</p>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     alone, whole = sorted(world.changes(), key=lambda change: str(change["sentinel"]))
 
     assert 2 == len([s for s in world.server.seen if s.path == "/text.html" and "if-none-match" not in s.headers])
@@ -361,12 +341,10 @@ def test_pages_that_are_frames_of_each_other_come_to_an_end(world: World):
         watch(world, name, f"/{name}")
     world.page("/c", words("c"))
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
         world.page("/c", words("c") + "<p>news</p>")
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
 
     assert {"a", "b"} == {change["sentinel"] for change in world.changes()}
     assert all(change["inserted"] == ["news"] for change in world.changes())
@@ -393,15 +371,13 @@ def test_a_frame_that_became_a_page_with_frames_later_is_read_whole(world: World
     world.page("/leaf", words("leaf"))
     watch(world, "outer", "/outer")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         assert "/leaf" not in world.server.paths()
         watch(world, "inner", "/inner")
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         world.page("/leaf", words("leaf") + "<p>news</p>")
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
 
     assert [("inner", ["news"])] == [(change["sentinel"], change["inserted"]) for change in world.changes()]
     assert [] == world.violations()

@@ -5,33 +5,28 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes import Page
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import HOUR, MINUTE
-from tidings.service.run.monitor import Monitor
 
 FULL = "<html><head><title>Recalls</title></head><body><ul><li>Recall of the red lamp</li></ul></body></html>"
 EMPTY = {
     "a list without items": "<html><head><title>Recalls</title></head><body><ul></ul></body></html>",
     "no bytes": "",
-    "blanks": " \n",
-    "metadata only": "<html><head><title>Recalls</title><meta name=description content=none></head><body></body></html>",
     "a comment": "<html><body><!-- soon --></body></html>",
 }
 
 
 @pytest.mark.parametrize("name", EMPTY)
-@pytest.mark.parametrize("monitor_text", ["any change", "all words", 'any change where contains "recall"'])
+@pytest.mark.parametrize("monitor_text", ["any change", 'any change where contains "recall"'])
 def test_what_comes_after_nothing_is_notified(world: World, name: str, monitor_text: str):
     """An empty page is a baseline from its first check on."""
     world.page("/p", EMPTY[name])
     world.add(f"Create Sentinel a Using {{/p}} Monitor {monitor_text} Fetch every 1 hour Notify By console")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/p", FULL)
-        await world.pass_time(monitor, HOUR + MINUTE)
-
-    play(world, story)
+        service.pass_time(HOUR + MINUTE)
 
     assert [True] == ["empty now" in e.data["note"] for e in world.events("page.first")]
     assert 1 == len(world.changes())
@@ -39,20 +34,17 @@ def test_what_comes_after_nothing_is_notified(world: World, name: str, monitor_t
     assert [] == world.violations()
 
 
-@pytest.mark.parametrize("status", [404, 410, 500, 403])
-@pytest.mark.parametrize("hours", [1, 12])
+@pytest.mark.parametrize(("status", "hours"), [(404, 1), (500, 12)])
 def test_a_page_that_comes_after_an_error_is_notified_with_its_first_words(world: World, status: int, hours: int):
     """Whoever watches for a page hears that it is there, however short it was missing, and how it begins."""
     world.server.pages["/p"] = Page(b"not here", status=status)
     world.add("Create Sentinel a Using {/p} Monitor any change Fetch every 1 hour Notify By console")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await world.pass_time(monitor, hours * HOUR - 59 * MINUTE)
+    with serve(world) as service:
+        service.settle()
+        service.pass_time(hours * HOUR - 59 * MINUTE)
         world.page("/p", FULL)
-        await world.pass_time(monitor, 48 * HOUR)
-
-    play(world, story)
+        service.pass_time(48 * HOUR)
 
     assert 1 == world.console.getvalue().count('the page has appeared, it begins "Recall of the red lamp"')
     assert [] == world.violations()

@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.cli.main import main
 from tidings.clock import HOUR
-from tidings.service.run.monitor import Monitor
 
 PARTS = ("part.lost", "part.back", "part.healed", "part.appeared")
 
@@ -32,13 +31,11 @@ def follow(world: World, bodies: list[str], *, monitor: str = 'words in css ".pr
         f"Create Sentinel s Using {{/p}} Monitor {monitor} Fetch every 1 hour Notify By webhook {hook} immediate {more}"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for body in bodies[1:]:
             world.page("/p", body)
-            await world.pass_time(monitor, 5 * HOUR)
-
-    play(world, story)
+            service.pass_time(5 * HOUR)
     assert [] == world.violations()
     return [message["data"]["summary"] for _, message in world.received]
 
@@ -120,10 +117,8 @@ def test_show_says_what_is_watched_and_alter_keeps_it(world: World, capsys: pyte
     main(["--data", str(world.directory), "alter", "s", 'Monitor words in css "span.amount"'])
     before = len(world.changes())
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
     capsys.readouterr()
     main(["--data", str(world.directory), "show", "s"])
 

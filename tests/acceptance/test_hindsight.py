@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.cli.main import main
 from tidings.clock import HOUR
-from tidings.service.run.monitor import Monitor
 
 EXPECTED = {
     "every 2": [(1, 3), (3, 5)],
@@ -34,12 +33,10 @@ def history(world: World, *bodies: str) -> None:
     """Let the page hold each body for an hour, watched by somebody."""
     world.add("Create Sentinel there Using {/a} Monitor any change Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for body in bodies:
             world.page("/a", body)
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
 
 
 def pairs(option: dict[str, Any]) -> list[tuple[int, int]]:

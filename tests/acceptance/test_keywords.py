@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import HOUR
-from tidings.service.run.monitor import Monitor
 
 HEAD = "<h1>Markets</h1><p>Weather: {weather}</p>"
 
@@ -19,17 +18,15 @@ def test_a_keyword_is_told_with_its_numbers_and_everything_else_is_silence(world
     world.page("/a", page("A merger of mills."))
     world.add("Create Sentinel s Using {/a} Monitor keywords <merger, takeover> Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", page("A merger of mills.", weather="sun"))
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         assert [] == world.changes()
         world.page("/a", page("Second MERGER today. A merger of mills.", weather="sun"))
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.page("/a", page("A takeover of mills.", weather="sun"))
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     first, second = world.changes()
 
     assert (["merger"], []) == (first["inserted"], first["deleted"])
@@ -47,15 +44,13 @@ def test_a_phrase_that_is_reworded_is_told_with_both_texts(world: World):
     world.page("/a", terms.format("We may share your data"))
     world.add('Create Sentinel s Using {/a} Monitor phrase "we may share your data" Fetch every 1 hour')
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", terms.format("<b>We</b> may share your&nbsp;data").replace("Dear customer", "Hello"))
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         assert [] == world.changes()
         world.page("/a", terms.format("We may <i>sell</i> your data").replace("Dear customer", "Hello"))
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     (change,) = world.changes()
 
     assert [{"old": "We may share your data", "new": "We may sell your data"}] == change["updated"]
@@ -73,17 +68,15 @@ def test_inserted_updated_and_deleted_phrases_have_their_own_sentinels(world: Wo
             " Fetch every 1 hour"
         )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for text in (
             "<p>The shop is open. Everything is in transit now, dear friends.</p>",
             "<p>The shop is open. Everything is in stock now, dear friends.</p>",
             "<p>The shop is open, dear friends.</p>",
         ):
             world.page("/a", text)
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
 
     assert [["1.1", "1.2"]] == [[c["from_version"], c["to_version"]] for c in world.changes("updated")]
     assert [["1.2", "1.3"]] == [[c["from_version"], c["to_version"]] for c in world.changes("inserted")]
@@ -98,15 +91,13 @@ def test_all_words_but_these(world: World):
         "Create Sentinel s Using {/a} Monitor all words AND NOT keywords <advert, shoes, hats> Fetch every 1 hour"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>Tomatoes 3 euro. Advert: hats</p>")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         assert [] == world.changes()
         world.page("/a", "<p>Tomatoes 4 euro. Shoes!</p>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     (change,) = world.changes()
 
     assert [{"old": "3", "new": "4"}] == change["updated"]

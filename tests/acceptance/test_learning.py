@@ -6,9 +6,8 @@ import itertools
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR
-from tidings.service.run.monitor import Monitor
 
 
 @pytest.mark.parametrize(("policy", "first", "eighth"), [("price", 24, 6), ("best_effort", 20, 2)])
@@ -67,10 +66,8 @@ def test_bounds_that_a_sentinel_names_are_kept(world: World):
     world.page("/a", "<p>still</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch on change between 2 hour and 4 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 4 * DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(4 * DAY)
     looks = [p.charged_at for p in world.polls()]
     gaps = {later - earlier for earlier, later in itertools.pairwise(looks)}
 

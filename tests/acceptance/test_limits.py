@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.archive.files import BlobFiles
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreFullError
@@ -160,18 +160,16 @@ def test_a_named_check_of_a_spent_class_says_so(make_world):
     world.add("Create Sentinel a Using {/a} Monitor any change Fetch on demand Class gentle")
     world.add("Create Sentinel b Using {/b} Monitor any change Fetch on demand")
 
-    async def story(monitor: Monitor) -> None:
-        planner = monitor.planner
+    with serve(world) as service:
+        planner = service.monitor.planner
         with unittest.mock.patch.object(planner, "choose", wraps=planner.choose) as choose:
             for _ in range(2):
                 for page in (1, 2):
-                    monitor.polling.requests.ask(page)
-                await world.settle(monitor)
-                await world.pass_time(monitor, HOUR)
-        assert {1} == monitor.polling.requests.refused_by_budget
+                    service.monitor.polling.requests.ask(page)
+                service.settle()
+                service.pass_time(HOUR)
+        assert {1} == service.monitor.polling.requests.refused_by_budget
         assert {0} == {call.kwargs["empty_at"] for call in choose.mock_calls}  # what all polls may cost was never spent
-
-    play(world, story)
 
     assert (1, 2) == (len(world.polls(1)), len(world.polls(2)))
 
@@ -201,14 +199,12 @@ def test_a_job_that_dies_keeps_the_version_owes_the_comparison_and_pays_it_later
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        _kill_jobs(monitor, times=1)
+    with serve(world) as service:
+        service.settle()
+        _kill_jobs(service.monitor, times=1)
         world.page("/a", "<p>two</p>")
-        await world.pass_time(monitor, HOUR)
-        await world.settle(monitor)
-
-    play(world, story)
+        service.pass_time(HOUR)
+        service.settle()
 
     assert [[{"old": "one", "new": "two"}]] == [c["updated"] for c in world.changes()]
     assert [1, 2] == [v.seq for v in world.versions()]
@@ -220,15 +216,13 @@ def test_after_three_deaths_a_comparison_is_given_up_and_said_so_once(world: Wor
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        _kill_jobs(monitor, times=3)
+    with serve(world) as service:
+        service.settle()
+        _kill_jobs(service.monitor, times=3)
         world.page("/a", "<p>two</p>")
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         world.page("/a", "<p>three</p>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert 1 == len(world.events("comparison.given_up"))
     assert [[{"old": "two", "new": "three"}]] == [c["updated"] for c in world.changes()]
@@ -240,16 +234,14 @@ def test_an_owed_comparison_survives_a_restart(world: World):
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def dies(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        _kill_jobs(monitor, times=1)
+    with serve(world) as service:
+        service.settle()
+        _kill_jobs(service.monitor, times=1)
         world.page("/a", "<p>two</p>")
         world.clock.advance(HOUR)
-        await monitor.step()
-        while not monitor.quiescent():
-            await monitor.rest(most=MINUTE // 60_000)
-
-    play(world, dies)
+        service.run(service.monitor.step())
+        while not service.monitor.quiescent():
+            service.run(service.monitor.rest(most=MINUTE // 60_000))
     owed = world.changes()
     play(world, world.settle)
 
@@ -263,12 +255,10 @@ def test_a_page_too_deep_to_parse_is_refused_with_a_reason(world: World):
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<div>" * 100_000 + "two")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     (event,) = world.events("comparison.given_up")
 
     assert event.data["reason"]
@@ -285,12 +275,10 @@ def test_a_body_that_was_lost_is_said_to_be_and_the_page_goes_on(world: World):
     database.write(lambda c: c.execute("UPDATE blob SET frame = :garbage", garbage=b"no frame at all"))
     database.close()
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for text in ("two", "three"):
             world.page("/a", f"<p>{text}</p>")
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
 
     assert 1 == len(world.events("comparison.given_up"))
     assert [[{"old": "two", "new": "three"}]] == [c["updated"] for c in world.changes()]
@@ -320,14 +308,14 @@ def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_st
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
     full = StoreFullError("blobs/aa could not be written: No space left on device; nothing of this version was stored")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>two</p>")
         with monkeypatch.context() as patched:
             patched.setattr(BlobFiles, "write", lambda *_: (_ for _ in ()).throw(full))
             database = open_database(world.settings)
             (asked,) = database.write(requests.ask, (1,), world.clock.now())
-            await world.settle(monitor)
+            service.settle()
             (row,) = database.read(requests.state, [asked])
             database.close()
             poll = world.polls()[-1]
@@ -338,11 +326,9 @@ def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_st
             assert [1] == [version.seq for version in world.versions()]
             assert [1] == [sub.seen for sub in world.read(subscriptions.listing)]
             assert [("shaky", "disk")] == [(state.health, state.kind) for _, state in world.read(pages.listing)]
-        await world.pass_time(monitor, MINUTE)
+        service.pass_time(MINUTE)
         assert [1, 2] == [version.seq for version in world.versions()]
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert 1 == len(world.changes("s"))
     assert [str(full)] == [event.data["reason"] for event in world.events("service.stalled")]
@@ -411,15 +397,13 @@ def test_a_poll_that_a_full_disk_left_open_is_ended_later(world: World, monkeypa
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>two</p>")
-        await _look_while(monitor, monkeypatch, _full)
+        service.run(_look_while(service.monitor, monkeypatch, _full))
         assert 1 == len(world.read(polls.open_polls))
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         assert [] == world.read(polls.open_polls)
-
-    play(world, story)
     failed = next(poll for poll in world.polls() if poll.outcome == "error")
 
     assert ("disk", True) == (failed.kind, "it cannot grow; make room" in failed.note)
@@ -438,14 +422,12 @@ def test_a_poll_that_was_ended_is_not_ended_again(world: World, monkeypatch):
             return await commit(store, units)
         return await _full(store, units)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>two</p>")
-        await _look_while(monitor, monkeypatch, nearly_full)
+        service.run(_look_while(service.monitor, monkeypatch, nearly_full))
         assert [] == world.read(polls.open_polls)
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert 1 == sum(poll.outcome == "error" for poll in world.polls())
     assert 1 == len(world.changes("s"))
@@ -458,19 +440,17 @@ def test_what_was_learned_while_a_disk_was_full_is_kept_later(world: World, monk
     world.add("Create Sentinel s Using {/a} Monitor any change")
     policy = world.settings.schedule.policy
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         assert {} == world.read(estimates.load_all, policy)
         world.clock.advance(REMEMBER_EVERY)
         with monkeypatch.context() as patched:
             patched.setattr(Store, "commit", _full)
             with pytest.raises(StoreFullError):
-                await monitor.step()
+                service.run(service.monitor.step())
         world.clock.advance(REMEMBER_EVERY)
-        await monitor.step()
+        service.run(service.monitor.step())
         assert {1} == world.read(estimates.load_all, policy).keys()
-
-    play(world, story)
 
 
 def test_a_request_with_a_long_timeout_may_have_left_just_before_a_crash(make_world):

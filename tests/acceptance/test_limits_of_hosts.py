@@ -7,17 +7,15 @@ import itertools
 import pytest
 
 from tests.fakes import Page, response
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.service.run.monitor import Monitor
 
 OVER = {"Retry-After": "Wed, 15 Nov 2000 00:00:00 GMT"}
 
 
 @pytest.mark.parametrize(
-    "headers", [{}, {"Retry-After": "0"}, OVER, {"Retry-After": "-5"}, {"Retry-After": "soon"}, {"Retry-After": "1"}]
+    ("headers", "interval"), [({}, HOUR), (OVER, 10 * MINUTE), ({"Retry-After": "1"}, 10 * MINUTE)]
 )
-@pytest.mark.parametrize("interval", [10 * MINUTE, HOUR])
 def test_429_is_met_with_ever_longer_waits(world: World, headers: dict[str, str], interval: int):
     """Never sooner than the page's own interval, unless the server says when; further apart each time, up to a day."""
     world.server.pages["/a"] = Page(b"", headers, status=429)
@@ -43,31 +41,18 @@ def test_a_host_that_says_429_once_is_left_alone_by_all_its_pages(world: World):
     assert 1 == len(world.server.seen)
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"RateLimit-Remaining": "0", "RateLimit-Reset": "1800"},
-        {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1800"},
-        {"RateLimit": "limit=100, remaining=0, reset=1800"},
-        {"RateLimit": '"hour";r=0;t=1800'},
-    ],
-)
 @pytest.mark.parametrize("status", [200, 404])
-def test_a_host_whose_limit_is_used_up_is_left_alone_until_it_begins_anew(
-    world: World, headers: dict[str, str], status: int
-):
+def test_a_host_whose_limit_is_used_up_is_left_alone_until_it_begins_anew(world: World, status: int):
     """Also by other pages, and without an error: the page was read."""
-    page = Page(b"<p>words</p>", {"Content-Type": "text/html", **headers}, status=status)
+    page = Page(b"<p>words</p>", {"Content-Type": "text/html", "RateLimit": '"hour";r=0;t=1800'}, status=status)
     world.server.pages["/a"] = page
     world.page("/b", "<p>other</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 10 min")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.add("Create Sentinel t Using {/b} Monitor all words Fetch every 10 min")
-        await world.pass_time(monitor, 29 * MINUTE)
-
-    play(world, story)
+        service.pass_time(29 * MINUTE)
 
     assert 1 == len(world.server.seen)
 

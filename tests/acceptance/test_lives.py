@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import SentinelError
 from tidings.model.observed.unit import Unit
@@ -36,14 +36,12 @@ def test_a_sentinel_waits_for_its_start_and_ends_at_its_end(world: World):
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour From now + 1 day For 2 day")
     begun = world.clock.now()
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         assert ["waiting"] == _states(world, "s")
-        await world.pass_time(monitor, DAY)
+        service.pass_time(DAY)
         assert ["enabled"] == _states(world, "s")
-        await world.pass_time(monitor, 3 * DAY)
-
-    play(world, story)
+        service.pass_time(3 * DAY)
     looks = [p.charged_at - begun for p in world.polls()]
 
     assert ["ended"] == _states(world, "s")
@@ -61,14 +59,12 @@ def test_a_sentinel_starts_when_another_ends(world: World):
         "Create Sentinel next Using {/b} Monitor any change Fetch every 1 hour From end(first) To end(first) + 1 day"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         assert ["enabled", "waiting"] == _states(world, "first", "next")
-        await world.pass_time(monitor, DAY)
+        service.pass_time(DAY)
         assert ["ended", "enabled"] == _states(world, "first", "next")
-        await world.pass_time(monitor, 2 * DAY)
-
-    play(world, story)
+        service.pass_time(2 * DAY)
 
     assert ["ended", "ended"] == _states(world, "first", "next")
 
@@ -82,12 +78,10 @@ def test_a_drop_is_an_end_for_who_waits(world: World):
         "Create Sentinel with Using {/a} Monitor any change Fetch every 1 hour From start(first)"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         world.add("Drop first")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert ["enabled", "ended"] == _states(world, "after", "with")
     assert "never started" == world.sentinel("with").reason
@@ -113,14 +107,12 @@ def test_an_inherited_life_is_that_of_the_base(world: World):
         "Create Sentinel base Using {/a} Monitor all words Fetch every 1 hour From now + 1 day For 1 day; Create Sentinel child Using base Monitor links"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         assert ["waiting", "waiting"] == _states(world, "base", "child")
-        await world.pass_time(monitor, DAY)
+        service.pass_time(DAY)
         assert ["enabled", "enabled"] == _states(world, "base", "child")
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+        service.pass_time(DAY)
 
     assert ["ended", "ended"] == _states(world, "base", "child")
 
@@ -148,15 +140,13 @@ def test_to_first_change_ends_with_the_report_which_is_told(world: World):
         "Create Sentinel next Using {/a} Monitor all words Fetch every 1 hour From end(once)"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
         assert ["enabled", "enabled", "waiting"] == _states(world, "once", "kept", "next")
         world.page("/a", "<p>count 1</p>")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.page("/a", "<p>count 2</p>")
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
     told = [m["data"] for _, m in world.received]
 
     assert ["ended", "ended", "enabled"] == _states(world, "once", "kept", "next")
@@ -202,11 +192,9 @@ def test_an_end_that_an_alter_has_overtaken_is_not_told(world: World):
     play(world, world.settle)
     world.clock.advance(5 * DAY)
 
-    async def story(monitor: Monitor) -> None:
-        overtake(world, monitor, "Alter s For 10 day")
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        overtake(world, service.monitor, "Alter s For 10 day")
+        service.pass_time(DAY)
 
     assert ["enabled"] == _states(world, "s")
     assert [] == world.received
@@ -221,14 +209,12 @@ def test_a_step_that_an_alter_has_overtaken_is_none(world: World, waits: bool):
         world.add("Create Sentinel t Using {/a} Monitor any change From end(s) For 1 hour")
     begun = world.clock.now()
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 59 * MINUTE)
-        overtake(world, monitor, "Alter s For 3 hour")
-        await world.pass_time(monitor, 2 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(59 * MINUTE)
+        overtake(world, service.monitor, "Alter s For 3 hour")
+        service.pass_time(2 * MINUTE)
         assert ["enabled", *(["waiting"] if waits else [])] == _states(world, *("s", "t")[: 1 + waits])
-        await world.pass_time(monitor, 5 * HOUR)
-
-    play(world, story)
+        service.pass_time(5 * HOUR)
 
     assert 3 * HOUR == world.sentinel("s").ended_at - begun
     if waits:
@@ -262,21 +248,19 @@ def test_lives_leave_nothing_behind(world: World):
     """Forty sentinels come, look, end and are dropped: the service holds no page, no sentinel, no meaning of them (W-55)."""
     world.page("/a", "<p>one</p>")
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for number in range(40):
             end = f"To end(s{number - 1}) + 3 hour" if number % 3 == 1 else "For 1 hour"
             world.add(f"Create Sentinel s{number} Using {{/a}} Monitor any change Fetch every 1 hour {end}")
-            await world.pass_time(monitor, HOUR)
+            service.pass_time(HOUR)
             if number % 3 == 2:
                 world.add(f"Drop s{number - 2}; Drop s{number}")
-        await world.pass_time(monitor, DAY)
-        watchlist = monitor.watchlist
+        service.pass_time(DAY)
+        watchlist = service.monitor.watchlist
 
         assert ({}, {}) == (watchlist.pages, watchlist.sentinels)
         assert ({}, {}, {}) == (watchlist._past, watchlist._meanings, watchlist._places)
-        assert None is monitor.planner.due_at(1)
-
-    play(world, story)
+        assert None is service.monitor.planner.due_at(1)
 
     assert 40 == sum(e.type == "sentinel.ended" for e in world.events())
 
@@ -306,12 +290,10 @@ def test_a_clock_that_jumps_ahead_is_downtime(world: World):
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
     begun = world.clock.now()
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         world.clock.advance(3 * DAY + HOUR // 2)
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     looks = [(p.charged_at - begun) * 2 // HOUR for p in world.polls()]
 
     assert [0, 2, 147, 148] == looks

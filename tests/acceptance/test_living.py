@@ -8,7 +8,7 @@ from typing import Any
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.asgi import ask
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings import __version__
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import StoreStalledError
@@ -28,15 +28,15 @@ def live(world: World, *asked: dict[str, str]) -> list[Any]:
     world.add(HOURLY.format(name="gone", path="/gone"))
     found: list[Any] = []
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         door = Door(world.settings)
-        monitor.committer.listen(door.hear)
-        await world.pass_time(monitor, HOUR // 2)
+        service.monitor.committer.listen(door.hear)
+        service.pass_time(HOUR // 2)
         world.page("/a", "<p>two</p>")
-        await world.pass_time(monitor, 3 * HOUR)
-        found.extend([await ask(application(door.inside(monitor)), "/metrics", headers=each) for each in asked])
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
+        found.extend(
+            [service.run(ask(application(door.inside(service.monitor)), "/metrics", headers=each)) for each in asked]
+        )
     return found
 
 
@@ -116,15 +116,13 @@ def test_a_week_is_reported_on_monday(world: World) -> None:
     for name in ("a", "b"):
         world.add(f"{HOURLY.format(name=name, path='/a')} Notify by webhook {hook} Errors to webhook {errors}")
 
-    async def lives(monitor: Monitor) -> None:  # the clock begins on Tuesday 2023-11-14, 22:13
-        await world.pass_time(monitor, HOUR)
-        world.page("/a", "<p>two</p>")
-        await world.pass_time(monitor, 4 * DAY)
-
     async def starts(monitor: Monitor) -> None:
         await world.pass_time(monitor, 2 * HOUR)
 
-    play(world, lives)
+    with serve(world) as service:
+        service.pass_time(HOUR)
+        world.page("/a", "<p>two</p>")
+        service.pass_time(4 * DAY)
     world.clock.advance(2 * DAY)
     play(world, starts)
     play(world, starts)
@@ -149,9 +147,7 @@ def test_nobody_is_sent_a_report_unasked(world: World) -> None:
     world.page("/a", "<p>one</p>")
     world.add(f"{HOURLY.format(name='a', path='/a')} Notify by webhook {world.receiver()}")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 8 * DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(8 * DAY)
 
     assert [] == world.received

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.service.run.check import check
 from tidings.service.run.monitor import Monitor
@@ -25,14 +25,12 @@ def test_a_part_that_one_look_misses_is_no_news(world: World, fetch: str) -> Non
     world.page("/p", "<b id=p>5</b>")
     world.add(f'Create Sentinel s Using {{/p}} Monitor any change in css "#p" {fetch}')
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/p", "<i>loading</i>")
-        await world.pass_time(monitor, HOUR + 30 * SECOND)
+        service.pass_time(HOUR + 30 * SECOND)
         world.page("/p", "<b id=p>5</b>")
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
     looks = [row.finished_at for row in world.polls()]
 
     assert [] == world.changes()
@@ -50,16 +48,14 @@ def test_a_part_that_two_looks_miss_is_lost_and_told_once(world: World) -> None:
         f'Create Sentinel s Using {{/p}} Monitor any change in css "#p" Fetch every 1 hour Notify By webhook {hook} immediate'
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/p", "<i>gone</i>")
-        await world.pass_time(monitor, 5 * HOUR)
+        service.pass_time(5 * HOUR)
         world.page("/p", "<i>gone</i> for good")
-        await world.pass_time(monitor, 5 * HOUR)
+        service.pass_time(5 * HOUR)
         world.page("/p", "<b id=p>6</b>")
-        await world.pass_time(monitor, 5 * HOUR)
-
-    play(world, story)
+        service.pass_time(5 * HOUR)
     told = [message["data"]["summary"] for _, message in world.received]
 
     assert ["part.lost", "part.back"] == parts(world)
@@ -99,14 +95,12 @@ def test_one_of_two_parts_is_lost_and_the_other_goes_on(world: World) -> None:
     world.page("/p", "<b id=a>1</b><b id=b>1</b>")
     world.add('Create Sentinel s Using {/p} Monitor words in css "#a" OR words in css "#b" Fetch every 1 hour')
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/p", "<b id=a>2</b>")
-        await world.pass_time(monitor, 3 * HOUR)
+        service.pass_time(3 * HOUR)
         world.page("/p", "<b id=a>3</b>")
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
     (lost,) = world.events("part.lost")
 
     assert 'css "#b"' == lost.data["part"]
@@ -120,14 +114,12 @@ def test_a_check_says_that_a_part_is_lost(world: World) -> None:
     world.add('Create Sentinel s Using {/p} Monitor words in css "#p" Fetch on demand')
     said = []
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for body in ("<b id=p>5</b>", "<i>x</i>", "<i>x</i>", "<i>y</i>", "<b id=p>5</b>"):
             world.page("/p", body)
             world.clock.advance(HOUR)
-            found = await check(monitor, {1: {1}})
+            found = service.run(check(service.monitor, {1: {1}}))
             said.append([(record["sentinel"], record["event"]) for record in found.troubles])
-
-    play(world, story)
 
     assert [[], [], [("s", "part.lost")], [], [("s", "part.back")]] == said
 
@@ -137,14 +129,12 @@ def test_on_demand_nothing_is_asked_that_nobody_asked_for(world: World) -> None:
     world.page("/p", "<b id=p>5</b>")
     world.add('Create Sentinel s Using {/p} Monitor words in css "#p" Fetch on demand')
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for body, expected in (("<b id=p>5</b>", []), ("<i>x</i>", []), ("<i>x</i>", ["part.lost"])):
             world.page("/p", body)
-            monitor.polling.requests.ask(1, sentinels=[1])
-            await world.pass_time(monitor, HOUR)
+            service.monitor.polling.requests.ask(1, sentinels=[1])
+            service.pass_time(HOUR)
             assert expected == parts(world)
-
-    play(world, story)
 
     assert 3 == len(world.polls())
 
@@ -160,14 +150,12 @@ def test_a_price_that_is_not_said_any_more_is_lost_not_changed(world: World) -> 
         f"Create Sentinel s Using {{/p}} Monitor price where drops by 10% Fetch every 1 hour Notify By webhook {hook} immediate"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/p", "<h1>Lamp</h1>")
-        await world.pass_time(monitor, 3 * HOUR)
+        service.pass_time(3 * HOUR)
         world.page("/p", SHOP.format("18.00"))
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
     told = [message["data"]["summary"] for _, message in world.received]
 
     assert ["the page says no price any more"] == told[:1]

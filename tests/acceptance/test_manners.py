@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.service.run.monitor import Monitor
 from tidings.service.show.reasons import spell_poll
 from tidings.storage.observed import estimates, pages
 
@@ -103,13 +102,11 @@ def test_a_hint_holds_back_no_tick_no_bound_and_no_look_that_is_asked_for(make_w
         "Create Sentinel asked Using {/asked} Monitor any change"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * MINUTE)
-        monitor.polling.requests.ask(3)
-        await world.settle(monitor)
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(2 * MINUTE)
+        service.monitor.polling.requests.ask(3)
+        service.settle()
+        service.pass_time(3 * HOUR)
 
     assert {10 * MINUTE} == set(gaps(world, 1))
     assert 20 * MINUTE == max(gaps(world, 2))
@@ -146,13 +143,11 @@ def test_a_modification_within_the_claim_proves_it_false(make_world):
     world.page("/a", "<p>one</p>", headers={**claim, "Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT"})
     world.add("Create Sentinel s Using {/a} Monitor any change")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         # the manual clock begins at 2023-11-14 22:13:20
         world.page("/a", "<p>two</p>", headers={**claim, "Last-Modified": "Tue, 14 Nov 2023 22:30:00 GMT"})
-        await world.pass_time(monitor, 46 * MINUTE)
-
-    play(world, story)
+        service.pass_time(46 * MINUTE)
 
     assert [45 * MINUTE] == gaps(world)
     assert 20 == world.read(pages.state, 1).fresh_doubt
@@ -255,13 +250,11 @@ def test_a_machine_that_slept_catches_up_like_one_that_was_off(make_world):
     world = many(make_world, "Fetch every 1 hour")
     woken = []
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world, spreads=True) as service:
+        service.settle()
         world.clock.advance(5 * HOUR)
         woken.append(world.clock.now())
-        await world.pass_time(monitor, 10 * MINUTE)
-
-    play(world, story, spreads=True)
+        service.pass_time(10 * MINUTE)
 
     assert MANY == sum(a_second(world, after=woken[0] - 1).values())
     assert 12 >= max(a_second(world, after=woken[0] - 1).values())
@@ -278,17 +271,14 @@ def test_a_night_of_errors_teaches_nothing_of_a_page(make_world):
         status = b"500 Oh No" if is_down else b"200 OK"
         wire.send(b"HTTP/1.1 %b\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % (status, len(body)) + body)
 
-    async def story(monitor: Monitor) -> None:
-        nonlocal is_down
-        await world.pass_time(monitor, HOUR)
-        is_down = True
-        await world.pass_time(monitor, 9 * HOUR)
-        is_down = False
-        await world.pass_time(monitor, 2 * HOUR)
-
     world.server.pages["/a"] = answer
     world.add("Create Sentinel s Using {/a} Monitor any change")
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(HOUR)
+        is_down = True
+        service.pass_time(9 * HOUR)
+        is_down = False
+        service.pass_time(2 * HOUR)
 
     assert 600 == float(world.read(estimates.load_all, "best_effort")[1]["period"])
 

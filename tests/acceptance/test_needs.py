@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.world import play
+from tests.world import play, serve
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.service.explain.on_time_report import count_on_time
 from tidings.service.run.check import check
@@ -60,18 +60,16 @@ def test_a_new_entry_on_oil_brings_two_other_pages(make_world):
     """Example 22: the entry, what changed on B and what C shows are told as one, complete; other entries bring nothing."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world)
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         assert 1 == len(looks(world, "b")) == len(looks(world, "c"))
         write(world, "b", "oil at 90")
         feed(world, "grain up", "rain")
-        await world.pass_time(monitor, 20 * MINUTE)
+        service.pass_time(20 * MINUTE)
         assert 1 == len(looks(world, "b"))
         feed(world, "grain up", "rain", "oil up")
-        await world.pass_time(monitor, 20 * MINUTE)
-
-    play(world, story)
+        service.pass_time(20 * MINUTE)
     (record,) = list_records(world)
 
     assert ("composite", "complete") == (record["kind"], record["verdict"])
@@ -88,16 +86,14 @@ def test_what_cannot_be_looked_at_is_partial_and_said_why(make_world):
     """A page that fails until the time is over is missed with its error; the rest is told when the time is over."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world)
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.page("/c", "no", status=500)
         feed(world, "grain up", "oil up")
-        await world.pass_time(monitor, 5 * MINUTE)
+        service.pass_time(5 * MINUTE)
         assert [] == list_records(world)
-        await world.pass_time(monitor, 15 * MINUTE)
-
-    play(world, story)
+        service.pass_time(15 * MINUTE)
     (record,) = list_records(world)
 
     assert "partial" == record["verdict"]
@@ -110,16 +106,14 @@ def test_a_failed_look_does_not_use_the_time_up(make_world):
     """A page that fails once and comes back within the time is checked again, and the report is complete."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world)
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.page("/c", "no", status=500)
         feed(world, "grain up", "oil up")
-        await world.pass_time(monitor, 4 * MINUTE)
+        service.pass_time(4 * MINUTE)
         write(world, "c", "one")
-        await world.pass_time(monitor, 15 * MINUTE)
-
-    play(world, story)
+        service.pass_time(15 * MINUTE)
     (record,) = list_records(world)
 
     assert "complete" == record["verdict"]
@@ -130,14 +124,12 @@ def test_any_two_of_three_are_enough(make_world):
     world = make_world()
     text = OIL.replace("{/c} As C", "{/c} As C, {/d} As D")
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, text, checked="any 2 of B, C, D")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.page("/b", "no", status=500)
         feed(world, "grain up", "oil up")
-        await world.pass_time(monitor, 20 * MINUTE)
-
-    play(world, story)
+        service.pass_time(20 * MINUTE)
     (record,) = list_records(world)
 
     assert "complete" == record["verdict"]
@@ -148,18 +140,16 @@ def test_another_sentinels_look_captures_it(make_world):
     """A look within the time counts whoever it was for: two needs at once cost one look a page."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world)
         world.add(
             OIL.replace("oil Using", "two Using").replace("HOOK", world.server.url("/hook")).replace("CHECKED", "B")
         )
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         before = len(looks(world, "b"))
         feed(world, "grain up", "oil up")
-        await world.pass_time(monitor, 20 * MINUTE)
+        service.pass_time(20 * MINUTE)
         assert before + 1 == len(looks(world, "b"))
-
-    play(world, story)
 
     assert [("oil", "complete"), ("two", "complete")] == sorted(
         (r["sentinel"], r["verdict"]) for r in list_records(world)
@@ -170,14 +160,12 @@ def test_a_spent_budget_is_the_reason(make_world):
     """If the budget does not pay for the looks they are missed for that, and it is not overdrawn."""
     world = make_world(budget__polls_per_day="1", budget__burst="4")
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world)
-        await world.settle(monitor)
+        service.settle()
         feed(world, "grain up", "oil up")
-        await world.pass_time(monitor, 3 * MINUTE)
-        await world.pass_time(monitor, 20 * MINUTE)
-
-    play(world, story)
+        service.pass_time(3 * MINUTE)
+        service.pass_time(20 * MINUTE)
     (record,) = list_records(world)
 
     assert 4 == len(world.polls())
@@ -189,29 +177,23 @@ def test_a_restart_in_the_middle_of_a_need(make_world):
     """A need survives a restart to the instant: what had been captured stays, what is missing is looked at, what ran out is reported."""
     world = make_world()
 
-    async def first(monitor):
+    with serve(world) as service:
         begin(world)
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.page("/c", "no", status=500)
         feed(world, "grain up", "oil up")
-        await world.pass_time(monitor, 4 * MINUTE)
-
-    async def second(monitor):
-        await world.pass_time(monitor, 20 * MINUTE)
-        feed(world, "grain up", "oil up", "oil down")
-        world.page("/c", "no", status=500)
-        await world.pass_time(monitor, 4 * MINUTE)
-
-    async def third(monitor):
-        await world.pass_time(monitor, MINUTE)
-
-    play(world, first)
+        service.pass_time(4 * MINUTE)
     assert [] == list_records(world)
     write(world, "c", "two")
-    play(world, second)
+    with serve(world) as service:
+        service.pass_time(20 * MINUTE)
+        feed(world, "grain up", "oil up", "oil down")
+        world.page("/c", "no", status=500)
+        service.pass_time(4 * MINUTE)
     assert [("complete", "changed")] == [(r["verdict"], status_of(r)["C"]) for r in list_records(world)]
     world.clock.move_to(world.clock.now() + HOUR)
-    play(world, third)
+    with serve(world) as service:
+        service.pass_time(MINUTE)
 
     assert ["complete", "partial"] == [r["verdict"] for r in list_records(world)]
 
@@ -224,15 +206,13 @@ def test_pages_that_change_by_themselves_still_need_the_others(make_world):
         " Fetch every 30 min Notify By webhook HOOK immediate"
     )
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, text)
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         write(world, "c", "two")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         write(world, "b", "two")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert [{"C": "changed"}, {"B": "changed", "C": "unchanged"}] == [status_of(r) for r in list_records(world)]
 
@@ -241,16 +221,14 @@ def test_several_pages_without_of_are_told_page_by_page(make_world):
     """Example 24: links or images on any of three pages; each page's change is a change by itself."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         for name in "abc":
             world.page(f"/{name}", "<a href='/one'>x</a>")
         world.add("Create Sentinel multi Using {/a}, {/b}, {/c} Monitor links OR images Fetch every 1 hour")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         for name in "ab":
             world.page(f"/{name}", "<a href='/two'>x</a>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert 2 == len(world.changes())
     assert all("parts" not in record and not record["quiet"] for record in world.changes())
@@ -260,7 +238,7 @@ def test_what_meets_on_two_pages_can_bring_a_third(make_world):
     """Then goes with AND across pages too: when A and B have met, C is looked at, and all three are told as one."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         for name in "bcd":
             write(world, name, "one")
         hook = world.receiver()
@@ -269,15 +247,13 @@ def test_what_meets_on_two_pages_can_bring_a_third(make_world):
             " Monitor any change of A AND any change of B within 1 hour Then within 5 min check C"
             f" Fetch every 10 min Notify By webhook {hook} immediate"
         )
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         write(world, "b", "two")
-        await world.pass_time(monitor, 30 * MINUTE)
+        service.pass_time(30 * MINUTE)
         assert 1 == len(looks(world, "d"))
         write(world, "c", "two")
         write(world, "d", "two")
-        await world.pass_time(monitor, 30 * MINUTE)
-
-    play(world, story)
+        service.pass_time(30 * MINUTE)
     (record,) = list_records(world)
 
     assert {"A": "changed", "B": "changed", "C": "changed"} == status_of(record)
@@ -288,14 +264,12 @@ def test_a_need_keeps_to_the_hours(make_world):
     """With During, other pages are looked at in the hours only: what is still missing when they end is missed, and told as that."""
     world = make_world()  # it begins at 22:13:20 UTC
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world, OIL.replace(" Notify", " During mon-sun 08:00 to 22:30 Zone UTC Notify"))
-        await world.pass_time(monitor, 12 * MINUTE)
+        service.pass_time(12 * MINUTE)
         feed(world, "grain up", "oil up")
         world.page("/b", "no", status=500)
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     (record,) = list_records(world)
     closes = world.polls()[0].charged_at + 16 * MINUTE + 40_000_000
 
@@ -377,17 +351,15 @@ def test_ticks_in_time_are_counted(make_world):
     """Each tick of a fixed interval is captured, partial where one of the pages was not looked at well, or missed."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         for name in "bc":
             write(world, name, "one")
         world.add("Create Sentinel s Using {/b}, {/c} Monitor any change Fetch every 1 hour")
-        await world.pass_time(monitor, 4 * HOUR + 30 * MINUTE)
+        service.pass_time(4 * HOUR + 30 * MINUTE)
         world.page("/c", "no", status=500)
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         world.page("/b", "no", status=500)
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
 
     assert {"interval": {"captured": 5, "partial": 2, "missed": 3}} == world.read(
         count_on_time, get_watched(world, "s"), now=world.clock.now()
@@ -398,16 +370,14 @@ def test_what_then_asked_for_is_counted(make_world):
     """`show` says how many needs were complete, partial and missed."""
     world = make_world()
 
-    async def story(monitor):
+    with serve(world) as service:
         begin(world)
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         feed(world, "grain up", "oil up")
-        await world.pass_time(monitor, 20 * MINUTE)
+        service.pass_time(20 * MINUTE)
         world.page("/c", "no", status=500)
         feed(world, "grain up", "oil up", "oil down")
-        await world.pass_time(monitor, 20 * MINUTE)
-
-    play(world, story)
+        service.pass_time(20 * MINUTE)
 
     assert {"captured": 1, "partial": 1, "missed": 0} == world.read(
         count_on_time, get_watched(world, "oil"), now=world.clock.now()
@@ -434,12 +404,10 @@ def test_where_not_all_can_be_looked_at_in_time_what_matters_more_is_complete(ma
     )
     world.add(f"{less} Importance 0.2;{more} Importance 0.8")
 
-    async def story(monitor):
-        await world.pass_time(monitor, 90 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(90 * MINUTE)
         feed(world, "grain up", "oil up")
-        await world.pass_time(monitor, 90 * MINUTE)
-
-    play(world, story)
+        service.pass_time(90 * MINUTE)
 
     assert {"less": "partial", "more": "complete"} == {
         record["sentinel"]: record["verdict"] for record in list_records(world)

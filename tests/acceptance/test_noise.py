@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.cli.main import main
 from tidings.clock import HOUR, MINUTE
 from tidings.model.observed.poll_reason import Why
@@ -52,12 +52,10 @@ def watch_hours(world: World, text: Callable[[], str], prices: list[str]) -> Non
     world.receiver()
     world.add(SENTINEL)
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for price in prices:
             shop(world, price, text)
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
 
 
 def run(world: World, capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -87,12 +85,10 @@ def test_an_advertisement_is_learned_across_restarts_and_a_price_is_told(world: 
     polls = world.polls()
     seconds = [poll for poll in polls if poll.reason.why is Why.SECOND]
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for price in ["€5", "€5", "€7"]:
             shop(world, price, lambda: next(ads))
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
 
     assert 2 == len(seconds)
     assert all(poll.cost == 1 for poll in seconds)
@@ -112,13 +108,11 @@ def test_a_second_look_outlives_the_service(world: World, away: int, seconds: in
     world.receiver()
     world.add(SENTINEL)
 
-    async def until_news(monitor: Monitor) -> None:
+    with serve(world) as service:
         shop(world, "€5", lambda: next(ads))
-        await world.pass_time(monitor, HOUR // 2)
+        service.pass_time(HOUR // 2)
         world.clock.advance(HOUR // 2)
-        await world.settle(monitor)
-
-    play(world, until_news)
+        service.settle()
     assert [2, 0] == [len(world.versions()), sum(poll.reason.why is Why.SECOND for poll in world.polls())]
     world.clock.advance(away)
     play(world, lambda monitor: world.pass_time(monitor, 5 * MINUTE))
@@ -133,16 +127,14 @@ def test_what_a_second_look_brings_is_told_by_the_next_look(world: World) -> Non
     world.add(SENTINEL)
     meanwhile: list[Any] = []
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for price in ("€1", "€1", "€1", "€1", "€1", "€1", "€2"):  # after five polls a change waits for no second one
             world.page("/a", f"<p>Boots now {price} in the shop of the town</p>")
-            await world.pass_time(monitor, HOUR)
+            service.pass_time(HOUR)
         world.page("/a", "<p>Boots now €3 in the shop of the town</p>")
-        await world.pass_time(monitor, 2 * MINUTE)
+        service.pass_time(2 * MINUTE)
         meanwhile.extend(list_delivered(world))
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert Why.SECOND is world.polls()[-2].reason.why
     assert (1, 2) == (len(meanwhile), len(list_delivered(world)))

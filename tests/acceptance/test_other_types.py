@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.pdfs import pdf
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import DAY, HOUR
-from tidings.service.run.monitor import Monitor
 
 HOME = (
     "<title>Welcome</title><h1>Our site</h1><ul><li><a href=/a>Alpha</a><li><a href=/b>Beta</a></ul><p>"
@@ -43,14 +42,12 @@ def test_another_type_is_no_change(world: World, name: str, lasts: int):
     world.page("/a", before, headers=headers)
     world.add(f"Create Sentinel s Using {{/a}} Monitor {monitor_text} Fetch every 1 hour Notify By console")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", other, headers=other_headers)
-        await world.pass_time(monitor, HOUR + lasts * 1_000_000)
+        service.pass_time(HOUR + lasts * 1_000_000)
         world.page("/a", after, headers=headers)
-        await world.pass_time(monitor, 2 * DAY)
-
-    play(world, story)
+        service.pass_time(2 * DAY)
     told = [change["inserted"] + [u["new"] for u in change["updated"]] for change in world.changes()]
 
     assert 1 == len(told)
@@ -67,14 +64,12 @@ def test_a_small_pdf_that_becomes_an_error_page_is_no_change(world: World):
     world.page("/a", data, headers={"Content-Type": "application/pdf"})
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", ERROR)
-        await world.pass_time(monitor, HOUR + 30_000_000)
+        service.pass_time(HOUR + 30_000_000)
         world.page("/a", data, headers={"Content-Type": "application/pdf"})
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+        service.pass_time(DAY)
 
     assert [] == world.changes()
     assert [] == world.events("page.error")
@@ -85,16 +80,14 @@ def test_a_page_that_stays_of_another_type_is_taken_for_it_in_the_end(world: Wor
     world.page("/a", '{"a": [1, 2]}', headers=JSON)
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", HOME)
-        await world.pass_time(monitor, 6 * DAY)
+        service.pass_time(6 * DAY)
         assert [] == world.changes()
-        await world.pass_time(monitor, 4 * DAY)
+        service.pass_time(4 * DAY)
         world.page("/a", HOME + "news")
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+        service.pass_time(DAY)
 
     assert 2 == len(world.changes())
 
@@ -107,11 +100,9 @@ def test_data_that_only_mentions_errors_is_data(world: World, data: str):
     world.page("/a", '{"a": 0}', headers=JSON)
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", data, headers=JSON)
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
 
     assert 1 == len(world.changes())

@@ -11,7 +11,7 @@ import pytest
 
 from tests.fakes import WebServer
 from tests.stores import Products
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import PollerBusyError
 from tidings.service.run.assembly import poller
@@ -55,13 +55,11 @@ def test_an_outage_that_cost_a_check_is_announced_once(world: World):
     )
     world.add("Create Sentinel seldom Using {/a} Monitor all words Fetch every 1 day")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR // 2)
+    with serve(world) as service:
+        service.pass_time(HOUR // 2)
         world.clock.advance(3 * HOUR)
-        away(monitor, 3 * 3600)
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        away(service.monitor, 3 * 3600)
+        service.pass_time(2 * HOUR)
     (event,) = world.events("store.outage")
 
     assert 3 * HOUR == event.at - event.data["since"]
@@ -76,13 +74,11 @@ def test_an_outage_that_cost_no_check_is_no_news(world: World):
     hook = world.receiver()
     world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour Notify By webhook {hook} immediate")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR // 2)
-        away(monitor, 120)
-        away(monitor, 30)
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(HOUR // 2)
+        away(service.monitor, 120)
+        away(service.monitor, 30)
+        service.pass_time(HOUR)
 
     assert 1 == len(world.events("store.outage"))
     assert [] == world.received

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import SentinelError, UsageError
 from tidings.service.sentinels import register
@@ -51,20 +51,18 @@ def test_a_sentinel_starts_with_an_event_and_ends_with_one(world):
         world, "Create Sentinel s Using {/a} Monitor all words From event(deploy) + 1 hour To event(done) Fetch 1 hour"
     )
 
-    async def story(monitor):
-        take = monitor.ways_in.events.take
-        await world.pass_time(monitor, MINUTE)
-        await take("done", {})  # before its start: not its end
-        await world.pass_time(monitor, MINUTE)
-        await take("deploy", {"n": 1})
-        await world.pass_time(monitor, 10 * MINUTE)
-        await take("deploy", {"n": 2})  # it starts with the first
-        await world.pass_time(monitor, 2 * HOUR)
+    with serve(world) as service:
+        take = service.monitor.ways_in.events.take
+        service.pass_time(MINUTE)
+        service.run(take("done", {}))  # before its start: not its end
+        service.pass_time(MINUTE)
+        service.run(take("deploy", {"n": 1}))
+        service.pass_time(10 * MINUTE)
+        service.run(take("deploy", {"n": 2}))  # it starts with the first
+        service.pass_time(2 * HOUR)
         assert ("enabled", HOUR + 2 * MINUTE, None) == describe_life(world, "s", since)
-        await take("done", {})
-        await world.settle(monitor)
-
-    play(world, story)
+        service.run(take("done", {}))
+        service.settle()
 
     assert ("ended", HOUR + 2 * MINUTE, 2 * HOUR + 12 * MINUTE) == describe_life(world, "s", since)
     assert 2 == len(world.polls(1))
@@ -75,13 +73,11 @@ def test_one_event_starts_and_the_next_of_it_ends(world):
     """From event(deploy) To event(deploy) lives from one deploy to the next."""
     since = begin(world, "Create Sentinel s Using {/a} Monitor all words From event(deploy) To event(deploy)")
 
-    async def story(monitor):
+    with serve(world) as service:
         for _ in range(2):
-            await world.pass_time(monitor, MINUTE)
-            await monitor.ways_in.events.take("deploy", {})
-        await world.settle(monitor)
-
-    play(world, story)
+            service.pass_time(MINUTE)
+            service.run(service.monitor.ways_in.events.take("deploy", {}))
+        service.settle()
 
     assert ("ended", MINUTE, 2 * MINUTE) == describe_life(world, "s", since)
 
@@ -94,12 +90,10 @@ def test_what_hangs_on_a_sentinel_follows_its_event(world):
         " Create Sentinel t Using {/a} Monitor all words From end(s) + 1 min",
     )
 
-    async def story(monitor):
-        await world.pass_time(monitor, HOUR)
-        await monitor.ways_in.events.take("done", {})
-        await world.pass_time(monitor, 2 * MINUTE)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(HOUR)
+        service.run(service.monitor.ways_in.events.take("done", {}))
+        service.pass_time(2 * MINUTE)
 
     assert ("ended", 0, HOUR) == describe_life(world, "s", since)
     assert ("enabled", HOUR + MINUTE, None) == describe_life(world, "t", since)
@@ -113,18 +107,14 @@ def test_what_happens_between_two_lives_of_the_service_is_not_lost(world):
         " Create Sentinel t Using {/a} Monitor all words Fetch on event(deploy)",
     )
 
-    async def first(monitor):
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         world.page("/a", "<p>two</p>")
-        await monitor.ways_in.events.take("deploy", {}, key="k")  # and not a step more
-
-    async def second(monitor):
-        assert not (await monitor.ways_in.events.take("deploy", {}, key="k")).is_new
-        await world.pass_time(monitor, MINUTE)
-
-    play(world, first)
+        service.run(service.monitor.ways_in.events.take("deploy", {}, key="k"))  # and not a step more
     world.clock.move_to(since + 2 * HOUR)
-    play(world, second)
+    with serve(world) as service:
+        assert not (service.run(service.monitor.ways_in.events.take("deploy", {}, key="k"))).is_new
+        service.pass_time(MINUTE)
 
     assert ("enabled", HOUR, None) == describe_life(world, "s", since)
     assert [(0, "interval"), (2 * HOUR, "event deploy, late")] == looks(world, since)[:1] + looks(world, since)[-1:]
@@ -136,14 +126,12 @@ def test_an_event_brings_a_look_at_once(world):
     """Fetch on event: a base at the start, then a look at each event, told as it says."""
     since = begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch on event(deploy) or on event(done)")
 
-    async def story(monitor):
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         for name, text in (("deploy", "two"), ("done", "three")):
             world.page("/a", f"<p>{text}</p>")
-            await monitor.ways_in.events.take(name, {})
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.run(service.monitor.ways_in.events.take(name, {}))
+            service.pass_time(HOUR)
 
     assert [(0, "interval"), (HOUR, "event deploy"), (2 * HOUR, "event done")] == looks(world, since)
     assert [["two"], ["three"]] == [
@@ -155,13 +143,11 @@ def test_an_event_comes_beside_the_interval(world):
     """`or on event` adds looks and moves no tick; two events before the look bring one."""
     since = begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour or on event(deploy)")
 
-    async def story(monitor):
-        await world.pass_time(monitor, 30 * MINUTE)
-        await monitor.ways_in.events.take("deploy", {})
-        await monitor.ways_in.events.take("deploy", {})
-        await world.pass_time(monitor, 40 * MINUTE)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(30 * MINUTE)
+        service.run(service.monitor.ways_in.events.take("deploy", {}))
+        service.run(service.monitor.ways_in.events.take("deploy", {}))
+        service.pass_time(40 * MINUTE)
 
     assert [(0, "interval"), (30 * MINUTE, "event deploy"), (HOUR, "interval")] == looks(world, since)
 
@@ -170,15 +156,13 @@ def test_a_look_that_fails_is_still_owed(world):
     """An event is not used up by an answer that is none: the look comes when the page answers again."""
     since = begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch on event(deploy)")
 
-    async def story(monitor):
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         world.page("/a", "", status=503)
-        await monitor.ways_in.events.take("deploy", {})
-        await world.pass_time(monitor, MINUTE)
+        service.run(service.monitor.ways_in.events.take("deploy", {}))
+        service.pass_time(MINUTE)
         world.page("/a", "<p>two</p>")
-        await world.pass_time(monitor, 5 * HOUR)
-
-    play(world, story)
+        service.pass_time(5 * HOUR)
 
     assert ["new", "error", "changed"] == [poll.outcome for poll in world.polls(1)][:3]
     assert 3 == len(looks(world, since))
@@ -192,15 +176,13 @@ def test_hours_hold_for_events(world):
     )
     day = 24 * HOUR
 
-    async def story(monitor):
-        await world.pass_time(monitor, 2 * day - (since % day) + HOUR)
+    with serve(world) as service:
+        service.pass_time(2 * day - (since % day) + HOUR)
         count = len(world.polls(1))
-        await monitor.ways_in.events.take("deploy", {})
-        await world.pass_time(monitor, 8 * HOUR)
+        service.run(service.monitor.ways_in.events.take("deploy", {}))
+        service.pass_time(8 * HOUR)
         assert count == len(world.polls(1))
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
 
     assert 10 * HOUR == world.polls(1)[-1].charged_at % day
     assert "event deploy" == spell_reason(world.polls(1)[-1].reason)
@@ -210,13 +192,11 @@ def test_a_sentinel_that_is_altered_owes_no_look_for_what_it_left(world):
     """Alter … Fetch 1 day: what an event had asked for before is asked for no more."""
     begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch on event(deploy) During daily 10:00 to 10:01")
 
-    async def story(monitor):
-        await monitor.ways_in.events.take("deploy", {})
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.run(service.monitor.ways_in.events.take("deploy", {}))
+        service.settle()
         world.add("Alter s Fetch on event(done)")
-        await world.pass_time(monitor, 49 * HOUR)
-
-    play(world, story)
+        service.pass_time(49 * HOUR)
 
     assert [] == [poll.reason for poll in world.polls(1) if "deploy" in spell_reason(poll.reason)]
 
@@ -251,18 +231,16 @@ def test_a_file_makes_events_as_its_content_changes(make_world, folder):
         file.write_text(text, encoding="utf-8")
         os.utime(file, ns=(number, number))
 
-    async def story(monitor):
-        await world.pass_time(monitor, MINUTE)
+    with serve(world) as service:
+        service.pass_time(MINUTE)
         write("one", 1)
-        await world.pass_time(monitor, 10 * MINUTE)
+        service.pass_time(10 * MINUTE)
         write("two", 2)
-        await world.pass_time(monitor, 10 * MINUTE)
+        service.pass_time(10 * MINUTE)
         write("two", 3)
-        await world.pass_time(monitor, 10 * MINUTE)
+        service.pass_time(10 * MINUTE)
         file.unlink()
-        await world.pass_time(monitor, 10 * MINUTE)
-
-    play(world, story)
+        service.pass_time(10 * MINUTE)
 
     assert ["appeared", "changed", "went"] == [params["change"] for params in list_params(world)]
     assert {str(file)} == {params["path"] for params in list_params(world)}
@@ -279,10 +257,8 @@ def test_a_command_makes_events_as_its_output_changes(make_world, tmp_path):
     assert '"' not in script
     world.add(f'Create Event load Using command "{sys.executable}" "-c" "{script}" every 1 min')
 
-    async def story(monitor):
-        await world.pass_time(monitor, 3 * MINUTE + SECOND)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(3 * MINUTE + SECOND)
 
     assert "xxxx" == counter.read_text()
     assert [(0, "1\n"), (1, "2\n")] == [(params["exit_code"], params["output"]) for params in list_params(world)]
@@ -311,15 +287,13 @@ def test_what_cannot_be_looked_at_is_told_once(make_world, tmp_path):
     program = tmp_path / "load"
     world.add(f'Create Event load Using command "{program}" every 1 min')
 
-    async def story(monitor):
-        await world.pass_time(monitor, 3 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(3 * MINUTE)
         (row,) = world.read(outside.listing)
         assert "cannot be run: No such file" in row.problem
         program.write_text(f"#!{sys.executable}\nprint(1)\n", encoding="utf-8")
         program.chmod(0o700)
-        await world.pass_time(monitor, 2 * MINUTE)
-
-    play(world, story)
+        service.pass_time(2 * MINUTE)
 
     assert ["load"] == [row.data["event"] for row in world.events(PROBLEM)]
     assert [] == list_params(world)
@@ -334,12 +308,10 @@ def test_a_page_may_be_a_file(make_world, folder):
     world.add(f"Create Sentinel s Using file://{folder}/a.html, file://{folder}/b.html Monitor all words Fetch 10 min")
     since = world.clock.now()
 
-    async def story(monitor):
-        await world.pass_time(monitor, MINUTE)
+    with serve(world) as service:
+        service.pass_time(MINUTE)
         (folder / "a.html").write_text("<title>A</title><p>two</p>", encoding="utf-8")
-        await world.pass_time(monitor, 10 * MINUTE)
-
-    play(world, story)
+        service.pass_time(10 * MINUTE)
 
     assert [0, 0, 10 * MINUTE, 10 * MINUTE] == sorted(poll.charged_at - since for poll in world.polls())
     assert [f"file://{folder}/a.html"] == [change["url"] for change in world.changes()]
@@ -373,17 +345,15 @@ def test_a_page_that_a_command_writes_is_watched_and_its_failure_is_no_change(ma
         program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         program.chmod(0o700)
 
-    async def story(monitor):
+    with serve(world) as service:
         say("echo 12 GB free")
-        await world.pass_time(monitor, 2 * MINUTE)
+        service.pass_time(2 * MINUTE)
         say("echo mount is gone >&2; exit 2")
-        await world.pass_time(monitor, MINUTE)
+        service.pass_time(MINUTE)
         (_, state) = world.read(pages.get, 1)
         assert ("command", f"{program} ended with exit code 2: mount is gone") == (state.kind, state.reason)
         say("echo 3 GB free")
-        await world.pass_time(monitor, 5 * MINUTE)
-
-    play(world, story)
+        service.pass_time(5 * MINUTE)
 
     assert 1 == len(world.changes())
     assert 2 == world.read(pages.get, 1)[1].last_seq

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.service.run.monitor import Monitor
 from tidings.storage.watches import rules
@@ -39,16 +39,13 @@ def write(world: World, name: str, text: str) -> None:
 
 def change_and_disable(world: World, half: int, *, b_fails: bool = False) -> None:
     """Let page A change so long after the start (and B fail from then on), and disable the sentinel as long after that."""
-
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, half)
+    with serve(world) as service:
+        service.pass_time(half)
         if b_fails:
             world.page("/b", "gone", status=500)
         write(world, "a", "two")
-        await world.pass_time(monitor, half)
+        service.pass_time(half)
         world.add("Disable s")
-
-    play(world, story)
 
 
 def pause(world: World, length: int) -> None:
@@ -68,16 +65,13 @@ async def _pause(world: World, monitor: Monitor, half: int) -> None:
 @pytest.mark.parametrize(("minutes", "count"), [(20, 1), (70, 0)])
 def test_parts_of_a_change_wait_as_long_as_they_had(world: World, minutes: int, count: int):
     """Of an hour some twenty minutes had passed before three days of pause: some forty are left after it."""
-
-    async def after(monitor: Monitor) -> None:
-        await world.pass_time(monitor, minutes * MINUTE)
-        write(world, "b", "two")
-        await world.pass_time(monitor, 3 * HOUR)
-
     begin(world, PAIR)
     change_and_disable(world, 30 * MINUTE)
     pause(world, 3 * DAY)
-    play(world, after)
+    with serve(world) as service:
+        service.pass_time(minutes * MINUTE)
+        write(world, "b", "two")
+        service.pass_time(3 * HOUR)
 
     assert count == len(list_records(world))
     assert [] == world.violations()
@@ -86,18 +80,15 @@ def test_parts_of_a_change_wait_as_long_as_they_had(world: World, minutes: int, 
 @pytest.mark.parametrize(("changes", "count"), [(False, 1), (True, 0)])
 def test_what_must_not_change_has_its_whole_window(world: World, changes: bool, count: int):
     """`A AND NOT B within 1 hour`: the hour ends so much later as the pause was long; what B became in it counts when it is seen."""
-
-    async def after(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 25 * MINUTE)
-        assert [] == list_records(world)
-        await world.pass_time(monitor, HOUR)
-
     begin(world, VETO)
     change_and_disable(world, 30 * MINUTE)
     if changes:
         write(world, "b", "two")
     pause(world, 2 * DAY)
-    play(world, after)
+    with serve(world) as service:
+        service.pass_time(25 * MINUTE)
+        assert [] == list_records(world)
+        service.pass_time(HOUR)
 
     assert ["complete"] * count == [record["verdict"] for record in list_records(world)]
 
@@ -118,16 +109,13 @@ def test_a_need_is_not_missed_by_a_pause(world: World):
 
 def test_a_need_that_is_not_met_after_a_pause_says_so_then(world: World):
     """Its time runs on after the pause: not in it, and not for ever."""
-
-    async def after(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 5 * MINUTE)
-        assert [] == list_records(world)
-        await world.pass_time(monitor, HOUR)
-
     begin(world, THEN)
     change_and_disable(world, 15 * MINUTE, b_fails=True)
     pause(world, DAY)
-    play(world, after)
+    with serve(world) as service:
+        service.pass_time(5 * MINUTE)
+        assert [] == list_records(world)
+        service.pass_time(HOUR)
 
     assert ["missed"] == [record["verdict"] for record in list_records(world)]
 
@@ -157,41 +145,34 @@ def test_what_has_gathered_waits_for_its_next_time_after_the_pause(world: World,
             write(world, "a", text)
             await world.pass_time(monitor, HOUR)
 
-    async def before(monitor: Monitor) -> None:
-        await world.pass_time(monitor, MINUTE)
-        await change(monitor, "xy")
-        world.add("Disable s")
-
-    async def after(monitor: Monitor) -> None:
-        await change(monitor, "z")
-        await world.pass_time(monitor, DAY)
-
     digest(world, rate)
-    play(world, before)
+    with serve(world) as service:
+        service.pass_time(MINUTE)
+        service.run(change(service.monitor, "xy"))
+        world.add("Disable s")
     pause(world, 3 * DAY + 2 * HOUR)
     assert [] == counts(world)
-    play(world, after)
+    with serve(world) as service:
+        service.run(change(service.monitor, "z"))
+        service.pass_time(DAY)
 
     assert expected == counts(world)
 
 
 def test_troubles_of_a_page_in_the_pause_are_those_of_others(world: World):
     """Somebody else watches the page on: what ails it meanwhile is told to him alone."""
-
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
-        world.add("Disable s")
-        await world.pass_time(monitor, HOUR)
-        world.page("/a", "gone", status=404)
-        await world.pass_time(monitor, 12 * HOUR)
-        write(world, "a", "one")
-        await world.pass_time(monitor, 2 * DAY)
-        world.add("Enable s")
-        await world.pass_time(monitor, 2 * DAY)
-
     digest(world, "every 1 day")
     world.add("Create Sentinel other Using {/a} Monitor all words Fetch every 1 hour Notify By console every 1 day")
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(HOUR)
+        world.add("Disable s")
+        service.pass_time(HOUR)
+        world.page("/a", "gone", status=404)
+        service.pass_time(12 * HOUR)
+        write(world, "a", "one")
+        service.pass_time(2 * DAY)
+        world.add("Enable s")
+        service.pass_time(2 * DAY)
 
     assert [] == counts(world)
     assert "404" in world.console.getvalue()
@@ -199,21 +180,18 @@ def test_troubles_of_a_page_in_the_pause_are_those_of_others(world: World):
 
 def test_who_is_altered_in_a_pause_goes_on_as_altered(world: World):
     """Another rate and another window hold from the end of the pause on; what had gathered is told once."""
-
-    async def before(monitor: Monitor) -> None:
-        await world.pass_time(monitor, MINUTE)
+    digest(world, "every 1 week")
+    with serve(world) as service:
+        service.pass_time(MINUTE)
         write(world, "a", "two")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.add("Disable s")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.add("Alter s Notify By webhook HOOK best effort".replace("HOOK", world.receiver()))
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         assert [] == counts(world)
         world.add("Enable s")
-        await world.pass_time(monitor, HOUR)
-
-    digest(world, "every 1 week")
-    play(world, before)
+        service.pass_time(HOUR)
 
     assert [1] == counts(world)
 
@@ -221,19 +199,16 @@ def test_who_is_altered_in_a_pause_goes_on_as_altered(world: World):
 @pytest.mark.parametrize("last", ["Drop s", "Alter s For 1 hour"])
 def test_who_ends_in_a_pause_tells_what_had_gathered_and_leaves_nothing(world: World, last: str):
     """Dropped, or at the end of its life, it has its last word, once, and no rule of it is left."""
-
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, MINUTE)
-        write(world, "a", "two")
-        await world.pass_time(monitor, HOUR)
-        world.add("Disable s")
-        await world.pass_time(monitor, HOUR)
-        world.add(last)
-        await world.pass_time(monitor, HOUR)
-        assert (0, 0, 0) == monitor.rules.sizes
-
     digest(world, "every 1 week")
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(MINUTE)
+        write(world, "a", "two")
+        service.pass_time(HOUR)
+        world.add("Disable s")
+        service.pass_time(HOUR)
+        world.add(last)
+        service.pass_time(HOUR)
+        assert (0, 0, 0) == service.monitor.rules.sizes
 
     assert [1] == counts(world)
     assert [] == world.read(rules.listing, "rules")
@@ -255,7 +230,7 @@ def test_lives_of_every_kind_leave_nothing_behind(world: World):
     hook = world.receiver()
     sizes = []
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for turn in range(2):
             names = [f"s{turn}_{n}" for n in range(3 * len(KINDS))]
             for name in ("a", "b"):
@@ -265,22 +240,20 @@ def test_lives_of_every_kind_leave_nothing_behind(world: World):
                 for n, s in enumerate(names)
             )
             world.add(";\n".join(lives).replace("HOOK", hook))
-            await world.pass_time(monitor, MINUTE)
+            service.pass_time(MINUTE)
             write(world, "a", f"two {turn}")
-            await world.pass_time(monitor, HOUR)
-            sizes.append(monitor.rules.sizes.rules)
+            service.pass_time(HOUR)
+            sizes.append(service.monitor.rules.sizes.rules)
             world.add(";".join(f"Disable {s}" for s in names[::2] if world.sentinel(s).state == "enabled"))
-            await world.pass_time(monitor, HOUR)
+            service.pass_time(HOUR)
             world.add(";".join(f"Enable {s}" for s in names[::4] if world.sentinel(s).state == "disabled"))
-            await world.pass_time(monitor, HOUR)
+            service.pass_time(HOUR)
             world.add(";".join(f"Drop {s}" for s in names))
-            await world.pass_time(monitor, HOUR)
-            assert (0, 0, 0) == monitor.rules.sizes
-            assert ({}, {}) == (monitor.watchlist.pages, monitor.watchlist.sentinels)
-            assert not monitor.polling.grants._needs._by_owner
-        await monitor.rules.remember()
-
-    play(world, story)
+            service.pass_time(HOUR)
+            assert (0, 0, 0) == service.monitor.rules.sizes
+            assert ({}, {}) == (service.monitor.watchlist.pages, service.monitor.watchlist.sentinels)
+            assert not service.monitor.polling.grants._needs._by_owner
+        service.run(service.monitor.rules.remember())
 
     assert 1 == len(set(sizes))
     assert sizes[0] > 30

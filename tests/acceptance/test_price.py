@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.world import play
+from tests.world import play, serve
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.service.explain.plan_expert import appraise
 from tidings.service.run.from_settings import open_planner
@@ -31,18 +31,14 @@ def test_a_page_that_changes_is_looked_at_sooner_than_one_that_does_not(make_wor
         "Create Sentinel busy Using {/busy} Monitor all words;Create Sentinel still Using {/still} Monitor all words"
     )
 
-    async def days(monitor: Monitor) -> None:
+    with serve(world) as service:
         for edition in range(1, 2 * 24):
             world.page("/busy", f"<p>edition {edition}</p>")
-            await world.pass_time(monitor, HOUR)
-
-    play(world, days)
+            service.pass_time(HOUR)
     gaps = {page: [b - a for a, b in pairwise(looks(world, page))][-4:] for page in (1, 2)}
 
-    async def later(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 12 * HOUR)
-
-    play(world, later)
+    with serve(world) as service:
+        service.pass_time(12 * HOUR)
     after = [b - a for a, b in pairwise(looks(world, 2))][-2:]
 
     assert max(gaps[1]) < 25 * MINUTE
@@ -63,10 +59,8 @@ def test_importance_and_urgency_move_looks(make_world):
         "Create Sentinel urgent Using {/urgent} Monitor all words Urgency exponential 1 hour"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(DAY)
     plain, important, urgent = (len(looks(world, page)) for page in (1, 2, 3))
 
     assert plain < important
@@ -86,13 +80,11 @@ def test_the_budget_makes_the_price(make_world):
         world.page(f"/{page}", "<p>0</p>")
     world.add(";".join(f"Create Sentinel s{page} Using {{/{page}}} Monitor all words" for page in range(6)))
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for edition in range(1, 9):
             for page in (0, 3):
                 world.page(f"/{page}", f"<p>{edition}</p>")
-            await world.pass_time(monitor, 6 * HOUR)
-
-    play(world, story)
+            service.pass_time(6 * HOUR)
     made = world.polls()
 
     assert 0.75 * 120 < len(made) <= 120 + 6

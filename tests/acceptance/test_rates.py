@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.fakes import WebServer
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from tidings.model.observed.unit import Timer
 from tidings.service.run.monitor import Monitor
@@ -84,13 +84,11 @@ def test_every_n_changes(world: World):
     _watch(world, "every 3 changes")
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=5)
-        await world.pass_time(monitor, 3 * DAY)
-        await page.after(monitor)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=5))
+        service.pass_time(3 * DAY)
+        service.run(page.after(service.monitor))
 
     assert [("01-15 12:00", ["1", "2", "3"]), ("01-18 15:00", ["4", "5", "6"])] == _list_messages(world)
     assert [] == world.violations()
@@ -101,12 +99,10 @@ def test_a_report_after_a_week_or_ten_changes(world: World):
     _watch(world, "every 1 week or 10 changes")
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=12)
-        await world.pass_time(monitor, 8 * DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=12))
+        service.pass_time(8 * DAY)
 
     assert [("01-15 19:00", [str(n) for n in range(1, 11)]), ("01-22 09:00", ["11", "12"])] == _list_messages(world)
 
@@ -132,13 +128,11 @@ def test_best_effort_has_one_message_under_way_to_a_recipient(world: World):
     )
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=4)
-        await world.pass_time(monitor, 2 * DAY)
-        await page.after(monitor)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=4))
+        service.pass_time(2 * DAY)
+        service.run(page.after(service.monitor))
 
     said = [counts for _, counts in _list_messages(world)]
 
@@ -165,12 +159,10 @@ def test_a_best_effort_message_that_is_given_up_holds_nothing_back(make_world):
     world.receiver("/hook", statuses=status)
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=3)
-        await world.pass_time(monitor, 6 * DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=3))
+        service.pass_time(6 * DAY)
 
     assert [["2", "3"]] == [_list_messages(world)[place][1] for place in taken]
     assert ["dead", "delivered"] == sorted(d.status for d in world.deliveries())
@@ -181,14 +173,12 @@ def test_at_a_clock_on_weekdays(world: World):
     _watch(world, "at 08:00 mon-fri", start="2024-01-18T12:00", zone=PARIS)  # a Thursday
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor)
-        await world.pass_time(monitor, DAY)
-        await page.after(monitor, hours=12, times=2)
-        await world.pass_time(monitor, 4 * DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor))
+        service.pass_time(DAY)
+        service.run(page.after(service.monitor, hours=12, times=2))
+        service.pass_time(4 * DAY)
 
     assert [("01-19 08:00", ["1"]), ("01-22 08:00", ["2", "3"])] == _list_messages(world, PARIS)
 
@@ -213,11 +203,9 @@ def test_clocks_that_change(world: World, rate: str, start: str, zone: str, came
     _watch(world, rate, start=start, zone=zone)
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=50)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=50))
 
     assert came == [when for when, _ in _list_messages(world, zone)][:2]
     told = [int(count) for _, counts in _list_messages(world) for count in counts]
@@ -229,11 +217,9 @@ def test_quiet_hours_hold_and_tell_once_after(world: World):
     _watch(world, "immediate quiet 22:00 to 07:00", start="2024-03-30T19:30", zone=PARIS)
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=12)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=12))
     (*alone, (woken, held)), after = _list_messages(world, PARIS)[:3], _list_messages(world, PARIS)[3:]
 
     assert [("03-30 20:30", ["1"]), ("03-30 21:30", ["2"])] == alone
@@ -247,12 +233,10 @@ def test_a_digest_that_falls_into_quiet_hours_waits(world: World):
     _watch(world, "every 6 hour quiet 20:00 to 08:00", start="2024-01-15T17:00")
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=2)
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=2))
+        service.pass_time(DAY)
 
     assert [("01-16 08:00", ["1", "2"])] == _list_messages(world)
 
@@ -262,12 +246,10 @@ def test_a_cap_merges_what_is_above(world: World):
     _watch(world, "immediate max 2 per 230 min")
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=8)
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=8))
+        service.pass_time(DAY)
 
     assert [
         ("01-15 10:00", ["1"]),
@@ -283,12 +265,10 @@ def test_a_cap_and_quiet_hours_both_hold(world: World):
     _watch(world, "immediate quiet 15:00 to 20:00 max 1 per 6 hour")
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=8)
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=8))
+        service.pass_time(DAY)
 
     assert [("01-15 10:00", ["1"]), ("01-15 20:00", [str(n) for n in range(2, 9)])] == _list_messages(world)
 
@@ -311,12 +291,10 @@ def test_clauses_go_each_on_its_own(world: World):
     )
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=4)
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=4))
+        service.pass_time(DAY)
 
     assert {
         "/one": [["1"], ["2"], ["3"], ["4"]],
@@ -331,14 +309,12 @@ def test_errors_go_where_the_errors_clause_says(world: World):
     _watch(world, "immediate", more="Errors to console")
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor))
         world.page("/a", "gone", status=404)
-        await world.pass_time(monitor, 12 * HOUR)
-        await page.after(monitor, hours=12)
-
-    play(world, story)
+        service.pass_time(12 * HOUR)
+        service.run(page.after(service.monitor, hours=12))
     lines = world.console.getvalue().splitlines()
 
     assert [["1"], ["2"]] == [counts for _, counts in _list_messages(world)]
@@ -352,13 +328,11 @@ def test_errors_are_part_of_a_digest_without_an_errors_clause(world: World):
     _watch(world, "every 1 day")
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor))
         world.page("/a", "gone", status=404)
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+        service.pass_time(DAY)
 
     assert [("01-16 09:00", ["1", "page.error"])] == _list_messages(world)
 
@@ -367,12 +341,10 @@ def test_a_page_that_stays_away_is_told_once_more_after_a_day(world: World):
     """After a day of errors without a good look in between the page is told to be gone, once (sentinels §3.5)."""
     _watch(world, "immediate")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "gone", status=404)
-        await world.pass_time(monitor, 10 * DAY)
-
-    play(world, story)
+        service.pass_time(10 * DAY)
 
     assert [["page.error"], ["page.gone"]] == [counts for _, counts in _list_messages(world)]
     assert "the page seems to be gone" in world.received[1][1]["data"]["summary"]
@@ -386,11 +358,9 @@ def test_interactive_news_are_never_pushed(world: World):
     )
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=2)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=2))
 
     assert 2 == len(world.changes())
     assert [] == world.deliveries()
@@ -402,12 +372,10 @@ def test_the_end_tells_what_has_gathered(world: World, rate: str):
     _watch(world, rate, more="For 5 hour")
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=8)
-        assert (0, 0, 0) == monitor.rules.sizes
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=8))
+        assert (0, 0, 0) == service.monitor.rules.sizes
 
     assert ["1", "2", "3", "4"] == [count for _, counts in _list_messages(world) for count in counts][:4]
     assert [] == world.read(rules.listing, "rules")
@@ -419,12 +387,10 @@ def test_the_end_in_quiet_hours_is_told_after_them(world: World):
     _watch(world, "immediate quiet 10:30 to 20:00", more="For 4 hour")
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=3)
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=3))
+        service.pass_time(DAY)
 
     assert [("01-15 10:00", ["1"]), ("01-15 20:00", ["2", "3"])] == _list_messages(world)
 
@@ -434,15 +400,13 @@ def test_a_disabled_sentinel_tells_what_it_had_gathered_when_it_is_enabled(world
     _watch(world, "at 18:00")
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=2)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=2))
         world.add("Disable s")
-        await world.pass_time(monitor, 20 * HOUR)
+        service.pass_time(20 * HOUR)
         world.add("Enable s")
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+        service.pass_time(DAY)
 
     assert [("01-16 18:00", ["1", "2"])] == _list_messages(world)
 
@@ -452,13 +416,11 @@ def test_an_altered_clause_swallows_nothing(world: World):
     _watch(world, "at 18:00")
     page = Changes(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=2)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=2))
         world.add(f"Alter s Notify By webhook {world.server.url('/hook')} immediate")
-        await page.after(monitor, times=2)
-
-    play(world, story)
+        service.run(page.after(service.monitor, times=2))
 
     assert [["1", "2"], ["3"], ["4"]] == [counts for _, counts in _list_messages(world)]
     assert [] == world.read(rules.listing, "rules")
@@ -473,16 +435,14 @@ def test_too_many_changes_are_noise(make_world):
         f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 10 min slack 1 s Notify By webhook {world.receiver()} immediate"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for count in range(1, 13):
             world.page("/a", f"<p>count {count}</p>")
-            await world.pass_time(monitor, 10 * MINUTE)
-        await world.pass_time(monitor, 3 * HOUR)
+            service.pass_time(10 * MINUTE)
+        service.pass_time(3 * HOUR)
         world.page("/a", "<p>count 13</p>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert [
         ("01-15 09:10", ["1"]),
@@ -501,21 +461,17 @@ def test_digests_of_older_databases_are_taken_over(world: World):
     _watch(world, "every 1 day")
     page = Changes(world)
 
-    async def before(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        await page.after(monitor, times=2)
-
-    play(world, before)
+    with serve(world) as service:
+        service.settle()
+        service.run(page.after(service.monitor, times=2))
     database = open_database(world.settings)
     number, due_at = world.sentinel("s").id, _instant("2024-01-16T09:00")
     database.write(rules.put_timers, [Timer(kind="digest.0", ref=number, due_at=due_at, data={"after": 0})])
     database.write(lambda c: c.execute("DELETE FROM rule_state"))
     database.close()
 
-    async def after(monitor: Monitor) -> None:
-        await page.after(monitor, times=24)
-
-    play(world, after)
+    with serve(world) as service:
+        service.run(page.after(service.monitor, times=24))
 
     assert ("01-16 09:00", [str(n) for n in range(1, 24)]) == _list_messages(world)[0]
     assert [] == world.read(rules.due_timers, 2**62)

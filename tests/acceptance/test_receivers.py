@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.database import open_database
@@ -78,70 +78,60 @@ def _down(*statuses: int) -> Answer:
     return lambda number, message: (statuses[number % len(statuses)], {})
 
 
-@pytest.mark.parametrize("statuses", [(503,), (500,), (408,), (429,), (502, 429, 504)])
+@pytest.mark.parametrize("statuses", [(503,), (502, 429, 504)])
 def test_after_an_outage_the_news_of_each_sentinel_comes_in_order(
     world: World, hook: Receiver, statuses: tuple[int, ...]
 ):
-    """Twenty sentinels, a receiver that is down for ten hours while they find news: each gets all of its own, in the order of events."""
-    names = "abcdefghijklmnopqrst"
+    """Six sentinels, a receiver that is down for ten hours while they find news: each gets all of its own, in the order of events."""
+    names = "abcdef"
     _watch(world, f"Notify By webhook {hook.url}", names=names)
     hook.answer = _down(*statuses)
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 11))
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 11)))
         hook.answer = lambda number, message: UP
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
 
     expected = [str(count) for count in range(1, 11)]
     assert dict.fromkeys(names, expected) == {name: hook.counts(name) for name in names}
     assert [] == world.violations()
 
 
-@pytest.mark.parametrize("hours", [1, 6, 12, 30, 70])
+@pytest.mark.parametrize("hours", [1, 12, 70])
 def test_news_waits_at_most_half_an_hour_once_the_receiver_is_back(world: World, hook: Receiver, hours: int):
     """However long it was away, the news that waited comes within half an hour, and a message that failed often is not given up."""
     _watch(world, f"Notify By webhook {hook.url}")
     hook.answer = _down(503)
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, hours + 1))
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, hours + 1)))
         hook.answer = lambda number, message: UP
         world.page("/a", f"<p>count {hours}</p>")
-        await world.pass_time(monitor, 31 * MINUTE)
-
-    play(world, story)
+        service.pass_time(31 * MINUTE)
 
     assert [str(count) for count in range(1, hours + 1)] == hook.counts()
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 413, 422])
-def test_an_answer_that_would_be_the_same_again_is_a_dead_letter_at_once(world: World, hook: Receiver, status: int):
+def test_an_answer_that_would_be_the_same_again_is_a_dead_letter_at_once(world: World, hook: Receiver):
     """The message is given up after one attempt and frees those behind it."""
     _watch(world, f"Notify By webhook {hook.url}")
-    hook.answer = lambda number, message: (status, {}) if number == 1 else UP
+    hook.answer = lambda number, message: (404, {}) if number == 1 else UP
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 4))
-
-    play(world, story)
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 4)))
 
     assert ["2", "3"] == hook.counts()
     assert ["dead", "delivered", "delivered"] == [d.status for d in reversed(world.deliveries())]
     assert 3 == len(hook.attempts)
 
 
-@pytest.mark.parametrize("status", [302, 402, 409, 451])
-def test_another_refusal_holds_nobody_back(world: World, hook: Receiver, status: int):
+def test_another_refusal_holds_nobody_back(world: World, hook: Receiver):
     """What says nothing of the receiver as a whole is tried again, and later news passes it."""
     _watch(world, f"Notify By webhook {hook.url}")
-    hook.answer = lambda number, message: (status, {}) if message["data"]["updated"][0]["new"] == "1" else UP
+    hook.answer = lambda number, message: (409, {}) if message["data"]["updated"][0]["new"] == "1" else UP
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 4))
-
-    play(world, story)
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 4)))
 
     assert ["2", "3"] == hook.counts()
     assert {"waiting": 1, "delivered": 2} == _statuses(world)
@@ -152,26 +142,21 @@ def test_a_message_that_alone_fails_is_passed_after_an_hour(world: World, hook: 
     _watch(world, f"Notify By webhook {hook.url}", interval="10 minutes")
     hook.answer = lambda number, message: (500, {}) if message["data"]["updated"][0]["new"] == "1" else UP
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 10), every=10 * MINUTE)
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 10), every=10 * MINUTE))
         assert [str(count) for count in range(2, 10)] == hook.counts()
-        await world.pass_time(monitor, 4 * DAY)
-
-    play(world, story)
+        service.pass_time(4 * DAY)
 
     assert {"dead": 1, "delivered": 8} == _statuses(world)
 
 
-@pytest.mark.parametrize("status", [429, 503, 500])
-def test_retry_after_belongs_to_the_endpoint(world: World, hook: Receiver, status: int):
+def test_retry_after_belongs_to_the_endpoint(world: World, hook: Receiver):
     """A receiver that asks for twenty minutes gets them from every sentinel, for new news too."""
     _watch(world, f"Notify By webhook {hook.url}", names="abcde", interval="1 minute")
-    hook.answer = lambda number, message: (status, {"Retry-After": "1200"}) if number == 1 else UP
+    hook.answer = lambda number, message: (503, {"Retry-After": "1200"}) if number == 1 else UP
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 25), every=MINUTE)
-
-    play(world, story)
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 25), every=MINUTE))
 
     assert hook.attempts[1] - hook.attempts[0] >= 20 * MINUTE
     assert {"delivered": len(hook.attempts) - 1} == _statuses(world)
@@ -181,12 +166,10 @@ def test_a_wish_from_a_clock_that_ran_ahead_is_not_kept_for_years(world: World, 
     """An endpoint that is held until a year from now was held by a wrong clock: it is asked."""
     _watch(world, f"Notify By webhook {hook.url}")
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 2))
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 2)))
         _write(world, _hold, world.clock.now() + 365 * DAY)
-        await _changes(world, monitor, range(2, 3))
-
-    play(world, story)
+        service.run(_changes(world, service.monitor, range(2, 3)))
 
     assert ["1", "2"] == hook.counts()
 
@@ -196,12 +179,10 @@ def test_a_delivery_that_dies_frees_the_news_behind_it(world: World, hook: Recei
     _watch(world, f"Notify By webhook {hook.url} best effort")
     hook.answer = _down(503)
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 91))  # 90 hours; the first message dies after some 76
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 91)))  # 90 hours; the first message dies after some 76
         hook.answer = lambda number, message: UP
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+        service.pass_time(DAY)
 
     assert {"dead": 1, "delivered": 2} == _statuses(world)  # what gathered until it died, and since
     assert "90" == hook.counts()[-1]
@@ -214,13 +195,11 @@ def test_a_refused_best_effort_message_frees_the_news_behind_it(world: World, ho
     _watch(world, f"Notify By webhook {hook.url} best effort")
     hook.answer = lambda number, message: (status, {}) if number == 1 else UP
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 3))
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 3)))
         if status == 410:
             _write(world, _switch_on)
-        await _changes(world, monitor, range(3, 5))
-
-    play(world, story)
+        service.run(_changes(world, service.monitor, range(3, 5)))
 
     assert ["2", "3", "4"] == hook.counts()
 
@@ -235,12 +214,10 @@ def test_a_dead_letter_is_notified_by_another_way_once(world: World, hook: Recei
     _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}")
     hook.answer = _down(404)
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 5))
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 5)))
         hook.answer = lambda number, message: UP
-        await _changes(world, monitor, range(5, 7))
-
-    play(world, story)
+        service.run(_changes(world, service.monitor, range(5, 7)))
 
     assert ["endpoint.failing", "endpoint.ok"] == _notices(world)
     first, second = other.summaries()
@@ -256,10 +233,8 @@ def test_an_endpoint_that_takes_nothing_for_an_hour_is_notified(world: World, ho
     _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}", names="t")
     hook.answer = _down(503)
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 4))
-
-    play(world, story)
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 4)))
 
     assert ["endpoint.failing"] == _notices(world)
     assert [1, 1] == [len(errors.summaries()), len(other.summaries())]
@@ -273,12 +248,10 @@ def test_an_endpoint_that_is_switched_off_is_notified(world: World, hook: Receiv
     _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}")
     hook.answer = _down(status)
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 3))
-        await world.pass_time(monitor, 7 * DAY)
-        await _changes(world, monitor, range(3, 4))
-
-    play(world, story)
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 3)))
+        service.pass_time(7 * DAY)
+        service.run(_changes(world, service.monitor, range(3, 4)))
 
     assert "endpoint.off" == _notices(world)[-1]
     assert "is switched off" in other.summaries()[-1]
@@ -291,10 +264,8 @@ def test_thousands_of_sentinels_of_one_endpoint_send_one_notice(world: World, ho
         _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}", names=[f"s{number}"])  # type: ignore[arg-type]
     hook.answer = _down(403)
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 3))
-
-    play(world, story)
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 3)))
 
     assert 1 == len(other.summaries())
 
@@ -304,10 +275,8 @@ def test_a_receiver_without_another_way_sends_no_notice(world: World, hook: Rece
     _watch(world, f"Notify By webhook {hook.url}")
     hook.answer = _down(404)
 
-    async def story(monitor: Monitor) -> None:
-        await _changes(world, monitor, range(1, 3))
-
-    play(world, story)
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 3)))
 
     assert {"dead": 2} == _statuses(world)
     assert ["endpoint.failing"] == _notices(world)

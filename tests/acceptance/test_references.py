@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import AddressError, SecretError, UsageError
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import EndpointMove, Event
 from tidings.model.secret import Secret
-from tidings.service.run.monitor import Monitor
 from tidings.service.secrets import secrets
 from tidings.service.sentinels.apply import apply
 from tidings.service.sentinels.register import clauses_of
@@ -42,15 +41,12 @@ def watch(world: World, notify: str, *, name: str = "s") -> None:
 
 def change(world: World, *counts: int, then: int = 0) -> None:
     """Run the service: one hour a count, and then so long."""
-
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for count in counts:
             world.page("/a", f"<p>count {count}</p>")
-            await world.pass_time(monitor, HOUR)
-        await world.pass_time(monitor, then)
-
-    play(world, story)
+            service.pass_time(HOUR)
+        service.pass_time(then)
 
 
 def addresses(world: World) -> list[str]:
@@ -174,14 +170,12 @@ def test_a_secret_that_is_changed_moves_the_news_and_nothing_else(world: World):
     keep(world, "chat", old)
     watch(world, 'Notify By webhook secret "chat"')
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for count in (1, 2):
             world.page("/a", f"<p>count {count}</p>")
-            await world.pass_time(monitor, HOUR)
+            service.pass_time(HOUR)
             keep(world, "chat", new)
-
-    play(world, story)
 
     assert (1, ["change.found"]) == (len(world.received), taken)
     assert ["secret:chat"] == addresses(world)
@@ -206,18 +200,16 @@ def test_news_for_a_secret_that_is_not_set_waits_and_goes_once_it_is(world: Worl
     hook = world.receiver()
     watch(world, 'Notify By webhook secret "chat" Notify By console Errors To console')
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>count 1</p>")
-        await world.pass_time(monitor, 6 * HOUR)
+        service.pass_time(6 * HOUR)
         found = [
             f"{f.detail} | {f.mend}" for f in world.read(lambda c: list(secrets.findings(c, Vault(world.directory))))
         ]
         assert ["the secret chat is not set: news for s waits | tidings secret set chat"] == found
         keep(world, "chat", hook)
-        await world.pass_time(monitor, MINUTE)
-
-    play(world, story)
+        service.pass_time(MINUTE)
 
     assert 'webhook secret "chat" has taken no news' in world.console.getvalue()
     assert 'webhook secret "chat" takes news again' in world.console.getvalue()
@@ -300,14 +292,12 @@ def test_the_room_in_a_message_is_that_of_the_service_behind_the_secret(world: W
     watch(world, 'Notify By secret "before", secret "after"')
     first = world.read(endpoints.schemes)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         keep(world, "after", "tgram://123456789:abcdefg_hijklmnop/12315544/")
-        await world.settle(monitor)
-        (held,) = monitor.watchlist.sentinels.values()
+        service.settle()
+        (held,) = service.monitor.watchlist.sentinels.values()
         assert ["ntfy", "tgram"] == [target.scheme for target in held.everybody()]
-
-    play(world, story)
 
     assert ["ntfy", ""] == list(first.values())
     assert ["ntfy", "tgram"] == list(world.read(endpoints.schemes).values())

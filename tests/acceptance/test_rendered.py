@@ -8,7 +8,7 @@ import pytest
 
 from tests.browsers import need_chromium
 from tests.fakes import Page
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.cli.main import main
 from tidings.clock import HOUR, MINUTE
 from tidings.service.on_demand.add_answer import SCRIPTS_ONLY, page_warnings
@@ -38,12 +38,10 @@ def test_a_change_in_what_scripts_show_is_told(world, monkeypatch, capsys, tmp_p
         f"Create Sentinel shop Using {{/}} Monitor all words Render browser screenshot Fetch every 1 hour Notify By webhook {hook}"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 10 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(10 * MINUTE)
         open_shop(world, 25)
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
     (change,) = world.changes()
     looks = world.polls()
     kept = world.versions()
@@ -99,14 +97,12 @@ def test_a_list_that_cannot_be_had_is_no_empty_list(world):
     open_shop(world, 20)
     world.add("Create Sentinel shop Using {/} Monitor all words Render browser Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 10 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(10 * MINUTE)
         world.server.pages["/goods.json"] = Page(b"[]", status=503)
-        await world.pass_time(monitor, 51 * MINUTE)
+        service.pass_time(51 * MINUTE)
         open_shop(world, 20)
-        await world.pass_time(monitor, 5 * MINUTE)
-
-    play(world, story)
+        service.pass_time(5 * MINUTE)
 
     assert [] == world.changes()
     assert 1 == len(world.versions())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.observed.poll_reason import Why
@@ -126,14 +126,12 @@ def test_a_page_that_is_new_each_hour_is_not_called_restless(make_world):
     world.receiver()
     world.add(f"{SENTINEL} Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         world.page("/a", rows(0))
-        await world.pass_time(monitor, 2 * MINUTE)  # what is new each hour stays for the second poll
+        service.pass_time(2 * MINUTE)  # what is new each hour stays for the second poll
         for turn in range(1, 72):
             world.page("/a", rows(turn))
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
 
     assert [] == list_records(world)
     assert 71 == len(world.changes("shop"))
@@ -160,21 +158,17 @@ def test_when_it_rests_it_is_like_others_and_may_be_told_of_again(make_world, ca
     restless(world, turns)
     world.add(SENTINEL)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, DAY)
+    with serve(world) as service:
+        service.pass_time(DAY)
         world.page("/a", rows(0))
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+        service.pass_time(DAY)
 
     assert 1 == len(list_records(world))
     assert "is different each time" not in run(world, capsys, "list")
 
-    async def again(monitor: Monitor) -> None:
+    with serve(world) as service:
         restless(world, turns)
-        await world.pass_time(monitor, 4 * DAY)
-
-    play(world, again)
+        service.pass_time(4 * DAY)
 
     assert 2 == len(list_records(world))
 

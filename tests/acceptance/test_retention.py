@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, SECOND
 from tidings.model.observed.version import Version
@@ -147,12 +147,10 @@ def test_a_running_service_lets_go_by_itself(aging: World):
     world = aging
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 6 hour ChangeHistory 3")
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for k in range(40):
             world.page("/a", f"<p>word{k}</p>")
-            await world.pass_time(monitor, 6 * HOUR)
-
-    play(world, story)
+            service.pass_time(6 * HOUR)
     kept = world.versions()
 
     assert 39 == len(world.changes("s"))
@@ -167,12 +165,10 @@ def test_gc_says_what_it_does(aging: World, capsys: pytest.CaptureFixture[str]):
     world = aging
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour ChangeHistory 1")
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for k in range(6):
             world.page("/a", f"<p>word{k}</p>")
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
     flags = ["--data", str(world.directory), "--set", "store.history_days=10"]
     exits = [main([*flags, "gc", *more]) for more in (["--dry-run"], ["--json", "--dry-run"], [], [])]
     said = capsys.readouterr().out.splitlines()
@@ -197,12 +193,10 @@ def test_a_frame_is_kept_while_a_version_is_made_of_it(aging: World):
     world.page("/a.html", "<p>word0</p>")
     world.add("Create Sentinel s Using {/index.html} Monitor all words Fetch every 12 hour ChangeHistory 2")
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for k in range(12):
             world.page("/a.html", f"<p>word{k}</p>")
-            await world.pass_time(monitor, 12 * HOUR)
-
-    play(world, story)
+            service.pass_time(12 * HOUR)
     world.clock.advance(2 * DAY)
     gc(world)
 
@@ -223,12 +217,10 @@ def test_what_a_crash_left_over_goes_too(aging: World):
     world = aging
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 12 hour")
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for k in range(5):
             world.page("/a", f"<p>{' '.join(f'same{n}' for n in range(99))} word{k}</p>")
-            await world.pass_time(monitor, 12 * HOUR)
-
-    play(world, story)
+            service.pass_time(12 * HOUR)
     middle = world.versions()[2]
 
     def crash(connection: Connection) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import HOUR, MINUTE
 from tidings.document.text.words import RULES_VERSION
 from tidings.service.run.monitor import Monitor
@@ -48,17 +48,13 @@ def test_a_thousand_subscriptions_hear_of_no_new_rules(world: World) -> None:
         )
     )
 
-    async def first(monitor: Monitor) -> None:
-        await world.pass_time(monitor, MINUTE)
-
-    async def then(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
-
-    play(world, first)
+    with serve(world) as service:
+        service.pass_time(MINUTE)
     make_older(world)
     for number in range(PAGES):
         world.page(f"/{number}", page(number, 1 + (number % 4 == 3), "<!-- moved -->" * (number % 4 > 0)))
-    play(world, then)
+    with serve(world) as service:
+        service.pass_time(HOUR)
 
     told = Counter(change["url"].rpartition("/")[2] for change in world.changes())
     assert {str(number): len(SEEING) * ALIKE for number in range(PAGES) if number % 4 == 3} == told

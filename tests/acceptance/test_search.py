@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tests.people import People, with_people
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR
 from tidings.service.people import leaving
 from tidings.service.run.indexer import open_indexer
@@ -48,33 +48,33 @@ def test_all_versions_are_searched(world: World) -> None:
     world.add("Create Sentinel a Using {/a} Frames 2 Monitor all words Fetch every 8 hours Tags food")
     world.add("Create Sentinel b Using {/b} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         begun = world.clock.now()
-        assert 0 < await index(world)
-        assert ["a", "b"] == sorted(one["sentinels"][0] for one in await find(world, monitor, "tea"))
-        assert ["a"] == [one["sentinels"][0] for one in await find(world, monitor, "mondays scones")]
-        assert [[[0, 3], [8, 14]]] == [one["marks"] for one in await find(world, monitor, "tea scones")]
+        assert 0 < service.run(index(world))
+        assert ["a", "b"] == sorted(one["sentinels"][0] for one in service.run(find(world, service.monitor, "tea")))
+        assert ["a"] == [one["sentinels"][0] for one in service.run(find(world, service.monitor, "mondays scones"))]
+        assert [[[0, 3], [8, 14]]] == [one["marks"] for one in service.run(find(world, service.monitor, "tea scones"))]
         world.page("/a", "<title>Menu</title><p>coffee and cake</p><iframe src=/f></iframe>")
         world.page("/b", "<title>Herbs</title><p>tea leaves</p>")
-        await world.pass_time(monitor, 2 * HOUR)
-        await index(world)
-        assert ["Herbs"] == [one["title"] for one in await find(world, monitor, "herbs leaves")]
+        service.pass_time(2 * HOUR)
+        service.run(index(world))
+        assert ["Herbs"] == [one["title"] for one in service.run(find(world, service.monitor, "herbs leaves"))]
         world.server.pages.pop("/b")
-        await world.pass_time(monitor, 8 * HOUR)
-        await index(world)
-        assert [] == await find(world, monitor, "tea")
-        assert ["b", "a"] == [one["sentinels"][0] for one in await find(world, monitor, "tea", at=begun + 1)]
-        (record,) = await find(world, monitor, "cake", changed_since=begun)
+        service.pass_time(8 * HOUR)
+        service.run(index(world))
+        assert [] == service.run(find(world, service.monitor, "tea"))
+        assert ["b", "a"] == [
+            one["sentinels"][0] for one in service.run(find(world, service.monitor, "tea", at=begun + 1))
+        ]
+        (record,) = service.run(find(world, service.monitor, "cake", changed_since=begun))
         assert ["Menu", "1.2", None] == [record["title"], record["version"], record["until"]]
-        assert [] == await find(world, monitor, "cake", tag="drink")
-        assert 1 == len(await find(world, monitor, "cake tag:food kind:html site:127.0.0.1"))
+        assert [] == service.run(find(world, service.monitor, "cake", tag="drink"))
+        assert 1 == len(service.run(find(world, service.monitor, "cake tag:food kind:html site:127.0.0.1")))
         world.page("/b", "<p>tea leaves</p>")
-        await world.pass_time(monitor, DAY)
-        await index(world)
-        assert ["b"] == [one["sentinels"][0] for one in await find(world, monitor, "tea")]
-
-    play(world, story)
+        service.pass_time(DAY)
+        service.run(index(world))
+        assert ["b"] == [one["sentinels"][0] for one in service.run(find(world, service.monitor, "tea"))]
 
 
 def test_nobody_finds_what_is_not_theirs(world: World) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from tests.fakes import Page, WebServer
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.cli.main import main
 from tidings.cli.verbs import VERBS
 from tidings.clock import DAY, HOUR, MINUTE
@@ -73,13 +73,11 @@ def test_a_page_that_misses_a_secret_heals_as_soon_as_it_is_set(world: World):
     world.page("/a", "<p>count 1</p>")
     world.add('Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour slack 1 s Header "X-Key" secret "key"')
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 10 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(10 * MINUTE)
         assert [] == world.server.seen
         keep(world, "key", "c4nary")
-        await world.pass_time(monitor, MINUTE)
-
-    play(world, story)
+        service.pass_time(MINUTE)
     first, second = world.polls()
 
     assert ("error", "secret", 0) == (first.outcome, first.kind, first.requests)
@@ -94,12 +92,10 @@ def test_a_secret_that_is_replaced_is_the_same_page_seen_anew(world: World):
     keep(world, "key", "old")
     world.add('Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour slack 1 s Header "X-Key" secret "key"')
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
         keep(world, "key", "new")
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
     log = [(seen.headers["x-key"], "if-none-match" in seen.headers) for seen in world.server.seen]
 
     assert [("old", False), ("old", True), ("old", True), ("new", False), ("new", True)] == log
@@ -119,12 +115,10 @@ def test_an_expired_token_that_is_replaced_is_tried_at_once(world: World):
     keep(world, "key", "old")
     world.add('Create Sentinel s Using {/a} Monitor all words Fetch every 1 min slack 1 s Header "X-Key" secret "key"')
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 5 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(5 * MINUTE)
         keep(world, "key", "new")
-        await world.pass_time(monitor, MINUTE)
-
-    play(world, story)
+        service.pass_time(MINUTE)
 
     assert [("error", "denied"), ("new", "")] == [(poll.outcome, poll.kind) for poll in world.polls()][:2]
 
@@ -140,18 +134,14 @@ def test_a_lost_key_stops_what_needs_it_and_nothing_else(world: World):
         f'Create Sentinel open Using {{/a}} {every}\nCreate Sentinel shut Using {{/b}} {every} Header "X-Key" secret "key"'
     )
 
-    async def nothing(monitor: Monitor) -> None:
-        await world.settle(monitor)
-
-    async def story(monitor: Monitor) -> None:
-        world.page("/a", "<p>count 2</p>")
-        world.page("/b", "<p>count 2</p>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, nothing)
+    with serve(world) as service:
+        service.settle()
     path = world.directory / "secrets.key"
     away = path.rename(world.directory.parent / "elsewhere")
-    play(world, story)
+    with serve(world) as service:
+        world.page("/a", "<p>count 2</p>")
+        world.page("/b", "<p>count 2</p>")
+        service.pass_time(HOUR)
     told = world.deliveries()
 
     assert [("open", "all_words")] == [

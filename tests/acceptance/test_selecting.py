@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import HOUR
 from tidings.isolation.in_process import InProcess
 from tidings.service.health.sources import health_of
@@ -31,16 +31,14 @@ def watch(world: World, text: str, bodies: Sequence[str | bytes], **more: Any) -
     world.add(f"Create Sentinel s Using {{/p}} {text} Fetch every 1 hour")
     found: list[list[Record]] = []
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         assert [] == world.changes()
         for body in bodies[1:]:
             before = len(world.changes())
             world.page("/p", body, **more)
-            await world.pass_time(monitor, HOUR)
+            service.pass_time(HOUR)
             found.append(world.changes()[before:])
-
-    play(world, story)
     assert [] == world.violations()
     return found
 
@@ -210,18 +208,16 @@ def test_example_15_the_state_of_a_page(world: World):
         f'Create Sentinel s Using {{/p}} Monitor status where matches "4..|5.." Fetch every 5 min Notify By webhook {hook} immediate'
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/p", "<p>shop, changed</p>")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         world.page("/p", "no", status=404)
-        await world.pass_time(monitor, 8 * HOUR)
+        service.pass_time(8 * HOUR)
         world.page("/p", "no", status=503)
-        await world.pass_time(monitor, 30 * HOUR)
+        service.pass_time(30 * HOUR)
         world.page("/p", "<p>shop, changed</p>")
-        await world.pass_time(monitor, 30 * HOUR)
-
-    play(world, story)
+        service.pass_time(30 * HOUR)
 
     assert [("ok", "404"), ("404", "503 busy")] == updates(world.changes())
     assert 'status changed: "ok" → "404"' == world.changes()[0]["summary"]
@@ -310,12 +306,10 @@ def test_sentinels_with_different_parts_share_one_job(world: World):
     ):
         world.add(f"Create Sentinel {name} Using {{/p}} {what} Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/p", "<p id=a>1</p><p id=b>2</p>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     rows = {record["sentinel"]: record for record in world.changes()}
 
     assert {"two", "three", "four", "six"} == set(rows)
@@ -330,12 +324,10 @@ def test_a_comparison_that_costs_too_much_is_told_and_harms_no_other(world: Worl
     world.add('Create Sentinel dear Using {/p} Monitor all words in xpath "//*[count(//*)>0]" Fetch every 1 hour')
     world.add("Create Sentinel plain Using {/p} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/p", page.format("two"))
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     first, event = world.events("comparison.given_up")
 
     assert ["plain"] == [record["sentinel"] for record in world.changes()]

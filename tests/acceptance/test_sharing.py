@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.detection.ask import expression
 from tidings.detection.job import quiet
@@ -30,14 +30,12 @@ def test_two_who_watch_one_page_hear_each_of_their_own(world: World):
             f"Create Sentinel {name} Using {{/a}} Monitor all {name} Fetch every 1 hour Notify By webhook {hook} immediate"
         )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         _page(world, "/a", weather="stormy", link="two")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         _page(world, "/a", weather="calm", link="two")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     told = {(m["data"]["sentinel"], *_list_texts(m["data"])) for _, m in world.received}
 
     assert 3 == len(world.received)
@@ -106,16 +104,14 @@ def test_who_joins_and_leaves_makes_no_second_rhythm(make_world):
         "Create Sentinel alone Using {/a} Monitor any change; Create Sentinel first Using {/b} Monitor any change"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for number in range(10):
             world.add(f"Create Sentinel s{number} Using {{/b}} Monitor any change")
         for number in range(10):
-            await world.pass_time(monitor, 2 * HOUR)
+            service.pass_time(2 * HOUR)
             world.add(f"Drop s{number}")
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+        service.pass_time(DAY)
     alone, shared = ([p.charged_at for p in world.polls(page)] for page in (1, 2))
 
     assert 10 < len(alone)
@@ -151,16 +147,14 @@ def test_a_new_sentinel_takes_what_was_seen_since_it_began(world: World, late: i
     _page(world, "/a")
     world.add("Create Sentinel old Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.clock.advance(late)
         world.add("Create Sentinel new Using {/a} Monitor all words Fetch every 1 hour")
-        await world.pass_time(monitor, MINUTE)
+        service.pass_time(MINUTE)
         assert polls == len(world.polls())
         _page(world, "/a", weather="stormy")
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
 
     assert [("1.1", "1.2")] == [(c["from_version"], c["to_version"]) for c in world.changes("new")]
 
@@ -173,12 +167,10 @@ def test_content_decides_where_size_and_date_do_not(world: World):
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
     bodies = ["<p>5 euro</p>", "<p>5 euro</p>", "<p>6 euro</p>", "<p>6 euro</p>"]
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for body, date in zip(bodies, DATES, strict=True):
             world.page("/a", body, last_modified=date)
-            await world.pass_time(monitor, HOUR if world.polls() else 0)
-
-    play(world, story)
+            service.pass_time(HOUR if world.polls() else 0)
 
     assert [1, 2] == [v.seq for v in world.versions()]
     assert [[{"old": "5", "new": "6"}]] == [c["updated"] for c in world.changes()]
@@ -238,21 +230,19 @@ def test_what_is_held_in_memory_is_what_the_database_would_give(world: World, se
     names: list[str] = []
     kept: list[tuple[dict[str, Any], dict[str, Any]]] = []
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for number in range(25):
             for path in "abc":
                 _page(world, f"/{path}", weather=f"{chance.randrange(3)}")
             _say(world, _step(chance, names))
-            await world.pass_time(monitor, chance.choice([MINUTE, HOUR, 4 * HOUR]))
+            service.pass_time(chance.choice([MINUTE, HOUR, 4 * HOUR]))
             if number % 5 == 4:
-                kept.append((_everything(monitor.watchlist), await _anew(monitor)))
+                kept.append((_everything(service.monitor.watchlist), service.run(_anew(service.monitor))))
         for name in names:
             _say(world, f"Drop {name}")
-        await world.settle(monitor)
-        last = monitor.watchlist
+        service.settle()
+        last = service.monitor.watchlist
         assert ({}, {}) == (last.pages, last.sentinels)
-
-    play(world, story)
 
     assert 5 == len(kept)
     assert any(held["pages"] for held, _ in kept)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import play
+from tests.world import play, serve
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import StoreFullError
 from tidings.service.run.monitor import Monitor
@@ -33,16 +33,14 @@ def test_a_hint_brings_a_look_and_what_it_shows_is_learned(make_world):
         world.page(path, "<p>edition 0</p>")
     world.add("Create Sentinel told Using {/told} Monitor all words;Create Sentinel o Using {/other} Monitor all words")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * DAY)
+    with serve(world) as service:
+        service.pass_time(2 * DAY)
         while world.clock.now() - max(looks(world, 1)[-1], looks(world, 2)[-1]) < 5 * MINUTE:
-            await world.pass_time(monitor, MINUTE)
+            service.pass_time(MINUTE)
         world.page("/told", "<p>edition 1</p>")
-        await hint(monitor, 1)
-        await world.settle(monitor)
+        service.run(hint(service.monitor, 1))
+        service.settle()
         assert [world.clock.now(), True] == [looks(world, 1)[-1], looks(world, 2)[-1] < world.clock.now()]
-
-    play(world, story)
 
     assert [1, 0] == [len(world.changes(name)) for name in ("told", "o")]
     (source,) = world.read(hints.load)[0]
@@ -56,18 +54,14 @@ def test_hints_wait_over_a_crash_and_are_answered_by_one_look(make_world):
     world.page("/a", "<p>as it was</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words")
 
-    async def take(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * DAY)
+    with serve(world) as service:
+        service.pass_time(2 * DAY)
         world.clock.advance(5 * MINUTE)
-        await hint(monitor, 1)  # and the service goes before it makes another step
-
-    async def later(monitor: Monitor) -> None:
-        await world.pass_time(monitor, MINUTE)
-
-    play(world, take)
+        service.run(hint(service.monitor, 1))  # and the service goes before it makes another step
     before = len(looks(world, 1))
     ((row,), waited) = (world.read(hints.load)[1], world.clock.now())
-    play(world, later)
+    with serve(world) as service:
+        service.pass_time(MINUTE)
     (row_after,) = world.read(hints.load)[1]
 
     assert (waited,) == row.waiting
@@ -84,19 +78,17 @@ def test_a_hint_that_could_not_be_kept_counts_when_it_is_told_again(make_world, 
     async def full(*_: Any, **__: Any) -> None:
         raise StoreFullError("it cannot grow; make room")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * DAY)
+    with serve(world) as service:
+        service.pass_time(2 * DAY)
         world.clock.advance(5 * MINUTE)
         with monkeypatch.context() as patched:
             patched.setattr(Store, "write", full)
             with pytest.raises(StoreFullError):
-                await hint(monitor, 1)
-        await hint(monitor, 1)
+                service.run(hint(service.monitor, 1))
+        service.run(hint(service.monitor, 1))
         assert [1] == [len(row.waiting) for row in world.read(hints.load)[1]]
-        await world.settle(monitor)
+        service.settle()
         assert world.clock.now() == looks(world, 1)[-1]
-
-    play(world, story)
 
 
 def test_a_hint_of_before_a_look_that_failed_waits(make_world):
@@ -105,18 +97,16 @@ def test_a_hint_of_before_a_look_that_failed_waits(make_world):
     world.page("/a", "<p>as it was</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, DAY)
+    with serve(world) as service:
+        service.pass_time(DAY)
         moved = world.clock.now()
         world.page("/a", "<p>busy</p>", status=503)
         world.clock.advance(MINUTE)
-        monitor.polling.requests.ask(1)
-        await world.settle(monitor)
+        service.monitor.polling.requests.ask(1)
+        service.settle()
         assert "error" == world.polls(1)[-1].outcome
-        await monitor.ways_in.signals.take([1], at=moved)
+        service.run(service.monitor.ways_in.signals.take([1], at=moved))
         assert [(moved,)] == [row.waiting for row in world.read(hints.load)[1]]
-
-    play(world, story)
 
 
 def test_a_flood_breaks_no_limit_and_loses_its_weight(make_world):
@@ -129,13 +119,11 @@ def test_a_flood_breaks_no_limit_and_loses_its_weight(make_world):
         "Create Sentinel hours Using {/hours} Monitor all words During mon-sun 09:00 to 10:00"
     )
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for _ in range(24 * 30):
-            await hint(monitor, 1)
-            await hint(monitor, 2)
-            await world.pass_time(monitor, 2 * MINUTE)
-
-    play(world, story)
+            service.run(hint(service.monitor, 1))
+            service.run(hint(service.monitor, 2))
+            service.pass_time(2 * MINUTE)
     made = looks(world, 1)
     last = [at for at in made if at > made[0] + 18 * HOUR]
 
@@ -150,15 +138,13 @@ def test_without_a_policy_that_weighs_them_hints_move_nothing(make_world):
     world.page("/a", "<p>as it was</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 10 * MINUTE)
-        assert not monitor.ways_in.signals.is_weighed(1)
-        await hint(monitor, 1)
-        await world.pass_time(monitor, 20 * MINUTE)
+    with serve(world) as service:
+        service.pass_time(10 * MINUTE)
+        assert not service.monitor.ways_in.signals.is_weighed(1)
+        service.run(hint(service.monitor, 1))
+        service.pass_time(20 * MINUTE)
         assert 1 == len(looks(world, 1))
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     assert 2 == len(looks(world, 1))
     assert () == world.read(hints.load)[1][0].waiting
 
@@ -205,17 +191,17 @@ def test_dates_count_once_a_host_has_proved_them(make_world):
     world = make_world(**FLAGS)
     world.add("Create Sentinel honest Using {/honest} Monitor all words")
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for edition in range(70):
             stamp = f"Tue, 14 Nov 2023 {edition // 3600:02}:{edition // 60 % 60:02}:{edition % 60:02} GMT"
             world.page(
                 "/honest", f"<p>edition {edition}</p>", headers={"Content-Type": "text/html", "Last-Modified": stamp}
             )
-            monitor.polling.requests.ask(1)
-            await world.pass_time(monitor, 2 * MINUTE)
-            monitor.planner.force(1)
-            await world.pass_time(monitor, 2 * MINUTE)
-        assert monitor.ways_in.signals.hearing.dates_are_exact(
+            service.monitor.polling.requests.ask(1)
+            service.pass_time(2 * MINUTE)
+            service.monitor.planner.force(1)
+            service.pass_time(2 * MINUTE)
+        assert service.monitor.ways_in.signals.hearing.dates_are_exact(
             "127.0.0.1:" + world.server.url("/").split(":")[2].strip("/")
         )
         for edition in range(6):
@@ -223,10 +209,8 @@ def test_dates_count_once_a_host_has_proved_them(make_world):
             world.page(
                 "/honest", "<p>the last edition</p>", headers={"Content-Type": "text/html", "Last-Modified": stamp}
             )
-            monitor.polling.requests.ask(1)
-            await world.pass_time(monitor, 2 * MINUTE)
-        assert not monitor.ways_in.signals.hearing.dates_are_exact(
+            service.monitor.polling.requests.ask(1)
+            service.pass_time(2 * MINUTE)
+        assert not service.monitor.ways_in.signals.hearing.dates_are_exact(
             "127.0.0.1:" + world.server.url("/").split(":")[2].strip("/")
         )
-
-    play(world, story)

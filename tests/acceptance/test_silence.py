@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.service.run.monitor import Monitor
 
 HEAD, TAIL = "<h1>The shop of the town</h1>", "<p>Contact us at any time</p>"
 ADS = """cheap red boots;win a car today;learn to sing in a week;the best soap of all;new roofs by Miller;fly to the moon;a warm coat;tea from
@@ -55,7 +54,7 @@ def watch_polls(world: World, sentinel: str, polls: int, interval: int) -> None:
     play(world, lambda monitor: world.pass_time(monitor, polls * interval))
 
 
-@pytest.mark.parametrize("minutes", [1, 5, 60])
+@pytest.mark.parametrize("minutes", [1, 60])
 def test_a_number_that_moves_at_each_poll_is_told_at_each(world: World, minutes: int) -> None:
     """However close polls are: that two of them differ says nothing, only what differs at second looks is noise."""
     begun = world.clock.now()
@@ -165,12 +164,10 @@ def test_a_masked_place_that_settles_is_news_once(world: World, beside: str) -> 
     shows(world, lambda: (settled[0] if settled else next(ads)) + beside.format(next(count)))
     world.add("Create Sentinel a Using {/a} Monitor any change Fetch every 1 hour Notify By webhook {/hook}")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 20 * HOUR)
+    with serve(world) as service:
+        service.pass_time(20 * HOUR)
         settled.append("we are closing down on Friday")
-        await world.pass_time(monitor, 40 * HOUR)
-
-    play(world, story)
+        service.pass_time(40 * HOUR)
 
     about = [json.dumps(change) for change in list_delivered(world) if "closing down" in json.dumps(change)]
     assert 1 == len(about)

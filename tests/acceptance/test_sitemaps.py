@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.fakes import Page
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import StoreFullError
 from tidings.model.observed.poll_reason import Why
@@ -62,19 +62,17 @@ def test_a_date_that_moves_is_a_hint(make_world):
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * DAY)
+    with serve(world) as service:
+        service.pass_time(2 * DAY)
         before = site.read()
         assert 8 <= before <= 9
         world.page("/a", "<p>edition 2</p>")
         stamp = world.clock.now() // 1_000_000 + 60
         site.lay(site.urlset(a=_date(stamp), b=FIRST, c=FIRST))
         while site.read() == before:
-            await world.pass_time(monitor, 10 * MINUTE)
+            service.pass_time(10 * MINUTE)
         looked = world.clock.now() - world.polls(1)[-1].charged_at
         assert looked <= 11 * MINUTE
-
-    play(world, story)
     assert 1 == len(world.changes("a"))
     assert {"sitemap"} == {row.kind for row in world.read(hints.load)[1]}
     assert {"unchanged"} == {poll.outcome for poll in polls(world)}
@@ -122,14 +120,12 @@ def test_a_reading_that_a_full_disk_left_open_is_ended_later(make_world, monkeyp
             return [StoreFullError("it cannot grow; make room")] * len(units)
         return await commit(store, units)
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         with monkeypatch.context() as patched:
             patched.setattr(Store, "commit", full)
-            await world.pass_time(monitor, HOUR)
-        await world.pass_time(monitor, HOUR)
+            service.pass_time(HOUR)
+        service.pass_time(HOUR)
         assert [] == world.read(open_polls)
-
-    play(world, story)
     assert {("error", "disk"), ("unchanged", "")} == {
         (p.outcome, p.kind) for p in world.polls() if p.reason.why is Why.SITEMAP
     }
@@ -169,19 +165,17 @@ def test_a_sitemap_that_is_read_no_more_says_nothing_by_its_silence(make_world, 
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, DAY)
-        assert {1, 2, 3} == count_uncovered(monitor)
+    with serve(world) as service:
+        service.pass_time(DAY)
+        assert {1, 2, 3} == count_uncovered(service.monitor)
         if why == "gone":
             del world.server.pages["/map.xml"]
         else:
             world.add("Drop c")
-        await world.pass_time(monitor, 12 * HOUR)
-        assert {1, 2} <= count_uncovered(monitor)
-        await world.pass_time(monitor, DAY)
-        assert set() == count_uncovered(monitor)
-
-    play(world, story)
+        service.pass_time(12 * HOUR)
+        assert {1, 2} <= count_uncovered(service.monitor)
+        service.pass_time(DAY)
+        assert set() == count_uncovered(service.monitor)
     assert [] == [row for row in world.read(hints.load)[1] if row.kind == KIND]
 
 
@@ -191,15 +185,11 @@ def test_sitemaps_that_are_switched_off_say_nothing_by_their_silence(make_world)
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
 
-    async def day(monitor: Monitor) -> None:
-        await world.pass_time(monitor, DAY)
-
-    async def without(monitor: Monitor) -> None:
-        assert set() == count_uncovered(monitor)
-
-    play(world, day)
+    with serve(world) as service:
+        service.pass_time(DAY)
     world.flags["schedule.sitemap_pages"] = "0"
-    play(world, without)
+    with serve(world) as service:
+        assert set() == count_uncovered(service.monitor)
 
 
 @pytest.mark.parametrize(
@@ -211,10 +201,8 @@ def test_none_is_read_where_it_would_have_no_effect(make_world, flags):
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(DAY)
     assert 0 == site.read()
 
 
@@ -261,10 +249,8 @@ def test_what_is_broken_brings_nothing_and_stops_nothing(make_world, body):
     site = Site(world)
     site.lay(body)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 13 * HOUR)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(13 * HOUR)
     assert 1 <= site.read() <= 3
     assert [] == world.read(hints.load)[1]
     assert len(world.polls(1)) > 2
@@ -276,10 +262,8 @@ def test_a_sitemap_that_is_gone_is_a_failed_poll(make_world):
     world = make_world(**FLAGS)
     site = Site(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 7 * HOUR)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(7 * HOUR)
     assert {("error", "404")} == {(poll.outcome, poll.kind) for poll in polls(world)}
     assert [] == world.events("page.error")
     assert 1 <= site.read() <= 2
@@ -291,8 +275,6 @@ def test_the_budget_holds_for_sitemaps_too(make_world):
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
     assert 0 == site.read()

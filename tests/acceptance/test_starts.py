@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import HOUR, SECOND
-from tidings.service.run.monitor import Monitor
 from tidings.service.show.records import Record
 
 STARTS = {
@@ -34,8 +33,9 @@ def _old(world: World, life: str = "For 3640 s") -> None:
     world.add(f"Create Sentinel old Using {{/a}} Monitor any change Fetch every 1 hour slack 0 s {life}")
 
 
-@pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize(
+    ("start", "rate"), [*((start, "daily") for start in STARTS), *(("on a date", rate) for rate in RATES)]
+)
 def test_what_changed_before_it_started_is_no_news(make_world: Callable[..., World], start: str, rate: str):
     """The newest version is from a poll before its start: it is none to begin with, the page is polled at the start."""
     world = make_world()
@@ -43,17 +43,15 @@ def test_what_changed_before_it_started_is_no_news(make_world: Callable[..., Wor
     if STARTS[start]:
         world.add(f"Create Sentinel new Using {{/a}} Monitor any change {RATES[rate]} {STARTS[start]}")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR + 20 * SECOND)
+    with serve(world) as service:
+        service.pass_time(HOUR + 20 * SECOND)
         _write(world, "two")  # nobody has seen it when the other starts
-        await world.pass_time(monitor, 20 * SECOND)
+        service.pass_time(20 * SECOND)
         if not STARTS[start]:
             world.add(f"Create Sentinel new Using {{/a}} Monitor any change {RATES[rate]}")
-        await world.pass_time(monitor, 25 * HOUR)
+        service.pass_time(25 * HOUR)
         _write(world, "three")
-        await world.pass_time(monitor, 25 * HOUR)
-
-    play(world, story)
+        service.pass_time(25 * HOUR)
 
     assert [("two", "three")] == [_words(change) for change in world.changes("new")]
 
@@ -65,22 +63,18 @@ def test_what_changed_before_it_began_anew_is_no_news(world: World, how: str):
     start = "From now + 3640 s" if how == "restart" else ""
     world.add(f"Create Sentinel new Using {{/a}} Monitor any change Fetch every 2 hour slack 1 hour {start}")
 
-    async def before(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR + 20 * SECOND)
+    with serve(world) as service:
+        service.pass_time(HOUR + 20 * SECOND)
         if how == "enabled afresh":
             world.add("Disable new")
         _write(world, "two")
-
-    async def after(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 5 * HOUR)
-        _write(world, "three")
-        await world.pass_time(monitor, 5 * HOUR)
-
-    play(world, before)
     world.clock.advance(20 * SECOND)
     if how == "enabled afresh":
         world.add("Enable new fresh")
-    play(world, after)
+    with serve(world) as service:
+        service.pass_time(5 * HOUR)
+        _write(world, "three")
+        service.pass_time(5 * HOUR)
 
     assert [("two", "three")] == [_words(change) for change in world.changes("new")]
 

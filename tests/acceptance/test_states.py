@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.world import play
+from tests.world import play, serve
 from tidings.clock import DAY, HOUR
 from tidings.service.run.monitor import Monitor
 
@@ -90,12 +90,10 @@ def test_availability_is_named_as_people_write_it(world):
     """`becomes "in stock"` hears of a page whose offer says InStock."""
     world.add('Create Sentinel stock Using {/shop} Monitor availability becomes "in stock" Fetch every 1 hour')
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for stock in ("OutOfStock", "InStock", "OutOfStock"):
             world.page("/shop", shop("100.00", stock))
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
 
     assert ['availability changed: "OutOfStock" → "InStock"'] == summaries(world)
 
@@ -138,12 +136,10 @@ def test_a_page_that_is_back_soon_is_no_news(world):
     world.add("Create Sentinel text Using {/shop} Monitor text for at least 2 checks Fetch every 1 day")
     usual, other = (f"<h1>Shop</h1><p>{words}</p>" for words in ("We are open as always.", "We are closed for now."))
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for body in (usual, usual, other, usual, usual, other, other):
             world.page("/shop", body)
-            await world.pass_time(monitor, DAY)
-
-    play(world, story)
+            service.pass_time(DAY)
 
     assert 1 == len(world.changes())
 

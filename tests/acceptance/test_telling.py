@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from unittest import mock
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.notification.webhook import read_secrets, signature
 from tidings.service.run.monitor import Monitor
@@ -25,12 +25,10 @@ def test_a_webhook_gets_each_change_signed(world: World):
     """One POST a change, with the change record as data and a signature over id, time and bytes."""
     _watch(world, world.receiver())
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>count 1</p>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     ((headers, message),) = world.received
     (change,) = world.changes()
     (delivery,) = world.deliveries()
@@ -49,13 +47,11 @@ def test_immediate_news_leave_in_the_instant_in_which_they_are_found(world: Worl
     _watch(world, world.receiver(), every="10 min")
     begun = world.clock.now()
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for count in (1, 2):
             world.page("/a", f"<p>count {count}</p>")
-            await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+            service.pass_time(3 * HOUR)
 
     assert [10 * MINUTE, 3 * HOUR + 10 * MINUTE] == [
         int(headers["webhook-timestamp"]) * SECOND - begun for headers, _ in world.received
@@ -67,12 +63,10 @@ def test_a_receiver_that_is_down_for_a_day_gets_everything_once_it_is_back(world
     attempts_that_fail = 5
     _watch(world, world.receiver(statuses=lambda n: 503 if n <= attempts_that_fail else 200))
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>count 1</p>")
-        await world.pass_time(monitor, 2 * DAY)
-
-    play(world, story)
+        service.pass_time(2 * DAY)
 
     assert attempts_that_fail + 1 == len(world.received)
     assert 1 == len({headers["webhook-id"] for headers, _ in world.received})
@@ -111,17 +105,15 @@ def test_news_survive_a_crash_between_the_change_and_the_telling(world: World):
     url = world.receiver()
     _watch(world, url)
 
-    async def dies(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>count 1</p>")
         world.clock.advance(HOUR)
 
-        with mock.patch.object(monitor, "_send", mock.AsyncMock()):
-            await monitor.step()
-            while not monitor.quiescent():
-                await monitor.rest(most=SECOND // 1000)
-
-    play(world, dies)
+        with mock.patch.object(service.monitor, "_send", mock.AsyncMock()):
+            service.run(service.monitor.step())
+            while not service.monitor.quiescent():
+                service.run(service.monitor.rest(most=SECOND // 1000))
     before = len(world.received)
     play(world, world.settle)
 
@@ -134,15 +126,13 @@ def test_a_digest_every_four_days_tells_what_gathered_and_nothing_when_nothing_d
     """`Every 4 day` counts from the sentinel's start: one message with all changes, none for a silent period."""
     _watch(world, world.receiver(), rate="Every 4 day", every="1 day")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for day in range(1, 4):
             world.page("/a", f"<p>count {day}</p>")
-            await world.pass_time(monitor, DAY)
+            service.pass_time(DAY)
         assert [] == world.received
-        await world.pass_time(monitor, 9 * DAY)
-
-    play(world, story)
+        service.pass_time(9 * DAY)
     ((_, message),) = world.received
 
     assert "change.digest" == message["type"]
@@ -160,12 +150,10 @@ def test_what_has_gathered_is_told_when_the_sentinel_ends(world: World):
         f"Notify By webhook {world.receiver()} Every 4 day"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>count 1</p>")
-        await world.pass_time(monitor, 10 * HOUR)
-
-    play(world, story)
+        service.pass_time(10 * HOUR)
 
     assert 1 == len(world.received)
     assert "ended" == world.sentinel("s").state
@@ -176,14 +164,12 @@ def test_a_dropped_sentinel_tells_what_has_gathered(world: World):
     """Drop is an end as well: nothing that was found is swallowed."""
     _watch(world, world.receiver(), rate="Every 4 day")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>count 1</p>")
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         world.add("Drop s")
-        await world.pass_time(monitor, MINUTE)
-
-    play(world, story)
+        service.pass_time(MINUTE)
 
     assert 1 == len(world.received)
     assert [] == world.violations()
@@ -194,12 +180,10 @@ def test_the_console_gets_one_line_a_change(world: World):
     world.page("/a", "<p>count 0</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Notify By console immediate")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>count 1</p>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     (line,) = world.console.getvalue().splitlines()
 
     assert "s" in line
@@ -210,13 +194,11 @@ def test_a_receiver_that_is_gone_is_asked_no_more(world: World):
     """410 switches the endpoint off at once, and that is an event."""
     _watch(world, world.receiver(statuses=lambda n: 410))
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for count in (1, 2):
             world.page("/a", f"<p>count {count}</p>")
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
 
     assert 1 == len(world.received)
     assert 2 == len(world.changes())
@@ -227,20 +209,18 @@ def test_replay_switches_an_endpoint_on_again(world: World):
     gone = [True]
     _watch(world, world.receiver(statuses=lambda n: 410 if gone else 200))
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>count 1</p>")
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         gone.clear()
         (dead,) = world.read(deliveries.listing, dead=True)
         database = open_database(world.settings)
         database.write(deliveries.replay, dead.id, world.clock.now())
         database.close()
-        await world.pass_time(monitor, MINUTE)
+        service.pass_time(MINUTE)
         world.page("/a", "<p>count 2</p>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert ["delivered", "delivered"] == [d.status for d in world.deliveries()]
 
@@ -252,13 +232,11 @@ def test_of_each_endpoint_the_first_due_delivery_is_tried(world: World):
     told = " ".join(f"Notify By webhook {hook} immediate" for hook in hooks)
     world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s {told}")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for count in (1, 2, 3):
             world.page("/a", f"<p>count {count}</p>")
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
     first = world.read(deliveries.first_due, now=world.clock.now() + 30 * DAY, tried_every=DAY)
     waiting = sorted(world.deliveries(), key=lambda d: (d.last_seq, d.id))
 

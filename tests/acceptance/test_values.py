@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.world import play
+from tests.world import serve
 from tidings.clock import HOUR
-from tidings.service.run.monitor import Monitor
 from tidings.storage.watches import values
 
 
@@ -35,19 +34,15 @@ def test_the_course_of_values_is_kept_over_restarts(world):
         'Create Sentinel rate Using {/api} Monitor any change in jsonpath "$.rate" Fetch every 1 hour'
     )
 
-    async def first(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 3 * HOUR)
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
         world.page("/shop", shop("119.00"))
         world.page("/api", '{"rate": 1.5, "other": 2}')
-        await world.pass_time(monitor, 2 * HOUR)
-
-    async def later(monitor: Monitor) -> None:
+        service.pass_time(2 * HOUR)
+    with serve(world) as service:
         world.page("/shop", shop("119.00", (12, 45)))
         world.page("/api", '{"rate": 1.75, "other": 2}')
-        await world.pass_time(monitor, 2 * HOUR)
-
-    play(world, first)
-    play(world, later)
+        service.pass_time(2 * HOUR)
 
     assert [("price", "129.00 EUR"), ("price", "119.00 EUR")] == course(world, 1)
     assert [
@@ -67,15 +62,13 @@ def test_a_page_that_is_not_itself_has_no_value(world):
         "Create Sentinel price Using {/shop} Monitor price Fetch every 1 hour"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
+    with serve(world) as service:
+        service.pass_time(HOUR)
         world.page(
             "/shop",
             "<title>Just a moment...</title><p>Checking your browser 5 before you go on</p><p>DDoS protection by Cloudflare</p>",
         )
-        await world.pass_time(monitor, 3 * HOUR)
-
-    play(world, story)
+        service.pass_time(3 * HOUR)
 
     assert [] == course(world, 1)
     assert [("price", "129.00 EUR")] == course(world, 2)

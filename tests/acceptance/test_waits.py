@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.service.run import check as checking
 from tidings.service.run.check import Checked
@@ -52,10 +52,8 @@ def test_a_host_that_asked_to_be_left_alone_is_not_waited_for(world: World, name
     before = world.clock.now()
     found: list[Checked] = []
 
-    async def story(monitor: Monitor) -> None:
-        found.append(await check_all(world, monitor, named))
-
-    play(world, story)
+    with serve(world) as service:
+        found.append(service.run(check_all(world, service.monitor, named)))
 
     assert {"held until 00:14 UTC: the host asked for that (429)"} == {
         text.replace("2023-11-15 ", "") for text in found[0].held.values()
@@ -73,11 +71,9 @@ def test_who_waits_is_told_for_what(world: World) -> None:
     world.page("/a", "<p>one")
     said: list[str] = []
 
-    async def story(monitor: Monitor) -> None:
-        found = await check_all(world, monitor, waits=True, say=said.append)
+    with serve(world) as service:
+        found = service.run(check_all(world, service.monitor, waits=True, say=said.append))
         assert ["new"] == [poll.outcome for poll in found.polls]
-
-    play(world, story)
 
     assert any("which is held until 22:1" in text for text in said)
 
@@ -89,11 +85,9 @@ def test_a_host_that_fails_is_said_to_fail(world: World) -> None:
     watch(world, *(f"/p{number}" for number in range(6)))
     found: list[Checked] = []
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        found.append(await check_all(world, monitor))
-
-    play(world, story)
+    with serve(world) as service:
+        service.settle()
+        found.append(service.run(check_all(world, service.monitor)))
 
     assert {True} == {"the host fails (" in text for text in found[0].held.values()}
 
@@ -106,10 +100,8 @@ def test_a_hold_that_begins_while_it_is_checked_ends_the_wait(make_world: Callab
     watch(world, "/a", "/b", "/c")
     found: list[Checked] = []
 
-    async def story(monitor: Monitor) -> None:
-        found.append(await check_all(world, monitor))
-
-    play(world, story)
+    with serve(world) as service:
+        found.append(service.run(check_all(world, service.monitor)))
 
     assert (1, 2) == (len(found[0].polls), len(found[0].held))
 
@@ -122,10 +114,8 @@ def test_a_gap_between_requests_is_said(make_world: Callable[..., World]) -> Non
     watch(world, "/a", "/b", "/c")
     said: list[str] = []
 
-    async def story(monitor: Monitor) -> None:
-        await check_all(world, monitor, say=said.append)
-
-    play(world, story)
+    with serve(world) as service:
+        service.run(check_all(world, service.monitor, say=said.append))
 
     assert any(text.startswith("1 of 3 checked; waiting for ") for text in said)
     assert any("which is asked once in 10 s" in text for text in said)
@@ -139,10 +129,8 @@ def test_the_budget_is_said(make_world: Callable[..., World]) -> None:
     watch(world, "/a", "/b", "/c")
     said: list[str] = []
 
-    async def story(monitor: Monitor) -> None:
-        await check_all(world, monitor, named=False, say=said.append)
-
-    play(world, story)
+    with serve(world) as service:
+        service.run(check_all(world, service.monitor, named=False, say=said.append))
 
     assert any("waiting for the budget, which pays again in" in text for text in said)
 

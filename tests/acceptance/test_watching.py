@@ -7,11 +7,10 @@ import os
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import PollerBusyError
 from tidings.service.run.assembly import poller
-from tidings.service.run.monitor import Monitor
 
 
 def test_the_first_look_is_a_baseline_and_the_next_change_is_told_exactly(world: World):
@@ -19,13 +18,11 @@ def test_the_first_look_is_a_baseline_and_the_next_change_is_told_exactly(world:
     world.page("/a", "<h1>Price</h1><p>It costs <b>5</b> euro today.</p>")
     world.add("Create Sentinel price Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR // 2)
+    with serve(world) as service:
+        service.pass_time(HOUR // 2)
         assert [] == world.changes()
         world.page("/a", "<h1>Price</h1><p>It costs <b>6</b> euro today.</p>")
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     (change,) = world.changes()
 
     assert [{"old": "5", "new": "6"}] == change["updated"]
@@ -39,12 +36,10 @@ def test_an_edit_of_markup_only_makes_a_version_and_no_news(world: World):
     world.page("/a", "<div><p>one two</p></div>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", '<section class="x">\n<p>one <i>two</i></p></section>')
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert [] == world.changes()
     assert [1, 2] == [v.seq for v in world.versions()]
@@ -57,13 +52,11 @@ def test_a_page_that_goes_back_is_told_twice_and_stored_once(world: World):
     world.page("/a", "<p>alpha</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for text in ("beta", "alpha"):
             world.page("/a", f"<p>{text}</p>")
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
     kept = world.versions()
 
     assert [("alpha", "beta"), ("beta", "alpha")] == [
@@ -81,13 +74,11 @@ def test_a_slow_sentinel_never_sees_the_rate_of_a_fast_one(world: World):
         "Create Sentinel slow Using {/a} Monitor all words Fetch every 1 day slack 1 s"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         for hour in range(1, 25):
             world.page("/a", f"<p>count {hour}</p>")
-            await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+            service.pass_time(HOUR)
 
     assert 24 == len(world.changes("fast"))
     assert [[{"old": "0", "new": "24"}]] == [c["updated"] for c in world.changes("slow")]
@@ -103,14 +94,12 @@ def test_a_change_that_came_and_went_between_two_looks_is_nothing(world: World):
         "Create Sentinel slow Using {/a} Monitor all words Fetch every 6 hour slack 1 s"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>gone</p>")
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         world.page("/a", "<p>here</p>")
-        await world.pass_time(monitor, 10 * HOUR)
-
-    play(world, story)
+        service.pass_time(10 * HOUR)
 
     assert 2 == len(world.changes("fast"))
     assert [] == world.changes("slow")
@@ -133,18 +122,16 @@ def test_a_paused_sentinel_tells_once_what_happened_meanwhile(world: World):
     world.page("/a", "<p>before</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.add("Disable s")
         for text in ("during", "after"):
             world.page("/a", f"<p>{text}</p>")
-            await world.pass_time(monitor, DAY)
+            service.pass_time(DAY)
         looked = len(world.polls())
         world.add("Enable s")
-        await world.pass_time(monitor, 2 * HOUR)
+        service.pass_time(2 * HOUR)
         assert 1 == looked
-
-    play(world, story)
 
     assert [[{"old": "before", "new": "after"}]] == [c["updated"] for c in world.changes()]
     assert [] == world.violations()
@@ -155,12 +142,10 @@ def test_links_and_images_are_found_by_their_addresses(world: World):
     world.page("/a", '<a href="/one">one</a><img src="/x.png">')
     world.add("Create Sentinel s Using {/a} Monitor links OR images Fetch every 1 hour")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", '<p>other words</p><a href="/one">uno</a><a href="/two">two</a>')
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
     (change,) = world.changes()
 
     assert [world.server.url("/two")] == change["inserted"]
@@ -200,14 +185,12 @@ def test_a_failing_page_makes_no_version_and_no_news(world: World):
     world.page("/a", "<p>fine</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 10 min")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<h1>broken</h1>", status=500)
-        await world.pass_time(monitor, 5 * HOUR)
+        service.pass_time(5 * HOUR)
         world.page("/a", "<p>fine</p>")
-        await world.pass_time(monitor, DAY + HOUR)
-
-    play(world, story)
+        service.pass_time(DAY + HOUR)
 
     assert [] == world.changes()
     assert 1 == len(world.versions())
@@ -220,14 +203,12 @@ def test_dropped_pages_are_looked_at_no_more(world: World):
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 10 min")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/a", "<p>two</p>")
-        await world.pass_time(monitor, 10 * MINUTE)
+        service.pass_time(10 * MINUTE)
         world.add("Drop s")
-        await world.pass_time(monitor, DAY)
-
-    play(world, story)
+        service.pass_time(DAY)
     world.add("Create Sentinel s Using {/a} Monitor any change")
 
     assert 2 == len(world.polls())
@@ -240,13 +221,11 @@ def test_two_processes_never_poll_together(world: World):
     world.add("Create Sentinel s Using {/a} Monitor any change")
     refused: list[str] = []
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         with pytest.raises(PollerBusyError) as caught:
-            await world.monitor().__aenter__()
+            service.run(world.monitor().__aenter__())
         refused.append(str(caught.value))
-
-    play(world, story)
 
     assert str(os.getpid()) in refused[0]
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreFullError
 from tidings.service.run.monitor import Monitor
@@ -84,8 +84,8 @@ def test_a_hub_is_asked_verifies_and_tells(make_world):
     world = make_world(**FLAGS)
     hub = Hub(world)
 
-    async def story(monitor: Monitor) -> None:
-        await begin(world, monitor)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
         (form,) = hub.asked
         assert ("subscribe", world.server.url("/feed"), str(10 * DAY // SECOND)) == (
             form["hub.mode"],
@@ -94,16 +94,14 @@ def test_a_hub_is_asked_verifies_and_tells(make_world):
         )
         assert 32 <= len(form["hub.secret"]) < 200
         assert "asked" == rows(world)[0].state
-        assert "c0ffee" == await hub.verify(monitor, **{"hub.lease_seconds": "86400"})
+        assert "c0ffee" == running.run(hub.verify(running.monitor, **{"hub.lease_seconds": "86400"}))
         assert ("active", DAY) == (rows(world)[0].state, rows(world)[0].until - world.clock.now())
-        await world.pass_time(monitor, 3 * HOUR)
+        running.pass_time(3 * HOUR)
         while world.clock.now() - world.polls(1)[-1].charged_at < 2 * MINUTE:
-            await world.pass_time(monitor, MINUTE)
+            running.pass_time(MINUTE)
         hub.publish(2)
-        assert await hub.tell(monitor)
-        await world.settle(monitor)
-
-    play(world, story)
+        assert running.run(hub.tell(running.monitor))
+        running.settle()
 
     assert world.clock.now() == world.polls(1)[-1].charged_at
     assert 1 == len(world.changes("feed"))
@@ -122,10 +120,8 @@ def test_nobody_is_asked_for_nothing(make_world, flags):
     world = make_world(**flags)
     hub = Hub(world)
 
-    async def story(monitor: Monitor) -> None:
-        await begin(world, monitor)
-
-    play(world, story)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
     assert [] == hub.asked == rows(world)
 
 
@@ -134,10 +130,8 @@ def test_while_the_door_is_shut_no_hub_is_asked(make_world):
     world = make_world(**FLAGS)
     hub = Hub(world)
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+    with serve(world) as running:
+        running.pass_time(HOUR)
     assert [] == hub.asked
 
 
@@ -147,10 +141,8 @@ def test_a_page_with_a_secret_is_told_to_no_hub(make_world):
     hub = Hub(world)
     world.add('Drop feed;Create Sentinel own Using {/feed} Monitor all words Header "Authorization" secret "key"')
 
-    async def story(monitor: Monitor) -> None:
-        await begin(world, monitor)
-
-    play(world, story)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
     assert [] == hub.asked
 
 
@@ -160,23 +152,21 @@ def test_what_is_not_signed_says_nothing(make_world, method):
     world = make_world(**FLAGS)
     hub = Hub(world)
 
-    async def story(monitor: Monitor) -> None:
-        await begin(world, monitor)
-        await hub.verify(monitor)
-        deliver, token = monitor.ways_in.hubs.deliver, hub.token()
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
+        running.run(hub.verify(running.monitor))
+        deliver, token = running.monitor.ways_in.hubs.deliver, hub.token()
         refused = [
-            await hub.tell(monitor, secret="guessed"),
-            await hub.tell(monitor, method="md5"),
-            await deliver(token, b"x", ""),
-            await deliver(token, b"x", "sha256=é"),
-            await deliver("another", b"x", "sha256=00"),
+            running.run(hub.tell(running.monitor, secret="guessed")),
+            running.run(hub.tell(running.monitor, method="md5")),
+            running.run(deliver(token, b"x", "")),
+            running.run(deliver(token, b"x", "sha256=é")),
+            running.run(deliver("another", b"x", "sha256=00")),
         ]
         assert [False] * 5 == refused
         assert not any(row.waiting for row in world.read(hints.load)[1])
-        assert await hub.tell(monitor, method=method)
+        assert running.run(hub.tell(running.monitor, method=method))
         assert 1 == len(world.read(hints.load)[1][0].waiting)
-
-    play(world, story)
 
 
 def test_nobody_subscribes_us_to_what_we_did_not_ask_for(make_world):
@@ -184,21 +174,21 @@ def test_nobody_subscribes_us_to_what_we_did_not_ask_for(make_world):
     world = make_world(**FLAGS)
     hub = Hub(world)
 
-    async def story(monitor: Monitor) -> None:
-        await begin(world, monitor)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
         ours = rows(world)
         answers = [
-            await hub.verify(monitor, **{"hub.topic": "https://evil.example/"}),
-            await hub.verify(monitor, mode="unsubscribe"),
-            await hub.verify(monitor, **{"hub.challenge": ""}),
-            await hub.verify(monitor, **{"hub.challenge": "x" * 2_000}),
-            await hub.verify(monitor, mode="other"),
-            await monitor.ways_in.hubs.verify("another", {"hub.mode": "subscribe", "hub.challenge": "x"}),
+            running.run(hub.verify(running.monitor, **{"hub.topic": "https://evil.example/"})),
+            running.run(hub.verify(running.monitor, mode="unsubscribe")),
+            running.run(hub.verify(running.monitor, **{"hub.challenge": ""})),
+            running.run(hub.verify(running.monitor, **{"hub.challenge": "x" * 2_000})),
+            running.run(hub.verify(running.monitor, mode="other")),
+            running.run(
+                running.monitor.ways_in.hubs.verify("another", {"hub.mode": "subscribe", "hub.challenge": "x"})
+            ),
         ]
         assert [None] * 6 == answers
         assert ours == rows(world)
-
-    play(world, story)
 
 
 def test_a_lease_is_renewed_before_it_ends_and_over_a_restart(make_world):
@@ -206,25 +196,21 @@ def test_a_lease_is_renewed_before_it_ends_and_over_a_restart(make_world):
     world = make_world(**FLAGS)
     hub = Hub(world)
 
-    async def first(monitor: Monitor) -> None:
-        await begin(world, monitor)
-        await hub.verify(monitor, **{"hub.lease_seconds": str(DAY // SECOND)})
-
-    async def second(monitor: Monitor) -> None:
-        monitor.ways_in.hubs.open()
-        await world.pass_time(monitor, 15 * HOUR)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
+        running.run(hub.verify(running.monitor, **{"hub.lease_seconds": str(DAY // SECOND)}))
+    with serve(world) as running:
+        running.monitor.ways_in.hubs.open()
+        running.pass_time(15 * HOUR)
         assert 1 == len(hub.asked)
-        await world.pass_time(monitor, 2 * HOUR)
+        running.pass_time(2 * HOUR)
         assert hub.asked[0] == hub.asked[1]
-        assert {"websub"} == monitor.ways_in.signals.hearing.kinds(1)
-        await world.pass_time(monitor, 9 * HOUR)
-        assert set() == monitor.ways_in.signals.hearing.kinds(1)
+        assert {"websub"} == running.monitor.ways_in.signals.hearing.kinds(1)
+        running.pass_time(9 * HOUR)
+        assert set() == running.monitor.ways_in.signals.hearing.kinds(1)
         assert "asked" == rows(world)[0].state
-        assert "c0ffee" == await hub.verify(monitor)
-        assert {"websub"} == monitor.ways_in.signals.hearing.kinds(1)
-
-    play(world, first)
-    play(world, second)
+        assert "c0ffee" == running.run(hub.verify(running.monitor))
+        assert {"websub"} == running.monitor.ways_in.signals.hearing.kinds(1)
 
 
 def test_a_hub_that_does_not_answer_is_asked_again_later_and_later(make_world):
@@ -233,18 +219,16 @@ def test_a_hub_that_does_not_answer_is_asked_again_later_and_later(make_world):
     hub = Hub(world)
     hub.status = 500
 
-    async def story(monitor: Monitor) -> None:
-        await begin(world, monitor)
-        await world.pass_time(monitor, 7 * FIRST_WAIT + 3 * MINUTE)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
+        running.pass_time(7 * FIRST_WAIT + 3 * MINUTE)
         assert 4 == len(hub.asked)
         assert "answered 500" in rows(world)[0].problem
-        await hub.verify(monitor, mode="denied", **{"hub.reason": "no feeds here"})
+        running.run(hub.verify(running.monitor, mode="denied", **{"hub.reason": "no feeds here"}))
         assert ("refused", "the hub refuses: no feeds here") == (rows(world)[0].state, rows(world)[0].problem)
-        assert not monitor.ways_in.hubs.knows(hub.token())
-        await world.pass_time(monitor, 23 * HOUR)
+        assert not running.monitor.ways_in.hubs.knows(hub.token())
+        running.pass_time(23 * HOUR)
         assert 4 == len(hub.asked)
-
-    play(world, story)
 
 
 @pytest.mark.parametrize("answers", [True, False])
@@ -253,23 +237,21 @@ def test_when_the_watch_ends_it_is_given_back(make_world, answers):
     world = make_world(**FLAGS)
     hub = Hub(world)
 
-    async def story(monitor: Monitor) -> None:
-        await begin(world, monitor)
-        await hub.verify(monitor)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
+        running.run(hub.verify(running.monitor))
         world.add("Drop feed")
-        await world.pass_time(monitor, 2 * MINUTE)
+        running.pass_time(2 * MINUTE)
         assert ["subscribe", "unsubscribe"] == [form["hub.mode"] for form in hub.asked]
         assert "hub.secret" not in hub.asked[-1]
-        assert not await hub.verify(monitor, mode="subscribe")
+        assert not running.run(hub.verify(running.monitor, mode="subscribe"))
         if answers:
-            assert "c0ffee" == await hub.verify(monitor, mode="unsubscribe")
+            assert "c0ffee" == running.run(hub.verify(running.monitor, mode="unsubscribe"))
         else:
-            await world.pass_time(monitor, DAY)
+            running.pass_time(DAY)
             assert 1 + LEAVE_ATTEMPTS == len(hub.asked)
         assert [] == rows(world)
-        assert set() == monitor.ways_in.signals.hearing.kinds(1)
-
-    play(world, story)
+        assert set() == running.monitor.ways_in.signals.hearing.kinds(1)
 
 
 def test_link_headers_go_first_and_a_feed_that_names_no_hub_is_left(make_world):
@@ -279,16 +261,14 @@ def test_link_headers_go_first_and_a_feed_that_names_no_hub_is_left(make_world):
     other = f'<{world.server.url("/hub")}>; rel="hub", <https://x.example/topic>; rel=self, <https://y.example/>; rel="next"'
     hub.publish(1, link='<link rel="hub" href="https://elsewhere.example/"/>', headers={"Link": other})
 
-    async def story(monitor: Monitor) -> None:
-        await begin(world, monitor)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
         assert ["https://x.example/topic"] == [form["hub.topic"] for form in hub.asked]
-        await hub.verify(monitor)
+        running.run(hub.verify(running.monitor))
         hub.publish(2, link="")
-        monitor.polling.requests.ask(1)
-        await world.pass_time(monitor, 2 * MINUTE)
+        running.monitor.polling.requests.ask(1)
+        running.pass_time(2 * MINUTE)
         assert ["subscribe", "unsubscribe"] == [form["hub.mode"] for form in hub.asked]
-
-    play(world, story)
 
 
 def test_a_feed_leads_to_no_private_address(make_world):
@@ -297,10 +277,8 @@ def test_a_feed_leads_to_no_private_address(make_world):
     hub = Hub(world)
     hub.publish(1, link='<link rel="hub" href="http://10.1.2.3/admin"/>')
 
-    async def story(monitor: Monitor) -> None:
-        await begin(world, monitor)
-
-    play(world, story)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
     assert [] == hub.asked
     assert "10.1.2.3" in rows(world)[0].problem
 
@@ -310,18 +288,14 @@ def test_without_a_public_address_what_was_asked_is_forgotten(make_world):
     world = make_world(**FLAGS)
     hub = Hub(world)
 
-    async def ask(monitor: Monitor) -> None:
-        await begin(world, monitor)
-        await hub.verify(monitor)
-
-    async def later(monitor: Monitor) -> None:
-        await begin(world, monitor)
-        assert not monitor.ways_in.hubs.knows(hub.token())
-        assert set() == monitor.ways_in.signals.hearing.kinds(1)
-
-    play(world, ask)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
+        running.run(hub.verify(running.monitor))
     world.flags["serve.public_url"] = ""
-    play(world, later)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
+        assert not running.monitor.ways_in.hubs.knows(hub.token())
+        assert set() == running.monitor.ways_in.signals.hearing.kinds(1)
     assert [] == rows(world) == [row for row in world.read(hints.load)[1] if row.kind == "websub"]
     assert 1 == len(hub.asked)
 
@@ -332,19 +306,15 @@ def test_a_crash_leaves_hubs_and_hints_in_agreement(make_world, lost, kinds):
     world = make_world(**FLAGS)
     hub = Hub(world)
 
-    async def before(monitor: Monitor) -> None:
-        await begin(world, monitor)
-        await hub.verify(monitor)
-
-    async def after(monitor: Monitor) -> None:
-        assert kinds == monitor.ways_in.signals.hearing.kinds(1)
-
-    play(world, before)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
+        running.run(hub.verify(running.monitor))
     assert world.read(websub.listing)
     assert world.read(hints.load)[1]
     with contextlib.closing(open_database(world.settings)) as database:
         database.write(lambda c: c.execute(f"DELETE FROM {lost}"))
-    play(world, after)
+    with serve(world) as running:
+        assert kinds == running.monitor.ways_in.signals.hearing.kinds(1)
 
     assert kinds == {row.kind for row in world.read(hints.load)[1]}
 
@@ -354,18 +324,14 @@ def test_a_hub_that_a_feed_names_no_more_is_not_asked_after_a_restart(make_world
     world = make_world(**FLAGS)
     hub = Hub(world)
 
-    async def has_name(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * MINUTE)
+    with serve(world) as running:
+        running.pass_time(2 * MINUTE)
         hub.publish(2, link="")
-        monitor.polling.requests.ask(1)
-        await world.pass_time(monitor, 2 * MINUTE)
-
-    async def unname(monitor: Monitor) -> None:
-        await begin(world, monitor)
-
-    play(world, has_name)
+        running.monitor.polling.requests.ask(1)
+        running.pass_time(2 * MINUTE)
     assert 2 == len(world.versions())
-    play(world, unname)
+    with serve(world) as running:
+        running.run(begin(world, running.monitor))
 
     assert [] == hub.asked == rows(world)
 
@@ -385,16 +351,14 @@ def test_hubs_are_asked_although_the_disk_was_full_meanwhile(make_world, monkeyp
             raise StoreFullError(message)
         put(connection, row, **more)
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
-        monitor.ways_in.hubs.open()
+    with serve(world) as running:
+        running.settle()
+        running.monitor.ways_in.hubs.open()
         with monkeypatch.context() as patched:
             patched.setattr(service, "_put", nearly_full)
             with pytest.raises(StoreFullError):
-                await monitor.step()
-        await world.pass_time(monitor, FIRST_WAIT + 2 * MINUTE)
-
-    play(world, story)
+                running.run(running.monitor.step())
+        running.pass_time(FIRST_WAIT + 2 * MINUTE)
     assert 2 == len({form["hub.callback"] for form in hub.asked})
 
 

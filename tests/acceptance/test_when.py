@@ -7,14 +7,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.cli.show import planning
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.observed.poll_reason import Why
 from tidings.model.wall import instant_of, local_of
 from tidings.service.explain.explain_sentinel import BY_TURNS
 from tidings.service.explain.plan_list import list_coming_polls
-from tidings.service.run.monitor import Monitor
 from tidings.service.show.reasons import spell_reason
 from tidings.service.show.records import rfc3339
 
@@ -58,17 +57,15 @@ def test_on_demand_is_only_looked_at_when_asked(world: World):
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch on demand")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 3 * DAY)
+    with serve(world) as service:
+        service.pass_time(3 * DAY)
         assert [] == world.polls()
-        monitor.polling.requests.ask(1, sentinels=(1,))
-        await world.settle(monitor)
+        service.monitor.polling.requests.ask(1, sentinels=(1,))
+        service.settle()
         world.page("/a", "<p>two</p>")
-        await world.pass_time(monitor, 3 * DAY)
-        monitor.polling.requests.ask(1, sentinels=(1,))
-        await world.settle(monitor)
-
-    play(world, story)
+        service.pass_time(3 * DAY)
+        service.monitor.polling.requests.ask(1, sentinels=(1,))
+        service.settle()
 
     assert 2 == len(world.polls())
     assert ["two"] == [c["updated"][0]["new"] for c in world.changes()]
@@ -81,16 +78,14 @@ def test_on_demand_does_not_see_what_others_look_at(world: World):
         "Create Sentinel often Using {/a} Monitor all words Fetch every 1 hour; Create Sentinel s Using {/a} Monitor all words Fetch on demand"
     )
 
-    async def story(monitor: Monitor) -> None:
-        monitor.polling.requests.ask(1, sentinels=(2,))
+    with serve(world) as service:
+        service.monitor.polling.requests.ask(1, sentinels=(2,))
         for number in range(1, 4):
-            await world.pass_time(monitor, 2 * HOUR)
+            service.pass_time(2 * HOUR)
             world.page("/a", f"<p>count {number}</p>")
-        await world.pass_time(monitor, 2 * HOUR)
-        monitor.polling.requests.ask(1, sentinels=(2,))
-        await world.settle(monitor)
-
-    play(world, story)
+        service.pass_time(2 * HOUR)
+        service.monitor.polling.requests.ask(1, sentinels=(2,))
+        service.settle()
 
     assert 3 == len(world.changes("often"))
     assert [("0", "3")] == [(c["updated"][0]["old"], c["updated"][0]["new"]) for c in world.changes("s")]
@@ -125,20 +120,18 @@ def test_on_change_keeps_to_its_hours_too(make_world):
     _begin(world, "2026-03-02T00:00")
     world.add("Create Sentinel s Using {/a} Monitor any change During daily 22:00 to 02:00 Zone UTC")
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
         assert ["02 00:00", "02 01:00"] == _looks(world)
         world.page("/a", "gone", status=500)
-        await world.pass_time(monitor, 20 * HOUR)
+        service.pass_time(20 * HOUR)
         assert ["02 00:00", "02 01:00", "02 22:00"] == _looks(world)
         world.page("/a", "x")
-        await world.pass_time(monitor, 8 * HOUR)
+        service.pass_time(8 * HOUR)
         before = len(world.polls())
-        monitor.polling.requests.ask(1)
-        await world.settle(monitor)
+        service.monitor.polling.requests.ask(1)
+        service.settle()
         assert before + 1 == len(world.polls())
-
-    play(world, story)
     hours = {local_of(p.charged_at, UTC).hour for p in world.polls()[:-1]}
 
     assert hours <= {22, 23, 0, 1}
@@ -153,10 +146,8 @@ def test_hours_of_one_sentinel_do_not_bind_another(world: World):
         "Create Sentinel day Using {/a} Monitor all words Fetch every 1 hour During daily 08:00 to 10:00"
     )
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, DAY - MINUTE)
-
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(DAY - MINUTE)
 
     assert 24 == len(world.polls())
 
@@ -172,13 +163,11 @@ def test_a_look_outside_its_hours_tells_a_sentinel_nothing(make_world):
         "Create Sentinel learns Using {/a} Monitor all words Fetch on change During daily 08:00 to 10:00"
     )
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for hour in range(1, 24):
-            await world.pass_time(monitor, 59 * MINUTE)
+            service.pass_time(59 * MINUTE)
             world.page("/a", f"<p>count {hour}</p>")
-            await world.pass_time(monitor, MINUTE)
-
-    play(world, story)
+            service.pass_time(MINUTE)
     told = {name: [c["detected_at"][11:16] for c in world.changes(name)] for name in ("all", "day", "learns")}
 
     assert len(told["all"]) >= 22
@@ -220,13 +209,11 @@ def test_the_plan_says_when_a_page_has_its_turn(make_world, policy):
         world.page(f"/{number}", "<p>one</p>")
         world.add(f"Create Sentinel s{number} Using {{/{number}}} Monitor all words")
 
-    async def story(monitor: Monitor) -> None:
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         now = world.clock.now()
         turns = world.read(planning.find_turns, world.settings, now)
         planned = world.read(list_coming_polls, world.settings, names=(), now=now, turns=turns)
-        await world.pass_time(monitor, 12 * HOUR)
+        service.pass_time(12 * HOUR)
         made = {look.page_id: world.polls(look.page_id)[1].charged_at for look in planned}
         assert {look.page_id: look.prospect.at for look in planned} == made
-
-    play(world, story)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR
 from tidings.service.plan.learned_worth import LearnedWorth
@@ -66,11 +66,9 @@ def test_a_keyword_sentinel_cares_for_few_changes_and_says_so(world, capsys):
     )
     weights: list[float] = []
 
-    async def story(monitor: Monitor) -> None:
-        await hours(world, monitor, news(13, " flood"))
-        weights.extend(weight(page) for page in monitor.watchlist.pages.values())
-
-    play(world, story)
+    with serve(world) as service:
+        service.run(hours(world, service.monitor, news(13, " flood")))
+        weights.extend(weight(page) for page in service.monitor.watchlist.pages.values())
 
     assert (12, 1) == (get_learned(world).interest.visible, get_learned(world).interest.reported)
     assert [0.5 * 0.2, 0.5] == weights
@@ -89,12 +87,10 @@ def test_several_sentinels_on_a_page_count_together(world):
     )
     weights: list[float] = []
 
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 1)
-        weights.extend(weight(page) for page in monitor.watchlist.pages.values())
-
     world.page("/a", news(1)[0])
-    play(world, story)
+    with serve(world) as service:
+        service.pass_time(1)
+        weights.extend(weight(page) for page in service.monitor.watchlist.pages.values())
 
     assert [1 * 0.5 + 0.5] == weights
 
@@ -136,14 +132,12 @@ def test_a_price_that_each_change_replaces_is_overwritten(make_world, capsys):
     )
     growing = news(16)
 
-    async def story(monitor: Monitor) -> None:
+    with serve(world) as service:
         for n in range(16):
             for path in ("/a", "/c"):
                 world.page(path, f"<h1>Shop</h1><p>boots cost {n} now</p><p>come in</p>")
             world.page("/b", growing[n])
-            await world.pass_time(monitor, DAY)
-
-    play(world, story)
+            service.pass_time(DAY)
     last = [sum(poll.charged_at > world.clock.now() - 4 * DAY for poll in world.polls(page)) for page in (1, 2, 3)]
 
     assert ["overwrite", None, "overwrite"] == [

@@ -8,13 +8,12 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.fakes import WebServer
 from tests.invariants import Acknowledged, Asked, Limits, Taken, check_invariants
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import HOUR, SECOND
 from tidings.storage.db.database import open_database
 from tidings.storage.secrets.vault import Vault
@@ -31,16 +30,14 @@ class Watched:
         bodies = [f"<p>edition {n} is out</p>" for n in range(3)]
         url = world.server.url("/a")
 
-        async def story(monitor: Any) -> None:
-            for body in bodies:
-                world.page("/a", body)
-                await world.pass_time(monitor, HOUR)
-
         world.page("/a", bodies[0])
         world.add(
             f"Create Sentinel s Using {{/a}} Monitor any change Fetch every 1 hour Notify By webhook {world.receiver()} immediate"
         )
-        play(world, story)
+        with serve(world) as service:
+            for body in bodies:
+                world.page("/a", body)
+                service.pass_time(HOUR)
         self.web = [
             Asked(world.server.host, url, 10.0 * n, 10.0 * n + 1, hashlib.sha256(body.encode()).hexdigest())
             for n, body in enumerate(bodies)

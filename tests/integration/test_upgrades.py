@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import WebServer
-from tests.world import World, play
+from tests.world import World, play, serve
 from tidings.clock import DAY
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import EndpointMove, Event
@@ -82,10 +82,8 @@ def test_the_service_goes_on_where_the_older_one_stopped(upgraded: World):
     """The upgraded installation starts, lives a day in which its web is gone, and keeps its invariants and its changes."""
     upgraded.clock.move_to(max(event.at for event in upgraded.events()) + DAY)
 
-    async def story(monitor: Monitor) -> None:
-        await upgraded.pass_time(monitor, DAY)
-
-    play(upgraded, story)
+    with serve(upgraded) as service:
+        service.pass_time(DAY)
 
     assert 7 == len(upgraded.changes())
     assert [] == upgraded.violations()
@@ -102,10 +100,8 @@ def test_an_upgrade_itself_is_no_news(upgraded: World):
     before, known = upgraded.changes(), {row.id for row in upgraded.deliveries()}
     upgraded.clock.move_to(max(event.at for event in upgraded.events()) + DAY)
 
-    async def story(monitor: Monitor) -> None:
-        await upgraded.pass_time(monitor, 3 * DAY)
-
-    play(upgraded, story)
+    with serve(upgraded) as service:
+        service.pass_time(3 * DAY)
 
     assert {"unchanged"} == {poll.outcome for poll in upgraded.polls()[-50:]}
     assert before == upgraded.changes()
@@ -119,10 +115,8 @@ def test_secrets_that_were_kept_plain_are_read_then_sealed(upgraded: World):
     vault = Vault(upgraded.directory)
     before = upgraded.read(vault.open, "webhook")
 
-    async def story(monitor: Monitor) -> None:
-        await upgraded.settle(monitor)
-
-    play(upgraded, story)
+    with serve(upgraded) as service:
+        service.settle()
     files = [path for path in upgraded.directory.iterdir() if path.name in {"tidings.db", "tidings.db-wal"}]
 
     assert before.value == upgraded.read(vault.open, "webhook").value
@@ -191,10 +185,8 @@ def test_addresses_stay_plain_and_in_use_where_they_cannot_be_encrypted(
     before = upgraded.read(endpoints.listing)
     upgraded.clock.move_to(max(event.at for event in upgraded.events()) + DAY)
 
-    async def story(monitor: Monitor) -> None:
-        await upgraded.settle(monitor)
-
-    play(upgraded, story)
+    with serve(upgraded) as service:
+        service.settle()
 
     assert [row.address for row in before] == [row.address for row in upgraded.read(endpoints.listing)]
     assert "stay as an older version kept them, not encrypted" in caplog.text

@@ -2,7 +2,7 @@ import pytest
 
 from tests.fakes import WebServer
 from tests.people import hash_password
-from tests.world import World, play
+from tests.world import World, serve
 from tidings.clock import DAY, HOUR
 from tidings.errors import UnknownNameError, UsageError
 from tidings.service.people import accounts as accounts_of
@@ -90,18 +90,16 @@ def test_who_leaves_is_exported_whole_and_leaves_nothing(world):
     row = world.write(accounts_of.add, "anna", "editor", hash_password(), at=world.clock.wall())
     world.write(lambda c: sentinels.give(c, sentinels.find(c, secret).id, row.id))
 
-    async def story(monitor):
-        await world.settle(monitor)
+    with serve(world) as service:
+        service.settle()
         world.page("/hers", page.format(secret, "two"))
-        await world.pass_time(monitor, HOUR)
+        service.pass_time(HOUR)
         exported = world.read(leaving.export, "anna", data=world.settings.data, now=world.clock.wall())
         assert [secret] == [one["name"] for one in exported["sentinels"]]
         assert 1 == len(exported["changes"])
         assert 1 == world.write(leaving.remove, "anna", world.clock.wall())
         assert world.read(retention.orphans, 100)
-        await world.pass_time(monitor, HOUR)
-
-    play(world, story)
+        service.pass_time(HOUR)
 
     assert ["both"] == world.read(sentinels.names)
     for table in TABLES.split():
