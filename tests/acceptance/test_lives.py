@@ -245,11 +245,11 @@ def test_each_step_is_one_event(world: World):
 
 
 def test_lives_leave_nothing_behind(world: World):
-    """Forty sentinels come, look, end and are dropped: the service holds no page, no sentinel, no meaning of them (W-55)."""
+    """Eighteen sentinels come, look, end and are dropped: the service holds no page, no sentinel, no meaning of them (W-55)."""
     world.page("/a", "<p>one</p>")
 
     with serve(world) as service:
-        for number in range(40):
+        for number in range(18):
             end = f"To end(s{number - 1}) + 3 hour" if number % 3 == 1 else "For 1 hour"
             world.add(f"Create Sentinel s{number} Using {{/a}} Monitor any change Fetch every 1 hour {end}")
             service.pass_time(HOUR)
@@ -262,7 +262,7 @@ def test_lives_leave_nothing_behind(world: World):
         assert ({}, {}, {}) == (watchlist._past, watchlist._meanings, watchlist._places)
         assert None is service.monitor.planner.due_at(1)
 
-    assert 40 == sum(e.type == "sentinel.ended" for e in world.events())
+    assert 18 == sum(e.type == "sentinel.ended" for e in world.events())
 
 
 def test_two_pages_that_change_at_once_are_one_first_change(world: World):

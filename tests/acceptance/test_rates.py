@@ -480,11 +480,8 @@ def test_digests_of_older_databases_are_taken_over(world: World):
 @pytest.mark.parametrize(
     "rate",
     [
-        "immediate quiet 22:00 to 07:00",
         "immediate max 2 per 5 hour",
-        "every 4 changes",
         "every 1 day or 5 changes",
-        "at 08:00",
         "best effort",
         "every 7 hour quiet 22:00 to 07:00 max 1 per 1 day",
     ],

@@ -47,7 +47,7 @@ def run(world: World, capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("policy", ["price", "best_effort", "round_robin"])
+@pytest.mark.parametrize("policy", ["price", "round_robin"])
 def test_its_owner_hears_once_what_differs_under_every_policy(make_world, capsys, policy):
     """Also after a restart; `list`, `show` and `doctor` say it as long as it is so."""
     world = make_world(schedule__policy=policy, fetch__page_floor_seconds="60", detect__second_looks="true")

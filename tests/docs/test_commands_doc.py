@@ -20,11 +20,12 @@ def test_a_page_says_what_the_parsers_say(path, made):
 
 def test_every_command_and_flag_is_described():
     """No flag is without a word of help, and each command stands in both pages."""
-    silent = [f"{c.name} {a.flags[0]}" for c in commands() for a in c.flags if not a.help]
+    known, document, man = commands(), pages.markdown(), pages.man()
+    silent = [f"{c.name} {a.flags[0]}" for c in known for a in c.flags if not a.help]
 
     assert [] == silent
-    assert list(VERBS) == [command.name for command in commands()]
-    assert all(f"\n### {name}\n" in pages.markdown() and f"\n.SS tidings {name}\n" in pages.man() for name in VERBS)
+    assert list(VERBS) == [command.name for command in known]
+    assert all(f"\n### {name}\n" in document and f"\n.SS tidings {name}\n" in man for name in VERBS)
 
 
 def test_the_man_page_is_read_by_man():
