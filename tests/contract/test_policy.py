@@ -153,8 +153,8 @@ UPDATES = (
 
 @pytest.mark.parametrize(
     "other",
-    [{}, {"updates": UPDATES}, {"limit": 1}, {"host_connections": 3}, {"tick": 17_777_777}, {"price": 2e-5}],
-    ids=["plain", "updates", "limit", "connections", "odd tick", "price"],
+    [{}, {"updates": UPDATES, "host_connections": 3, "tick": 17_777_777}, {"limit": 1, "price": 2e-5}],
+    ids=["plain", "updates, connections and an odd tick", "limit and price"],
 )
 def test_dense_scan_and_due_queue_agree(policy, other):
     """Asking everybody always and asking whose time has come lead to the same polls."""
