@@ -314,7 +314,7 @@ def test_every_source_has_a_story() -> None:
         "lease": "test_takeover",
         "comparisons": "a costly comparison",
         "deliveries": "test_service/test_health",
-        "looks": "above",
+        "checks": "above",
         "secrets": "test_every_fault",
         "clock": "test_wrong_clock",
         "stalls": "unit/service/health/test_interruptions",
@@ -325,6 +325,6 @@ def test_every_source_has_a_story() -> None:
     }
 
     assert set(SOURCES) == {
-        "pages", "comparable pages", "frames", "parts", "healed parts", "restless pages", "moved pages", "hosts", "endpoints",
+        "pages", "comparable pages", "frames", "parts", "healed parts", "restless pages", "moved pages", "hosts", "receivers",
         "events", "classes", "problems", *told,
     }  # fmt: skip

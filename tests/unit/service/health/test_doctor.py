@@ -531,8 +531,8 @@ def test_with_postgresql_the_lease_says_who_polls(products, tmp_path):
         world.database.close()
 
     assert only(found, "database").detail.startswith(f"PostgreSQL, schema {REVISIONS[-1]}")
-    assert "no process polls" not in only(found, "looks").detail
-    assert "no process polls" in only(alone, "looks").detail
+    assert "no process polls" not in only(found, "checks").detail
+    assert "no process polls" in only(alone, "checks").detail
 
 
 def test_a_server_has_backups_of_its_own():

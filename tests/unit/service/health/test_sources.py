@@ -55,7 +55,7 @@ def put(world, page_id=1, **more):
 
 def looks(world, later, *, polling=True):
     """Return the one line about looks, some time after the last one."""
-    return lines(world, "looks", later=later, polling=polling)[0]
+    return lines(world, "checks", later=later, polling=polling)[0]
 
 
 def lines(world, source, *, later=HOUR, polling=True):
@@ -353,7 +353,7 @@ def test_an_endpoint_that_was_switched_off(world):
     world.commit(
         world.unit(endpoints=(EndpointMove(endpoint_id=endpoint, failing_since=world.at, enabled=False, reason="410"),))
     )
-    (line,) = lines(world, "endpoints")
+    (line,) = lines(world, "receivers")
 
     assert line.detail.startswith(f"webhook {endpoint} at hooks.example is switched off, it failed since 2023-11-14")
     assert not [secret for secret in ("T0KEN", "S3CRET", "word") if secret in line.detail + line.mend]
@@ -363,7 +363,7 @@ def test_an_address_without_a_web_host_is_not_shown(world):
     """The address of a chat service is a token: only its kind and number are shown."""
     endpoint = world.write(endpoints.ensure, "url", "tgram://B0TT0KEN/42")
     world.commit(world.unit(endpoints=(EndpointMove(endpoint_id=endpoint, failing_since=world.at),)))
-    (line,) = lines(world, "endpoints")
+    (line,) = lines(world, "receivers")
 
     assert ("warn", True) == (line.status, line.detail.startswith(f"url {endpoint} takes nothing since"))
     assert "B0TT0KEN" not in line.detail
