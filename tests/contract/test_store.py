@@ -768,6 +768,8 @@ def test_changes_are_listed_by_sentinel_page_time_and_quietness(world: World):
     assert [] == ids(sentinel="other") == ids(page_id=2)
     assert ["c1", "c3"] == [stored.row.id for stored in world.read(changes.for_events, 3, 9, 1)]
     assert [] == world.read(changes.for_events, 1, 9, 2)
+    assert ["c3", "c1"] == [*world.read(changes.of, ["c3", "none", "\0", "c1"])]
+    assert {"c1", "c2"} == world.read(changes.list_stored, ["c2", "c1", "none"])
 
 
 def test_a_change_is_told_once_however_often_its_unit_comes(world: World):
@@ -1172,6 +1174,9 @@ def test_polls_are_listed_newest_first(world: World):
     assert [third.poll_id, second.poll_id] == [poll.id for poll in world.read(polls.listing, limit=2)]
     assert [third.poll_id, first.poll_id] == [poll.id for poll in world.read(polls.listing, page_id=1)]
     assert world.read(polls.get, 999) is None
+    asked = [third.poll_id, 999, first.poll_id]
+    assert [third.poll_id, first.poll_id] == [poll.id for poll in world.read(polls.of, asked)]
+    assert [] == world.read(polls.of, [])
 
 
 def test_another_connection_is_noticed(world: World):

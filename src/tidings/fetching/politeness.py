@@ -130,6 +130,11 @@ class HostGate:
         at = None if lane is None else lane.unconditional_at
         return at is not None and self._clock.now() - at < DISTRUSTED
 
+    def find_pause(self, host: str) -> Instant:
+        """Return until when a host is paused, 0 if it never was."""
+        lane = self._lanes.get(host)
+        return 0 if lane is None else lane.paused_until
+
     def state(self, host: str) -> HostState:
         """Return the state of a host to be stored, so that its limits hold across restarts."""
         lane = self._lanes.get(host)

@@ -99,6 +99,8 @@ def rate_limit(headers: Headers, *, now: Instant, is_used_up: bool = False) -> D
     seconds or milliseconds since 1970. With `is_used_up` the answer itself says that nothing is
     left.
     """
+    if not any("rate" in name.lower() for name in headers):
+        return None
     waits = []
     for family in ("RateLimit-", "X-RateLimit-", "X-Rate-Limit-"):
         left = _amount(headers.get(f"{family}Remaining"))
@@ -176,6 +178,8 @@ def _seconds(value: str) -> Duration:
 
 
 def _http_date(value: str) -> Instant | None:
+    if not value:
+        return None
     try:
         date = email.utils.parsedate_to_datetime(value)
         if date.tzinfo is None:

@@ -139,8 +139,10 @@ def of_stored(turn: Turn, stored: Stored, version: Version | None, takers: tuple
 
 def find_modified(fetched: Fetched, checked_at: Instant | None, now: Instant) -> Instant | None:
     """Return Last-Modified, clamped to [last poll, now] (sentinels §5.2)."""
+    if "last-modified" not in fetched.headers:
+        return None
     try:
-        said = parsedate_to_datetime(fetched.headers.get("last-modified", ""))
+        said = parsedate_to_datetime(fetched.headers["last-modified"])
     except ValueError:
         return None
     claimed = round((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()) * SECOND

@@ -74,14 +74,14 @@ class Bodies:
     def _read_context(
         self, connection: Connection, page_id: int, seqs: set[int], is_framed: bool, learns: bool
     ) -> Stored:
-        recent = versions.newest_of(connection, page_id, RECENT)
-        newest = recent[0] if recent else None
+        recent, words = versions.recent(connection, page_id, RECENT, seqs)
+        newest = next(iter(recent.values()), None)
         known = noise.read(connection, page_id)
         if learns and seqs and known.is_new:
             seqs = seqs | versions.newest_seqs(connection, page_id, noise.HISTORY)
         return replace(
-            self._read(connection, page_id, seqs, is_framed, known, {version.seq: version for version in recent}),
-            usual_words=sorted(version.words for version in recent)[len(recent) // 2] if recent else None,
+            self._read(connection, page_id, seqs, is_framed, known, recent),
+            usual_words=sorted(words)[len(words) // 2] if words else None,
             newest=newest,
             holder=members.holder_sha256(connection, newest) if newest is not None else "",
         )

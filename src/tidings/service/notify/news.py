@@ -98,9 +98,9 @@ def drafts(
     made: list[DeliveryDraft] = []
     for row in found:
         owner = page.subscriptions[row.subscription_id].owner
-        if not row.quiet:
+        if not row.quiet and (targets := owner.at_once()):
             record = change_record(row, sentinel=owner.row.name, url=page.identity.given)
-            made += (draft(to, owner, [record], at, events=(places[row.id],)) for to in owner.at_once())
+            made += (draft(to, owner, [record], at, events=(places[row.id],)) for to in targets)
     return (*made, *_notices(page, told, at))
 
 

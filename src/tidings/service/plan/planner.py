@@ -179,7 +179,10 @@ class Planner:
 
     def force(self, page_id: int) -> None:
         """Poll a page now, whatever its schedule, floor or back-off."""
-        self._asked.add(page_id)
+        if (row := self._table.get(page_id)) is not None and page_id not in self._stale:
+            self._table.forced[row] = True
+            return
+        self._asked.add(page_id)  # it may be new
         self.touch((page_id,))
 
     def unforce(self, page_id: int) -> None:

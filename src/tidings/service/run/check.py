@@ -8,7 +8,7 @@ answer, a receiver, another process.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
@@ -145,7 +145,7 @@ async def check(
     if monitor.upkeep.error is not None:
         raise monitor.upkeep.error
     found.refused = monitor.polling.requests.refused_by_budget & wanted
-    found.polls = await monitor.store.read(_polls, poll_ids)
+    found.polls = await monitor.store.read(polls.of, poll_ids)
     found.changes = await monitor.store.read(_changes, change_ids)
     found.troubles = await monitor.store.read(_troubles, last)
     if not (found.late or found.held or found.refused or found.is_set_back or await monitor.store.has_changed()):
@@ -163,8 +163,8 @@ async def _without_held(monitor: Monitor, waiting: set[int], found: Checked) -> 
         if monitor.planner.is_busy(page_id):
             continue
         host = monitor.watchlist.pages[page_id].identity.host
-        until = monitor.gate.state(host).paused_until
-        if until is not None and is_held(until, now):
+        until = monitor.gate.find_pause(host)
+        if is_held(until, now):
             found.held[page_id] = await monitor.store.read(spell_hold, host, until, now)
             monitor.polling.requests.withdraw(page_id)
             left.discard(page_id)
@@ -179,12 +179,9 @@ def _ask(connection: Connection, wanted: Iterable[tuple[int, int | None]], now: 
     ]
 
 
-def _polls(connection: Connection, ids: Iterable[int]) -> list[PollRow]:
-    return [row for i in ids if (row := polls.get(connection, i)) is not None]
-
-
-def _changes(connection: Connection, ids: Iterable[str]) -> list[StoredChange]:
-    return [row for i in ids if (row := changes.get(connection, i)) is not None]
+def _changes(connection: Connection, ids: Sequence[str]) -> list[StoredChange]:
+    found = changes.of(connection, ids)
+    return [found[i] for i in ids if i in found]
 
 
 def _troubles(connection: Connection, after: int, page_ids: Container[int] | None = None) -> list[Record]:
@@ -254,7 +251,7 @@ async def ask(
         if state.refused not in {"", "budget"}:
             raise ServiceError(f"the running service did not check: {state.refused}")
     found = Checked(refused={s.page_id for s in states if s.refused == "budget"}, held=held)
-    found.polls = database.read(_polls, sorted({s.poll_id for s in states if s.poll_id is not None}))
+    found.polls = database.read(polls.of, sorted({s.poll_id for s in states if s.poll_id is not None}))
     for page_id in named:
         found.changes.extend(reversed(database.read(changes.listing, page_id=page_id, since=now)))
     found.troubles = database.read(_troubles, last, named)

@@ -16,6 +16,18 @@ UNLIMITED = 2**62
 """`LIMIT :limit` of a listing without a limit (SQLite takes -1, PostgreSQL does not)."""
 
 
+NUMBERS = {
+    "sqlite": "(SELECT value FROM json_each(:listed))",
+    "postgresql": "(SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:listed AS JSON)))",
+}
+"""The numbers of the JSON list `:listed` as a set, by dialect."""
+NAMES = {
+    "sqlite": "(SELECT value FROM json_each(:listed))",
+    "postgresql": "(SELECT value FROM json_array_elements_text(CAST(:listed AS JSON)))",
+}
+"""The same for texts."""
+
+
 Rows = Sequence[Mapping[str, Any]] | Sequence[Sequence[Any]]
 """Parameters for repeated runs of one statement: values by name, or in the order in which the text
 names them.

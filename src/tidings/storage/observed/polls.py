@@ -14,8 +14,8 @@ from tidings.model.observed.unit import Grant, PollOutcome, PollRecord
 from tidings.model.watch.collection import SCHEME
 from tidings.model.watch.weight import share_of
 from tidings.record import dataclass
-from tidings.storage.db.connection import UNLIMITED, Connection, select
-from tidings.storage.db.values import plain
+from tidings.storage.db.connection import NUMBERS, UNLIMITED, Connection, select
+from tidings.storage.db.values import plain, to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ _SELECT = (
     "SELECT id, page_id, epoch, charged_at, cost, reason, budget, finished_at, outcome, text_changed, status, kind, bytes, requests,"
     " note FROM poll"
 )
+_OF_IDS = {dialect: f"{_SELECT} WHERE id IN {numbers}" for dialect, numbers in NUMBERS.items()}
 _INSERT = (
     "INSERT INTO poll (page_id, epoch, charged_at, cost, reason, budget)"
     " VALUES (:page_id, :epoch, :at, :cost, :reason, :budget)"
@@ -138,6 +139,12 @@ def get(c: Connection, id: int) -> PollRow | None:
     """Return poll `id`, or None."""
     row = c.one(f"{_SELECT} WHERE id = :id", id=id)
     return None if row is None else _to_row(row)
+
+
+def of(c: Connection, ids: Sequence[int]) -> list[PollRow]:
+    """Return the polls with these ids, in the order given; unknown ids are left out."""
+    found = {row[0]: _to_row(row) for row in c.rows(_OF_IDS[c.dialect], listed=to_json([*ids]))} if ids else {}
+    return [found[id_] for id_ in ids if id_ in found]
 
 
 def open_polls(c: Connection) -> list[PollRow]:

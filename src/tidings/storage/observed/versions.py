@@ -10,7 +10,7 @@ from typing import Any
 from tidings.errors import UnitError
 from tidings.model.observed.unit import Quarantined
 from tidings.model.observed.version import Blob, Digest, Version, version_id
-from tidings.storage.db.connection import Connection
+from tidings.storage.db.connection import NUMBERS, Connection
 from tidings.storage.db.values import from_json, plain, to_json
 
 _SELECT = (
@@ -20,10 +20,12 @@ _SELECT = (
 _LISTING = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq"
 _ONE = f"{_SELECT} WHERE page_id = :page_id AND seq = :seq"
 _NEWEST = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq DESC LIMIT :most"
-_LAST = (
-    "SELECT page.last_seq, COALESCE(version.seq, 0), COALESCE(version.sha256, '') FROM page LEFT JOIN version ON version.id ="
-    " (SELECT id FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1) WHERE page.id = :page_id"
-)
+_LAST = {
+    dialect: "SELECT page.id, page.last_seq, COALESCE(version.seq, 0), COALESCE(version.sha256, '') FROM page LEFT JOIN version"
+    " ON version.page_id = page.id AND version.seq = (SELECT max(seq) FROM version WHERE page_id = page.id)"
+    f" WHERE page.id IN {numbers}"
+    for dialect, numbers in NUMBERS.items()
+}
 _INSERT = (
     "INSERT INTO version (page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title,"
     " final_url, status, headers, text_changed, words, frames, screenshot) VALUES (:page_id, :seq, :sha256, :size, :fetched_at, :modified_at, :charset,"
@@ -44,24 +46,19 @@ _PUT_DIGEST = (
     " SELECT id, :extraction, :rules_version, :text, :objects FROM version WHERE page_id = :page_id AND seq = :seq"
     " ON CONFLICT (version_id, extraction, rules_version) DO UPDATE SET text = excluded.text, objects = excluded.objects"
 )
-_LISTED = {
-    "sqlite": "(SELECT value FROM json_each(:pages))",
-    "postgresql": "(SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:pages AS JSON)))",
-}
-"""The numbers of a JSON list as a set, by dialect."""
 _CURSORS = {
     dialect: "SELECT u.page_id, u.base, u.taken FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"
-    f" WHERE s.state <> 'ended' AND u.left_at IS NULL AND u.page_id IN {listed}"
-    for dialect, listed in _LISTED.items()
+    f" WHERE s.state <> 'ended' AND u.left_at IS NULL AND u.page_id IN {numbers}"
+    for dialect, numbers in NUMBERS.items()
 }
 _OWED = {
-    dialect: f"SELECT page_id, from_seq, to_seq FROM comparison WHERE page_id IN {listed}"
-    for dialect, listed in _LISTED.items()
+    dialect: f"SELECT page_id, from_seq, to_seq FROM comparison WHERE page_id IN {numbers}"
+    for dialect, numbers in NUMBERS.items()
 }
 _WITH_DIGESTS = {
     dialect: "SELECT DISTINCT version.page_id, version.seq, version.id FROM version JOIN digest ON digest.version_id = version.id"
-    f" WHERE version.page_id IN {listed} ORDER BY version.page_id, version.seq"
-    for dialect, listed in _LISTED.items()
+    f" WHERE version.page_id IN {numbers} ORDER BY version.page_id, version.seq"
+    for dialect, numbers in NUMBERS.items()
 }
 _REFERENCED = (
     "SELECT sha256 FROM version UNION SELECT sha256 FROM version_member UNION SELECT sha256 FROM quarantine"
@@ -98,43 +95,67 @@ def newest_of(c: Connection, page_id: int, most: int) -> list[Version]:
     return [_to_version(row) for row in c.rows(_NEWEST, page_id=page_id, most=most)]
 
 
+def recent(
+    c: Connection, page_id: int, most: int, wanted: Collection[int] = ()
+) -> tuple[dict[int, Version], list[int]]:
+    """Return how many words each of at most `most` newest versions of a page has, newest first; and
+    those of them that are wanted, with the newest, by number.
+    """
+    rows = c.rows(_NEWEST, page_id=page_id, most=most)
+    found = {row[1]: _to_version(row) for place, row in enumerate(rows) if not place or row[1] in wanted}
+    return found, [row[14] for row in rows]
+
+
 def newest_seqs(c: Connection, page_id: int, most: int) -> set[int]:
     """Return the numbers of at most `most` newest versions of a page."""
     text = "SELECT seq FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT :most"
     return {row[0] for row in c.rows(text, page_id=page_id, most=most)}
 
 
-def add(c: Connection, version: Version) -> None:
-    """Store the next version of a page; its blob must exist.
+def add(c: Connection, new: Sequence[Version]) -> None:
+    """Store the next versions of pages; their blobs must exist.
 
-    Raises `UnitError` unless its number follows the newest one and its body differs from it (I-2).
+    Raises `UnitError` unless the number of each follows the newest one of its page and its body
+    differs from it (I-2).
     """
-    told, stored, sha256 = c.one(_LAST, page_id=version.page_id) or (0, 0, "")
-    seq = max(told, stored)  # the newest may have been deleted, or an earlier unit of this commit may have added one
-    name = version_id(version.page_id, version.seq)
-    if version.seq != seq + 1:
-        raise UnitError(f"version {name} cannot follow number {seq}; nothing of this was written")
-    if version.sha256 == sha256 and stored == seq:
-        raise UnitError(f"version {name} has the body of the version before it; nothing of this was written")
-    c.execute(
-        _INSERT,
-        page_id=version.page_id,
-        seq=version.seq,
-        sha256=version.sha256,
-        size=version.size,
-        fetched_at=version.fetched_at,
-        modified_at=version.modified_at,
-        charset=plain(version.charset),
-        charset_source=version.charset_source,
-        content_type=plain(version.content_type),
-        title=plain(version.title),
-        final_url=plain(version.final_url),
-        status=version.status,
-        headers=to_json(dict(version.headers)),
-        text_changed=int(version.text_changed),
-        words=version.words,
-        frames=version.frames,
-        screenshot=version.screenshot,
+    if not new:
+        return
+    listed = to_json(sorted({version.page_id for version in new}))
+    # The newest may have been deleted, so the page's own number counts too.
+    last = {
+        page_id: (max(told, seq), seq, sha256) for page_id, told, seq, sha256 in c.rows(_LAST[c.dialect], listed=listed)
+    }
+    for version in new:
+        seq, stored, sha256 = last.get(version.page_id, (0, 0, ""))
+        name = version_id(version.page_id, version.seq)
+        if version.seq != seq + 1:
+            raise UnitError(f"version {name} cannot follow number {seq}; nothing of this was written")
+        if version.sha256 == sha256 and stored == seq:
+            raise UnitError(f"version {name} has the body of the version before it; nothing of this was written")
+        last[version.page_id] = version.seq, version.seq, version.sha256
+    c.batch(_INSERT, [*map(_to_row, new)])
+
+
+def _to_row(version: Version) -> tuple[Any, ...]:
+    """Return the values of `_INSERT`, in its order."""
+    return (
+        version.page_id,
+        version.seq,
+        version.sha256,
+        version.size,
+        version.fetched_at,
+        version.modified_at,
+        plain(version.charset),
+        version.charset_source,
+        plain(version.content_type),
+        plain(version.title),
+        plain(version.final_url),
+        version.status,
+        to_json(dict(version.headers)),
+        int(version.text_changed),
+        version.words,
+        version.frames,
+        version.screenshot,
     )
 
 
@@ -234,13 +255,13 @@ def forget_digests(c: Connection, page_ids: Collection[int]) -> None:
     """
     if not page_ids:
         return
-    pages = to_json(sorted(page_ids))
+    listed = to_json(sorted(page_ids))
     needed: dict[int, set[int]] = {page_id: set() for page_id in page_ids}
-    for page_id, base, taken in c.rows(_CURSORS[c.dialect], pages=pages):
+    for page_id, base, taken in c.rows(_CURSORS[c.dialect], listed=listed):
         needed[page_id].update((base, *from_json(taken)))
-    for page_id, *pair in c.rows(_OWED[c.dialect], pages=pages):
+    for page_id, *pair in c.rows(_OWED[c.dialect], listed=listed):
         needed[page_id].update(pair)
-    kept = c.rows(_WITH_DIGESTS[c.dialect], pages=pages)
+    kept = c.rows(_WITH_DIGESTS[c.dialect], listed=listed)
     newest = {page_id: seq for page_id, seq, _ in kept}
     gone = [{"id": id_} for page_id, seq, id_ in kept if seq != newest[page_id] and seq not in needed[page_id]]
     c.many("DELETE FROM digest WHERE version_id = :id", gone)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, fields
 from typing import Any
 
@@ -23,8 +23,8 @@ from tidings.model.observed.change import (
 )
 from tidings.model.observed.unit import ChangeRow
 from tidings.record import dataclass, replace
-from tidings.storage.db.connection import UNLIMITED, Connection, select
-from tidings.storage.db.values import from_json, to_json
+from tidings.storage.db.connection import NAMES, UNLIMITED, Connection, select
+from tidings.storage.db.values import from_json, plain, to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ _SELECT = (
     " ch.extraction, ch.quiet, ch.modified_at, ch.polled_at, ch.detected_at, ch.edits, ch.objects, ch.texts, s.name, p.given, ch.event_seq"
     " FROM change ch JOIN sentinel s ON s.id = ch.sentinel_id JOIN page p ON p.id = ch.page_id"
 )
+_OF_IDS = {dialect: f"{_SELECT} WHERE ch.id IN {names}" for dialect, names in NAMES.items()}
+_STORED = {dialect: f"SELECT id FROM change WHERE id IN {names}" for dialect, names in NAMES.items()}
 _INSERT = (
     "INSERT INTO change (id, event_seq, sentinel_id, subscription_id, page_id, revision, kind, from_seq, to_seq, rules_version,"
     " extraction, quiet, modified_at, polled_at, detected_at, edits, objects, texts) VALUES (:id, :event_seq, :sentinel_id,"
@@ -93,8 +95,9 @@ def get(c: Connection, id: str) -> StoredChange | None:
 
 def of(c: Connection, ids: Sequence[str]) -> dict[str, StoredChange]:
     """Return the changes with these ids, by id; unknown ids are left out."""
-    found = (get(c, id_) for id_ in ids)
-    return {change.row.id: change for change in found if change is not None}
+    rows = c.rows(_OF_IDS[c.dialect], listed=to_json([*map(plain, ids)])) if ids else []
+    found = {change.row.id: change for change in map(_to_stored, rows)}
+    return {id_: found[id_] for id_ in ids if id_ in found}
 
 
 def for_events(c: Connection, first_seq: int, last_seq: int, sentinel_id: int) -> list[StoredChange]:
@@ -121,6 +124,11 @@ def parts_between(c: Connection, sentinel_id: int, first: Instant, last: Instant
 def exists(c: Connection, id: str) -> bool:
     """Return whether a change is stored."""
     return c.value("SELECT 1 FROM change WHERE id = :id", id=id) is not None
+
+
+def list_stored(c: Connection, ids: Collection[str]) -> set[str]:
+    """Return those of these ids whose change is stored."""
+    return {row[0] for row in c.rows(_STORED[c.dialect], listed=to_json([*ids]))} if ids else set()
 
 
 def add(c: Connection, found: Sequence[tuple[ChangeRow, int | None]]) -> None:

@@ -11,7 +11,7 @@ from itertools import chain
 
 from tidings.errors import StaleEpochError, UnitError
 from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, Unit
-from tidings.model.observed.version import Blob, NewBody
+from tidings.model.observed.version import Blob, NewBody, Version
 from tidings.record import dataclass, replace
 from tidings.storage.db import instance, leases
 from tidings.storage.db.connection import Connection
@@ -109,10 +109,11 @@ def _is_rare(unit: Unit) -> bool:
     )
 
 
-def _write_versions(c: Connection, units: Iterable[Unit], keep: Keep | None) -> None:
-    """Write blobs, then the versions that name them, unit by unit: a later unit may depend on an
-    earlier one.
+def _write_versions(c: Connection, units: Sequence[Unit], keep: Keep | None) -> None:
+    """Write blobs, unit by unit, since a later unit may depend on an earlier one; then the versions
+    that name them.
     """
+    made: list[Version] = []
     for unit in units:
         for new in unit.bodies:
             if keep is None:
@@ -127,9 +128,7 @@ def _write_versions(c: Connection, units: Iterable[Unit], keep: Keep | None) -> 
                 raise UnitError(
                     "a unit with a version must carry the state of its page after it; nothing of this was written"
                 )
-            versions.add(c, unit.version)
-            if unit.members or unit.version.frames:
-                members.add(c, unit.version, unit.members)
+            made.append(unit.version)
         for body in unit.quarantined:
             c.execute(
                 _QUARANTINE,
@@ -139,6 +138,10 @@ def _write_versions(c: Connection, units: Iterable[Unit], keep: Keep | None) -> 
                 sha256=body.sha256,
                 reason=plain(body.reason),
             )
+    versions.add(c, made)
+    for unit in units:
+        if unit.version is not None and (unit.members or unit.version.frames):
+            members.add(c, unit.version, unit.members)
 
 
 def _write_pages(c: Connection, units: Iterable[Unit]) -> None:
@@ -197,7 +200,7 @@ def _write_news(c: Connection, units: Sequence[Unit]) -> list[Committed]:
 
 def _number_events(c: Connection, units: Sequence[Unit]) -> list[list[int]]:
     """Write the new events; those of a change stored before keep their numbers."""
-    known = {row.id for unit in units for row in unit.changes if changes.exists(c, row.id)}
+    known = changes.list_stored(c, [row.id for unit in units for row in unit.changes])
     seen: dict[tuple[str, str], int] = {}
     for change_id in sorted(known):
         rows = c.rows("SELECT type, seq FROM event WHERE change_id = :change_id", change_id=change_id)
