@@ -19,18 +19,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tidings.clock import DAY, SECOND, ManualClock
+from tidings.clock import DAY, MINUTE, SECOND, ManualClock
 from tidings.errors import UsageError
 from tidings.fetching import address
 from tidings.fetching.politeness import HostGate
 from tidings.language import parser
+from tidings.model.interval import NEVER
 from tidings.model.observed.page import PageState
 from tidings.model.observed.poll_reason import Why
 from tidings.model.observed.unit import PollRecord, Unit
 from tidings.model.watch.sentinel import Sentinel
 from tidings.model.watch.weight import WHOLE
 from tidings.record import dataclass, replace
-from tidings.scheduling.budget import TokenBucket, pay
+from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.ledger import Ledger, Polls, Trace, account, make_trace
 from tidings.service.plan.learned_worth import relearn
 from tidings.service.run.from_settings import budgets, open_planner
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import ChangeRow, Grant, PollOutcome
     from tidings.model.watch.weight import Urgency
+    from tidings.service.plan.planner import DuePoll
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
 
@@ -55,6 +57,11 @@ AT_ONCE: Final = 64
 """Most concurrent polls, as in the service."""
 _PLANNED: Final = frozenset({Why.INTERVAL, Why.OPENING, Why.CHANGE, Why.EASED, Why.SPARE})
 """Reasons of polls that the planner schedules by itself."""
+
+AHEAD: Final[Duration] = 10 * MINUTE
+"""The longest time whose polls are made before the planner observes them: that between two prices."""
+AGAIN: Final = 8
+"""A page is not expected to be due again within this fraction (1/n) of its present interval."""
 
 AN_EXAMPLE: Final = "https://example.org/a 2026-03-01T08:00:00Z"
 
@@ -253,7 +260,8 @@ class _ReplayRun:
         self._clock = ManualClock(history.begin)
         self._gate = HostGate(gap_seconds=fetch.host_gap_seconds, connections=fetch.host_connections, clock=self._clock)
         self._pages: dict[int, WatchedPage] = {}
-        self._planner = open_planner(settings, self._pages, Needs(), spreads=True)
+        self._needs = Needs()
+        self._planner = open_planner(settings, self._pages, self._needs, spreads=True)
         self._buckets = {
             name: TokenBucket(rate=rate, burst=burst, level=burst, at=history.begin)
             for name, (rate, burst) in budgets(settings).items()
@@ -265,9 +273,19 @@ class _ReplayRun:
         known = {one.page for one in history.known}
         for page in known & history.pages.keys():
             self._enter(page)
-        for one in history.known:
+        self._learn(history.known)
+
+    def _learn(self, known: Sequence[Check]) -> None:
+        """Let the planner observe earlier polls, together until a page comes again."""
+        noted: set[int] = set()
+        for one in known:
+            if one.page in noted:
+                self._planner.due_pages(one.at)
+                noted.clear()
             self._note_poll(one.page, one.at, changed=one.changed)
-            self._planner.due_pages(one.at)
+            noted.add(one.page)
+        if known:
+            self._planner.due_pages(known[-1].at)
 
     def step(self, now: Instant) -> Instant:
         """Do everything due at an instant; return the next one with possible work."""
@@ -279,39 +297,86 @@ class _ReplayRun:
             self._buckets[WHOLE] = replace(whole, level=max(0.0, whole.level - self._others.pop()[1]))
         self._serve(now)
         if now >= self._empty_until:
-            while self._poll(now):
+            end = self._find_end(now)
+            while (then := self._poll(now, end)) is not None:
+                now = then
+                self._serve(now)
+            while (then := self._run_ahead(now, end)) > now:
+                now = then
                 self._serve(now)
         return self._next(now)
 
-    def _poll(self, now: Instant) -> bool:
-        """Poll what is due and paid for; return whether there may be more at this instant."""
+    def _find_end(self, now: Instant) -> Instant:
+        """Return up to when polls may be made together: until then nothing else happens."""
+        known = [now + AHEAD, self._history.end]
+        known += [self._coming[-1][1]] if self._coming else []
+        known += [self._others[-1][0]] if self._others else []
+        return min(known)
+
+    def _run_ahead(self, now: Instant, until: Instant) -> Instant:
+        """Make the polls before an instant that nothing contests, each when it is due; the planner
+        observes all of them at once. Return the instant of the last one.
+
+        A poll is contested if its host, its class or the budget cannot serve it when it is due; a
+        page that may soon be due again ends the run.
+        """
+        for poll in self._planner.list_coming(now, until):
+            whole = self._buckets[WHOLE].refill(poll.at)
+            if (
+                poll.at >= until
+                or poll.budget != WHOLE
+                or whole.level < poll.cost
+                or self._gate.ready_at(poll.host) > poll.at
+                or self._needs.begins(poll.page_id) is not None
+            ):
+                break
+            now = poll.at
+            self._clock.move_to(now)
+            self._buckets[WHOLE] = replace(whole, level=whole.level - poll.cost)
+            self._check(poll, now)
+            until = min(until, now + poll.gap // AGAIN)
+        return now
+
+    def _poll(self, now: Instant, until: Instant) -> Instant | None:
+        """Poll what is due, as the budget can pay for it; return when the last poll was made if
+        there may be more, None if there is no more or the budget is spent.
+
+        A spent budget pays the best of what is due one by one, until another tick falls due.
+        """
         planner = self._planner
         self._buckets = {name: bucket.refill(now) for name, bucket in self._buckets.items()}
         whole = self._buckets[WHOLE]
+        has_classes = len(self._buckets) > 1
+        until = now if has_classes else min(until, planner.next_tick(now))
+        payable = whole.level + whole.rate * (until - now) / SECOND + 1  # the one more tells when it can be paid
         grants = planner.choose(
             now,
             self._gate,
             tokens=math.inf,
-            limit=AT_ONCE,
+            limit=AT_ONCE if has_classes else min(AT_ONCE, int(payable)),
             purses={name: bucket.level for name, bucket in self._buckets.items() if name != WHOLE},
             empty_at=self._empty_until,
             spare=whole.level - whole.burst / 2 if planner.fills(now) else 0.0,
         )
-        names = [(WHOLE,) if grant.budget == WHOLE else (WHOLE, grant.budget) for grant in grants]
-        paid, self._buckets = pay(
-            self._buckets, list(zip(names, (grant.cost for grant in grants), strict=True)), now=now
-        )
-        for grant, is_paid in zip(grants, paid, strict=True):
-            if is_paid:
-                self._check(grant, now)
-            else:
+        spent: dict[str, Instant] = {}
+        for grant in grants:
+            names = {WHOLE, grant.budget}
+            ready = {name: spent.get(name) or self._buckets[name].available_at(grant.cost) or NEVER for name in names}
+            at = max(ready.values())
+            if at > until:
+                spent |= {name: late for name, late in ready.items() if late > until}
                 planner.release(grant.page_id)
-        if not all(paid):
-            at = self._buckets[WHOLE].available_at(grants[paid.index(False)].cost)
-            self._empty_until = max(now + 1, now + SECOND if at is None else at)
-        return bool(grants) and all(paid)
+                continue
+            now = max(now, at)
+            self._clock.move_to(now)
+            for name in names:
+                self._buckets[name] = self._buckets[name].take(grant.cost, now=now) or self._buckets[name]
+            self._check(grant, now)
+        if spent:
+            self._empty_until = max(now + 1, now + SECOND if spent.get(WHOLE, NEVER) == NEVER else spent[WHOLE])
+        return now if grants and not spent else None
 
-    def _check(self, grant: Grant, now: Instant) -> None:
+    def _check(self, grant: Grant | DuePoll, now: Instant) -> None:
         before = self._pages[grant.page_id].state.checked_at
         changed = before is not None and self._history.changes.changes(grant.page_id, after=before, until=now) > 0
         self._gate.expect(grant.host)

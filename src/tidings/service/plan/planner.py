@@ -10,7 +10,7 @@ page is due, `pricing` the price at which the policy bids, `choosing` which due 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,19 @@ OVERDUE: Duration = SECOND
 FILLED_EVERY: Duration = 60 * SECOND
 AT_ONCE = 1024
 """Pages rescheduled per tick when something changes for all of them."""
+
+
+class DuePoll(NamedTuple):
+    """A planned poll: when it is due, its page and host, its cost, the budget that pays, and the
+    time since the page's last poll (µs).
+    """
+
+    at: Instant
+    page_id: int
+    host: str
+    cost: float
+    budget: str
+    gap: Duration
 
 
 class Planner:
@@ -296,6 +309,32 @@ class Planner:
         instants += [at for name, _ in table.names_of(waiting) if (at := gate.ready_at(name)) > now]
         instants += [at for at in (self.pricing.next_at,) if at is not None and at > now]
         return min(instants, default=None)
+
+    def list_coming(self, now: Instant, until: Instant) -> list[DuePoll]:
+        """Return the polls that fall due from now on and before an instant or the next price, the
+        soonest first; none while a page that is due waits.
+        """
+        self._refresh(now)
+        table, price_at = self._table, self.pricing.next_at
+        if len(table.ready(now)):
+            return []
+        until = until if price_at is None else min(until, price_at)
+        rows = np.flatnonzero((table.due < until) & ~table.busy & (table.ids >= 0))
+        found = []
+        for row in rows[np.lexsort((table.ids[rows], table.due[rows]))].tolist():
+            page = self._pages[int(table.ids[row])]
+            at, last = int(table.due[row]), page.state.checked_at
+            gap = 0 if last is None else at - last
+            budget = self._purses[table.purse[row]]
+            found.append(DuePoll(at, page.state.page_id, page.identity.host, float(table.cost[row]), budget, gap))
+        return found
+
+    def next_tick(self, now: Instant) -> Instant:
+        """Return when the next tick of a fixed interval falls due after an instant; `NEVER` if none
+        does.
+        """
+        ticks = self._table.tick
+        return int(ticks.min(initial=NEVER, where=ticks > now))
 
     def has_tick(self, page_id: int) -> bool:
         """Return whether a page is due for a tick of a fixed interval, and not sooner for anything

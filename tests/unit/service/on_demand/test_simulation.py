@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from tidings.clock import DAY, HOUR
 from tidings.errors import UsageError
+from tidings.service.on_demand import simulation
 from tidings.service.on_demand.simulation import make_history, other_settings, read_trace, simulate
 from tidings.settings import ScheduleSettings, Settings
 
@@ -46,3 +49,23 @@ def test_more_checks_find_more_and_sooner_and_no_budget_is_overdrawn() -> None:
     assert many.ledger.delay_quantile(0.5) <= few.ledger.delay_quantile(0.5) <= HOUR
     assert many.within(HOUR) >= few.within(HOUR)
     assert 1 == simulate(history.part(5)[0], settings).within(DAY)
+
+
+@pytest.mark.parametrize("budget", [30, 20_000])
+def test_polls_that_are_made_together_are_those_made_one_by_one(budget: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within 2 %, whether the budget is short or not; each has its own instant."""
+    chance = random.Random(1)
+    changes = {
+        f"https://h{n % 4}.example/{n}": sorted(BEGIN + chance.randrange(2 * DAY) for _ in range(2 + n * 4))
+        for n in range(6)
+    }
+    history = make_history(changes, end=BEGIN + 2 * DAY)
+    settings = other_settings(Settings(schedule=ScheduleSettings(pace_seconds=28_800)), budget=budget)
+    together = simulate(history, settings)
+    monkeypatch.setattr(simulation, "AHEAD", 0)
+    one_by_one = simulate(history, settings)
+
+    assert len(set(together.ledger.polls.at.tolist())) >= 0.98 * len(set(one_by_one.ledger.polls.at.tolist()))
+    assert abs(together.checks_a_day / one_by_one.checks_a_day - 1) <= 0.02
+    assert abs(together.captured - one_by_one.captured) <= max(1, 0.02 * one_by_one.captured)
+    assert together.ledger.spent <= budget * 2 + settings.budget.burst * budget / settings.budget.polls_per_day + 1
