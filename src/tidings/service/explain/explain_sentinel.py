@@ -189,11 +189,14 @@ def _next(
         return _open(asker, page.retry_at), _why_again(page)
     least = max(now, (page.polled_at or 0) + round(asker.settings.fetch.page_floor_seconds * SECOND))
     if isinstance(fetch, FetchEvery | FetchAt):
-        times = ticks(fetch, asker.row, asker.zone)
-        asked = times.execution_interval(times.first_tick(0) if page.next_tick is None else page.next_tick)
-        at = _open(asker, max(asked.start, least))
-        is_moved = asker.sentinel.during and at > max(asked.end, least)
-        return at, f"{said}, moved to where its hours begin" if is_moved else said
+        tick = page.next_tick
+        if tick is None:
+            tick = ticks(fetch, asker.row, asker.zone).first_tick(0)
+        at = _open(asker, max(tick, least))
+        if not asker.sentinel.during:
+            return at, said
+        latest = ticks(fetch, asker.row, asker.zone).execution_interval(tick).end
+        return at, f"{said}, moved to where its hours begin" if at > max(latest, least) else said
     if fetch.events and page.checked_at is None:
         return _open(asker, least), "the first check, for an event to be compared with"
     if fetch.events and not isinstance(fetch, FetchOnChange):

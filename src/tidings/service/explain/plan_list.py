@@ -77,7 +77,10 @@ def list_coming_polls(
         viewer: The owner who reads; None for one who sees all. Unused if sentinels are named.
         turns: When a turn-based policy would poll each page (µs), as for `list_polls`.
     """
-    rows = [by_name.find(connection, name) for name in names] if names else sentinels.listing(connection, viewer=viewer)
+    if names:
+        rows = [by_name.find(connection, name) for name in names]
+    else:
+        rows = sentinels.listing(connection, viewer=viewer, is_brief=True)
     learned = estimates.load_all(connection, settings.schedule.policy)
     find = by_name.lives(connection, dropped=True)
     expected: dict[int, list[Expected]] = {}

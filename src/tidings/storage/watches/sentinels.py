@@ -58,12 +58,17 @@ class SentinelRow:
     owner_id: int = events.OWNER
 
 
-_SELECT = (
+_OWN = (
     "SELECT s.id, s.name, s.state, s.reason, s.revision, r.text, s.start_at, s.end_at, s.created_at, s.started_at, s.ended_at,"
-    " s.base_id, (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id AND u.left_at IS NULL),"
-    " r.created_at,"
-    " s.owner_id FROM sentinel s JOIN sentinel_revision r ON r.sentinel_id = s.id AND r.number = s.revision"
+    " s.base_id,"
 )
+_FROM = (
+    " r.created_at, s.owner_id"
+    " FROM sentinel s JOIN sentinel_revision r ON r.sentinel_id = s.id AND r.number = s.revision"
+)
+_PAGES = " (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id AND u.left_at IS NULL),"
+_SELECT = f"{_OWN}{_PAGES}{_FROM}"
+_BRIEF = f"{_OWN} 0,{_FROM}"
 SEEN = (
     "(s.owner_id IN (1, :viewer) OR EXISTS (SELECT 1 FROM tag st JOIN shared_tag sh"
     " ON sh.owner_id = s.owner_id AND sh.tag = st.name WHERE st.sentinel_id = s.id))"
@@ -204,7 +209,7 @@ def saying(c: Connection, words: str) -> list[SentinelRow]:
 
 
 def listing(
-    c: Connection, *, ended: bool = False, tag: str | None = None, viewer: int | None = None
+    c: Connection, *, ended: bool = False, tag: str | None = None, viewer: int | None = None, is_brief: bool = False
 ) -> list[SentinelRow]:
     """Return sentinels in the order of creation, those that `viewer` sees (None: all).
 
@@ -212,12 +217,16 @@ def listing(
         ended: Whether those that have ended or were dropped are listed too.
         tag: The tag that they have; None for any.
         viewer: The owner who reads; None for one who sees all.
+        is_brief: Whether tags and numbers of pages are left out, which take half of the time.
     """
     conditions = [*([] if ended else ["s.state <> 'ended'"]), *restrict_to_viewer(viewer)]
     given: dict[str, Any] = {} if viewer is None else {"viewer": viewer}
     if tag is not None:
         conditions.append("EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)")
         given["tag"] = tag
+    if is_brief:
+        rows = c.rows(select(_BRIEF, conditions, "ORDER BY s.id"), **given)
+        return [SentinelRow(*[*row[:12], (), *row[12:]]) for row in rows]
     return _with_tags(c, c.rows(select(_SELECT, conditions, "ORDER BY s.id"), **given))
 
 
