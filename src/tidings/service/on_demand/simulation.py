@@ -59,7 +59,9 @@ _PLANNED: Final = frozenset({Why.INTERVAL, Why.OPENING, Why.CHANGE, Why.EASED, W
 """Reasons of polls that the planner schedules by itself."""
 
 AHEAD: Final[Duration] = 10 * MINUTE
-"""The longest time whose polls are made before the planner observes them: that between two prices."""
+"""The longest time whose polls are made before the planner observes them: that between two
+prices.
+"""
 AGAIN: Final = 8
 """A page is not expected to be due again within this fraction (1/n) of its present interval."""
 

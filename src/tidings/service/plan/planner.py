@@ -362,7 +362,9 @@ class Planner:
         return None if due is None else max(due - page.state.checked_at, self._floor)
 
     def servable(self) -> list[int]:
-        """Return the pages with a subscription that can be served from the newest stored version, without a poll."""
+        """Return the pages with a subscription that can be served from the newest stored version,
+        without a poll.
+        """
         self._refresh()
         return [page_id for page_id in self._dues.servable() if not self.is_busy(page_id)]
 
