@@ -18,8 +18,7 @@ from tests.backups import NOON, content, fill, put
 from tidings.archive.archive import Archive
 from tidings.errors import TidingsError
 from tidings.service.backup.backup import back_up
-from tidings.service.backup.restore import restore
-from tidings.service.backup.verify import verify
+from tidings.service.backup.restore import restore, verify
 from tidings.settings import load
 from tidings.storage.db.database import open_database
 

@@ -38,7 +38,7 @@ from tidings.document.html.prescan import too_hard
 from tidings.document.html.walk import Walked, walk
 from tidings.document.parse import parse, read
 from tidings.document.text.charset import Decoded, decode
-from tidings.isolation.limits import keep_memory
+from tidings.isolation.runner import keep_memory
 from tidings.model.watch.sentinel import Interest
 
 ROUNDS = 7

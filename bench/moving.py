@@ -28,8 +28,8 @@ from tests.world import World, play
 from tidings.clock import DAY, MINUTE
 from tidings.service.imports.take_in import take_in
 from tidings.service.run.monitor import Monitor
-from tidings.storage.observed import pages
-from tidings.storage.watches import changes, requests
+from tidings.storage.observed import pages, polls
+from tidings.storage.watches import changes
 
 PAGES = 100
 KINDS = ("prose", "part", "line", "without", "source")
@@ -181,7 +181,7 @@ def main() -> None:
                 publish()
                 theirs = peer.run()
                 ids = [state.page_id for _, state in world.read(pages.population)]
-                world.write(requests.ask, ids, world.clock.now())
+                world.write(polls.request_polls, ids, world.clock.now())
                 await world.pass_time(monitor, 10 * MINUTE)
                 rows = {row.row.id: row for row in world.read(changes.listing)}
                 ours = {row.sentinel for id_, row in rows.items() if id_ not in seen}

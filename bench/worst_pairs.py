@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import examine
-from tidings.isolation.limits import keep_memory
+from tidings.isolation.runner import keep_memory
 from tidings.model.watch.sentinel import Interest
 
 MEGABYTE = 1_000_000

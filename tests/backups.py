@@ -17,8 +17,7 @@ from tidings.archive.archive import Archive
 from tidings.clock import HOUR
 from tidings.model.observed.version import Blob
 from tidings.service.backup.backup import at_rest, back_up
-from tidings.service.backup.restore import restore
-from tidings.service.backup.verify import verify
+from tidings.service.backup.restore import restore, verify
 from tidings.service.sentinels import register
 from tidings.settings import Settings, load
 from tidings.storage.db.database import Database, open_database

@@ -26,7 +26,7 @@ from tidings.settings import Settings
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database, quick_check
 from tidings.storage.db.schema import WHOLE, statements, tables
-from tidings.storage.observed import comparisons, members, pages, polls, versions
+from tidings.storage.observed import members, pages, polls, versions
 from tidings.storage.secrets import secrets
 from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
@@ -198,7 +198,7 @@ def i3_deliveries(seen: _Seen) -> Iterator[str]:
 
 def i3_all_is_told(seen: _Seen) -> Iterator[str]:
     """I-3, once quiet. Needs `receiver`: every change of a sentinel that tells at once was told to each of its webhooks."""
-    for owed in comparisons.pending(seen.connection):
+    for owed in versions.list_pending(seen.connection):
         yield f"I-3: subscription {owed.subscription_id} is still owed the comparison of {owed.from_seq} and {owed.to_seq}"
     arrived = {taken.id for taken in seen.receiver}
     told: dict[int, set[int]] = defaultdict(set)
@@ -220,7 +220,7 @@ def i3_changes_compose(seen: _Seen) -> Iterator[str]:
     found: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for change in changes.listing(seen.connection, quiet=True):
         found[change.row.subscription_id].append((change.row.from_seq, change.row.to_seq))
-    for row in comparisons.list_given_up(seen.connection):
+    for row in versions.list_given_up(seen.connection):
         found[row.subscription_id].append((row.from_seq, row.to_seq))
     active = {row.id for row in sentinels.listing(seen.connection) if row.state == "enabled"}
     for sub in subscriptions.listing(seen.connection, active=True):

@@ -24,7 +24,7 @@ from tests.fakes import Seen, WebServer, Wire
 from tests.invariants import Acknowledged, Asked, Limits, Taken, check_invariants
 from tests.services import STOP_SECONDS, Installation, Service, until
 from tidings.storage.db.connection import Connection
-from tidings.storage.observed import comparisons, pages, versions
+from tidings.storage.observed import pages, versions
 from tidings.storage.watches import changes, deliveries, subscriptions
 
 GAP = 0.5
@@ -349,7 +349,7 @@ class KillLoop:
     def _unrest(self, c: Connection) -> list[str]:
         """Return what is not yet as the town is."""
         waiting = [f"delivery {row.id}" for row in deliveries.listing(c) if row.status == "waiting"]
-        waiting += [f"comparison of {row.subscription_id}" for row in comparisons.pending(c)]
+        waiting += [f"comparison of {row.subscription_id}" for row in versions.list_pending(c)]
         newest = {}
         for identity, state in pages.listing(c):
             if identity.given in self.town.pages:

@@ -17,8 +17,7 @@ from tidings.language.write.printer import meaning_of
 from tidings.language.write.table import ORDER, REACH
 from tidings.model.watch.asking import Asking, BrowserStep, Header, Login, Value, url_of
 from tidings.model.watch.collection import DEEPEST, MOST_A_DAY, Scope
-from tidings.model.watch.extract import HIDDEN
-from tidings.model.watch.interest import EXTREMES, FORMS
+from tidings.model.watch.interest import EXTREMES, FORMS, HIDDEN
 from tidings.model.watch.sentinel import (
     AllOf,
     Alter,

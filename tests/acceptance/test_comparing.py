@@ -8,8 +8,8 @@ import pytest
 
 from tests.world import World, play, serve
 from tidings.clock import HOUR
-from tidings.isolation.in_process import InProcess
 from tidings.isolation.runner import Died
+from tidings.isolation.runners import InProcess
 from tidings.service.run.monitor import Monitor
 from tidings.storage.watches import subscriptions
 

@@ -20,7 +20,7 @@ from tests.people import PASSWORD, People, with_people
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE
 from tidings.service.run.monitor import Monitor
-from tidings.storage.people import sessions, tokens
+from tidings.storage.people import tokens
 from tidings.storage.watches import events, sentinels
 
 Row = Callable[[World, Monitor, People], Awaitable[None]]
@@ -161,7 +161,7 @@ async def _end(world: World, monitor: Monitor, people: People) -> None:
     assert 401 == (await people.ask("anna", "GET", "/api/v1/me")).status
     cookie = (await people.sign_in("bob")).headers["set-cookie"].partition(";")[0]
     assert 200 == (await people.ask("", "GET", "/", headers={"cookie": cookie})).status
-    world.clock.advance(sessions.IDLE + HOUR)
+    world.clock.advance(tokens.IDLE + HOUR)
     assert 401 == (await people.ask("", "GET", "/", headers={"cookie": cookie})).status
     there = await people.ask("", "GET", "/plan?a=b", headers={"cookie": cookie, "accept": "text/html"})
     assert (303, "/login?next=%2Fplan%3Fa%3Db") == (there.status, there.headers["location"])

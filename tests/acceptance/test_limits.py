@@ -24,7 +24,7 @@ from tidings.service.upkeep.memories import REMEMBER_EVERY
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import estimates, pages, polls
-from tidings.storage.watches import requests, sentinels, subscriptions
+from tidings.storage.watches import sentinels, subscriptions
 from tidings.storage.write.store import Store
 
 
@@ -314,9 +314,9 @@ def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_st
         with monkeypatch.context() as patched:
             patched.setattr(BlobFiles, "write", lambda *_: (_ for _ in ()).throw(full))
             database = open_database(world.settings)
-            (asked,) = database.write(requests.ask, (1,), world.clock.now())
+            (asked,) = database.write(polls.request_polls, (1,), world.clock.now())
             service.settle()
-            (row,) = database.read(requests.state, [asked])
+            (row,) = database.read(polls.get_requests, [asked])
             database.close()
             poll = world.polls()[-1]
             assert "No space left on device" in row.refused

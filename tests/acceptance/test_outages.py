@@ -17,7 +17,7 @@ from tidings.errors import PollerBusyError
 from tidings.service.run.assembly import poller
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db import leases
-from tidings.storage.db.patience import Outage
+from tidings.storage.db.database import Outage
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.service.run.monitor import Monitor
-from tidings.storage.watches import rules
+from tidings.storage.watches import events
 
 PAIR = (
     "Create Sentinel s Using {/a} As A, {/b} As B Monitor any change of A AND any change of B within 1 hour"
@@ -211,7 +211,7 @@ def test_who_ends_in_a_pause_tells_what_had_gathered_and_leaves_nothing(world: W
         assert (0, 0, 0) == service.monitor.rules.sizes
 
     assert [1] == counts(world)
-    assert [] == world.read(rules.listing, "rules")
+    assert [] == world.read(events.list_rule_states, "rules")
     assert [] == world.violations()
 
 
@@ -257,6 +257,6 @@ def test_lives_of_every_kind_leave_nothing_behind(world: World):
 
     assert 1 == len(set(sizes))
     assert sizes[0] > 30
-    assert [] == world.read(rules.listing, "rules") == world.read(rules.listing, "rules.finished")
-    assert [] == world.read(rules.due_timers, 2**62)
+    assert [] == world.read(events.list_rule_states, "rules") == world.read(events.list_rule_states, "rules.finished")
+    assert [] == world.read(events.due_timers, 2**62)
     assert [] == world.violations()

@@ -17,7 +17,7 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from tidings.model.observed.unit import Timer
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.database import open_database
-from tidings.storage.watches import rules
+from tidings.storage.watches import events
 
 PARIS = "Europe/Paris"
 NEW_YORK = "America/New_York"
@@ -378,7 +378,7 @@ def test_the_end_tells_what_has_gathered(world: World, rate: str):
         assert (0, 0, 0) == service.monitor.rules.sizes
 
     assert ["1", "2", "3", "4"] == [count for _, counts in _list_messages(world) for count in counts][:4]
-    assert [] == world.read(rules.listing, "rules")
+    assert [] == world.read(events.list_rule_states, "rules")
     assert [] == world.violations()
 
 
@@ -423,7 +423,7 @@ def test_an_altered_clause_swallows_nothing(world: World):
         service.run(page.after(service.monitor, times=2))
 
     assert [["1", "2"], ["3"], ["4"]] == [counts for _, counts in _list_messages(world)]
-    assert [] == world.read(rules.listing, "rules")
+    assert [] == world.read(events.list_rule_states, "rules")
 
 
 def test_too_many_changes_are_noise(make_world):
@@ -466,7 +466,7 @@ def test_digests_of_older_databases_are_taken_over(world: World):
         service.run(page.after(service.monitor, times=2))
     database = open_database(world.settings)
     number, due_at = world.sentinel("s").id, _instant("2024-01-16T09:00")
-    database.write(rules.put_timers, [Timer(kind="digest.0", ref=number, due_at=due_at, data={"after": 0})])
+    database.write(events.put_timers, [Timer(kind="digest.0", ref=number, due_at=due_at, data={"after": 0})])
     database.write(lambda c: c.execute("DELETE FROM rule_state"))
     database.close()
 
@@ -474,7 +474,7 @@ def test_digests_of_older_databases_are_taken_over(world: World):
         service.run(page.after(service.monitor, times=24))
 
     assert ("01-16 09:00", [str(n) for n in range(1, 24)]) == _list_messages(world)[0]
-    assert [] == world.read(rules.due_timers, 2**62)
+    assert [] == world.read(events.due_timers, 2**62)
 
 
 @pytest.mark.parametrize(

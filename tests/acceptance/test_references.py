@@ -25,7 +25,7 @@ from tidings.service.sentinels.register import clauses_of
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database
 from tidings.storage.secrets.vault import Vault
-from tidings.storage.watches import endpoints, events, sentinels, tag_defaults
+from tidings.storage.watches import endpoints, events, sentinels
 
 WATCH = "Create Sentinel {name} Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s {notify}"
 
@@ -111,7 +111,7 @@ def test_the_same_address_has_the_same_name_whoever_writes_it(world: World):
     assert [f"secret:{first}", f"secret:{other}", ""] == addresses(world)
     assert f'Errors to webhook secret "{first}"' in world.sentinel("t").text
     assert f'Notify by webhook secret "{first}" every 1 day' in world.sentinel("u").text
-    held = world.read(tag_defaults.get, "shop")
+    held = world.read(sentinels.get_tag_default, "shop")
     assert "h.example/tok" not in held
     assert [(f"{first}", True)] == [
         (channel.address, channel.is_secret)
@@ -145,7 +145,7 @@ def test_files_that_write_an_address_out_are_applied_once(world: World):
     assert [["created"], ["unchanged"], ["altered"], ["altered"]] == [
         apply_file(t) for t in ("one", "one", "two", "one")
     ]
-    assert "h.example/" not in world.sentinel("s").text + world.read(tag_defaults.get, "shop")
+    assert "h.example/" not in world.sentinel("s").text + world.read(sentinels.get_tag_default, "shop")
 
 
 def test_an_alter_that_repeats_the_address_changes_nothing(world: World):

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from tests.people import People, with_people
 from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR
-from tidings.service.people import leaving
+from tidings.service.people import accounts as accounts_of
 from tidings.service.run.indexer import open_indexer
 from tidings.service.run.monitor import Monitor
 from tidings.service.search import asking
@@ -133,7 +133,7 @@ def test_what_was_removed_is_nowhere(world: World) -> None:
         await world.pass_time(people.monitor, HOUR)
         await index(world)
         assert 1 == len((await people.ask("anna", "GET", "/api/v1/search?q=vuvuzelas")).json()["items"])
-        world.write(leaving.remove, "anna", world.clock.now())
+        world.write(accounts_of.remove, "anna", world.clock.now())
         assert [] == (await people.ask("ada", "GET", "/api/v1/search?q=vuvuzelas")).json()["items"]
         await index(world)
         for path in world.directory.glob("search.db*"):

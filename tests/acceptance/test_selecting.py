@@ -13,7 +13,7 @@ import pytest
 
 from tests.world import World, play, serve
 from tidings.clock import HOUR
-from tidings.isolation.in_process import InProcess
+from tidings.isolation.runners import InProcess
 from tidings.service.health.sources import health_of
 from tidings.service.on_demand.add_answer import answer
 from tidings.service.on_demand.trial import trial

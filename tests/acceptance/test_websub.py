@@ -17,7 +17,7 @@ from tidings.service.show.finding import Finding
 from tidings.service.sources import websub as service
 from tidings.service.sources.websub import FIRST_WAIT, LEAVE_ATTEMPTS, PATH
 from tidings.storage.db.database import open_database
-from tidings.storage.observed import hints, websub
+from tidings.storage.observed import hints
 
 PUBLIC = "https://tidings.example.org"
 FLAGS = {"schedule__policy": "price", "fetch__page_floor_seconds": "60", "serve__public_url": PUBLIC}
@@ -76,7 +76,7 @@ async def begin(world: World, monitor: Monitor) -> None:
 
 
 def rows(world: World) -> Any:
-    return world.read(websub.listing)
+    return world.read(hints.list_hubs)
 
 
 def test_a_hub_is_asked_verifies_and_tells(make_world):
@@ -309,7 +309,7 @@ def test_a_crash_leaves_hubs_and_hints_in_agreement(make_world, lost, kinds):
     with serve(world) as running:
         running.run(begin(world, running.monitor))
         running.run(hub.verify(running.monitor))
-    assert world.read(websub.listing)
+    assert world.read(hints.list_hubs)
     assert world.read(hints.load)[1]
     with contextlib.closing(open_database(world.settings)) as database:
         database.write(lambda c: c.execute(f"DELETE FROM {lost}"))

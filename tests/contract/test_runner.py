@@ -5,8 +5,7 @@ import operator
 
 import pytest
 
-from tidings.isolation.limits import JobLimits
-from tidings.isolation.runner import Died, Done
+from tidings.isolation.runner import Died, Done, JobLimits
 from tidings.isolation.runners import RUNNERS
 
 ROWS = tuple(RUNNERS)

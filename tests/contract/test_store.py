@@ -48,21 +48,10 @@ from tidings.model.watch.asking import BrowserStep, Header, Value
 from tidings.model.watch.sentinel import State
 from tidings.service.poll.keep import keeping
 from tidings.storage.db import instance, leases
-from tidings.storage.observed import comparisons, estimates, hints, hosts, members, pages, polls, versions, websub
-from tidings.storage.retention import retention
+from tidings.storage.observed import estimates, hints, hosts, members, pages, polls, versions
 from tidings.storage.secrets import secrets
-from tidings.storage.watches import (
-    changes,
-    deliveries,
-    endpoints,
-    events,
-    outside,
-    requests,
-    rules,
-    sentinels,
-    subscriptions,
-)
-from tidings.storage.write import charge
+from tidings.storage.watches import changes, deliveries, endpoints, events, outside, sentinels, subscriptions
+from tidings.storage.write import charge, retention
 from tidings.storage.write.commit import commit
 
 FAR = 2**60
@@ -895,7 +884,7 @@ def test_what_is_laid_out_is_read_newest_first(world: World):
 def test_everything_else_of_a_unit_is_written(world: World):
     """Hosts, timers, estimates, rule states, garbage, quarantine and answers are read as the unit had them."""
     world.watch()
-    (asked,) = world.write(requests.ask, [1], world.at)
+    (asked,) = world.write(polls.request_polls, [1], world.at)
     charged = world.charge()
     host = HostState(
         name="1.example", started_at=1, paused_until=9, failures=2, robots=b"\0x", robots_status="200", robots_at=4
@@ -915,13 +904,13 @@ def test_everything_else_of_a_unit_is_written(world: World):
 
     assert replace(host, started_at=charged.at) == world.read(hosts.state, "1.example")
     assert [host.name] == [state.name for state in world.read(hosts.states)]
-    assert [unit.timers[0]] == world.read(rules.due_timers, 8)
-    assert list(unit.timers) == world.read(rules.due_timers, 9)
+    assert [unit.timers[0]] == world.read(events.due_timers, 8)
+    assert list(unit.timers) == world.read(events.due_timers, 9)
     assert {1: {"rate": 0.5}} == world.read(estimates.load_all, "poisson")
-    assert {"open": 1} == world.read(rules.get, 1, "rule")
+    assert {"open": 1} == world.read(events.get_rule_state, 1, "rule")
     assert ["aa/bb"] == world.read(retention.listing)
     assert {sha256(b"wall")} == world.read(versions.list_referenced)
-    (request,) = world.read(requests.state, [asked])
+    (request,) = world.read(polls.get_requests, [asked])
     assert (charged.poll_id, False) == (request.poll_id, request.is_open)
     poll = world.read(polls.get, charged.poll_id)
     assert poll is not None
@@ -932,16 +921,16 @@ def test_everything_else_of_a_unit_is_written(world: World):
 def test_timers_and_rules_are_taken_away(world: World):
     """A timer without an instant and a rule without a state go; a timer set again moves."""
     world.watch()
-    world.write(rules.put_timers, [Timer(kind="a", ref=1, due_at=5), Timer(kind="a", ref=2, due_at=6)])
-    world.write(rules.put_timers, [Timer(kind="a", ref=1, due_at=9)])
-    assert 6 == world.read(rules.next_due)
+    world.write(events.put_timers, [Timer(kind="a", ref=1, due_at=5), Timer(kind="a", ref=2, due_at=6)])
+    world.write(events.put_timers, [Timer(kind="a", ref=1, due_at=9)])
+    assert 6 == world.read(events.next_due)
     gone = Timer(kind="a", ref=2, due_at=None)
     world.commit(world.unit(timers=(gone,), rules=(RuleState(sentinel_id=1, name="r", state={}),)))
     world.commit(world.unit(rules=(RuleState(sentinel_id=1, name="r", state=None),)))
-    world.write(rules.cancel_timer, "a", 7)
+    world.write(events.cancel_timer, "a", 7)
 
-    assert [9] == [timer.due_at for timer in world.read(rules.due_timers, 100)]
-    assert world.read(rules.get, 1, "r") is None
+    assert [9] == [timer.due_at for timer in world.read(events.due_timers, 100)]
+    assert world.read(events.get_rule_state, 1, "r") is None
 
 
 def test_owed_comparisons_wait_and_settle(world: World):
@@ -950,16 +939,16 @@ def test_owed_comparisons_wait_and_settle(world: World):
     world.commit(world.make_stored(b"one"))
     row = ComparisonRow(subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="pending")
     world.commit(world.make_stored(b"two", comparisons=(row,)))
-    assert [row] == world.read(comparisons.pending)
+    assert [row] == world.read(versions.list_pending)
     assert [] == world.faults()
 
     tried = replace(row, attempt=3, status="could_not_compare", reason="killed three times")
     world.commit(world.unit(comparisons=(replace(row, attempt=1),)))
-    assert [1] == [owed.attempt for owed in world.read(comparisons.pending)]
+    assert [1] == [owed.attempt for owed in world.read(versions.list_pending)]
     world.commit(world.unit(comparisons=(tried,)))
-    assert ([], [tried]) == (world.read(comparisons.pending), world.read(comparisons.list_given_up))
+    assert ([], [tried]) == (world.read(versions.list_pending), world.read(versions.list_given_up))
     world.commit(world.unit(comparisons=(replace(row, status="done"),)))
-    assert [] == world.read(comparisons.list_given_up)
+    assert [] == world.read(versions.list_given_up)
 
 
 def test_what_is_settled_settles_what_was_owed_before(world: World):
@@ -971,10 +960,10 @@ def test_what_is_settled_settles_what_was_owed_before(world: World):
     second = replace(first, to_seq=3)
     for ending in ("done", "could_not_compare"):
         world.commit(world.unit(comparisons=(first, second)))
-        assert [first, second] == world.read(comparisons.pending)
+        assert [first, second] == world.read(versions.list_pending)
         world.commit(world.unit(comparisons=(replace(second, status=ending),)))
 
-        assert [] == world.read(comparisons.pending)
+        assert [] == world.read(versions.list_pending)
 
 
 def test_a_step_decided_on_another_state_is_none(world: World):
@@ -1115,14 +1104,14 @@ def test_a_lease_has_one_holder_and_a_rising_epoch(world: World):
 def test_requests_are_asked_answered_and_refused(world: World):
     """A request is open until it is answered or refused; the first of the two holds."""
     world.watch("news", "a", "b", "c")
-    one, two, three = world.write(requests.ask, [1, 2, 3], 5)
-    world.write(requests.refuse, two, "budget")
-    world.write(requests.answer, [one, two], poll_id=7)
-    world.write(requests.refuse, one, "late")
+    one, two, three = world.write(polls.request_polls, [1, 2, 3], 5)
+    world.write(polls.refuse_request, two, "budget")
+    world.write(polls.answer_requests, [one, two], poll_id=7)
+    world.write(polls.refuse_request, one, "late")
 
-    assert [three] == [row.id for row in world.read(requests.open_requests)]
+    assert [three] == [row.id for row in world.read(polls.list_requests)]
     assert [(7, ""), (None, "budget"), (None, "")] == [
-        (row.poll_id, row.refused) for row in world.read(requests.state, [one, two, three, 99])
+        (row.poll_id, row.refused) for row in world.read(polls.get_requests, [one, two, three, 99])
     ]
 
 
@@ -1323,14 +1312,12 @@ def test_what_hubs_were_asked_comes_back_as_it_was_stored(world: World):
     """A row a page; dropped it is gone."""
     row = world.watch("hubbed", "hubbed")
     (subscription,) = world.read(sentinels.subscriptions, sentinel_id=row.id)
-    asked = websub.HubRow(
-        subscription.page_id, "https://hub.example/", "https://x.example/", "token", "asked", due_at=5
-    )
+    asked = hints.HubRow(subscription.page_id, "https://hub.example/", "https://x.example/", "token", "asked", due_at=5)
     active = replace(asked, state="active", until=2**50, attempts=3, problem="a\ud800")
-    world.write(websub.put, asked)
-    first = world.read(websub.listing)
-    world.write(websub.put, active)
-    second = world.read(websub.listing)
-    world.write(websub.drop, subscription.page_id)
+    world.write(hints.put_hub, asked)
+    first = world.read(hints.list_hubs)
+    world.write(hints.put_hub, active)
+    second = world.read(hints.list_hubs)
+    world.write(hints.drop_hub, subscription.page_id)
 
-    assert ([asked], [replace(active, problem="a\ufffd")], []) == (first, second, world.read(websub.listing))
+    assert ([asked], [replace(active, problem="a\ufffd")], []) == (first, second, world.read(hints.list_hubs))

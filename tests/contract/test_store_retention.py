@@ -14,9 +14,9 @@ from tidings.model.observed.version import Blob
 from tidings.model.watch.sentinel import History
 from tidings.storage.observed import estimates, hints, pages, versions
 from tidings.storage.observed.hints import HintRow
-from tidings.storage.retention import retention
-from tidings.storage.retention.retention import Terms
 from tidings.storage.watches import sentinels
+from tidings.storage.write import retention
+from tidings.storage.write.retention import Terms
 
 
 def terms(world: World, later: int, history: History | None = None) -> Terms:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tidings.service.health.metrics import Gauges, Meter
 from tidings.settings import table
-from tidings.storage.watches.figures import Now
+from tidings.storage.watches.listed import Now
 
 PAGE = (Path(__file__).parents[2] / "docs" / "howto" / "monitoring.md").read_text(encoding="utf-8")
 

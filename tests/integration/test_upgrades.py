@@ -27,7 +27,7 @@ from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import REVISIONS
 from tidings.storage.observed import pages
 from tidings.storage.secrets.vault import Vault
-from tidings.storage.watches import endpoints, events, sentinels, tag_defaults
+from tidings.storage.watches import endpoints, events, sentinels
 
 STORED = sorted((Path(__file__).parents[1] / "stored").glob("*.sql"))
 PLAIN = [path for path in STORED if path.stem < "0004"]
@@ -137,7 +137,7 @@ def test_addresses_that_were_kept_plain_are_encrypted_once_and_news_that_waited_
         await upgraded.settle(monitor)
 
     play(upgraded, story)
-    texts = [text for _, _, text in upgraded.read(sentinels.texts)] + [upgraded.read(tag_defaults.get, "shop")]
+    texts = [text for _, _, text in upgraded.read(sentinels.texts)] + [upgraded.read(sentinels.get_tag_default, "shop")]
     rows = upgraded.read(endpoints.listing)
     named = {row.kind: secret_of(row.address) for row in rows}
     vault = Vault(upgraded.directory)
@@ -200,7 +200,7 @@ def meaning_text(world: World, name: str) -> str:
 def _as_older_versions_left_it(c: Connection, hook: str, chat: str) -> dict[int, str]:
     """Add what a longer life leaves: a service of Apprise, defaults, a dead letter, a reason, news that waits; return the endpoints."""
     defaults = f"Defaults For Tags shop\n  Notify by webhook {hook}, {chat} every 1 day\n  Errors to {chat}"
-    tag_defaults.put(c, "shop", defaults)
+    sentinels.put_tag_default(c, "shop", defaults)
     other = endpoints.ensure(c, "apprise", chat)
     endpoints.move(c, [EndpointMove(endpoint_id=other, failing_since=1, reason=f"no answer from {chat}")])
     events.append(c, [Event(type=EventType.DELIVERY_DEAD, at=1, data={"address": hook, "reason": f"at {chat}"})])

@@ -28,7 +28,7 @@ from tidings.document.text.words import (
     whole_clusters,
 )
 from tidings.model.interval import Instant
-from tidings.model.observed.hub import Hub
+from tidings.model.observed.version import Hub
 from tidings.model.watch.interest import Selector
 from tidings.record import dataclass, replace
 

@@ -34,7 +34,7 @@ from tidings.document.text.charset import Decoded, decode, find_charset, strictl
 from tidings.document.text.packed import PackedError, text_within
 from tidings.document.text.words import ASCII_SYMBOLS
 from tidings.model.interval import Instant
-from tidings.model.observed.hub import Hub
+from tidings.model.observed.version import Hub
 from tidings.record import replace
 
 MOST_WORDS = 700_000

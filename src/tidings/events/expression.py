@@ -14,8 +14,8 @@ values that compare by content.
 | `PeriodicStar` (P*) | at `last`, with all those ticks; silent if there were none |
 | `Plus` | once, `delay` after the end of `event`, or at the instant that a param of it says |
 
-If several occurrences qualify, the context decides which is taken (`node.Context`). Durations are in
-µs.
+If several occurrences qualify, the context decides which is taken (`node.Context`). Durations are
+in µs.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class _Shift(ABC):
         return self._waiting(state)
 
     def _waiting(self, state: Any) -> Any:
-        """Shift occurrences, nested in lists at any depth; other numbers are counts, not instants."""
+        """Shift occurrences, nested in lists at any depth; other numbers are counts."""
         if not isinstance(state, list):
             return state
         if len(state) > 2 and isinstance(state[0], str):

@@ -16,8 +16,7 @@ import struct
 from multiprocessing.connection import Connection
 from typing import Final
 
-from tidings.isolation.limits import JobLimits, arm, confine, disarm
-from tidings.isolation.runner import explain_death
+from tidings.isolation.runner import JobLimits, arm, confine, disarm, explain_death
 
 JOB: Final = struct.Struct("<Qd")
 ANSWER: Final = struct.Struct("<QB")

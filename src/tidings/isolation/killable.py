@@ -16,11 +16,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from typing import Any, Final
 
-from tidings.isolation import child, fork_server
+from tidings.isolation import child
 from tidings.isolation.lanes import Lane, Lanes
-from tidings.isolation.limits import JobLimits
-from tidings.isolation.runner import CLOSED, A, Died, Done, R
-from tidings.isolation.worker import Worker, WorkerAnswer
+from tidings.isolation.runner import CLOSED, A, Died, Done, JobLimits, R
+from tidings.isolation.worker import Worker, WorkerAnswer, kill_fork_server, start_bare
 
 START_SECONDS: Final = 60.0
 SPAWN_SECONDS: Final = 20.0  # of which a fork server that starts spends one or two on its modules
@@ -46,7 +45,7 @@ class Killable:
     ) -> None:
         self._limits = limits
         self._light_bytes = light_bytes
-        fork_server.start_bare()
+        start_bare()
         self._context = multiprocessing.get_context("forkserver")
         _preload.update(preload)
         self._context.set_forkserver_preload(sorted(_preload))
@@ -120,7 +119,7 @@ class Killable:
         return died or worker
 
     async def _spawn(self) -> Worker:
-        timer = asyncio.get_running_loop().call_later(SPAWN_SECONDS, fork_server.kill)
+        timer = asyncio.get_running_loop().call_later(SPAWN_SECONDS, kill_fork_server)
         try:
             return Worker(*await asyncio.to_thread(self._fork))
         finally:

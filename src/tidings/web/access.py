@@ -16,7 +16,7 @@ from uuid import UUID
 
 from tidings.record import dataclass, replace
 from tidings.service.people import tokens
-from tidings.storage.people import accounts, sessions
+from tidings.storage.people import accounts
 from tidings.storage.people import tokens as token_rows
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
 from tidings.storage.watches.events import OWNER
@@ -104,8 +104,8 @@ async def asker_of(request: Request, inside: Inside) -> Asker:
     if account is not None:
         if session and not proxied:
             _check_own_page(request)
-            if inside.clock.wall() - noted > sessions.NOTED_EVERY:
-                await inside.store.write(sessions.use, tokens.hash_of(session), inside.clock.wall())
+            if inside.clock.wall() - noted > token_rows.NOTED_EVERY:
+                await inside.store.write(token_rows.use_session, tokens.hash_of(session), inside.clock.wall())
         return of_account(account)
     if serve.token or has_accounts:
         if has_accounts and is_visit(request):
@@ -127,7 +127,7 @@ def _find_account(c: Connection, session: str, proxied: str, now: Instant) -> tu
         return None, 0, False
     if proxied:
         return accounts.find(c, proxied), now, True
-    found = sessions.find(c, tokens.hash_of(session), now) if session else None
+    found = token_rows.find_session(c, tokens.hash_of(session), now) if session else None
     return (None, 0, True) if found is None else (*found, True)
 
 

@@ -10,8 +10,7 @@ from tidings.document.html.lines import matches_of
 from tidings.document.parse import parse
 from tidings.document.select.extraction import Extraction
 from tidings.model.observed.change import ChangeSet, Edit
-from tidings.model.watch.extract import Pattern, Transform
-from tidings.model.watch.interest import Condition, Interest
+from tidings.model.watch.interest import Condition, Interest, Pattern, Transform
 
 WRITTEN = {
     "Versicherung": "Ver&shy;sicherung",

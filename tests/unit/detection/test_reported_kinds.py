@@ -21,8 +21,7 @@ from tidings.detection.kinds.status import evaluate_states
 from tidings.detection.noise.memory import Place, Thing
 from tidings.document.parse import parse
 from tidings.document.select.extraction import WHOLE, Extraction
-from tidings.model.watch.extract import Pattern
-from tidings.model.watch.interest import Interest, Selector
+from tidings.model.watch.interest import Interest, Pattern, Selector
 from tidings.presentation.presenters import PRESENTERS
 
 ANY, WORDS = Interest("any"), Interest("words")

@@ -6,8 +6,7 @@ from tidings.document.extract import extract, take
 from tidings.document.parse import parse
 from tidings.document.select import chosen
 from tidings.document.select.extraction import PAGE, WHOLE, Extraction, make_name
-from tidings.model.watch.extract import Pattern, StopWords, Transform
-from tidings.model.watch.interest import Selector
+from tidings.model.watch.interest import Pattern, Selector, StopWords, Transform
 
 PAGE_OF_JOBS = """<!doctype html><html><head><title>Jobs</title><meta property="og:price" content="19.99"></head><body>
 <nav><a href="/home">Home</a></nav><h1>Our jobs</h1>

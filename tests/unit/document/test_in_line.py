@@ -7,8 +7,7 @@ from tidings.detection.ask.pair import Pair
 from tidings.document.extract import extract
 from tidings.document.parse import parse
 from tidings.document.select.extraction import Extraction
-from tidings.model.watch.extract import HIDDEN
-from tidings.model.watch.interest import Condition, Interest, Selector
+from tidings.model.watch.interest import HIDDEN, Condition, Interest, Selector
 
 
 def page(body):

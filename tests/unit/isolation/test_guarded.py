@@ -7,8 +7,7 @@ import subprocess
 import pytest
 
 from tidings.isolation.guarded import Guarded
-from tidings.isolation.limits import JobLimits
-from tidings.isolation.runner import Died, Done
+from tidings.isolation.runner import Died, Done, JobLimits
 from tidings.isolation.runners import RUNNERS
 
 OPEN = "127.0.0.1"

@@ -17,8 +17,7 @@ import pytest
 
 from tidings.isolation import killable, worker
 from tidings.isolation.killable import Killable
-from tidings.isolation.limits import JobLimits
-from tidings.isolation.runner import CLOSED, Died, Done
+from tidings.isolation.runner import CLOSED, Died, Done, JobLimits
 
 needs_pidfd = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for processes of others by pidfd_open")
 
@@ -298,7 +297,7 @@ ORPHANS = """
 import asyncio, os, signal, sys, time
 from tidings.isolation import killable, worker
 from tidings.isolation.killable import Killable
-from tidings.isolation.limits import JobLimits
+from tidings.isolation.runner import JobLimits
 
 async def main():
     runner = Killable(JobLimits(seconds=0.5), workers=3, preload=("mailbox",))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
-from tidings.service.people import accounts, leaving
+from tidings.service.people import accounts
 from tidings.service.show.records import rfc3339
 from tidings.storage.db.database import open_database
 from tidings.storage.people import accounts as rows
@@ -62,7 +62,7 @@ def _do(database: Database, arguments: argparse.Namespace, kept: str, data: Path
         case "list":
             return _list(database, as_json=arguments.json)
         case "export":
-            write_json(database.read(leaving.export, name, data=data, now=now))
+            write_json(database.read(accounts.export, name, data=data, now=now))
             return 0
         case "add":
             database.write(accounts.add, name, arguments.role, kept, at=now)
@@ -75,8 +75,8 @@ def _do(database: Database, arguments: argparse.Namespace, kept: str, data: Path
             said = f"{name} has another password and signs in anew"
         case "remove":
             owner_id = database.read(rows.get_by_name, name).id
-            count = database.write(leaving.remove, name, now)
-            leaving.forget_searches(data, owner_id)
+            count = database.write(accounts.remove, name, now)
+            accounts.forget_searches(data, owner_id)
             many = f"{count} sentinel{'' if count == 1 else 's'}"
             said = f"{name} is removed, with {many}; `tidings gc` frees what they stored"
         case "budget":

@@ -14,8 +14,7 @@ from tidings.clock import SECOND, SystemClock
 from tidings.errors import UsageError
 from tidings.model.secret import Secret
 from tidings.service.backup.backup import Made, back_up
-from tidings.service.backup.restore import Restored, restore
-from tidings.service.backup.verify import Verified, verify
+from tidings.service.backup.restore import Restored, Verified, restore, verify
 from tidings.service.show.records import rfc3339
 
 if TYPE_CHECKING:

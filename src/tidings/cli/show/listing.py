@@ -12,12 +12,11 @@ from tidings.cli.happenings import write_happenings
 from tidings.cli.health import brief, read_health, write_troubles
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.model.watch.weight import WHOLE
-from tidings.service.show import masked_places
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import class_of, event_record, problem_record, rfc3339, sentinel_record
 from tidings.storage.db.database import open_database
 from tidings.storage.db.lock import standstill
-from tidings.storage.observed import members, pages
+from tidings.storage.observed import estimates, members, pages
 from tidings.storage.watches import outside, sentinels, subscriptions
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def _list(connection: Connection, arguments: argparse.Namespace, health: Health)
         ),
         ("NAME", "STATE", *(("CLASS",) if is_classed else ()), "HEALTH", "CHANGED (UTC)", "URL"),
     )
-    masked = masked_places.counts(connection)
+    masked = estimates.count_masked(connection)
     for row in rows if masked else ():
         if places := sum(masked.get(page.page_id, 0) for page in watched.get(row.id, [])):
             write_line(f"{row.name}: {spell_count(places, 'place')} left out as noise; tidings mask {row.name}")
@@ -110,7 +109,7 @@ def list_pages(
     found = pages.listing(connection) if sentinel_id is None else [pages.get(connection, sub.page_id) for sub in subs]
     known = {state.page_id: (identity, state) for identity, state in found}
     held: dict[int, list[dict[str, Any]]] = {}
-    masked = masked_places.counts(connection)
+    masked = estimates.count_masked(connection)
     frames = {page_id: members.frames(connection, page_id) for page_id in members.list_framed_pages(connection)}
     for sub in subs:
         identity, state = known[sub.page_id]

@@ -8,8 +8,7 @@ from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.cli.show.planning import find_appraisal, find_turns
 from tidings.clock import SystemClock
-from tidings.service.explain.plan_list import ComingPoll, list_coming_polls
-from tidings.service.explain.plan_summary import summarize_plan
+from tidings.service.explain.plan_summary import ComingPoll, list_coming_polls, summarize_plan
 from tidings.service.plan.learned_worth import spell
 from tidings.service.show.records import rfc3339
 from tidings.storage.db.database import open_database

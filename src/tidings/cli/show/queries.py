@@ -13,7 +13,7 @@ from tidings.cli.output import add_json, table, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.search.query_log import LEAST_CLICKS
-from tidings.service.search import workload as workloads
+from tidings.service.search import appraise as workloads
 from tidings.service.search.appraise import rates
 from tidings.service.show.finding import spell_count
 from tidings.storage.db.database import open_database

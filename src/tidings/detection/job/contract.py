@@ -16,8 +16,7 @@ from tidings.document.html.frames import ALONE
 from tidings.document.select.extraction import PAGE, WHOLE, Extraction
 from tidings.model.interval import Instant
 from tidings.model.observed.change import ChangeSet, Masked
-from tidings.model.observed.hub import Hub
-from tidings.model.observed.version import Digest, Reading
+from tidings.model.observed.version import Digest, Hub, Reading
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Expression
 from tidings.record import dataclass

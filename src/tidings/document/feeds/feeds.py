@@ -24,7 +24,7 @@ from lxml import etree
 
 from tidings.document.data.structured import address_in, local_name, namespace_of
 from tidings.model.interval import SECOND, Instant
-from tidings.model.observed.hub import LONGEST, Hub
+from tidings.model.observed.version import LONGEST, Hub
 from tidings.record import dataclass
 
 _PLACES: Final = {"item": frozenset({"channel", "rdf", "rss", "feed"}), "entry": frozenset({"feed", "channel"})}

@@ -8,7 +8,7 @@ from typing import Any
 from tidings.document.data.json_tree import write_scalar
 from tidings.document.feeds.feeds import MOST_DATED, FeedEntry, instant_of
 from tidings.model.interval import Instant
-from tidings.model.observed.hub import LONGEST, Hub
+from tidings.model.observed.version import LONGEST, Hub
 
 VERSION = "jsonfeed.org"
 """A part of the version of every JSON Feed."""

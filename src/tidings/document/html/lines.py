@@ -19,7 +19,7 @@ import re2
 
 from tidings.document.html.walk import BREAK
 from tidings.document.text.words import fold, places_of_plain, plain, spans_of_chunk, tokens_of
-from tidings.model.watch.extract import Pattern, StopWords, Transform
+from tidings.model.watch.interest import Pattern, StopWords, Transform
 from tidings.record import dataclass
 
 _GROUP = re.compile(r"\\(?:(\d{1,2})|(\\))")

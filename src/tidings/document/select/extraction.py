@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import astuple
 from typing import Final
 
-from tidings.model.watch.extract import Exclusion, Transform
-from tidings.model.watch.interest import Selector
+from tidings.model.watch.interest import Exclusion, Selector, Transform
 from tidings.model.watch.sentinel import Sentinel
 from tidings.record import dataclass, replace
 

@@ -23,8 +23,7 @@ from tidings.language.clauses.clause import (
     word_types,
 )
 from tidings.language.clauses.patterns import read_pattern, read_selector
-from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
-from tidings.model.watch.interest import Selector
+from tidings.model.watch.interest import HIDDEN, Exclusion, Pattern, Selector, StopWords, Transform
 from tidings.model.watch.sentinel import Then
 
 _SELECTS = re.compile(r"[.#\[][A-Za-z_-]")

@@ -13,8 +13,7 @@ from tidings.model.event_type import EventSource
 from tidings.model.interval import spell_duration
 from tidings.model.watch.asking import BrowserStep, Header, Login, Render, Value, argv_of, is_command
 from tidings.model.watch.collection import Scope
-from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
-from tidings.model.watch.interest import Selector
+from tidings.model.watch.interest import HIDDEN, Exclusion, Pattern, Selector, StopWords, Transform
 from tidings.model.watch.sentinel import Compare, History, Lasting, Then, Watched
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate, Wording
 from tidings.model.watch.timing import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening

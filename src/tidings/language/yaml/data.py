@@ -13,8 +13,20 @@ from tidings.language.write.texts import channel_text, compare_text, lasting_tex
 from tidings.model.interval import spell_duration
 from tidings.model.watch.asking import Header, Login, Render, Value, argv_of, is_command
 from tidings.model.watch.collection import Scope
-from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
-from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
+from tidings.model.watch.interest import (
+    HIDDEN,
+    AllOf,
+    AnyOf,
+    Condition,
+    Exclusion,
+    Expression,
+    Interest,
+    Not,
+    Pattern,
+    Selector,
+    StopWords,
+    Transform,
+)
 from tidings.model.watch.sentinel import (
     Alter,
     Clauses,

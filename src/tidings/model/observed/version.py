@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
 from tidings.model.interval import Instant
 from tidings.record import dataclass
@@ -153,3 +153,14 @@ class ValueRow:
     text: str
     amount: str = ""
     unit: str = ""
+
+
+LONGEST: Final = 2_048
+"""The longest address, in characters."""
+
+
+class Hub(NamedTuple):
+    """The address of a hub and of the feed's topic at that hub; empty if there is none."""
+
+    address: str = ""
+    topic: str = ""

@@ -14,19 +14,22 @@ from tidings.model.event_type import CreateEvent, DropEvent, EventSource
 from tidings.model.interval import Duration
 from tidings.model.watch.asking import PLAIN, Asking
 from tidings.model.watch.collection import Scope
-from tidings.model.watch.extract import Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import (
     AllOf,
     AnyOf,
     Condition,
     Direction,
+    Exclusion,
     Expression,
     Interest,
     Kind,
     Measure,
     Not,
+    Pattern,
     Relation,
     Selector,
+    StopWords,
+    Transform,
 )
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.watch.timing import (

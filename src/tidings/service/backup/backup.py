@@ -23,8 +23,7 @@ from tidings.errors import BackupError, StoreFullError
 from tidings.model.interval import Instant
 from tidings.model.secret import Secret
 from tidings.record import dataclass, replace
-from tidings.service.backup.locked import lock
-from tidings.service.backup.package import BLOBS, DATABASE, LOCKED, Manifest, PackageWriter
+from tidings.service.backup.package import BLOBS, DATABASE, LOCKED, Manifest, PackageWriter, lock
 from tidings.settings import Settings, StoreSettings
 from tidings.storage.db import instance
 from tidings.storage.db.database import REVISIONS, Database, copy_to, open_database, quick_check

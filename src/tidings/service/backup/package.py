@@ -9,10 +9,14 @@ hashes at its end.
 A file may come from anybody. So a member is accepted only if it is a plain file named as above,
 occurs once, and matches the manifest. Nothing that could grow is unpacked, and no name becomes an
 unchecked path (H-096 to H-099).
+
+The key of `secrets.locked` is derived from the passphrase by scrypt (RFC 7914), with the salt in
+front; the content is encrypted and authenticated by AES-256-GCM.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import json
@@ -25,6 +29,7 @@ from typing import IO, Any, BinaryIO, Final
 from tidings.archive.files import is_file_name
 from tidings.errors import BackupError
 from tidings.model.interval import Instant
+from tidings.model.secret import Secret
 from tidings.record import dataclass
 
 FORMAT: Final = "tidings-backup"
@@ -251,3 +256,51 @@ def _manifest(record: dict[str, Any]) -> Manifest:
     return Manifest(
         str(record["tidings"]), str(record["schema"]), str(record["installation"]), int(record["at"]), members
     )
+
+
+FILES: Final = ("secrets.key", "tidings.toml")
+LEAST_CHARACTERS: Final = 8
+_MAGIC: Final = b"tidings-locked-1\n"
+_SALT: Final = 16
+_NONCE: Final = 12
+_COST: Final = 2**15
+"""32 MiB of memory and about a tenth of a second per guess."""
+
+
+def lock(data: Path, passphrase: Secret) -> bytes:
+    """Return the secret files of a data directory, encrypted; missing files are skipped."""
+    if len(passphrase.reveal()) < LEAST_CHARACTERS:
+        raise BackupError(f"the passphrase is shorter than {LEAST_CHARACTERS} characters")
+    held = {name: base64.b64encode((data / name).read_bytes()).decode() for name in FILES if (data / name).is_file()}
+    salt, nonce = os.urandom(_SALT), os.urandom(_NONCE)
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    content = AESGCM(_key(passphrase, salt)).encrypt(nonce, json.dumps(held).encode(), _MAGIC)
+    return _MAGIC + salt + nonce + content
+
+
+def unlock(content: bytes, passphrase: Secret) -> dict[str, bytes]:
+    """Return the files by name. Raises `BackupError` if the passphrase is wrong or the content was
+    altered.
+    """
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    if not content.startswith(_MAGIC):
+        raise BackupError("the secrets of this backup are in a form that this Tidings does not know; upgrade it")
+    rest = content[len(_MAGIC) :]
+    salt, nonce, sealed = rest[:_SALT], rest[_SALT : _SALT + _NONCE], rest[_SALT + _NONCE :]
+    try:
+        plain = AESGCM(_key(passphrase, salt)).decrypt(nonce, sealed, _MAGIC)
+    except (InvalidTag, ValueError) as error:
+        raise BackupError(
+            "this passphrase does not open the secrets of the backup; --without-secrets restores the rest"
+        ) from error
+    held = json.loads(plain)
+    return {name: base64.b64decode(held[name]) for name in FILES if name in held}
+
+
+def _key(passphrase: Secret, salt: bytes) -> bytes:
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+    return Scrypt(salt=salt, length=32, n=_COST, r=8, p=1).derive(passphrase.reveal().encode())

@@ -1,4 +1,5 @@
-"""Restore a backup: prepare and check everything beside the present data, then replace that
+"""Verify a backup: every byte is as written, its database is intact, and nothing that it names is
+missing. Restore it: prepare and check everything beside the present data, then replace that
 atomically (`storage.db.restored`).
 """
 
@@ -9,26 +10,30 @@ import ipaddress
 import os
 import secrets as chance
 import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 from urllib.parse import urlsplit
 
-from tidings.errors import BackupError, PollerBusyError
+from tidings.archive.archive import Archive
+from tidings.errors import BackupError, BlobError, PollerBusyError
 from tidings.fetching import files
 from tidings.fetching.guard import Guard
 from tidings.model.observed.unit import Event, SentinelMove
 from tidings.model.watch import asking
 from tidings.record import dataclass
-from tidings.service.backup.locked import unlock
-from tidings.service.backup.package import LOCKED, Manifest, Package
-from tidings.service.backup.verify import new_file, open_backup
+from tidings.service.backup.backup import at_rest
+from tidings.service.backup.package import BLOBS, DATABASE, LOCKED, Manifest, Package, unlock
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.db import instance
-from tidings.storage.db.database import has_been_used
+from tidings.storage.db.database import Database, check_is_plain, has_been_used, open_database, quick_check
 from tidings.storage.db.lock import PollerLock
-from tidings.storage.db.restored import PREPARED, decide, finish
-from tidings.storage.people import sessions, tokens
+from tidings.storage.db.restored import PREPARED, decide, finish, mark_used
+from tidings.storage.observed import versions
+from tidings.storage.people import tokens
 from tidings.storage.watches import events, outside, sentinels
+from tidings.storage.write import invariants
 from tidings.storage.write.copies import RESTORED
 
 if TYPE_CHECKING:
@@ -39,6 +44,79 @@ if TYPE_CHECKING:
     from tidings.model.watch.sentinel import Sentinel
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+
+SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The content of a backup: its manifest, the numbers of living sentinels and bodies, and
+    whether each body was restored.
+    """
+
+    manifest: Manifest
+    sentinels: int
+    bodies: int
+    is_deep: bool
+
+
+def verify(path: Path, *, deep: bool = False) -> Verified:
+    """Raise `BackupError` unless a file can be restored; with `deep` every body is restored and
+    verified by its hash, which needs disk space.
+    """
+    with contextlib.closing(Package(path)) as package, tempfile.TemporaryDirectory(prefix="tidings-verify-") as folder:
+        where = Path(folder)
+        for name in package.manifest.members:
+            if deep or name == DATABASE:
+                with new_file(where / name) as target:
+                    package.copy(name, target)
+            else:
+                package.copy(name, None)
+        with open_backup(package, where) as database:
+            bodies = database.read(versions.blobs)
+            if deep:
+                _give_back(package, database, where)
+            return Verified(package.manifest, len(database.read(sentinels.listing)), len(bodies), deep)
+
+
+@contextlib.contextmanager
+def open_backup(package: Package, where: Path) -> Iterator[Database]:
+    """Open the database extracted from a backup after checks: no code in it, intact, and no named
+    file missing.
+
+    Raises `BackupError`; an older schema is migrated to the newest.
+    """
+    check_is_plain(where / DATABASE)
+    mark_used(where)
+    database = open_database(at_rest(where), create=False)
+    try:
+        faults = quick_check(database, deep=True) or database.read(invariants.check)
+        named = {f"{BLOBS}{name}" for name in database.read(versions.files)}
+        faults = faults or [f"{name} is missing" for name in sorted(named - package.manifest.members.keys())]
+        if faults:
+            more = f", and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""
+            raise BackupError(
+                f"{package.path}: its database is damaged: {'; '.join(faults[:SHOWN])}{more}. Try another backup"
+            )
+        yield database
+    finally:
+        database.close()
+
+
+def new_file(path: Path) -> BinaryIO:
+    """Create and open a new file, with its parent folders."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path.open("xb")
+
+
+def _give_back(package: Package, database: Database, where: Path) -> None:
+    archive = Archive(where / "blobs", file_bytes=None, chain_length=1)
+    for blob in database.read(versions.blobs):
+        try:
+            archive.restore(blob.sha256, lambda name: database.read(versions.blob, name))
+        except BlobError as error:
+            raise BackupError(f"{package.path}: {error}") from error
+
 
 PAUSED: Final = "put back from a backup, and reaches this machine or its network"
 
@@ -154,7 +232,7 @@ def _begin_anew(connection: Connection, *, at: Instant, trust: bool) -> tuple[tu
     """
     instance.raise_epoch(connection, chance.randbelow(2**31) + 1)
     instance.set_place(connection, "")
-    sessions.clear(connection)  # sessions ended since the backup must stay ended
+    tokens.clear_sessions(connection)  # sessions ended since the backup must stay ended
     events.append(connection, [Event(type=RESTORED, at=at, data={"reason": "it was restored from a backup"})])
     if trust:
         return (), ()

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.estimation.saturation import is_doubtful
 from tidings.model.event_type import EventType
-from tidings.model.observed.hub import Hub
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged
 from tidings.model.observed.unit import Event, Quarantined
-from tidings.model.observed.version import NewBody, Version, member_list
+from tidings.model.observed.version import Hub, NewBody, Version, member_list
 from tidings.record import dataclass, replace
 from tidings.service.examine import page_state
 from tidings.service.examine.answer_changes import changes_of_headers, changes_of_status

@@ -16,8 +16,7 @@ from tidings.clock import DAY, SECOND
 from tidings.record import dataclass
 from tidings.scheduling.bounds.certificate import Certificate, measure_window
 from tidings.scheduling.learned import Learned
-from tidings.scheduling.price.explain import BidParts, explain
-from tidings.scheduling.price.policy import Price
+from tidings.scheduling.price.policy import BidParts, Price, explain
 from tidings.scheduling.timetable.expected import RATE
 from tidings.service.explain.certificate import Book
 from tidings.service.explain.plan_summary import PRICED

@@ -14,11 +14,11 @@ from tidings.errors import UsageError
 from tidings.service.show.reasons import spell_poll
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import pages, polls
-from tidings.storage.watches import changes, paged, sentinels, values
+from tidings.storage.watches import changes, listed, sentinels, values
 
 if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
-    from tidings.storage.watches.paged import Read
+    from tidings.storage.watches.listed import Read
 
 Row = Mapping[str, Any]
 COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -60,7 +60,7 @@ def read_rows(read: Read, table: str, viewer: int | None, names: Sequence[str] =
 
 
 def _read_changes(read: Read, viewer: int | None, names: Sequence[str]) -> Iterator[Row]:
-    for keys in paged.change_keys(read, viewer, names):
+    for keys in listed.change_keys(read, viewer, names):
         found = read(changes.of, keys)
         for one in (found[key] for key in keys if key in found):
             row = one.row
@@ -90,7 +90,7 @@ def _read_checks(read: Read, viewer: int | None, names: Sequence[str]) -> Iterat
         urls.update({row.page_id: pages.identity(c, row.page_id).given for row in found if row.page_id not in urls})
         return found
 
-    for keys in paged.poll_keys(read, viewer, names):
+    for keys in listed.poll_keys(read, viewer, names):
         for row in read(some, keys):
             yield {
                 "id": row.id,

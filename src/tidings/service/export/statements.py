@@ -14,7 +14,7 @@ from tidings.record import dataclass
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import versions
 from tidings.storage.secrets import secrets
-from tidings.storage.watches import outside, sentinels, subscriptions, tag_defaults
+from tidings.storage.watches import outside, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
@@ -95,4 +95,4 @@ def _list_sources(c: Connection, viewer: int | None) -> list[str]:
     """Return the statements of the installation, only for those who see everything."""
     if viewer is not None:
         return []
-    return [*(row.text for row in outside.listing(c)), *dict.fromkeys(tag_defaults.listing(c).values())]
+    return [*(row.text for row in outside.listing(c)), *dict.fromkeys(sentinels.list_tag_defaults(c).values())]

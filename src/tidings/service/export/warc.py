@@ -19,13 +19,13 @@ from tidings.errors import BlobError, UsageError
 from tidings.record import dataclass
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import members, pages, versions
-from tidings.storage.watches import paged
+from tidings.storage.watches import listed
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.model.observed.version import Version
     from tidings.storage.db.connection import Connection
-    from tidings.storage.watches.paged import Read
+    from tidings.storage.watches.listed import Read
 
 NEEDS: Final = "WARC needs the extra `export`: python -m pip install 'tidings[export]'"
 LEFT_OUT: Final = frozenset(
@@ -97,7 +97,7 @@ def write_warc(
 
 
 def _versions(read: Read, viewer: int | None, names: Sequence[str]) -> Iterator[_Stored]:
-    for keys in paged.version_keys(read, viewer, names):
+    for keys in listed.version_keys(read, viewer, names):
         for page_id, seq in keys:
             if (found := read(_load, page_id, seq)) is not None:
                 yield found

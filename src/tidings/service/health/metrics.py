@@ -18,7 +18,7 @@ from tidings.model.watch.weight import WHOLE
 from tidings.record import dataclass
 from tidings.service.health.overdue import overdue
 from tidings.service.health.reading import HealthReading
-from tidings.storage.watches import figures
+from tidings.storage.watches import listed
 from tidings.storage.write import charge
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Meter:
 class Gauges:
     """Present values: watched and overdue pages, waiting messages, tokens by class."""
 
-    watching: figures.Now
+    watching: listed.Now
     overdue: int
     tokens: Mapping[str, float]
 
@@ -135,7 +135,7 @@ def read_gauges(c: Connection, settings: Settings, *, now: Instant) -> Gauges:
     reading = HealthReading(c=c, settings=settings, now=now, is_polled=True)
     known = charge.budgets(c)
     return Gauges(
-        watching=figures.count_now(c),
+        watching=listed.count_now(c),
         overdue=sum(1 for _ in overdue(reading)),
         tokens={name: known[name].refill(now).level for name in sorted(known, key=lambda name: (name != WHOLE, name))},
     )

@@ -12,8 +12,8 @@ from tidings.model.watch.collection import SCHEME, is_listing
 from tidings.model.watch.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.model.watch.weight import WHOLE
 from tidings.service.health.trouble import Trouble
-from tidings.service.plan.freshness import is_fresh_until
 from tidings.service.show.finding import spell_count, spell_since
+from tidings.service.watch.page_schedule import is_fresh_until
 from tidings.storage.observed import estimates, hosts, pages
 from tidings.storage.write import charge
 

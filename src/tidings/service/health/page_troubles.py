@@ -11,7 +11,7 @@ from tidings.clock import DAY
 from tidings.model.observed.page import MOVED_SIGHTS
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import matches_nothing, spell_count, spell_instant, spell_since
-from tidings.storage.observed import comparisons, hosts, members, pages
+from tidings.storage.observed import hosts, members, pages, versions
 from tidings.storage.watches import events
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def comparisons_owed(reading: HealthReading) -> Iterator[Trouble]:
     """Yield comparisons that are owed or were given up (contracts §1); one superseded by later
     versions is a note for a week.
     """
-    owed, given_up = comparisons.pending(reading.c), comparisons.list_given_up(reading.c)
+    owed, given_up = versions.list_pending(reading.c), versions.list_given_up(reading.c)
     if not owed and not given_up:
         return
     subs = {sub.id: sub for sub in reading.subscriptions}
@@ -221,7 +221,7 @@ def comparisons_owed(reading: HealthReading) -> Iterator[Trouble]:
             mend="tidings check  # or a running service makes them",
             sentinels=(name,),
         )
-    recent = {_key(row) for row in comparisons.list_given_up(reading.c, since=reading.now - RECENT)}
+    recent = {_key(row) for row in versions.list_given_up(reading.c, since=reading.now - RECENT)}
     problems = {state.page_id for _, state in reading.ailing if state.problem}
     for row in given_up:
         sub = subs.get(row.subscription_id)

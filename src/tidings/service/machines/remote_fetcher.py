@@ -20,8 +20,18 @@ from tidings.errors import BudgetError, BusError
 from tidings.fetching import address
 from tidings.model.observed.outcome import Failed, Fetched, Outcome, Unchanged
 from tidings.model.observed.page import HostState
-from tidings.service.machines.mailbox import LOST, Mailbox, SharedRobots
-from tidings.service.machines.wire import VisitCipher, WireError, agree, make_key, pack, restore, sign
+from tidings.service.machines.wire import (
+    LOST,
+    Mailbox,
+    SharedRobots,
+    VisitCipher,
+    WireError,
+    agree,
+    make_key,
+    pack,
+    restore,
+    sign,
+)
 
 if TYPE_CHECKING:
     from tidings.bus.bus import Bus

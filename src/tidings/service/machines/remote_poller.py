@@ -14,8 +14,18 @@ from tidings.errors import BudgetError, BusError
 from tidings.fetching.fetcher import fail_by_fault
 from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged
 from tidings.model.observed.page import HostState
-from tidings.service.machines.mailbox import LOST, Mailbox, SharedRobots
-from tidings.service.machines.wire import VisitCipher, WireError, agree, make_key, restore, sign, unpack
+from tidings.service.machines.wire import (
+    LOST,
+    Mailbox,
+    SharedRobots,
+    VisitCipher,
+    WireError,
+    agree,
+    make_key,
+    restore,
+    sign,
+    unpack,
+)
 
 if TYPE_CHECKING:
     from tidings.bus.bus import Bus

@@ -32,7 +32,7 @@ from tidings.service.behaviour import (
 )
 from tidings.service.notify import news, quiet_hours
 from tidings.service.show.records import NOTICES
-from tidings.storage.watches import rules
+from tidings.storage.watches import events
 
 if TYPE_CHECKING:
     from tidings.events.rule import Action, Condition, Firing
@@ -295,11 +295,11 @@ def _everybody(key: str, held: WatchedSentinel) -> RateLine:
 
 def list_inherited(connection: Connection) -> list[int]:
     """Return the sentinels with changes gathered by timers of older versions of Tidings."""
-    return sorted({timer.ref for timer in rules.due_timers(connection, FAR) if timer.kind.startswith("digest.")})
+    return sorted({timer.ref for timer in events.due_timers(connection, FAR) if timer.kind.startswith("digest.")})
 
 
 def _list_inherited(connection: Connection, sentinel_id: int) -> list[Timer]:
-    return [t for t in rules.due_timers(connection, FAR) if t.ref == sentinel_id and t.kind.startswith("digest.")]
+    return [t for t in events.due_timers(connection, FAR) if t.ref == sentinel_id and t.kind.startswith("digest.")]
 
 
 def _make_rule(name: str, event: Any, context: Context = Context.RECENT, **data: Any) -> WantedRule:

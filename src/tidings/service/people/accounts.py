@@ -1,4 +1,4 @@
-"""Accounts: create, sign in by password, change role or password, remove.
+"""Accounts: create, sign in by password, change role or password, export, remove.
 
 Passwords are stored as argon2id hashes of OWASP's minimum strength (19 MiB, two passes, one lane):
 about 40 ms per attempt.
@@ -6,20 +6,28 @@ about 40 ms per attempt.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import UsageError
-from tidings.service.show.records import rfc3339
-from tidings.storage.people import accounts, sessions
+from tidings.service.people import tokens as tokens_of
+from tidings.service.show.records import change_record, rfc3339, sentinel_record
+from tidings.storage.people import accounts, tokens
 from tidings.storage.people.accounts import ROLES, AccountRow, Role
+from tidings.storage.search.log import SearchLog, has_log
+from tidings.storage.watches import changes, sentinels, subscriptions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from argon2 import PasswordHasher
 
     from tidings.model.interval import Instant
     from tidings.storage.db.connection import Connection
+    from tidings.storage.search.log import LoggedQuery
+    from tidings.storage.watches.sentinels import SentinelRow
 
 SHORTEST: Final = 10
 """Shortest password, in characters."""
@@ -107,14 +115,14 @@ def set_role(c: Connection, name: str, role: str) -> None:
     if wanted != "admin":
         check_not_last(c, row)
     accounts.alter(c, row.id, role=wanted)
-    sessions.end_all(c, row.id)
+    tokens.end_sessions(c, row.id)
 
 
 def set_password(c: Connection, name: str, password_hash: str) -> None:
     """Change an account's password and end its sessions."""
     row = accounts.get_by_name(c, name)
     accounts.alter(c, row.id, password=password_hash)
-    sessions.end_all(c, row.id)
+    tokens.end_sessions(c, row.id)
 
 
 def set_share(c: Connection, name: str, checks_per_day: float) -> None:
@@ -146,3 +154,65 @@ def record(row: AccountRow) -> dict[str, Any]:
         "created_at": rfc3339(row.created_at),
         "checks_per_day": row.checks_per_day or None,
     }
+
+
+def export(c: Connection, name: str, *, data: Path, now: Instant) -> dict[str, Any]:
+    """Return all that is stored of an account. Raises `UnknownNameError`.
+
+    Args:
+        name: The name of the account.
+        data: The data directory, with the log of searches.
+        now: The time of the export (µs).
+    """
+    row = accounts.get_by_name(c, name)
+    own = _own(c, row)
+    found = [one for sentinel in own for one in changes.listing(c, sentinel=sentinel.name, quiet=True)]
+    return {
+        **record(row),
+        "zone": row.zone,
+        "shared_tags": accounts.list_shared_tags(c, row.id),
+        "tokens": [tokens_of.record(one, user=row.name) for one in tokens.listing(c, owner_id=row.id)],
+        "sentinels": [sentinel_record(one) for one in own],
+        "changes": [change_record(one.row, sentinel=one.sentinel, url=one.url) for one in found],
+        "searches": [{"query": one.text, "searches": one.searches} for one in _searches(data, row.id, now)],
+        "marks": [{"change": id_, "read": read, "kept": kept} for id_, read, kept in accounts.marks(c, row.id)],
+    }
+
+
+def remove(c: Connection, name: str, now: Instant) -> int:
+    """Remove an account and what is only its own; return the number of sentinels removed.
+
+    Pages that are no longer watched lose their versions and their addresses; bodies are deleted by
+    the next collection. Raises `UsageError` for the last admin.
+    """
+    row = accounts.get_by_name(c, name)
+    check_not_last(c, row)
+    own = _own(c, row)
+    for sentinel in own:
+        sentinels.drop(c, sentinel.id, now)
+    pages = {sub.page_id for one in own for sub in subscriptions.listing(c, sentinel_id=one.id)}
+    for page_id in sorted(pages):
+        if not accounts.is_of_others(c, page_id, row.id):
+            accounts.empty_page(c, page_id)
+    for sentinel in own:
+        accounts.empty_sentinel(c, sentinel.id)
+    accounts.empty_account(c, row.id)
+    return len(own)
+
+
+def forget_searches(data: Path, owner_id: int) -> None:
+    """Remove an account's searches from the log of a data directory."""
+    if has_log(data):
+        with contextlib.closing(SearchLog(data)) as log:
+            log.erase(owner_id=owner_id)
+
+
+def _searches(data: Path, owner_id: int, now: Instant) -> list[LoggedQuery]:
+    if not has_log(data):
+        return []
+    with contextlib.closing(SearchLog(data)) as log:
+        return log.queries(at=now, owner_id=owner_id)
+
+
+def _own(c: Connection, row: AccountRow) -> list[SentinelRow]:
+    return [one for one in sentinels.listing(c, ended=True) if one.owner_id == row.id]

@@ -4,19 +4,23 @@ A due time waits for the page's floor, its hours and the end of a back-off; on c
 end of the freshness that its server claims. With `spreads`, due times that coincide are spread
 (`spread`).
 
-How long a page is fresh according to its server.
+A page is also due soon after an expected change, where a sentinel asks for it (`Fetch on change
+within …`; 001 §5.1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.model.interval import NEVER, say_duration
 from tidings.model.observed.poll_reason import PollReason, Why
-from tidings.service.plan.freshness import is_fresh_until
+from tidings.model.watch.sentinel import FetchOnChange
+from tidings.scheduling.timetable.expected import RATE, execution_interval, learn_interval, next_update, rate_interval
 from tidings.service.plan.spread import Apart
+from tidings.service.watch.cursors import hours_of
+from tidings.service.watch.needs import Deadline
 from tidings.service.watch.noise import second_at
 from tidings.service.watch.page_schedule import (
     Tick,
@@ -25,6 +29,7 @@ from tidings.service.watch.page_schedule import (
     find_promised_interval,
     first_open,
     first_open_on_change,
+    is_fresh_until,
     is_on_change,
     retry_at,
     tick_of,
@@ -37,6 +42,45 @@ if TYPE_CHECKING:
     from tidings.model.observed.unit import Unit
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import WatchedPage
+
+
+def has_expectations(page: WatchedPage) -> bool:
+    """Return whether a sentinel asks for polls within a time of expected updates."""
+    return any(isinstance(s.fetch, FetchOnChange) and s.fetch.within is not None for s in page.subscriptions.values())
+
+
+def _interval(learned: Mapping[str, Any]) -> Duration | None:
+    """Return the interval between changes of a page from its policy's memory: observed intervals,
+    or the estimated rate.
+    """
+    rate = learned.get(RATE)
+    return rate_interval(rate) if isinstance(rate, Mapping) else learn_interval(learned.get("intervals") or ())
+
+
+def list_expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Deadline]:
+    """Yield the next deadlines of a page, for each sentinel that asks for them; none until it has
+    changed at regular intervals.
+
+    `learned` is the policy's memory of the page.
+    """
+    interval = _interval(learned)
+    last = learned.get("modified") or page.state.text_changed_at
+    if interval is None or last is None or page.state.checked_at is None:
+        return
+    update = next_update(last, interval, page.state.checked_at)
+    for sub in page.subscriptions.values():
+        if isinstance(sub.fetch, FetchOnChange) and sub.fetch.within is not None:
+            within = say_duration(sub.fetch.within)
+            asked = execution_interval(update, interval, sub.fetch.within, sub.fetch.until)
+            yield Deadline(
+                page.state.page_id,
+                sub.row.sentinel_id,
+                hours_of(sub).open_part(asked) if sub.owner.sentinel.during else asked,
+                PollReason(Why.EXPECTED, within),
+                late=PollReason(Why.OVERDUE, within),
+                is_heard=False,
+            )
+
 
 SOONEST = 10 * SECOND
 """Shortest time from a poll to a second poll; the longest is a minute."""

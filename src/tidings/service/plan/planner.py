@@ -18,8 +18,7 @@ from tidings.clock import SECOND
 from tidings.model.watch.weight import WHOLE
 from tidings.scheduling.policy import NEVER, Policy
 from tidings.service.plan.choose import Chooser, Limits
-from tidings.service.plan.expected import has_expectations, list_expected
-from tidings.service.plan.next_poll import Dues
+from tidings.service.plan.next_poll import Dues, has_expectations, list_expected
 from tidings.service.plan.page_table import PageTable
 from tidings.service.plan.price import Pricing
 from tidings.service.plan.proposals import Proposals

@@ -15,7 +15,7 @@ from tidings.archive.archive import WritePlan
 from tidings.errors import BlobError
 from tidings.record import replace
 from tidings.storage.observed import versions
-from tidings.storage.retention import retention
+from tidings.storage.write import retention
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive

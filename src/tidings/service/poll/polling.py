@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.storage.observed import comparisons
+from tidings.storage.observed import versions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -60,7 +60,7 @@ class Polling:
 
     async def load(self) -> None:
         """Load owed comparisons and open requests."""
-        for row in await self._store.read(comparisons.pending):
+        for row in await self._store.read(versions.list_pending):
             self._owed[row.subscription_id] = (row.page_id, row.attempt)
         await self.requests.hear()
 

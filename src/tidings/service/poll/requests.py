@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tidings.errors import StoreStalledError
 from tidings.record import dataclass
-from tidings.storage.watches import requests
+from tidings.storage.observed import polls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -52,7 +52,7 @@ class Requests:
 
     async def hear(self) -> None:
         """Load the requests that other processes have written."""
-        for row in await self._store.read(requests.open_requests):
+        for row in await self._store.read(polls.list_requests):
             if row.page_id not in self._watched:
                 await self.refuse(row.id, "nothing that is enabled watches this page")
                 continue
@@ -97,7 +97,7 @@ class Requests:
     async def refuse(self, request_id: int, reason: str) -> None:
         """Store why a request is not served."""
         try:
-            await self._store.write(requests.refuse, request_id, reason)
+            await self._store.write(polls.refuse_request, request_id, reason)
         except StoreStalledError:
             self._hear_again()  # still open: read again
             raise

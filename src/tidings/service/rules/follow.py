@@ -35,7 +35,7 @@ from tidings.service.rules.rule_group import (
     with_deeds,
 )
 from tidings.service.watch.watchlist import LIFE_EVENTS
-from tidings.storage.watches import events, rules
+from tidings.storage.watches import events
 from tidings.storage.watches.outside import HAPPENED
 
 if TYPE_CHECKING:
@@ -125,8 +125,8 @@ class RuleFollower:
         `owed` are sentinels, including ended ones, whose behaviours take something over from an
         earlier version of Tidings.
         """
-        self._upto = self._remembered = await self._store.read(rules.get_followed)
-        stored = await self._store.read(rules.listing, NAME)
+        self._upto = self._remembered = await self._store.read(events.get_followed)
+        stored = await self._store.read(events.list_rule_states, NAME)
         self._engine, self._groups = self._new_engine(), {}
         self._now = now
         base = min((min(state["engine"]["now"], now) for _, state in stored), default=0)
@@ -137,7 +137,7 @@ class RuleFollower:
             # a rule group that is behind processes its events at their time
             self._put_back(group, {**state["engine"], "now": base})
             self._settle(group)
-        for sentinel_id, state in await self._store.read(rules.listing, FINISHED):
+        for sentinel_id, state in await self._store.read(events.list_rule_states, FINISHED):
             self._groups[sentinel_id] = RuleGroup(sentinel_id, state["upto"], is_finished=True)
         self._engine.take_changed()
         self._is_loaded = self._is_woken = True
@@ -173,7 +173,7 @@ class RuleFollower:
     async def remember(self) -> None:
         """Store how far the log has been followed, so that the next start reads no further back."""
         if self._is_loaded and not self._is_woken:
-            await self._store.write(rules.follow, self._upto, forget=FINISHED)
+            await self._store.write(events.set_followed, self._upto, forget=FINISHED)
             self._remembered = self._upto
             self._groups = {number: group for number, group in self._groups.items() if not group.is_finished}
 

@@ -43,9 +43,9 @@ from tidings.service.rules.fetch_on_event import FetchOnEvent
 from tidings.service.rules.follow import RuleFollower
 from tidings.service.rules.joint_reports import Reporter
 from tidings.service.run.from_settings import budgets, open_fetcher, open_planner, open_runner, open_web
+from tidings.service.run.indexer import open_worths
 from tidings.service.run.monitor import GATHER_SECONDS, Inbox, Monitor, WaysIn
 from tidings.service.run.only_poller import lead, open_alone
-from tidings.service.run.searched import open_worths
 from tidings.service.run.senders import open_senders, read_signing
 from tidings.service.secrets import references
 from tidings.service.sentinels.lives import Lives
@@ -65,10 +65,9 @@ from tidings.service.watch.watchlist import Watchlist
 from tidings.storage.db import instance, leases
 from tidings.storage.observed import hosts, polls, versions
 from tidings.storage.people.accounts import add_shares
-from tidings.storage.retention import retention
 from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import deliveries
-from tidings.storage.write import charge
+from tidings.storage.write import charge, retention
 from tidings.storage.write.copies import Copies
 
 if TYPE_CHECKING:

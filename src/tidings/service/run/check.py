@@ -21,7 +21,7 @@ from tidings.service.show.finding import spell_instant
 from tidings.service.show.records import UNPOLLED, notice_record
 from tidings.storage.db import leases
 from tidings.storage.observed import hosts, pages, polls
-from tidings.storage.watches import changes, events, requests, sentinels
+from tidings.storage.watches import changes, events, sentinels
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -175,7 +175,9 @@ async def _without_held(monitor: Monitor, waiting: set[int], found: Checked) -> 
 
 def _ask(connection: Connection, wanted: Iterable[tuple[int, int | None]], now: Instant) -> list[int]:
     return [
-        i for page_id, sentinel_id in wanted for i in requests.ask(connection, (page_id,), now, sentinel_id=sentinel_id)
+        i
+        for page_id, sentinel_id in wanted
+        for i in polls.request_polls(connection, (page_id,), now, sentinel_id=sentinel_id)
     ]
 
 
@@ -236,7 +238,7 @@ async def ask(
     wanted = [(page_id, sentinel_id) for page_id, asking in named.items() for sentinel_id in asking or (None,)]
     ids = database.write(_ask, wanted, now)
     while True:
-        states = database.read(requests.state, ids)
+        states = database.read(polls.get_requests, ids)
         unserved = {state.page_id for state in states if state.is_open}
         held = {} if waits else database.read(_find_held, unserved, clock.now())
         if not unserved - held.keys():

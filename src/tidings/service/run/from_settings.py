@@ -15,7 +15,7 @@ from tidings.fetching.browser.browser import Browser
 from tidings.fetching.files import FileFetcher
 from tidings.fetching.http.client import Client
 from tidings.fetching.politeness import HostGate
-from tidings.isolation.limits import JobLimits
+from tidings.isolation.runner import JobLimits
 from tidings.isolation.runners import RUNNERS
 from tidings.model.watch.weight import WHOLE
 from tidings.scheduling.learned import Learned
@@ -25,8 +25,7 @@ from tidings.scheduling.timetable.expected import RATE
 from tidings.service.explain.plan_summary import render_cost
 from tidings.service.plan.planner import Planner
 from tidings.service.poll.form_logins import FormLoginFetcher
-from tidings.service.sources.command_pages import CommandFetcher
-from tidings.service.sources.listings import ListingFetcher, ReadListing
+from tidings.service.sources.command_pages import CommandFetcher, ListingFetcher, ReadListing
 
 if TYPE_CHECKING:
     from tidings.clock import Clock

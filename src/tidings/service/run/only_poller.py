@@ -24,9 +24,8 @@ from tidings.errors import PollerBusyError, StoreBusyError, StoreLostError
 from tidings.service.poll.keep import keeping
 from tidings.service.run.from_settings import open_archive
 from tidings.storage.db import leases
-from tidings.storage.db.database import open_database
+from tidings.storage.db.database import Patience, open_database
 from tidings.storage.db.lock import PollerLock, is_stopped
-from tidings.storage.db.patience import Patience
 from tidings.storage.db.soundness import FIRST_SECONDS, Soundness
 from tidings.storage.db.sqlite import FILE
 from tidings.storage.write.store import Store

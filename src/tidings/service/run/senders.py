@@ -15,8 +15,7 @@ from tidings.errors import SecretError
 from tidings.fetching.guard import OutboundDoor
 from tidings.fetching.http.client import Client
 from tidings.isolation.guarded import Guarded
-from tidings.isolation.limits import JobLimits
-from tidings.isolation.runner import Done
+from tidings.isolation.runner import Done, JobLimits
 from tidings.isolation.runners import RUNNERS
 from tidings.model.secret import Secret
 from tidings.notification.channel import A, Answer, Refused

@@ -26,7 +26,7 @@ from tidings.model.watch.telling import REFERENCE, SEALED, Channel, secret_of
 from tidings.notification.addresses import mask_address, redact
 from tidings.notification.apprise_channel import check_service
 from tidings.record import replace
-from tidings.storage.watches import endpoints, sentinels, tag_defaults
+from tidings.storage.watches import endpoints, sentinels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -147,7 +147,7 @@ def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
     nothing can be encrypted.
     """
     plain = [row for row in endpoints.listing(c) if row.kind in SEALED and secret_of(row.address) is None]
-    held = {tag: text for tag, text in tag_defaults.listing(c).items() if _WRITTEN_OUT.search(text)}
+    held = {tag: text for tag, text in sentinels.list_tag_defaults(c).items() if _WRITTEN_OUT.search(text)}
     if not plain and not held:
         return 0
     if c.dialect == "sqlite":
@@ -162,7 +162,7 @@ def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
             sentinels.rewrite(c, id_, number, sealed)
     for tag, text in held.items():
         if sealed := _seal_text(references, text):
-            tag_defaults.put(c, tag, sealed)
+            sentinels.put_tag_default(c, tag, sealed)
     note_schemes(c, vault)
     return len(plain)
 

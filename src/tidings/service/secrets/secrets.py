@@ -18,10 +18,10 @@ from tidings.model.watch.telling import secret_of
 from tidings.record import dataclass
 from tidings.service.show.finding import Finding, fail, ok, shorten, warn
 from tidings.service.show.records import rfc3339
-from tidings.storage.observed import pages
+from tidings.storage.observed import pages, polls
 from tidings.storage.secrets import secrets
 from tidings.storage.secrets.vault import SESSION, SIGNING
-from tidings.storage.watches import deliveries, endpoints, requests, sentinels, subscriptions, tag_defaults
+from tidings.storage.watches import deliveries, endpoints, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,7 +181,7 @@ def users(c: Connection, *, owner_id: int = 1) -> dict[str, tuple[str, ...]]:
             if sub.sentinel_id in living:
                 found.setdefault(name, set()).add(living[sub.sentinel_id])
     said = [(row.name, row.text) for row in rows]
-    said += [(f"the defaults of {tag}", text) for tag, text in tag_defaults.listing(c).items()]
+    said += [(f"the defaults of {tag}", text) for tag, text in sentinels.list_tag_defaults(c).items()]
     for who, text in said:
         for name in _NAMED.findall(text):
             found.setdefault(name, set()).add(who)
@@ -192,7 +192,7 @@ def _look_again(c: Connection, name: str, at: Instant) -> list[str]:
     """Request a poll of the pages in error that need this secret, ending their back-off."""
     living = {row.id: row.name for row in sentinels.listing(c)}
     ill = [s.page_id for i, s in pages.population(c) if s.kind and name in secret_names(i)]
-    requests.ask(c, ill, at)
+    polls.request_polls(c, ill, at)
     return sorted({living[s.sentinel_id] for s in subscriptions.listing(c, active=True) if s.page_id in ill})
 
 

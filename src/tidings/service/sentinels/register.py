@@ -43,7 +43,7 @@ from tidings.service.watch.watchlist import SENDABLE, list_channels, meaning
 from tidings.storage.observed import pages
 from tidings.storage.secrets import secrets
 from tidings.storage.secrets.vault import Vault
-from tidings.storage.watches import endpoints, sentinels, subscriptions, tag_defaults
+from tidings.storage.watches import endpoints, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -318,7 +318,7 @@ def group(connection: Connection) -> Callable[[str], Clauses | None]:
     """Return a function that finds the defaults of a tag."""
 
     def get_defaults(tag: str) -> Clauses | None:
-        text = tag_defaults.get(connection, tag)
+        text = sentinels.get_tag_default(connection, tag)
         return None if text is None else clauses_of(text)
 
     return get_defaults
@@ -334,7 +334,7 @@ def remember(connection: Connection, statement: Defaults) -> None:
     """Store defaults for their tags; existing sentinels do not change."""
     for tag in statement.tags:
         text = printer.to_text(replace(statement, tags=(tag,))) if statement.clauses.said else None
-        tag_defaults.put(connection, tag, text)
+        sentinels.put_tag_default(connection, tag, text)
 
 
 def canonical(sentinel: Sentinel, find: lifespan.Find) -> str:

@@ -160,7 +160,9 @@ def names(c: Connection) -> dict[str, list[str]]:
 
 
 def create(c: Connection, said: CreateEvent, *, settings: Settings, now: Instant) -> SourceRow:
-    """Store an event; a webhook gets its token. Raises `UsageError` if its name is taken or its source is not allowed."""
+    """Store an event; a webhook gets its token. Raises `UsageError` if its name is taken or its
+    source is not allowed.
+    """
     check_source(said.source, settings.events)
     row = outside.create(c, said.name, said.source.origin, text=to_text(said), at=now, due_at=_first_look(said, now))
     if said.source.origin == "webhook":

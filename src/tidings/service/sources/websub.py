@@ -21,13 +21,13 @@ from urllib.parse import urlencode, urljoin
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import AddressError, BudgetError
 from tidings.fetching import address
-from tidings.model.observed.hub import LONGEST, Hub
 from tidings.model.observed.unit import Estimate
+from tidings.model.observed.version import LONGEST, Hub
 from tidings.record import replace
 from tidings.service.show.finding import Finding, ok, shorten, warn
 from tidings.storage.db import leases
-from tidings.storage.observed import estimates, pages, websub
-from tidings.storage.observed.websub import HubRow
+from tidings.storage.observed import estimates, hints, pages
+from tidings.storage.observed.hints import HubRow
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
@@ -343,22 +343,22 @@ def _read(state: Mapping[str, Any]) -> Hub:
 
 
 def _load(c: Connection) -> tuple[dict[int, Mapping[str, Any]], list[HubRow]]:
-    return estimates.of_newest_versions(c, HUB), websub.listing(c)
+    return estimates.of_newest_versions(c, HUB), hints.list_hubs(c)
 
 
 def _put(c: Connection, row: HubRow, *, epoch: int) -> None:
     leases.check_epoch(c, epoch)
-    websub.put(c, row)
+    hints.put_hub(c, row)
 
 
 def _drop(c: Connection, page_id: int, *, epoch: int) -> None:
     leases.check_epoch(c, epoch)
-    websub.drop(c, page_id)
+    hints.drop_hub(c, page_id)
 
 
 def findings(c: Connection) -> Iterator[Finding]:
     """Yield `doctor`'s findings: each hub that does not notify as requested, and why if known."""
-    rows = websub.listing(c)
+    rows = hints.list_hubs(c)
     failing = [
         warn("hub", f"{row.hub}: {why}: {pages.identity(c, row.page_id).given}", MEND)
         for row in rows

@@ -1,7 +1,7 @@
 """Collect: delete the versions that are no longer needed, and their bodies (sentinels §6.1).
 
-`storage.retention` decides which; this module deletes them: page by page, rows first, then each
-body that no row names. A body with deltas on it goes after these were rewritten. Only the one
+`storage.write.retention` decides which; this module deletes them: page by page, rows first, then
+each body that no row names. A body with deltas on it goes after these were rewritten. Only the one
 poller collects, so that nobody plans with what is about to go.
 """
 
@@ -18,8 +18,8 @@ from tidings.errors import BlobError
 from tidings.record import dataclass
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import versions
-from tidings.storage.retention import retention
-from tidings.storage.retention.retention import Terms
+from tidings.storage.write import retention
+from tidings.storage.write.retention import Terms
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive

@@ -135,7 +135,9 @@ class Upkeep:
         return self._stall.error
 
     def insist(self) -> None:
-        """Raise `StaleEpochError` if the lease is lost, `StoreDamagedError` if the database is, `ClockSetBackError` if the clock was set back."""
+        """Raise `StaleEpochError` if the lease is lost, `StoreDamagedError` if the database is
+        damaged, `ClockSetBackError` if the clock was set back.
+        """
         if self._committer.lost is not None:
             raise self._committer.lost
         self._soundness.insist()

@@ -16,7 +16,7 @@ from tidings.language.dates import zone_of
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
 from tidings.scheduling.timetable.hours import ClockTimes
-from tidings.storage.watches import events, figures
+from tidings.storage.watches import events, listed
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
@@ -68,7 +68,7 @@ class WeeklyReport:
                 owners[held.row.owner_id].add(held.row.id)
         made: list[Event] = []
         for owner_id, ids in sorted(owners.items()):
-            week = await self._store.read(figures.count_between, owner_id, monday - 7 * DAY, monday)
+            week = await self._store.read(listed.count_between, owner_id, monday - 7 * DAY, monday)
             at_pace = week.pages * 7 * DAY // self._pace
             data = {"since": monday - 7 * DAY, "sentinels": len(ids), "at_pace": at_pace, **week._asdict()}
             made.append(Event(type=EventType.WEEK_REPORTED, at=now, data=data))

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 
 def ticks_of(sub: Subscription) -> FixedInterval | ClockTimes:
-    """Return the ticks of a subscription with a fixed interval, counted from its sentinel's start, or with a time of day."""
+    """Return the ticks of a subscription with a fixed interval, counted from its sentinel's start,
+    or with a time of day.
+    """
     asked = sub.interval
     if asked is None:
         message = "a subscription that is fetched on change has no ticks"
@@ -168,7 +170,7 @@ def is_doubtful(sub: Subscription, at: Instant) -> bool:
 
 
 def is_unconfirmed(sub: Subscription) -> bool:
-    """Return whether a change that the newest poll found for a subscription waits for a second poll."""
+    """Return whether a change that the newest poll found waits for a second poll."""
     return sub.missing is not None and sub.missing.is_unconfirmed
 
 
@@ -181,7 +183,9 @@ def wait_for_second(sub: Subscription, at: Instant) -> CursorMove:
 
 
 def may_begin(sub: Subscription, checked_at: Instant) -> bool:
-    """Return whether a poll at `checked_at` may count for `sub`: a sentinel that has taken nothing yet begins with a poll made after its start."""
+    """Return whether a poll at `checked_at` may count for `sub`: a sentinel that has taken nothing
+    yet begins with a poll made after its start.
+    """
     return bool(sub.row.taken) or checked_at >= (sub.row.since or sub.owner.row.created_at)
 
 
@@ -201,7 +205,7 @@ def standing_still(sub: Subscription) -> CursorMove:
 
 
 def pass_tick(sub: Subscription, at: Instant) -> CursorMove:
-    """Return the cursor of a fixed interval whose tick was satisfied at `at` and that takes nothing."""
+    """Return the cursor of a fixed interval whose tick was satisfied at `at`, without a version."""
     return replace(standing_still(sub), next_tick=_following(sub, at), ticked_at=at)
 
 

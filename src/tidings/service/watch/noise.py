@@ -19,9 +19,9 @@ from tidings.errors import UsageError
 from tidings.model.observed.poll_reason import Why
 from tidings.model.observed.unit import Estimate
 from tidings.record import dataclass
-from tidings.service.show.masked_places import KEPT, LEARNED
 from tidings.service.show.records import Record, rfc3339
 from tidings.storage.observed import estimates, pages
+from tidings.storage.observed.estimates import KEPT, LEARNED
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant

@@ -1,10 +1,12 @@
 """Page schedule: what the subscriptions of a page ask of its polls: ticks of fixed intervals and
 times of day, bounds on polls on change, and the allowed hours.
+
+And how long a page is fresh, as its server says.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidings.model.interval import NEVER
 from tidings.model.watch.timing import FetchEvery
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidings.model.interval import Duration, Instant
+    from tidings.model.observed.page import PageState
     from tidings.service.watch.watchlist import Subscription, WatchedPage
 
 _DAY = 24 * 60
@@ -181,3 +184,17 @@ def _is_served(sub: Subscription, checked_at: Instant | None) -> bool:
     if sub.interval is None:
         return not sub.row.taken
     return is_open(sub, checked_at) and ticks_of(sub).is_satisfied(next_tick(sub), checked_at)
+
+
+UNHEEDED: Final = 5
+"""One poll in this many ignores the freshness claim, so that a false one is found out."""
+
+
+def is_fresh_until(state: PageState, *, most: Duration) -> Instant:
+    """Return until when a page is fresh according to its server, at most `most` after the last
+    poll; 0: no claim.
+    """
+    is_heeded = state.fresh_doubt == 0 and state.polls % UNHEEDED != 0
+    if not is_heeded or state.fresh_until is None or state.checked_at is None:
+        return 0
+    return min(state.fresh_until, state.checked_at + most)

@@ -22,8 +22,7 @@ from typing import Final
 
 from tidings.clock import SystemClock
 from tidings.record import dataclass
-from tidings.storage.db.connection import Connection
-from tidings.storage.db.driver import DatabaseDriver
+from tidings.storage.db.connection import Connection, DatabaseDriver
 
 FOLDER: Final = Path(__file__).parents[1] / "migrations"
 WHOLE: Final = "schema.sql"

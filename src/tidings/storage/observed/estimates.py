@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from tidings.model.observed.unit import Estimate
 from tidings.storage.db.connection import Connection
@@ -55,3 +55,22 @@ def put(c: Connection, estimates: Sequence[Estimate]) -> None:
         _PUT,
         [{"name": e.name, "page_id": e.page_id, "state": to_json(dict(e.state)), "at": e.at} for e in estimates],
     )
+
+
+LEARNED: Final = "noise"
+"""The name of the rows with what was learned."""
+KEPT: Final = "noise.kept"
+"""The name of the rows with the masks that users have switched off, and on."""
+
+
+def count_masked(connection: Connection) -> dict[int, int]:
+    """Return how many places of each page are masked, for the pages with any."""
+    kept = load_all(connection, KEPT)
+    found: dict[int, int] = {}
+    for page_id, state in load_all(connection, LEARNED).items():
+        said = kept.get(page_id, {})
+        wanted = said.get("wanted", ())
+        ids = {thing["id"] for thing in state["things"] if thing["since"] or thing["id"] in wanted}
+        if number := len(ids.difference(said.get("names", ()))):
+            found[page_id] = number
+    return found

@@ -1,11 +1,13 @@
 """Hints that wait for a poll, the measured trust in their sources, and the keys of received
 signals, so that each counts once.
+
+Also subscriptions at hubs (W3C WebSub): a row for each page whose feed names one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, cast
 
 from tidings.model.interval import Instant
 from tidings.record import dataclass
@@ -108,3 +110,69 @@ def note_key(c: Connection, key: str, *, pages: int, at: Instant, forget_before:
     c.execute("DELETE FROM signal_key WHERE at < :before", before=forget_before)
     text = "INSERT INTO signal_key (taken_key, pages, at) VALUES (:key, :pages, :at)"
     c.execute(text, key=plain(key), pages=pages, at=at)
+
+
+HubState = Literal["asked", "active", "refused", "leaving"]
+
+
+@dataclass(frozen=True, slots=True)
+class HubRow:
+    """A subscription at a `hub` to the `topic` of a page. `token` is the unguessable part of the
+    callback.
+
+    `asked_at` is the last request to the hub, `until` the end of its lease, `due_at` the next
+    request; `attempts` counts requests without a usable answer, `problem` is the last error (empty:
+    none).
+    """
+
+    page_id: int
+    hub: str
+    topic: str
+    token: str
+    state: HubState
+    asked_at: Instant | None = None
+    until: Instant | None = None
+    due_at: Instant | None = None
+    attempts: int = 0
+    problem: str = ""
+
+
+_SELECT_HUBS = (
+    "SELECT page_id, hub, topic, token, state, asked_at, until, due_at, attempts, problem FROM websub ORDER BY page_id"
+)
+_PUT_HUB = (
+    "INSERT INTO websub (page_id, hub, topic, token, state, asked_at, until, due_at, attempts, problem)"
+    " VALUES (:page_id, :hub, :topic, :token, :state, :asked_at, :until, :due_at, :attempts, :problem)"
+    " ON CONFLICT (page_id) DO UPDATE SET hub = excluded.hub, topic = excluded.topic, token = excluded.token, state = excluded.state,"
+    " asked_at = excluded.asked_at, until = excluded.until, due_at = excluded.due_at, attempts = excluded.attempts, problem = excluded.problem"
+)
+
+
+def list_hubs(c: Connection) -> list[HubRow]:
+    """Return all rows, by page."""
+    return [
+        HubRow(page_id, hub, topic, token, cast("HubState", state), *rest)
+        for page_id, hub, topic, token, state, *rest in c.rows(_SELECT_HUBS)
+    ]
+
+
+def put_hub(c: Connection, row: HubRow) -> None:
+    """Store a row."""
+    c.execute(
+        _PUT_HUB,
+        page_id=row.page_id,
+        hub=plain(row.hub),
+        topic=plain(row.topic),
+        token=row.token,
+        state=row.state,
+        asked_at=row.asked_at,
+        until=row.until,
+        due_at=row.due_at,
+        attempts=row.attempts,
+        problem=plain(row.problem),
+    )
+
+
+def drop_hub(c: Connection, page_id: int) -> None:
+    """Delete a row."""
+    c.execute("DELETE FROM websub WHERE page_id = :page_id", page_id=page_id)

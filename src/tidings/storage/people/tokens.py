@@ -1,15 +1,18 @@
-"""Tokens of programs: stored as hashes, each with a scope, for an account or for the installation
-itself.
+"""Tokens of programs and sessions of people who signed in, both stored as hashes. A token has a
+scope, and is for an account or for the installation itself.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
+from tidings.clock import DAY, MINUTE
 from tidings.errors import UnknownNameError, UsageError
 from tidings.model.interval import Instant
 from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
+from tidings.storage.people import accounts
+from tidings.storage.people.accounts import AccountRow
 
 Scope = Literal["read", "edit", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "edit", "admin")
@@ -87,3 +90,51 @@ def revoke(c: Connection, name: str, *, owner_id: int | None = None) -> None:
     if name not in {row.name for row in listing(c, owner_id=owner_id)}:
         raise UnknownNameError(f"there is no token {name}; `tidings token list` shows all")
     c.execute("DELETE FROM token WHERE name = :name", name=name)
+
+
+IDLE: Final = 14 * DAY
+"""An unused session ends after this time."""
+LONGEST: Final = 90 * DAY
+"""Every session ends after this time."""
+NOTED_EVERY: Final = 10 * MINUTE
+
+
+def begin_session(c: Connection, digest: str, owner_id: int, at: Instant) -> None:
+    """Begin a session."""
+    c.execute(
+        "INSERT INTO session (hash, owner_id, created_at, used_at) VALUES (:digest, :owner_id, :at, :at)",
+        digest=digest,
+        owner_id=owner_id,
+        at=at,
+    )
+    old = {"idle": at - IDLE, "longest": at - LONGEST}
+    c.execute("DELETE FROM session WHERE used_at < :idle OR created_at < :longest", **old)
+
+
+def find_session(c: Connection, digest: str, now: Instant) -> tuple[AccountRow, Instant] | None:
+    """Return the account of a session and when its use was last stored; None if it has ended."""
+    row = c.one("SELECT owner_id, created_at, used_at FROM session WHERE hash = :digest", digest=digest)
+    if row is None or now - row[2] > IDLE or now - row[1] > LONGEST:
+        return None
+    account = accounts.get(c, row[0])
+    return None if account is None else (account, row[2])
+
+
+def use_session(c: Connection, digest: str, at: Instant) -> None:
+    """Store that a session is in use."""
+    c.execute("UPDATE session SET used_at = :at WHERE hash = :digest", digest=digest, at=at)
+
+
+def end_session(c: Connection, digest: str) -> None:
+    """End a session."""
+    c.execute("DELETE FROM session WHERE hash = :digest", digest=digest)
+
+
+def end_sessions(c: Connection, owner_id: int) -> None:
+    """End all sessions of an account."""
+    c.execute("DELETE FROM session WHERE owner_id = :owner_id", owner_id=owner_id)
+
+
+def clear_sessions(c: Connection) -> None:
+    """End the sessions of all accounts."""
+    c.execute("DELETE FROM session")

@@ -1,4 +1,8 @@
-"""The event log: numbered without a gap in the order of commits (contracts §3)."""
+"""The event log: numbered without a gap in the order of commits (contracts §3).
+
+Rules follow the log: their states are plain JSON, and timers are due instants that survive a
+restart (sentinels §2.3).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import Any
 
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
-from tidings.model.observed.unit import Event
+from tidings.model.observed.unit import Event, RuleState, Timer
 from tidings.record import dataclass
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.values import from_json, to_json
@@ -129,3 +133,88 @@ def instant(c: Connection, seq: int) -> Instant | None:
 def last_seq(c: Connection) -> int:
     """Return the number of the newest event, 0 if there is none."""
     return int(c.value("SELECT last_seq FROM owner WHERE id = :owner_id", owner_id=OWNER) or 0)
+
+
+_GET_STATE = "SELECT state FROM rule_state WHERE sentinel_id = :sentinel_id AND name = :name"
+_PUT_STATE = (
+    "INSERT INTO rule_state (sentinel_id, name, state) VALUES (:sentinel_id, :name, :state)"
+    " ON CONFLICT (sentinel_id, name) DO UPDATE SET state = excluded.state"
+)
+_DELETE_STATE = "DELETE FROM rule_state WHERE sentinel_id = :sentinel_id AND name = :name"
+
+
+def get_rule_state(c: Connection, sentinel_id: int, name: str) -> Mapping[str, Any] | None:
+    """Return the state of a rule, or None."""
+    state = c.value(_GET_STATE, sentinel_id=sentinel_id, name=name)
+    if state is None:
+        return None
+    found: Mapping[str, Any] = from_json(state)
+    return found
+
+
+def list_rule_states(c: Connection, name: str) -> list[tuple[int, Mapping[str, Any]]]:
+    """Return (sentinel, state) of all rules of that name, in the order of the sentinels."""
+    text = "SELECT sentinel_id, state FROM rule_state WHERE name = :name ORDER BY sentinel_id"
+    return [(sentinel_id, from_json(state)) for sentinel_id, state in c.rows(text, name=name)]
+
+
+def get_followed(c: Connection) -> int:
+    """Return the number of the last event that all rules have processed."""
+    return int(c.value("SELECT rules_seq FROM owner WHERE id = :owner_id", owner_id=OWNER) or 0)
+
+
+def set_followed(c: Connection, seq: int, *, forget: str) -> None:
+    """Store how far all rules have followed the log, and delete the states of name `forget`, which
+    were needed until then.
+    """
+    c.execute("UPDATE owner SET rules_seq = :seq WHERE id = :owner_id", seq=seq, owner_id=OWNER)
+    c.execute("DELETE FROM rule_state WHERE name = :name", name=forget)
+
+
+def put_rule_states(c: Connection, states: Sequence[RuleState]) -> None:
+    """Store states; None deletes one."""
+    for rule in states:
+        key = {"sentinel_id": rule.sentinel_id, "name": rule.name}
+        if rule.state is None:
+            c.execute(_DELETE_STATE, **key)
+        else:
+            c.execute(_PUT_STATE, **key, state=to_json(dict(rule.state)))
+
+
+_SELECT_TIMER = "SELECT kind, ref, due_at, data FROM timer"
+_PUT_TIMER = (
+    "INSERT INTO timer (kind, ref, due_at, data) VALUES (:kind, :ref, :due_at, :data)"
+    " ON CONFLICT (kind, ref) DO UPDATE SET due_at = excluded.due_at, data = excluded.data"
+)
+
+
+def due_timers(c: Connection, now: Instant) -> list[Timer]:
+    """Return the due timers, in the order in which they were due."""
+    return [
+        _to_timer(row) for row in c.rows(f"{_SELECT_TIMER} WHERE due_at <= :now ORDER BY due_at, kind, ref", now=now)
+    ]
+
+
+def next_due(c: Connection) -> Instant | None:
+    """Return when the next timer is due, or None."""
+    found: Instant | None = c.value("SELECT min(due_at) FROM timer")
+    return found
+
+
+def cancel_timer(c: Connection, kind: str, ref: int) -> None:
+    """Delete a timer, if it exists."""
+    c.execute("DELETE FROM timer WHERE kind = :kind AND ref = :ref", kind=kind, ref=ref)
+
+
+def put_timers(c: Connection, timers: Sequence[Timer]) -> None:
+    """Store timers in their order; one without `due_at` is deleted."""
+    for timer in timers:
+        if timer.due_at is None:
+            cancel_timer(c, timer.kind, timer.ref)
+        else:
+            c.execute(_PUT_TIMER, kind=timer.kind, ref=timer.ref, due_at=timer.due_at, data=to_json(dict(timer.data)))
+
+
+def _to_timer(row: tuple[Any, ...]) -> Timer:
+    kind, ref, due_at, data = row
+    return Timer(kind=kind, ref=ref, due_at=due_at, data=from_json(data))

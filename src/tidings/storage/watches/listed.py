@@ -1,10 +1,16 @@
-"""Rows for screens: sentinels in a table, and pages in search results."""
+"""Queries over several tables: sentinels for screens, pages in search results, whole tables for
+exports, and counts for monitoring and for the weekly report.
+
+Whole tables are read in pages of a few hundred rows, oldest first: an export never holds more than
+one. `viewer` is the owner for whom it is (None: all); `names` narrow to sentinels (empty: all).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from tidings.model.interval import Instant
 from tidings.record import dataclass
 from tidings.storage.db.connection import Connection, select
 from tidings.storage.db.values import to_json
@@ -161,3 +167,132 @@ def find_pages(
         urls[page_id] = url
         names.setdefault(page_id, {})[name] = None
     return {page_id: FindablePage(page_id, url, tuple(names[page_id])) for page_id, url in urls.items()}
+
+
+Read = Callable[..., Any]
+"""Runs a function of a connection in a transaction of its own."""
+AT_ONCE: Final = 500
+_CHANGES: Final = (
+    "SELECT ch.detected_at, ch.id FROM change ch JOIN sentinel s ON s.id = ch.sentinel_id",
+    "(ch.detected_at > :first OR (ch.detected_at = :first AND ch.id > :second))",
+    "ORDER BY ch.detected_at, ch.id LIMIT :limit",
+)
+_POLLS: Final = (
+    "SELECT poll.id, 0 FROM poll",
+    "poll.id > :first AND poll.id > :second AND poll.outcome IS NOT NULL",
+    "ORDER BY poll.id LIMIT :limit",
+)
+_VERSIONS: Final = (
+    "SELECT version.page_id, version.seq FROM version",
+    "(version.page_id > :first OR (version.page_id = :first AND version.seq < :second))",
+    "ORDER BY version.page_id, version.seq DESC LIMIT :limit",
+)
+
+
+def change_keys(read: Read, viewer: int | None, names: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the ids of changes that were notified, some at a time."""
+    for keys in _pages(read, _CHANGES, (-1, ""), ["ch.quiet = 0", *restrict_to_viewer(viewer)], viewer, names, "s"):
+        yield [key for _, key in keys]
+
+
+def poll_keys(read: Read, viewer: int | None, names: Sequence[str]) -> Iterator[list[int]]:
+    """Yield the numbers of checks that have ended, some at a time."""
+    for keys in _pages(read, _POLLS, (0, 0), [], viewer, names, "poll"):
+        yield [key for key, _ in keys]
+
+
+def version_keys(read: Read, viewer: int | None, names: Sequence[str]) -> Iterator[list[tuple[int, int]]]:
+    """Yield (page, number) of stored versions, some at a time: page by page, the newest first,
+    so that a body is restored from the one before it.
+    """
+    yield from _pages(read, _VERSIONS, (0, 2**62), [], viewer, names, "version")
+
+
+def _pages(
+    read: Read,
+    query: tuple[str, str, str],
+    first: tuple[Any, Any],
+    conditions: Sequence[str],
+    viewer: int | None,
+    names: Sequence[str],
+    table: str,
+) -> Iterator[list[tuple[Any, Any]]]:
+    base, after, tail = query
+    wanted = [*conditions, after]
+    if table == "s":
+        wanted += [_match_names("s", names)] if names else []
+    elif viewer is not None or names:
+        inner = [
+            f"u.page_id = {table}.page_id",
+            *restrict_to_viewer(viewer),
+            *([_match_names("s", names)] if names else []),
+        ]
+        seen = "SELECT 1 FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"
+        wanted.append(f"EXISTS ({select(seen, inner)})")
+    given: dict[str, Any] = {f"name{number}": name for number, name in enumerate(names)}
+    given |= {} if viewer is None else {"viewer": viewer}
+    text, key = select(base, wanted, tail), first
+    while keys := read(_fetch, text, {**given, "first": key[0], "second": key[1], "limit": AT_ONCE}):
+        yield keys
+        key = keys[-1]
+
+
+def _fetch(c: Connection, text: str, given: dict[str, Any]) -> list[tuple[Any, Any]]:
+    return [(first, second) for first, second in c.rows(text, **given)]
+
+
+def _match_names(alias: str, names: Sequence[str]) -> str:
+    marks = ", ".join(f":name{number}" for number in range(len(names)))
+    return f"{alias}.name IN ({marks})"
+
+
+_COUNT_PAGES: Final = (
+    "SELECT count(DISTINCT p.id) FROM page p JOIN subscription u ON u.page_id = p.id"
+    " JOIN sentinel s ON s.id = u.sentinel_id"
+    " WHERE u.active = 1 AND u.left_at IS NULL"
+)
+_OWN_PAGES: Final = f"{_COUNT_PAGES} AND s.owner_id = :owner"
+_WEEK: Final = f"""SELECT
+  ({_OWN_PAGES}),
+  ({_OWN_PAGES} AND p.health = 'error'),
+  (SELECT count(*) FROM change ch JOIN sentinel s ON s.id = ch.sentinel_id
+    WHERE ch.detected_at >= :since AND ch.detected_at < :until AND ch.quiet = 0 AND s.owner_id = :owner),
+  (SELECT count(*) FROM delivery d JOIN sentinel s ON s.id = d.sentinel_id
+    WHERE d.status = 'dead' AND d.finished_at >= :since AND d.finished_at < :until AND s.owner_id = :owner)"""
+_POLLS_BETWEEN: Final = """SELECT count(*), sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END) FROM poll
+  WHERE finished_at >= :since AND finished_at < :until AND page_id IN
+    (SELECT u.page_id FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id WHERE s.owner_id = :owner)"""
+
+
+class Now(NamedTuple):
+    """The numbers of watched pages, of failing ones, and of waiting deliveries."""
+
+    pages: int
+    in_error: int
+    pending: int
+
+
+class WeekFigures(NamedTuple):
+    """The numbers of an owner's pages, of failing ones, and of the changes, dead letters and polls
+    of a period.
+    """
+
+    pages: int
+    in_error: int
+    changes: int
+    given_up: int
+    polls: int
+    failed: int
+
+
+def count_now(c: Connection) -> Now:
+    """Return the current numbers."""
+    pages, in_error = c.value(_COUNT_PAGES), c.value(f"{_COUNT_PAGES} AND p.health = 'error'")
+    return Now(pages, in_error, c.value("SELECT count(*) FROM delivery WHERE status = 'waiting'"))
+
+
+def count_between(c: Connection, owner_id: int, since: Instant, until: Instant) -> WeekFigures:
+    """Return the figures of an owner for [since, until) (µs)."""
+    polls, failed = c.one(_POLLS_BETWEEN, owner=owner_id, since=since, until=until) or (0, 0)
+    pages, in_error, found, dead = c.one(_WEEK, owner=owner_id, since=since, until=until) or (0, 0, 0, 0)
+    return WeekFigures(pages, in_error, found, dead, polls, int(failed or 0))

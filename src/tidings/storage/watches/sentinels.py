@@ -1,4 +1,7 @@
-"""Sentinels: what users asked for, and the state of each in its life (sentinels §2)."""
+"""Sentinels: what users asked for, and the state of each in its life (sentinels §2).
+
+Also the defaults of tags: `Defaults For Tags …`, as the language prints it, per tag.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from tidings.storage.db.connection import Connection, select
 from tidings.storage.observed import pages
 from tidings.storage.watches import events
 from tidings.storage.watches import subscriptions as subscription_rows
+from tidings.storage.watches.events import OWNER
 from tidings.storage.watches.subscriptions import SubscriptionRow
 from tidings.storage.watches.subscriptions import listing as subscriptions
 
@@ -552,3 +556,31 @@ def _with_tags(c: Connection, rows: list[tuple[Any, ...]]) -> list[SentinelRow]:
     for sentinel_id, name in found:
         tags.setdefault(sentinel_id, []).append(name)
     return [SentinelRow(*[*row[:12], tuple(tags.get(row[0], ())), *row[12:]]) for row in rows]
+
+
+_GET_DEFAULT = "SELECT text FROM tag_default WHERE owner_id = :owner_id AND tag = :tag"
+_PUT_DEFAULT = (
+    "INSERT INTO tag_default (owner_id, tag, text) VALUES (:owner_id, :tag, :text)"
+    " ON CONFLICT (owner_id, tag) DO UPDATE SET text = excluded.text"
+)
+_DELETE_DEFAULT = "DELETE FROM tag_default WHERE owner_id = :owner_id AND tag = :tag"
+_LIST_DEFAULTS = "SELECT tag, text FROM tag_default WHERE owner_id = :owner_id ORDER BY tag"
+
+
+def get_tag_default(c: Connection, tag: str) -> str | None:
+    """Return the statement of a tag, or None."""
+    text: str | None = c.value(_GET_DEFAULT, owner_id=OWNER, tag=tag)
+    return text
+
+
+def put_tag_default(c: Connection, tag: str, text: str | None) -> None:
+    """Store the statement of a tag; None deletes it."""
+    if text is None:
+        c.execute(_DELETE_DEFAULT, owner_id=OWNER, tag=tag)
+    else:
+        c.execute(_PUT_DEFAULT, owner_id=OWNER, tag=tag, text=text)
+
+
+def list_tag_defaults(c: Connection) -> dict[str, str]:
+    """Return the statement of each tag that has one, in alphabetical order."""
+    return dict(c.rows(_LIST_DEFAULTS, owner_id=OWNER))

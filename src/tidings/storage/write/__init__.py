@@ -1,4 +1,4 @@
-"""The writers: units committed whole, charges paid before a request leaves, instants of a wrong
-clock corrected, invariants checked. The service writes through `store` only. Nothing else writes
-results of polls.
+"""The writers: units committed whole, charges paid before a request leaves, old versions deleted,
+instants of a wrong clock corrected, invariants checked. The service writes through `store` only.
+Nothing else writes results of polls.
 """

@@ -16,19 +16,9 @@ from tidings.record import dataclass, replace
 from tidings.storage.db import instance, leases
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain
-from tidings.storage.observed import comparisons, estimates, hosts, members, pages, polls, versions
-from tidings.storage.retention import retention
-from tidings.storage.watches import (
-    changes,
-    deliveries,
-    endpoints,
-    events,
-    requests,
-    rules,
-    sentinels,
-    subscriptions,
-    values,
-)
+from tidings.storage.observed import estimates, hosts, members, pages, polls, versions
+from tidings.storage.watches import changes, deliveries, endpoints, events, sentinels, subscriptions, values
+from tidings.storage.write import retention
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +146,8 @@ def _write_pages(c: Connection, units: Iterable[Unit]) -> None:
 def _write_states(c: Connection, units: Sequence[Unit]) -> None:
     hosts.put(c, list(chain.from_iterable(unit.hosts for unit in units)))
     estimates.put(c, list(chain.from_iterable(unit.estimates for unit in units)))
-    rules.put_timers(c, list(chain.from_iterable(unit.timers for unit in units)))
-    rules.put(c, list(chain.from_iterable(unit.rules for unit in units)))
+    events.put_timers(c, list(chain.from_iterable(unit.timers for unit in units)))
+    events.put_rule_states(c, list(chain.from_iterable(unit.rules for unit in units)))
     values.add(c, chain.from_iterable(unit.values for unit in units))
     endpoints.move(c, list(chain.from_iterable(unit.endpoints for unit in units)))
     deliveries.finish(c, list(chain.from_iterable(unit.results for unit in units)))
@@ -166,12 +156,12 @@ def _write_states(c: Connection, units: Sequence[Unit]) -> None:
         if unit.frames is not None:
             members.put_frames(c, _page_of(unit), unit.frames)
         retention.add(c, unit.garbage, at=unit.at)
-        requests.answer(c, unit.answered, poll_id=0 if unit.poll is None else unit.poll.poll_id)
+        polls.answer_requests(c, unit.answered, poll_id=0 if unit.poll is None else unit.poll.poll_id)
 
 
 def _write_comparisons(c: Connection, units: Sequence[Unit]) -> None:
     for unit in units:
-        comparisons.put(c, unit.comparisons, at=unit.at)
+        versions.put_pending(c, unit.comparisons, at=unit.at)
     digests = [(_page_of(unit), seq, digest) for unit in units for seq, digest in unit.digests]
     versions.put_digests(c, digests)
     versions.forget_digests(c, {page_id for page_id, _, _ in digests})

@@ -21,8 +21,7 @@ from tidings.model.observed.unit import Charged, Event, Grant, Unit
 from tidings.record import dataclass
 from tidings.storage.db import leases
 from tidings.storage.db.connection import Connection
-from tidings.storage.db.database import Database
-from tidings.storage.db.patience import Outage
+from tidings.storage.db.database import Database, Outage
 from tidings.storage.watches import events
 from tidings.storage.write import charge
 from tidings.storage.write.commit import Committed, Keep, commit

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidings import __version__
 from tidings.clock import DAY
-from tidings.service.explain.plan_list import list_coming_polls
-from tidings.service.explain.plan_summary import summarize_plan
+from tidings.service.explain.plan_summary import list_coming_polls, summarize_plan
 from tidings.service.health.trouble import Health
 from tidings.settings import table
 from tidings.storage.observed import polls

@@ -10,7 +10,6 @@ from msgspec import UNSET
 
 from tidings.clock import DAY
 from tidings.service.people import accounts as accounts_of
-from tidings.service.people import leaving
 from tidings.service.people import tokens as tokens_of
 from tidings.storage.people import accounts, tokens
 from tidings.storage.watches.events import OWNER
@@ -57,8 +56,8 @@ async def alter_user(call: Call) -> Any:
 async def remove_user(call: Call) -> Any:
     """Remove an account with all that is only its own."""
     row = await call.read(accounts.get_by_name, call.get_parameter("user"))
-    count = await call.write(leaving.remove, row.name, call.desk.clock.wall())
-    await asyncio.to_thread(leaving.forget_searches, call.desk.settings.data, row.id)
+    count = await call.write(accounts_of.remove, row.name, call.desk.clock.wall())
+    await asyncio.to_thread(accounts_of.forget_searches, call.desk.settings.data, row.id)
     call.desk.forget_health()
     return {"sentinels": count}
 
@@ -66,7 +65,9 @@ async def remove_user(call: Call) -> Any:
 async def export_user(call: Call) -> Any:
     """Return all stored data of an account."""
     desk = call.desk
-    return await call.read(leaving.export, call.get_parameter("user"), data=desk.settings.data, now=desk.clock.wall())
+    return await call.read(
+        accounts_of.export, call.get_parameter("user"), data=desk.settings.data, now=desk.clock.wall()
+    )
 
 
 async def list_tokens(call: Call) -> Any:

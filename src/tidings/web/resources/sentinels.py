@@ -13,8 +13,9 @@ from tidings.model.watch.sentinel import Command, Sentinel
 from tidings.service.sentinels import apply, register
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.service.watch import by_name
+from tidings.storage.observed import polls
 from tidings.storage.people import accounts
-from tidings.storage.watches import requests, sentinels, subscriptions
+from tidings.storage.watches import sentinels, subscriptions
 from tidings.web.problems import ProblemError
 from tidings.web.resources.operation import Reply, Text, check_match, etag_of
 from tidings.web.resources.pages_of_lists import after_number, page
@@ -101,7 +102,7 @@ def _create(
     for row in done.made:
         sentinels.give(c, row.id, asker.owner_id)
         held = [sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)]
-        requests.ask(c, held, now, sentinel_id=row.id)
+        polls.request_polls(c, held, now, sentinel_id=row.id)
     owners = accounts.names(c)
 
     def list_given(rows: tuple[SentinelRow, ...]) -> list[dict[str, Any]]:
@@ -197,7 +198,7 @@ async def check(call: Call) -> Any:
     def write(c: Connection, name: str, now: Instant) -> int:
         row = by_name.find(c, name)
         held = [sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)]
-        return len(requests.ask(c, held, now, sentinel_id=row.id))
+        return len(polls.request_polls(c, held, now, sentinel_id=row.id))
 
     asked = await call.write(write, call.get_parameter("name"), call.desk.clock.wall())
     return Reply({"requests": asked}, HTTPStatus.ACCEPTED)

@@ -13,7 +13,6 @@ from starlette.responses import RedirectResponse, Response
 from tidings.clock import DAY, MINUTE
 from tidings.errors import TidingsError, UsageError
 from tidings.service.people import accounts as accounts_of
-from tidings.service.people import leaving
 from tidings.service.people import tokens as tokens_of
 from tidings.storage.observed import polls
 from tidings.storage.people import accounts, tokens
@@ -141,6 +140,6 @@ async def _make_token(request: Request, desk: Desk, form: SentForm) -> Response:
 
 async def _export(request: Request, desk: Desk) -> Response:
     name = request.state.asker.name
-    found = await desk.store.read(leaving.export, name, data=desk.settings.data, now=desk.clock.wall())
+    found = await desk.store.read(accounts_of.export, name, data=desk.settings.data, now=desk.clock.wall())
     headers = {"content-disposition": 'attachment; filename="tidings-account.json"', "cache-control": "no-store"}
     return Response(json.dumps(found, ensure_ascii=False, indent=1).encode(), 200, headers, "application/json")

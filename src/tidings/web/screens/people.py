@@ -12,9 +12,8 @@ from starlette.responses import RedirectResponse
 from tidings.clock import MINUTE
 from tidings.errors import TidingsError, UsageError
 from tidings.service.people import accounts as accounts_of
-from tidings.service.people import leaving
 from tidings.service.people import tokens as tokens_of
-from tidings.storage.people import accounts, sessions, tokens
+from tidings.storage.people import accounts, tokens
 from tidings.web.access import cookie_name
 from tidings.web.markup import forms
 from tidings.web.markup.catalogue import say, sentences
@@ -112,11 +111,11 @@ async def begin_session(request: Request, desk: Desk, row: AccountRow, where: st
     """
     cookie, id_ = cookie_name(desk.settings.serve), secrets.token_urlsafe(32)
     if before := request.cookies.get(cookie):
-        await desk.store.write(sessions.end, tokens_of.hash_of(before))
-    await desk.store.write(sessions.begin, tokens_of.hash_of(id_), row.id, desk.clock.wall())
+        await desk.store.write(tokens.end_session, tokens_of.hash_of(before))
+    await desk.store.write(tokens.begin_session, tokens_of.hash_of(id_), row.id, desk.clock.wall())
     answer = RedirectResponse(where, HTTPStatus.SEE_OTHER)
     is_secure = cookie.startswith("__Host-")
-    seconds = sessions.IDLE // 1_000_000
+    seconds = tokens.IDLE // 1_000_000
     answer.set_cookie(cookie, id_, max_age=seconds, path="/", secure=is_secure, httponly=True, samesite="lax")
     return answer
 
@@ -125,7 +124,7 @@ async def leave(request: Request, desk: Desk) -> Response:
     """Sign out."""
     cookie = cookie_name(desk.settings.serve)
     if shown := request.cookies.get(cookie):
-        await desk.store.write(sessions.end, tokens_of.hash_of(shown))
+        await desk.store.write(tokens.end_session, tokens_of.hash_of(shown))
     answer = RedirectResponse("/login", HTTPStatus.SEE_OTHER)
     answer.delete_cookie(cookie, path="/", secure=cookie.startswith("__Host-"), httponly=True, samesite="lax")
     return answer
@@ -179,8 +178,8 @@ async def act_on_users(request: Request, desk: Desk) -> Response:
                 await desk.store.write(accounts_of.set_password, name, kept)
             case "remove":
                 row = await desk.store.read(accounts.get_by_name, name)
-                await desk.store.write(leaving.remove, name, now)
-                await asyncio.to_thread(leaving.forget_searches, desk.settings.data, row.id)
+                await desk.store.write(accounts_of.remove, name, now)
+                await asyncio.to_thread(accounts_of.forget_searches, desk.settings.data, row.id)
             case "revoke":
                 await desk.store.write(tokens.revoke, form.one("token"))
             case _:

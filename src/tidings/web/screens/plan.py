@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from tidings.clock import DAY, HOUR
 from tidings.record import dataclass
-from tidings.service.explain.plan_list import list_coming_polls
-from tidings.service.explain.plan_summary import purses, summarize_plan
+from tidings.service.explain.plan_summary import list_coming_polls, purses, summarize_plan
 from tidings.service.on_demand.simulation import other_settings, read_history
 from tidings.storage.observed import polls
 from tidings.web.markup.catalogue import say

@@ -16,7 +16,7 @@ from tidings.model.watch.sentinel import Sentinel
 from tidings.record import dataclass
 from tidings.service.explain.explain_sentinel import list_polls
 from tidings.service.explain.page_report import PageReport, reports
-from tidings.service.explain.plan_list import ComingPoll
+from tidings.service.explain.plan_summary import ComingPoll
 from tidings.service.sentinels import apply, register
 from tidings.service.show.records import change_record
 from tidings.service.watch import by_name, noise

@@ -11,8 +11,7 @@ from tidings.detection.kinds.registry import KINDS
 from tidings.document.parse import parse
 from tidings.document.select.extraction import Extraction
 from tidings.model.observed.change import Edit
-from tidings.model.watch.extract import StopWords
-from tidings.model.watch.interest import Interest, Selector
+from tidings.model.watch.interest import Interest, Selector, StopWords
 
 PARTS = (
     "one two three four {} five six seven",

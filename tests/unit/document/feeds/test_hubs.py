@@ -5,7 +5,7 @@ import pytest
 from tidings.document.data.structured import root_of
 from tidings.document.feeds.feeds import hub_of
 from tidings.document.parse import parse
-from tidings.model.observed.hub import LONGEST, Hub
+from tidings.model.observed.version import LONGEST, Hub
 
 ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title>{}<entry><title>e</title>
 <link rel="hub" href="https://evil.example/"/></entry></feed>"""

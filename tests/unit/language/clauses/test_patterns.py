@@ -9,7 +9,7 @@ from tidings.language.expressions import quote
 from tidings.language.parser import parse, recall
 from tidings.language.write.printer import to_text
 from tidings.language.yaml.form import load, to_yaml
-from tidings.model.watch.extract import HIDDEN
+from tidings.model.watch.interest import HIDDEN
 from tidings.model.watch.sentinel import Selector, Sentinel
 
 HEAD = "Create Sentinel a Using https://x.example Monitor words Select "

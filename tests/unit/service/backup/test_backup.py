@@ -14,8 +14,7 @@ from tidings.clock import HOUR
 from tidings.errors import BackupError, StoreBusyError, StoreFullError
 from tidings.service.backup import backup
 from tidings.service.backup.backup import back_up
-from tidings.service.backup.restore import restore
-from tidings.service.backup.verify import verify
+from tidings.service.backup.restore import restore, verify
 from tidings.settings import load
 from tidings.storage.db.database import copy_to, open_database
 from tidings.storage.observed import versions

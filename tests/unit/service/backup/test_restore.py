@@ -20,7 +20,7 @@ from tidings.settings import load
 from tidings.storage.db import instance
 from tidings.storage.db.database import open_database
 from tidings.storage.db.lock import PollerLock
-from tidings.storage.people import sessions
+from tidings.storage.people import tokens
 from tidings.storage.watches import outside, sentinels
 
 
@@ -65,14 +65,14 @@ def test_a_restore_signs_nobody_in(tmp_path):
     """A session that was ended after the backup does not come back with it."""
     source = fill(tmp_path / "new", "new")
     with contextlib.closing(open_database(source)) as database:
-        database.write(sessions.begin, "digest", 1, NOON)
+        database.write(tokens.begin_session, "digest", 1, NOON)
     back_up(source, tmp_path / "b.tar", at=NOON)
     settings = load(tmp_path / "data", environment={})
 
     restore(settings, tmp_path / "b.tar", at=NOON, ask=None)
 
     with contextlib.closing(open_database(settings, create=False)) as database:
-        assert database.read(sessions.find, "digest", NOON) is None
+        assert database.read(tokens.find_session, "digest", NOON) is None
 
 
 def test_a_running_service_is_not_disturbed(tmp_path):

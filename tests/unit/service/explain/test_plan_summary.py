@@ -14,8 +14,7 @@ from tidings.clock import DAY, HOUR
 from tidings.model.observed.unit import Event
 from tidings.model.watch.weight import WHOLE
 from tidings.service.explain.explain_sentinel import Prospect
-from tidings.service.explain.plan_list import ComingPoll
-from tidings.service.explain.plan_summary import FRESH, PRICED, findings, render_cost, summarize_plan
+from tidings.service.explain.plan_summary import FRESH, PRICED, ComingPoll, findings, render_cost, summarize_plan
 from tidings.settings import BudgetSettings, ScheduleSettings, Settings, load
 from tidings.storage.watches import events
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tidings.service.imports.formats import read
 from tidings.service.imports.judge import judge
+from tidings.service.imports.take_in import read
 
 SETTINGS = {
     "settings": {

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tidings.service.imports.draft import name_of
-from tidings.service.imports.formats import read
 from tidings.service.imports.judge import judge
+from tidings.service.imports.take_in import read
 
 DISTILL = {
     "client": {"local": 1},

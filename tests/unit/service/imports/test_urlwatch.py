@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from tidings.service.imports.draft import name_of
-from tidings.service.imports.formats import read
 from tidings.service.imports.judge import judge
+from tidings.service.imports.take_in import read
 
 FILES = Path(__file__).parents[3] / "imports"
 T, A, R = "translated", "approximated", "refused"

@@ -17,10 +17,9 @@ from tidings.model.observed.outcome import Failed, Fetched, FetchRequest
 from tidings.model.observed.page import HostState
 from tidings.model.secret import Secret
 from tidings.service.machines import remote_fetcher, remote_poller
-from tidings.service.machines.mailbox import Mailbox, SharedRobots
 from tidings.service.machines.remote_fetcher import RemoteFetcher
 from tidings.service.machines.remote_poller import RemotePoller
-from tidings.service.machines.wire import make_key, sign, unpack
+from tidings.service.machines.wire import Mailbox, SharedRobots, make_key, sign, unpack
 
 URL = "http://a.example/"
 REQUEST = FetchRequest(url=URL, headers=(("X-Key", Secret("hidden")),))

@@ -6,12 +6,11 @@ from tests.world import World, serve
 from tidings.clock import DAY, HOUR
 from tidings.errors import UnknownNameError, UsageError
 from tidings.service.people import accounts as accounts_of
-from tidings.service.people import leaving, tokens
-from tidings.storage.people import accounts, sessions
+from tidings.service.people import tokens
+from tidings.storage.people import accounts
 from tidings.storage.people import tokens as rows
-from tidings.storage.retention import retention
 from tidings.storage.watches import sentinels
-from tidings.storage.write import invariants
+from tidings.storage.write import invariants, retention
 
 
 @pytest.fixture
@@ -67,11 +66,11 @@ def test_an_admin_is_always_left(world):
     now = world.clock.wall()
     for name, role in (("ada", "admin"), ("bob", "reader")):
         world.write(accounts_of.add, name, role, hash_password(), at=now)
-    for verb in (lambda c: accounts_of.set_role(c, "ada", "reader"), lambda c: leaving.remove(c, "ada", now)):
+    for verb in (lambda c: accounts_of.set_role(c, "ada", "reader"), lambda c: accounts_of.remove(c, "ada", now)):
         with pytest.raises(UsageError, match="only admin"):
             world.write(verb)
     world.write(accounts_of.set_role, "bob", "admin")
-    world.write(leaving.remove, "ada", now)
+    world.write(accounts_of.remove, "ada", now)
 
     assert ["bob"] == [row.name for row in world.read(accounts.listing)]
 
@@ -94,10 +93,10 @@ def test_who_leaves_is_exported_whole_and_leaves_nothing(world):
         service.settle()
         world.page("/hers", page.format(secret, "two"))
         service.pass_time(HOUR)
-        exported = world.read(leaving.export, "anna", data=world.settings.data, now=world.clock.wall())
+        exported = world.read(accounts_of.export, "anna", data=world.settings.data, now=world.clock.wall())
         assert [secret] == [one["name"] for one in exported["sentinels"]]
         assert 1 == len(exported["changes"])
-        assert 1 == world.write(leaving.remove, "anna", world.clock.wall())
+        assert 1 == world.write(accounts_of.remove, "anna", world.clock.wall())
         assert world.read(retention.orphans, 100)
         service.pass_time(HOUR)
 
@@ -112,11 +111,11 @@ def test_a_session_ends_by_itself(world):
     """Two weeks after its last use, and after three months in any case."""
     now = world.clock.wall()
     row = world.write(accounts_of.add, "anna", "editor", hash_password(), at=now)
-    world.write(sessions.begin, "d", row.id, now)
+    world.write(rows.begin_session, "d", row.id, now)
 
-    assert row == world.read(sessions.find, "d", now + sessions.IDLE)[0]
-    assert world.read(sessions.find, "d", now + sessions.IDLE + 1) is None
-    world.write(sessions.use, "d", now + sessions.LONGEST)
-    assert world.read(sessions.find, "d", now + sessions.LONGEST + 1) is None
-    world.write(sessions.end_all, row.id)
-    assert world.read(sessions.find, "d", now) is None
+    assert row == world.read(rows.find_session, "d", now + rows.IDLE)[0]
+    assert world.read(rows.find_session, "d", now + rows.IDLE + 1) is None
+    world.write(rows.use_session, "d", now + rows.LONGEST)
+    assert world.read(rows.find_session, "d", now + rows.LONGEST + 1) is None
+    world.write(rows.end_sessions, row.id)
+    assert world.read(rows.find_session, "d", now) is None

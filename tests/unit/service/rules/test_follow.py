@@ -36,7 +36,7 @@ from tidings.service.watch.watchlist import WatchedSentinel, Watchlist
 from tidings.settings import load
 from tidings.storage.db import leases
 from tidings.storage.db.database import Database, open_database
-from tidings.storage.watches import deliveries, events, outside, rules, sentinels
+from tidings.storage.watches import deliveries, events, outside, sentinels
 from tidings.storage.write.commit import Committed
 from tidings.storage.write.store import Store
 
@@ -256,7 +256,7 @@ def test_rules_go_with_their_sentinel_after_their_last_deed(home: Home):
     run(story())
 
     assert [("one", f"1 at {2 * MINUTE}", 3, 4)] == home.list_reported()
-    assert [] == home.door.read(rules.listing, NAME)
+    assert [] == home.door.read(events.list_rule_states, NAME)
     assert {one: None} == home.behaviour.settled_with
 
 
@@ -275,7 +275,7 @@ def test_what_comes_after_the_end_is_told_too(home: Home):
     run(story())
 
     assert [("one", f"1 at {2 * MINUTE}", 4, 4)] == home.list_reported()
-    assert [] == home.door.read(rules.listing, NAME)
+    assert [] == home.door.read(events.list_rule_states, NAME)
 
 
 def test_a_sentinel_that_needs_no_rules_has_none(home: Home):
@@ -291,7 +291,7 @@ def test_a_sentinel_that_needs_no_rules_has_none(home: Home):
 
     run(story())
 
-    assert [] == home.door.read(rules.listing, NAME)
+    assert [] == home.door.read(events.list_rule_states, NAME)
 
 
 def test_a_fault_of_a_behaviour_costs_no_other_sentinel_anything(home: Home, monkeypatch: pytest.MonkeyPatch):

@@ -3,7 +3,7 @@ import operator
 import time
 
 from tidings.fetching.guard import OutboundDoor
-from tidings.isolation.limits import JobLimits
+from tidings.isolation.runner import JobLimits
 from tidings.isolation.runners import RUNNERS
 from tidings.notification.channel import Refused, Sent
 from tidings.service.run.senders import GuardedErrands

@@ -15,9 +15,9 @@ from tests.cables import Cable, End
 from tests.stores import Products, World
 from tidings.errors import StoreBusyError, StoreLostError
 from tidings.settings import Settings
-from tidings.storage.db import patience, postgres
+from tidings.storage.db import postgres
 from tidings.storage.db.connection import Connection
-from tidings.storage.db.database import Database, open_database
+from tidings.storage.db.database import Database, Patience, open_database
 from tidings.storage.db.postgres import by_name, by_place
 from tidings.storage.secrets import secrets
 
@@ -137,7 +137,7 @@ def test_a_connection_that_is_blocked_is_given_up(
     """A network that swallows everything is noticed, and what was left on the server, with the lock of all writers, is ended."""
     monkeypatch.setattr(postgres, "_SILENT_WAITS", 2)
     monkeypatch.setattr(postgres, "_NETWORK", {"connect_timeout": 2})
-    ours.patience = patience.Patience(None)
+    ours.patience = Patience(None)
     tries: list[int] = []
 
     def block_once(c: Connection) -> int:
@@ -170,7 +170,7 @@ def test_a_server_that_is_at_work_is_waited_for(ours: Database, monkeypatch: pyt
 
 def test_a_server_that_comes_back_is_gone_on_with(ours: Database, cable: Cable, caplog: pytest.LogCaptureFixture):
     """While nobody answers it is tried again, which the log says once for each reason, and it says how long that was."""
-    ours.patience = patience.Patience(None)
+    ours.patience = Patience(None)
     cable.is_out = True
     cable.cut()
     mending = threading.Timer(0.4, cable.mend)
@@ -185,7 +185,7 @@ def test_a_server_that_comes_back_is_gone_on_with(ours: Database, cable: Cable, 
 
 def test_a_verb_waits_for_a_few_seconds_only(ours: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch):
     """Then it ends with an error that names the setting, and without any password."""
-    ours.patience = patience.Patience(0.2)
+    ours.patience = Patience(0.2)
     cable.is_out = True
     cable.cut()
     with pytest.raises(StoreLostError, match=r"store\.url") as caught:
@@ -196,8 +196,8 @@ def test_a_verb_waits_for_a_few_seconds_only(ours: Database, cable: Cable, monke
 
 def test_who_is_to_stop_waits_no_longer(ours: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch):
     """A service that waits for its database without end ends within seconds of being asked to."""
-    monkeypatch.setattr(patience, "BRIEF_SECONDS", 0.3)
-    ours.patience = patience.Patience(None)
+    monkeypatch.setattr("tidings.storage.db.database.BRIEF_SECONDS", 0.3)
+    ours.patience = Patience(None)
     cable.is_out = True
     cable.cut()
     hurry = threading.Timer(0.1, ours.patience.hurry)
@@ -209,7 +209,7 @@ def test_who_is_to_stop_waits_no_longer(ours: Database, cable: Cable, monkeypatc
 def test_writing_goes_on_when_the_server_takes_writes_again(ours: Database, settings: Settings):
     """A database that was made read-only refuses for a while, loses nothing, and is asked on a new connection each time."""
     name = urlsplit(settings.store.url).path[1:]
-    ours.patience = patience.Patience(None)
+    ours.patience = Patience(None)
     with psycopg.connect(settings.store.url, autocommit=True) as server:
         server.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on".encode())
 
@@ -227,7 +227,7 @@ def test_a_password_that_is_put_right_is_enough(products: Products, tmp_path: Pa
     """A role whose password was changed is refused, and goes on once the password is the one of `store.url` again."""
     with products.fresh("postgresql", tmp_path) as settings, _role(settings) as (server, url):
         database = open_database(replace(settings, store=replace(settings.store, url=url)))
-        database.patience = patience.Patience(None)
+        database.patience = Patience(None)
         name = urlsplit(url).username
         server.execute(f"ALTER ROLE {name} PASSWORD 'other'".encode())
         database._driver.close()
@@ -245,7 +245,7 @@ def test_a_place_among_the_connections_is_waited_for(products: Products, tmp_pat
     """A role with no connection left to have waits until one is free."""
     with products.fresh("postgresql", tmp_path) as settings, _role(settings, limit=1) as (_, url):
         database = open_database(replace(settings, store=replace(settings.store, url=url)))
-        database.patience = patience.Patience(None)
+        database.patience = Patience(None)
         database._driver.close()
         greedy = _when_free(url)
         threading.Timer(0.3, greedy.close).start()

@@ -10,9 +10,8 @@ import pytest
 from tests.stores import PRODUCTS, TABLES, Products, own_postgres, shape
 from tidings.settings import Settings, StoreSettings
 from tidings.storage.db import schema
-from tidings.storage.db.connection import Connection
+from tidings.storage.db.connection import Connection, DatabaseDriver
 from tidings.storage.db.database import REVISIONS, open_database
-from tidings.storage.db.driver import DatabaseDriver
 from tidings.storage.db.postgres import PostgresDriver
 from tidings.storage.db.schema import FOLDER, TableText, complete, run_steps, statements, steps, tables
 from tidings.storage.db.sqlite import SqliteDriver

@@ -9,8 +9,7 @@ from tests.stores import World
 from tidings.errors import SecretError
 from tidings.model.secret import Secret
 from tidings.storage.secrets import secrets
-from tidings.storage.secrets.key_file import KeyFile
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets.vault import KeyFile, Vault
 
 
 @pytest.fixture

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tidings.isolation.fork_server import bare
 from tidings.isolation.killable import Killable
-from tidings.isolation.limits import JobLimits
+from tidings.isolation.runner import JobLimits
+from tidings.isolation.worker import bare
 
 SECRET = "s3cret-value"
 PROGRAM = """
 import asyncio, json
 from tidings.isolation.killable import Killable
-from tidings.isolation.limits import JobLimits
-from tests.unit.isolation.test_fork_server import began_with
+from tidings.isolation.runner import JobLimits
+from tests.unit.isolation.test_worker import began_with
 
 async def main():
     runner = Killable(JobLimits())

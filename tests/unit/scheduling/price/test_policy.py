@@ -7,8 +7,7 @@ import pytest
 
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.scheduling.policy import UNPOLLED, Observation, Population
-from tidings.scheduling.price.explain import explain
-from tidings.scheduling.price.policy import Price
+from tidings.scheduling.price.policy import Price, explain
 from tidings.scheduling.price.wic import Wic
 
 NOW = 20_000 * DAY

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from tidings.isolation.killable import Killable
-from tidings.isolation.limits import JobLimits
-from tidings.isolation.runner import Done
+from tidings.isolation.runner import Done, JobLimits
 
 
 def ask(expression, *, seconds=7.0, **limits):

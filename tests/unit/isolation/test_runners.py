@@ -3,9 +3,8 @@
 import asyncio
 import threading
 
-from tidings.isolation.in_process import InProcess
-from tidings.isolation.limits import JobLimits
-from tidings.isolation.runner import Done
+from tidings.isolation.runner import Done, JobLimits
+from tidings.isolation.runners import InProcess
 
 
 def test_calling_thread():
