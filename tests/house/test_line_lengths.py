@@ -9,9 +9,9 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 MOST = {
-    "src": {"E501": 315, "W505": 14},
-    "tests": {"E501": 1192, "W505": 1915},
-    "bench": {"E501": 395, "W505": 395},
+    "src": {"E501": 309, "W505": 4},
+    "tests": {"E501": 1190, "W505": 1914},
+    "bench": {"E501": 372, "W505": 368},
 }
 """How many longer lines of code and of prose there are yet, at most, by Ruff's count. A number only ever falls."""
 
