@@ -257,7 +257,7 @@ def state_of(row: SentinelRow, health: Health, *, is_new: bool) -> tuple[str, st
         return (
             ("wall" if "block" in own[0].brief else "alert"),
             "bad" if own[0].severity == "fail" else "warn",
-            own[0].brief,
+            say("failing") if "(" in own[0].brief else own[0].brief,
         )
     if health.own:
         return "wave", "warn", health.own[0].brief

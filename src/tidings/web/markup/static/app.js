@@ -6,6 +6,13 @@
   const isNew = zone && !document.cookie.includes("tidings-zone=" + zone);
   if (isNew) document.cookie = "tidings-zone=" + zone + ";path=/;max-age=31536000;samesite=strict";
 
+  // On a phone the menu is wider than the screen: show the present entry
+  const reveal = () => {
+    const nav = document.querySelector(".top nav"), entry = nav.querySelector("[aria-current]");
+    if (entry) nav.scrollLeft = entry.offsetLeft + entry.offsetWidth / 2 - nav.clientWidth / 2;
+  };
+  reveal();
+
   // Unread changes, as they come: in the title, in the menu, and as a line above the inbox
   let shown = Number(document.body.dataset.unread);
   const tell = unread => {
@@ -51,6 +58,7 @@
     document.body.dataset.unread = page.body.dataset.unread;
     shown = Number(page.body.dataset.unread);
     tell(shown);
+    reveal();
     slide();
     if (at) document.getElementById(at)?.classList.add("current");
   };
