@@ -390,3 +390,18 @@ def test_screenshots_are_laid_over_one_another(tab: Tab, world: World) -> None:
             await visit.page.wait_for_function("e => e.naturalWidth === 40", arg=await picture.element_handle())
 
     tab.play(world, story, timezone_id="Asia/Tokyo")
+
+
+def test_a_phone_shows_the_present_entry_of_the_menu(tab: Tab, world: World) -> None:
+    """However far to the right it stands; nothing else scrolls sideways."""
+    world.add(WORDS.format("board"))
+
+    async def story(visit: Visit) -> None:
+        for path in ("/", "/plan", "/health", "/settings"):
+            await visit.go(path)
+            box = await visit.page.locator(".top nav [aria-current]").bounding_box()
+            assert box is not None
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
+            assert 390 >= await visit.page.evaluate("document.documentElement.scrollWidth")
+
+    tab.play(world, story, viewport={"width": 390, "height": 844})

@@ -1,4 +1,6 @@
-"""Changes: list, read, mark as read or kept. The marks are the asker's own."""
+"""Changes: list, read, mark as read or kept (the marks are the asker's own); and deliveries:
+messages and their receivers, of which dead letters can be sent again.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from tidings.errors import UnknownNameError
-from tidings.service.show.records import change_record
-from tidings.storage.watches import changes, inbox
+from tidings.service.show.records import change_record, delivery_record
+from tidings.storage.watches import changes, deliveries, inbox
 from tidings.storage.watches.sentinels import is_seen
-from tidings.web.resources.pages_of_lists import foreign, moment, page
+from tidings.web.resources.operation import foreign, moment, page
 
 if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.deliveries import DeliveryRow
     from tidings.storage.watches.inbox import Filter, InboxItem
     from tidings.web.resources.operation import Call
     from tidings.web.resources.shapes import ChangeQuery
@@ -102,3 +105,45 @@ def _mark(c: Connection, call: Call, ids: list[str]) -> int:
     read, kept = (None if value is UNSET else value for value in (call.body.read, call.body.kept))
     at, reader = call.desk.clock.wall(), call.asker.owner_id
     return inbox.mark(c, ids, at=at, is_read=read, is_kept=kept, reader=reader)
+
+
+async def list_deliveries(call: Call) -> Any:
+    """Return deliveries, the newest first."""
+    query = call.query
+
+    def read(c: Connection) -> dict[str, Any]:
+        if query.cursor and deliveries.get(c, query.cursor) is None:
+            raise foreign()
+        found = deliveries.listing(
+            c,
+            status=query.status or None,
+            sentinel=query.sentinel or None,
+            limit=query.limit + 1,
+            after=query.cursor,
+            viewer=call.asker.viewer,
+        )
+        return page(found, query.limit, delivery_record, lambda row: row.id)
+
+    return await call.read(read)
+
+
+def _find_delivery(c: Connection, id: str) -> DeliveryRow:
+    if (row := deliveries.get(c, id)) is None:
+        raise UnknownNameError(f"there is no delivery {id[:64]}")
+    return row
+
+
+async def get_delivery(call: Call) -> Any:
+    """Return a delivery."""
+    return delivery_record(await call.read(_find_delivery, call.get_parameter("delivery")))
+
+
+async def replay(call: Call) -> Any:
+    """Send a delivery again: the same bytes under the same id."""
+
+    def write(c: Connection, id: str) -> DeliveryRow:
+        return deliveries.replay(c, _find_delivery(c, id).id, call.desk.clock.wall())
+
+    row = await call.write(write, call.get_parameter("delivery"))
+    call.desk.forget_health()
+    return delivery_record(row)

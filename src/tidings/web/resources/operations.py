@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidings.web.resources import (
     changes,
-    collections,
-    deliveries,
     feeds,
     happenings,
     installation,
@@ -122,7 +120,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     ),
     Operation(
         "GET", "/api/v1/sentinels/{name}/collection", "readers", "get_collection", "A site found page by page",
-        collections.get, shapes.Collection, shapes.CollectionQuery,
+        sentinels.get_collection, shapes.Collection, shapes.CollectionQuery,
     ),
     Operation(
         "GET", "/api/v1/search", "readers", "search", "Find words in what pages say, or said",
@@ -152,15 +150,15 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     ),
     Operation(
         "GET", "/api/v1/deliveries", "readers", "list_deliveries", "Deliveries, newest first",
-        deliveries.listing, shapes.DeliveryPage, shapes.DeliveryQuery,
+        changes.list_deliveries, shapes.DeliveryPage, shapes.DeliveryQuery,
     ),
     Operation(
         "GET", "/api/v1/deliveries/{delivery}", "readers", "get_delivery", "A delivery",
-        deliveries.get, shapes.Delivery,
+        changes.get_delivery, shapes.Delivery,
     ),
     Operation(
         "POST", "/api/v1/deliveries/{delivery}/replay", "editors", "replay_delivery", "Send it again, same id",
-        deliveries.replay, shapes.Delivery,
+        changes.replay, shapes.Delivery,
     ),
     Operation(
         "GET", "/api/v1/plan", "readers", "plan", "The next checks",

@@ -15,7 +15,7 @@ from tidings.service.watch import noise
 from tidings.storage.observed import pages, polls, versions
 from tidings.storage.watches import sentinels, subscriptions
 from tidings.web.problems import ProblemError
-from tidings.web.resources.pages_of_lists import after_number, page
+from tidings.web.resources.operation import after_number, page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

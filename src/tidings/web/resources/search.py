@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidings.service.search import asking
-from tidings.web.resources.pages_of_lists import after_number, moment
+from tidings.web.resources.operation import after_number, moment
 
 if TYPE_CHECKING:
     from tidings.web.resources.operation import Call

@@ -1,4 +1,6 @@
-"""Sentinels: list, read, create, alter, drop and restore, check now, bulk actions."""
+"""Sentinels: list, read, create, alter, drop and restore, check now, bulk actions; of a collection
+how far it is found, and its pages.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,16 @@ from msgspec import UNSET
 
 from tidings.errors import TidingsError, UnknownNameError, UsageError
 from tidings.model.watch.sentinel import Command, Sentinel
+from tidings.service.collections.report import NO_SCOPE, page_record, report
 from tidings.service.sentinels import apply, register
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.service.watch import by_name
+from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import polls
 from tidings.storage.people import accounts
-from tidings.storage.watches import sentinels, subscriptions
+from tidings.storage.watches import collections, sentinels, subscriptions
 from tidings.web.problems import ProblemError
-from tidings.web.resources.operation import Reply, Text, check_match, etag_of
-from tidings.web.resources.pages_of_lists import after_number, page
+from tidings.web.resources.operation import Reply, Text, after_number, check_match, etag_of, page
 from tidings.web.screens.sentinels import carry_out
 
 if TYPE_CHECKING:
@@ -239,3 +242,23 @@ async def preview(call: Call) -> Any:
 async def tags(call: Call) -> Any:
     """Return the tags that sentinels have."""
     return {"items": await call.read(sentinels.tags, viewer=call.asker.viewer)}
+
+
+async def get_collection(call: Call) -> Any:
+    """Return a collection as it stands, with its pages, those that changed last first; a sentinel
+    that is none has an empty scope and no pages.
+    """
+    offset = after_number(call.query.cursor, first=0)
+    return await call.read(_read_collection, call.get_parameter("name"), call.query.q, call.query.limit, offset)
+
+
+def _read_collection(c: Connection, name: str, text: str, limit: int, offset: int) -> dict[str, Any]:
+    row = by_name.find_past(c, name)
+    scope = meaning(row.text).scope or NO_SCOPE
+    pages = collections.list_watched(c, row.id, text=text, limit=limit + 1, offset=offset)
+    return {
+        "name": row.name,
+        **report(c, row.id, scope).record(),
+        "items": [page_record(page) for page in pages[:limit]],
+        "next": str(offset + limit) if len(pages) > limit else None,
+    }

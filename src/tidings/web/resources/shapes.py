@@ -11,9 +11,10 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 Limit = Annotated[int, Meta(ge=1, le=500, description="how many at most")]
-Cursor = Annotated[str, Meta(max_length=200, description="`next` of the page before")]
-Words = Annotated[str, Meta(max_length=200)]
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
+NO_NUL = r"^[^\x00]*$"
+Cursor = Annotated[str, Meta(max_length=200, pattern=NO_NUL, description="`next` of the page before")]
+Words = Annotated[str, Meta(max_length=200, pattern=NO_NUL)]
+Name = Annotated[str, Meta(min_length=1, max_length=200, pattern=NO_NUL)]
 Moment = datetime | None
 Role = Literal["reader", "editor", "admin"]
 Scope = Literal["read", "edit", "admin"]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.web.screens.desk import Desk
 
-EXAMPLE: Final = "Create Collection docs Using https://docs.example/\n  Depth 3 Budget 200 per day\n  Monitor pages"
-"""A statement to begin with."""
 PAGE: Final = 50
 """Pages on one screen."""
 
@@ -28,7 +26,7 @@ PAGE: Final = 50
 async def show(request: Request, desk: Desk) -> Response:
     """Return the collections that the reader sees."""
     rows = await desk.store.read(_list, request.state.asker.viewer)
-    return await desk.page(request, "collections.html", title=say("Collections"), here="collections", rows=rows, example=EXAMPLE)
+    return await desk.page(request, "collections.html", title=say("Collections"), here="collections", rows=rows)
 
 
 async def show_one(request: Request, desk: Desk) -> Response:

@@ -1,8 +1,12 @@
-"""The inbox: changes, newest first, by day, sentinel and burst, with their marks."""
+"""The inbox: changes, newest first, by day, sentinel and burst, with their marks; and live: a line
+to each open screen whenever a change is found, with the number of unread ones.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
+from http import HTTPStatus
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
@@ -12,11 +16,14 @@ from tidings.record import dataclass
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, inbox, sentinels
+from tidings.web.api.stream import HEARTBEAT_SECONDS, RETRY_MILLISECONDS, EventStream
 from tidings.web.markup import beat, forms, lines, spell
 from tidings.web.markup.catalogue import say
+from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back, reader_zone
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from datetime import tzinfo
 
     from markupsafe import Markup
@@ -36,6 +43,8 @@ BURST: Final = 30 * MINUTE
 """Changes of one sentinel closer together than this are a burst."""
 STAND: Final = 2
 """Number of a burst's newest changes shown; the others are folded."""
+MOST_SCREENS: Final = 1_000
+"""Most screens open at a time."""
 TIMES: Final = {"today": DAY, "7 days": 7 * DAY, "30 days": 30 * DAY}
 _KEYS: Final = ("s", "q", "sentinel", "tag", "kind", "time", "before")
 
@@ -302,3 +311,48 @@ def _link(request: Request, changed: dict[str, Any]) -> str:
     kept.update({key: str(value) for key, value in changed.items()})
     query = urlencode({key: value for key, value in kept.items() if value})
     return f"/?{query}" if query else "/"
+
+
+async def follow(request: Request, desk: Desk) -> Response:
+    """Return the stream of one open screen."""
+    if len(desk.arrivals) >= MOST_SCREENS or desk.arrivals.is_over:
+        raise ProblemError(
+            HTTPStatus.SERVICE_UNAVAILABLE, say("too many screens are open"), headers={"retry-after": "60"}
+        )
+    return EventStream(OpenScreen(desk, request.state.asker))
+
+
+class OpenScreen:
+    """An open screen, until `leave`."""
+
+    def __init__(self, desk: Desk, asker: Asker, *, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
+        self._desk = desk
+        self._own = inbox.Filter(viewer=asker.viewer, reader=asker.owner_id)
+        self._heartbeat = heartbeat_seconds
+        self._stirred = asyncio.Event()
+        self._is_gone = False
+
+    def leave(self) -> None:
+        """Mark the client as gone."""
+        self._is_gone = True
+        self._stirred.set()
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """Yield the number of unread changes whenever one arrives, and a heartbeat from time to
+        time.
+        """
+        self._stirred = self._desk.arrivals.join()
+        try:
+            yield f"retry: {RETRY_MILLISECONDS}\nid: 0\n\n".encode()
+            while not (self._is_gone or self._desk.arrivals.is_over):
+                self._stirred.clear()
+                place = (self._own, self._desk.arrivals.count)
+                unread = await self._desk.readings.at(place, lambda: self._desk.store.read(inbox.count, self._own))
+                yield b"event: unread\ndata: %d\n\n" % unread
+                while not self._stirred.is_set():
+                    try:
+                        await asyncio.wait_for(self._stirred.wait(), self._heartbeat)
+                    except TimeoutError:
+                        yield b":\n\n"
+        finally:
+            self._desk.arrivals.leave(self._stirred)

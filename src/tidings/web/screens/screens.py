@@ -8,20 +8,17 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final, Literal
 
 from tidings.web.screens import (
-    account,
     change,
     collections,
     fewer,
-    health,
     inbox,
-    live,
+    installation,
     make,
     people,
     plan,
     search,
     sentinel,
     sentinels,
-    settings,
 )
 
 if TYPE_CHECKING:
@@ -60,15 +57,15 @@ SCREENS: Final[tuple[Row, ...]] = (
     ("/collections", "GET", "readers", collections.show),
     ("/collections/{name}", "GET", "readers", collections.show_one),
     ("/plan", "GET", "readers", plan.show),
-    ("/health", "GET", "readers", health.show),
-    ("/health", "POST", "editors", health.act),
-    ("/settings", "GET", "readers", settings.show),
-    ("/live", "GET", "readers", live.show),
+    ("/health", "GET", "readers", installation.show_health),
+    ("/health", "POST", "editors", installation.act),
+    ("/settings", "GET", "readers", installation.show_settings),
+    ("/live", "GET", "readers", inbox.follow),
     ("/login", "GET", "anybody", people.show),
     ("/login", "POST", "anybody", people.act),
     ("/logout", "POST", "readers", people.leave),
-    ("/account", "GET", "readers", account.show),
-    ("/account", "POST", "readers", account.act),
+    ("/account", "GET", "readers", people.show_account),
+    ("/account", "POST", "readers", people.act_on_account),
     ("/users", "GET", "admins", people.users),
     ("/users", "POST", "admins", people.act_on_users),
 )

@@ -1,16 +1,18 @@
-"""Health: what needs attention, each with its fix; undelivered messages, receivers, this
-machine.
+"""The installation: what needs attention, each with its fix, undelivered messages, this machine;
+and the settings, of which secrets are never shown.
 """
 
 from __future__ import annotations
 
 import asyncio
 from http import HTTPStatus
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import SystemClock
 from tidings.errors import UnknownNameError
 from tidings.service.health import doctor
+from tidings.settings import table
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import deliveries, endpoints
 from tidings.web.access import check_objects
@@ -24,13 +26,14 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from tidings.service.show.finding import Finding
+    from tidings.settings import SettingRow
     from tidings.storage.db.connection import Connection
     from tidings.web.screens.desk import Desk
 
 DEAD: Final = 100
 
 
-async def show(request: Request, desk: Desk) -> Response:
+async def show_health(request: Request, desk: Desk) -> Response:
     """Return what needs attention; with `machine=1` also `tidings doctor`'s findings, which read
     the whole database.
     """
@@ -88,3 +91,27 @@ def _examine(desk: Desk) -> list[Finding]:
         )
     finally:
         database.close()
+
+
+async def show_settings(request: Request, desk: Desk) -> Response:
+    """Return all settings by section."""
+    rows = [(row, _value(row, desk.settings.value(row.name))) for row in table()]
+    sections = [(name, list(of_one)) for name, of_one in groupby(rows, lambda one: one[0].name.partition(".")[0])]
+    return await desk.page(
+        request,
+        "settings.html",
+        title=say("Settings"),
+        here="settings",
+        sections=sections,
+        data=str(desk.settings.data),
+    )
+
+
+def _value(row: SettingRow, value: Any) -> str:
+    if row.secret:
+        return say("set, not shown") if value else say("not set")
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or say("none")
+    if isinstance(value, bool):
+        return say("on") if value else say("off")
+    return str(value) if value != "" else say("not set")
