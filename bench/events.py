@@ -15,7 +15,7 @@ import sys
 import time
 
 from tidings.events.engine import Engine
-from tidings.events.expression import And, Plus, Primitive, Seq
+from tidings.events.expression import And, Aperiodic, AperiodicStar, NotBetween, Plus, Primitive, Seq
 from tidings.events.occurrence import Occurrence
 from tidings.events.operators.node import Context
 from tidings.events.rule import Rule
@@ -76,7 +76,7 @@ def main():
         rule = Rule(name="r", event=Seq(A, B), context=context, action="nothing")
         works[f"SEQ, {context}, acting"] = lambda rule=rule: through(two, rule)
     works["SEQ, recent, 100 rules"] = lambda: through(two, *other, Rule(name="r", event=Seq(A, B)))
-    for event in (And(A, B), Plus(A, 5)):
+    for event in (And(A, B), NotBetween(C, A, B), Aperiodic(A, B, C), AperiodicStar(A, B, C), Plus(A, 5)):
         rule = Rule(name="r", event=event)
         works[f"{event.operator}, recent"] = lambda rule=rule: through(three, rule)
     best, found = best_of_all(works)

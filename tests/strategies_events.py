@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 from tidings.events.expression import (
     And,
     AnyOfEvents,
+    Aperiodic,
+    AperiodicStar,
     Expression,
+    NotBetween,
     Or,
     Periodic,
+    PeriodicStar,
     Plus,
     Primitive,
     Seq,
@@ -116,6 +120,11 @@ def shift(occurrence: Occurrence, by: int) -> Occurrence:
     return occurrence._replace(start=occurrence.start + by, end=occurrence.end + by, parts=parts)
 
 
+def lasting(*names: str) -> list[Primitive]:
+    """Return events whose occurrences may last."""
+    return [Primitive(name, lasting=True) for name in names]
+
+
 @st.composite
 def point_traces(draw: st.DrawFn, names: str = "abc", size: int = 14) -> list[Occurrence]:
     """Points in time, often several at one instant."""
@@ -150,12 +159,18 @@ def _wider(parts: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression
         st.builds(lambda pair, within, consume: And(pair[0], pair[1], within, consume), several, within, st.booleans()),
         st.builds(AnyOfEvents, st.just(2), several, within, st.booleans()),
         st.builds(Seq, parts, parts, within, st.booleans()),
+        st.builds(NotBetween, parts, parts, parts, within),
+        st.builds(Aperiodic, parts, parts, parts),
+        st.builds(AperiodicStar, parts, parts, parts),
         st.builds(Periodic, parts, period, parts),
+        st.builds(PeriodicStar, parts, period, parts),
         st.builds(Plus, parts, st.integers(0, 4)),
     )
 
 
-event_expressions: st.SearchStrategy[Expression] = st.recursive(st.sampled_from([A, B, C]), _wider, max_leaves=5)
+event_expressions: st.SearchStrategy[Expression] = st.recursive(
+    st.sampled_from([A, B, C, *lasting("c")]), _wider, max_leaves=5
+)
 
 OF_EACH_OPERATOR: dict[str, Expression] = {
     "OR": Or((A, B)),
@@ -167,7 +182,11 @@ OF_EACH_OPERATOR: dict[str, Expression] = {
     "SEQ": Seq(A, B),
     "SEQ within": Seq(A, B, within=3),
     "SEQ consumed": Seq(A, B, consume=True),
+    "NOT": NotBetween(B, A, C),
+    "A": Aperiodic(A, B, C),
+    "A*": AperiodicStar(A, B, C),
     "P": Periodic(A, 2, C),
+    "P*": PeriodicStar(A, 2, C),
     "PLUS": Plus(A, 4),
 }
 """At least one expression of each operator."""

@@ -13,7 +13,7 @@ from tidings.presentation.presenters import PRESENTERS
 from tidings.scheduling.policies import POLICIES
 
 PAGE = Path(__file__).parents[2] / "docs" / "design" / "examples.md"
-NAMED = {"Or(": "OR", "And(": "AND", "Seq(": "SEQ", "Plus(": "PLUS"}
+NAMED = {"Or(": "OR", "And(": "AND", "Seq(": "SEQ", "NotBetween(": "NOT", "Plus(": "PLUS"}
 """Operators that an example names by their class; the others stand in a comment."""
 
 

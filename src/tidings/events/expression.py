@@ -28,6 +28,7 @@ from tidings.model.interval import Duration
 from tidings.record import dataclass
 
 TERMINATOR: Final = 0
+MIDDLE: Final = 1
 INITIATOR: Final = 2
 """Roles, in the order in which an occurrence that fills several is received: it closes before it
 opens.
@@ -53,19 +54,30 @@ class Expression:
         """Return whether it has no waiting state, so that contexts make no difference."""
         return False
 
+    @property
+    def is_punctual(self) -> bool:
+        """Return whether all its occurrences are points in time."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Primitive(Expression):
-    """An event from outside."""
+    """An event from outside. `lasting`: its occurrences may have a duration."""
 
     operator: ClassVar[str] = "event"
-    options: ClassVar[tuple[str, ...]] = ("name",)
+    options: ClassVar[tuple[str, ...]] = ("name", "lasting")
     name: str
+    lasting: bool = False
 
     @property
     def is_stateless(self) -> bool:
         """Return True."""
         return True
+
+    @property
+    def is_punctual(self) -> bool:
+        """Return whether it was not declared to last."""
+        return not self.lasting
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +99,11 @@ class Or(Expression):
     def is_stateless(self) -> bool:
         """Return whether all parts are stateless."""
         return all(part.is_stateless for part in self.parts)
+
+    @property
+    def is_punctual(self) -> bool:
+        """Return whether all parts are punctual."""
+        return all(part.is_punctual for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +176,92 @@ class Seq(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class NotBetween(Expression):
+    """`first` … `last` without a complete `unless` from the end of the former to the start of the
+    latter, both included.
+    """
+
+    operator: ClassVar[str] = "NOT"
+    options: ClassVar[tuple[str, ...]] = ("within", "consume", "ends_at_points")
+    unless: Expression
+    first: Expression
+    last: Expression
+    within: Duration | None = None
+    consume: bool = False
+
+    def __post_init__(self) -> None:
+        _check_within(self.operator, self.within)
+
+    @property
+    def roles(self) -> tuple[tuple[int, Expression], ...]:
+        """Return the part that blocks, initiator and terminator."""
+        return ((MIDDLE, self.unless), (INITIATOR, self.first), (TERMINATOR, self.last))
+
+    @property
+    def ends_at_points(self) -> bool:
+        """Return whether every terminator begins when it arrives."""
+        return self.last.is_punctual
+
+
+@dataclass(frozen=True, slots=True)
+class Aperiodic(Expression):
+    """Each `middle` in a window that `first` opens and `last` closes."""
+
+    operator: ClassVar[str] = "A"
+    first: Expression
+    middle: Expression
+    last: Expression
+
+    @property
+    def roles(self) -> tuple[tuple[int, Expression], ...]:
+        """Return initiator, detector and terminator."""
+        return ((INITIATOR, self.first), (MIDDLE, self.middle), (TERMINATOR, self.last))
+
+
+@dataclass(frozen=True, slots=True)
+class AperiodicStar(Expression):
+    """All `middle` of a window together, when it closes."""
+
+    operator: ClassVar[str] = "A*"
+    first: Expression
+    middle: Expression
+    last: Expression
+
+    @property
+    def roles(self) -> tuple[tuple[int, Expression], ...]:
+        """Return initiator, collected part, and terminator."""
+        return ((INITIATOR, self.first), (MIDDLE, self.middle), (TERMINATOR, self.last))
+
+
+@dataclass(frozen=True, slots=True)
 class Periodic(Expression):
     """A tick every `period` from the end of `first` until `last`."""
 
     operator: ClassVar[str] = "P"
+    options: ClassVar[tuple[str, ...]] = ("period",)
+    first: Expression
+    period: Duration
+    last: Expression
+
+    def __post_init__(self) -> None:
+        _check_period(self.operator, self.period)
+
+    @property
+    def roles(self) -> tuple[tuple[int, Expression], ...]:
+        """Return the parts that start and stop the timer."""
+        return ((INITIATOR, self.first), (TERMINATOR, self.last))
+
+    @property
+    def is_punctual(self) -> bool:
+        """Return True: a tick is a point."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodicStar(Expression):
+    """All ticks together, at `last`."""
+
+    operator: ClassVar[str] = "P*"
     options: ClassVar[tuple[str, ...]] = ("period",)
     first: Expression
     period: Duration
@@ -201,6 +300,11 @@ class Plus(Expression):
         """Return the part that starts the delay."""
         return ((INITIATOR, self.event),)
 
+    @property
+    def is_punctual(self) -> bool:
+        """Return True."""
+        return True
+
 
 EXPRESSIONS: Final[dict[str, type[Expression]]] = {
     kind.operator: kind
@@ -210,18 +314,26 @@ EXPRESSIONS: Final[dict[str, type[Expression]]] = {
         And,
         AnyOfEvents,
         Seq,
+        NotBetween,
+        Aperiodic,
+        AperiodicStar,
         Periodic,
+        PeriodicStar,
         Plus,
     )
 }
 
 
 def spell(expression: Expression) -> str:
-    """Return an expression as the papers write it: `SEQ(a, b)`, `P(a, [60000000], c)`."""
+    """Return an expression as the papers write it: `SEQ(a, b)`, `NOT(b)[a, c]`, `P(a, [60000000],
+    c)`.
+    """
     match expression:
         case Primitive(name):
             return name
-        case Periodic(first, period, last):
+        case NotBetween(unless, first, last):
+            text = f"NOT({spell(unless)})[{spell(first)}, {spell(last)}]"
+        case Periodic(first, period, last) | PeriodicStar(first, period, last):
             text = f"{expression.operator}({spell(first)}, [{period}], {spell(last)})"
         case Plus(event, delay, until):
             text = f"PLUS({spell(event)}, {until or delay})"
@@ -235,7 +347,7 @@ def spell(expression: Expression) -> str:
 
 def to_json(expression: Expression) -> Any:
     """Return an expression as plain JSON: a primitive is its name, all else an object with `op`."""
-    if isinstance(expression, Primitive):
+    if isinstance(expression, Primitive) and not expression.lasting:
         return expression.name
     options = {field.name: getattr(expression, field.name) for field in fields(expression)}  # type: ignore[arg-type]  # all are dataclasses
     return {"op": expression.operator} | {
@@ -252,6 +364,8 @@ def from_json(data: Any) -> Expression:
     if operator not in EXPRESSIONS:
         message = f'there is no event operator "{operator}"; there are: {", ".join(EXPRESSIONS)}'
         raise ValueError(message)
+    if operator == Primitive.operator:
+        return Primitive(**options)
     return EXPRESSIONS[operator](**{name: _value_from_json(value) for name, value in options.items()})
 
 

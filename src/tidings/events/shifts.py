@@ -14,13 +14,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tidings.events.expression import Expression, Periodic, Plus, Primitive, from_json
+from tidings.events.expression import Expression, NotBetween, Periodic, PeriodicStar, Plus, Primitive, from_json
 from tidings.model.interval import DAY, Duration, Instant
 
 LONGEST: Final[Duration] = 400 * 365 * DAY
 """A number further from `now` than this is not an instant."""
 
-_CLOCKS: Final = frozenset({Periodic.operator, Plus.operator})
+_CLOCKS: Final = frozenset({Periodic.operator, PeriodicStar.operator, Plus.operator})
 
 
 def postpone(dump: Mapping[str, Any], by: Duration) -> dict[str, Any]:
@@ -71,6 +71,12 @@ class _Shift(ABC):
         if operator in _CLOCKS:
             period, clocks = state
             return [period, [self.clock(clock) for clock in clocks]]
+        if operator == NotBetween.operator:
+            waiting, blocked = state
+            return [
+                self._waiting(waiting),
+                [[self.occurrence(initiator), self.end(end, initiator)] for initiator, end in blocked],
+            ]
         return self._waiting(state)
 
     def _waiting(self, state: Any) -> Any:
@@ -89,6 +95,10 @@ class _Shift(ABC):
     def clock(self, clock: Any) -> list[Any]:
         """Return a timer with shifted instants."""
 
+    @abstractmethod
+    def end(self, end: Instant, initiator: Any) -> Instant:
+        """Return the shifted end of a window with this initiator."""
+
 
 class _Later(_Shift):
     def __init__(self, by: Duration) -> None:
@@ -103,7 +113,10 @@ class _Later(_Shift):
     def clock(self, clock: Any) -> list[Any]:
         place, last, due, depth, initiators, ticks = clock
         parts = [self.occurrence(part) for part in initiators]
-        return [place, last + self._by, due + self._by, depth, parts, ticks]
+        return [place, last + self._by, due + self._by, depth, parts, [tick + self._by for tick in ticks]]
+
+    def end(self, end: Instant, initiator: Any) -> Instant:  # noqa: ARG002 - all windows move alike
+        return end + self._by
 
 
 class _Back(_Shift):
@@ -124,7 +137,11 @@ class _Back(_Shift):
         place, last, due, depth, initiators, ticks = clock
         by = max(0, max([last, *(part[2] for part in initiators)]) - self._now)
         parts = [self.occurrence(part) for part in initiators]
-        return [place, min(last, self._now), due - by, depth, parts, ticks]
+        return [place, min(last, self._now), due - by, depth, parts, [min(tick, self._now) for tick in ticks]]
+
+    def end(self, end: Instant, initiator: Any) -> Instant:
+        began: Instant = initiator[2]
+        return end - max(0, began - self._now)
 
 
 def _operators_below(expression: Expression) -> Iterator[str]:

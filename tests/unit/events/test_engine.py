@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.strategies_events import RULE_CONTEXTS, A, B, C, Detector, at, event_expressions, traces
 from tidings.errors import UsageError
 from tidings.events.engine import Engine, Sizes
-from tidings.events.expression import And, Or, Periodic, Plus, Primitive, Seq
+from tidings.events.expression import And, Aperiodic, AperiodicStar, NotBetween, Or, Periodic, Plus, Primitive, Seq
 from tidings.events.occurrence import Occurrence
 from tidings.events.operators.node import Bounds, Context
 from tidings.events.rule import Coupling, Rule, RuleId
@@ -403,10 +403,10 @@ def life_rules(name):
         Rule(name="end", group=name, event=Or((Plus(start, 1_000), other)), priority=110),
         Rule(name="tick", group=name, event=tick),
         Rule(name="hear", group=name, event=Seq(tick, page)),
-        Rule(name="digest", event=Seq(Or((start, tick)), change), **told),
+        Rule(name="digest", event=AperiodicStar(Or((start, tick)), change, tick), **told),
         Rule(name="best effort", event=Plus(change, 0), **told),
-        Rule(name="gone", group=name, event=Seq(page, Plus(change, 24))),
-        Rule(name="noisy", group=name, event=And(start, change, within=100)),
+        Rule(name="gone", group=name, event=NotBetween(page, change, Plus(change, 24))),
+        Rule(name="noisy", group=name, event=Aperiodic(start, change, end)),
     ]
 
 

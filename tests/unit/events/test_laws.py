@@ -15,13 +15,15 @@ from tests.strategies_events import (
     at,
     detect,
     event_expressions,
+    lasting,
     shift,
     traces,
 )
-from tidings.events.expression import And, Or, Seq
+from tidings.events.expression import And, NotBetween, Or, Seq
 from tidings.events.operators.node import Context
 
-PAIRING = {"AND": And(A, B), "SEQ": Seq(A, B)}
+LA, LB, LC = lasting("a", "b", "c")
+PAIRING = {"AND": And(LA, LB), "SEQ": Seq(LA, LB), "NOT": NotBetween(LC, LA, LB)}
 UNRESTRICTED = Context.UNRESTRICTED
 
 
@@ -56,12 +58,29 @@ def test_seq_is_what_it_is_defined_to_be(trace):
     assert expected == parts_of(detect(PAIRING["SEQ"], UNRESTRICTED, trace))
 
 
+@given(traces)
+def test_not_is_what_it_is_defined_to_be(trace):
+    """Unrestricted NOT detects every sequence without a whole occurrence between, ends included, ties by arrival."""
+
+    def holds(i, j):
+        first, last = trace[i], trace[j]
+        between = (
+            one for one in trace[i + 1 : j] if one.type == "c" and first.end <= one.start and one.end <= last.start
+        )
+        return first.end < last.start and not any(between)
+
+    expected = list_defined(trace, holds)
+
+    assert expected == parts_of(detect(PAIRING["NOT"], UNRESTRICTED, trace))
+
+
 @given(traces, st.integers(0, 8))
 def test_within_is_a_bound_on_the_whole(trace, within):
     """With `within`, exactly those detections remain that last no longer."""
     for plain, bounded in (
-        (PAIRING["AND"], And(A, B, within)),
-        (PAIRING["SEQ"], Seq(A, B, within)),
+        (PAIRING["AND"], And(LA, LB, within)),
+        (PAIRING["SEQ"], Seq(LA, LB, within)),
+        (PAIRING["NOT"], NotBetween(LC, LA, LB, within)),
     ):
         expected = [one.parts for one in detect(plain, UNRESTRICTED, trace) if one.end - one.start <= within]
 

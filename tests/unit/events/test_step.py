@@ -4,7 +4,7 @@ import pytest
 
 from tests.strategies_events import A, B, C, at
 from tidings.events.engine import Engine
-from tidings.events.expression import And, Or, Periodic, Plus, Primitive, Seq
+from tidings.events.expression import And, Aperiodic, Or, Periodic, Plus, Primitive, Seq
 from tidings.events.operators.node import Bounds, Context
 from tidings.events.rule import Coupling, Raised, Retuned, Rule, RuleId, RuleProblem
 from tidings.events.step import MOST_DEPTH
@@ -165,6 +165,16 @@ def test_deferred_rules_have_an_order():
     )
 
     assert ["high", "low", "on b", "late on b"] == list_fired(engine.push(at("a", 1)))
+
+
+def test_a_deferred_rule_leaves_out_what_its_condition_refuses():
+    """The condition of a deferred rule is asked for each occurrence."""
+    window = Aperiodic(Primitive("open"), A, Primitive("close"))
+    engine = engine_of(rule("r", Or((A, window)), coupling=DEFERRED, condition="odd"))
+
+    assert [(1,), ()] == [
+        tuple(len(firing.occurrences) for firing in engine.push(at("a", n, n)).firings) for n in (1, 2)
+    ]
 
 
 def test_detached_rules_are_handed_over():

@@ -1,4 +1,4 @@
-"""P and PLUS: timers that an event starts (sentinels §3.2).
+"""P, P* and PLUS: timers that an event starts (sentinels §3.2).
 
 A timer fires when time passes its due instant; the result is a point at that instant. Occurrences
 at the same instant come first: a terminator at t suppresses the tick at t.
@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tidings.events.expression import INITIATOR, Expression, Periodic, Plus
+from tidings.events.expression import INITIATOR, Expression, Periodic, PeriodicStar, Plus
 from tidings.events.occurrence import NO_PARAMS, Occurrence
-from tidings.events.operators.node import NONE, Bounds, Context, Node
+from tidings.events.operators.node import NONE, Bounds, Context, Node, join
 from tidings.events.timers import Timers
 from tidings.model.interval import Duration, Instant
 
 
 class RunningClock(NamedTuple):
-    """A running timer: its initiators, its last tick (or its beginning), and its due instant.
+    """A running timer: its initiators, its last tick (or its beginning), its due instant, and the
+    ticks so far (P*).
 
     `place` is its order among timers of one instant, across copies and restarts (`Timer`); `depth`
     is the depth of the chain of events in which it fires at once (`Timers.depth`).
@@ -28,10 +29,11 @@ class RunningClock(NamedTuple):
     due: Instant
     place: int
     depth: int = 0
+    ticks: tuple[Occurrence, ...] = ()
 
 
 class ClockNode(Node):
-    """The common part of P and PLUS. Timers are in the order in which they were started."""
+    """The common part of P, P* and PLUS. Timers are in the order in which they were started."""
 
     __slots__ = ("_clocks", "period")
 
@@ -50,8 +52,7 @@ class ClockNode(Node):
         if role == INITIATOR:
             self._begin(occurrence)
             return NONE
-        self._stop(occurrence)
-        return NONE
+        return self._stop(occurrence)
 
     def next_due(self) -> Instant | None:
         """Return when the next timer fires."""
@@ -89,7 +90,7 @@ class ClockNode(Node):
                 clock.due,
                 clock.depth,
                 [part.to_json() for part in clock.initiators],
-                [],
+                [tick.end for tick in clock.ticks],
             ]
             for clock in self._clocks.values()
         ]
@@ -128,15 +129,17 @@ class ClockNode(Node):
             self.dropped += 1
         self._clocks[number] = clock._replace(initiators=initiators)
 
-    def _stop(self, last: Occurrence) -> None:
+    def _stop(self, last: Occurrence) -> Sequence[Occurrence]:
         """Stop the timers whose first initiator had ended when the terminator started; in the
         chronicle context one.
         """
         stopped = [number for number, clock in self._clocks.items() if clock.initiators[0].end <= last.start]
         if self.context is Context.CHRONICLE:
             stopped = stopped[:1]
-        for number in stopped:
-            self._cancel(number)
+        return [told for number in stopped for told in self._end_clock(self._cancel(number), last)]
+
+    def _end_clock(self, clock: RunningClock, last: Occurrence) -> Sequence[Occurrence]:  # noqa: ARG002 - P* does
+        return NONE
 
     def _tick(self, clock: RunningClock) -> Occurrence:
         """Return the occurrence of a firing timer: at its due instant, or now if that passed during
@@ -157,9 +160,11 @@ class ClockNode(Node):
         for number, clock in clocks:
             self._set(self.timers.number() if number in self.timers else number, clock)
 
-    @staticmethod
-    def _from_json(place: int, last: Instant, due: Instant, depth: int, initiators: Any, _: Any) -> RunningClock:
-        return RunningClock(tuple(map(Occurrence.from_json, initiators)), last, due, place, depth)
+    def _from_json(
+        self, place: int, last: Instant, due: Instant, depth: int, initiators: Any, ticks: Any
+    ) -> RunningClock:
+        points = tuple(Occurrence.at(self.type, tick) for tick in ticks)
+        return RunningClock(tuple(map(Occurrence.from_json, initiators)), last, due, place, depth, points)
 
 
 class PeriodicNode(ClockNode):
@@ -190,6 +195,27 @@ class PeriodicNode(ClockNode):
                 self._set(number, clock._replace(last=due - self.period, due=due))
 
 
+class PeriodicStarNode(PeriodicNode):
+    """P*: ticks are collected and reported when the timer is stopped."""
+
+    __slots__ = ()
+
+    def fire(self, clock: int) -> Sequence[Occurrence]:
+        """Collect the tick."""
+        (tick,) = super().fire(clock)
+        running = self._clocks[clock]
+        ticks = (*running.ticks, Occurrence.at(self.type, tick.end))
+        if len(ticks) > self.bounds.max_waiting:
+            ticks = ticks[1:]
+            self.dropped += 1
+        self._clocks[clock] = running._replace(ticks=ticks)
+        return NONE
+
+    def _end_clock(self, clock: RunningClock, last: Occurrence) -> Sequence[Occurrence]:
+        ticks = [tick for tick in clock.ticks if tick.end <= last.start]
+        return (join(self, [*clock.initiators, *ticks], last),) if ticks else NONE
+
+
 class PlusNode(ClockNode):
     """PLUS: the timer fires once. Recent: a later event restarts it (debounce); cumulative: it
     joins (batch).
@@ -212,7 +238,7 @@ class PlusNode(ClockNode):
 
 def _period(expression: Expression) -> Duration:
     match expression:
-        case Periodic(_, period, _):
+        case Periodic(_, period, _) | PeriodicStar(_, period, _):
             return period
         case Plus(_, delay):
             return delay

@@ -43,7 +43,8 @@ class Bounds:
     for ever).
 
     Beyond that the oldest are dropped and counted. Age bounds how long an occurrence waits for its
-    partners (AND, ANY, SEQ); timers (P, PLUS) run as long as the expression says.
+    partners (AND, ANY, SEQ, NOT) and how long a window stays open (A, A*); timers (P, P*, PLUS) run
+    as long as the expression says.
     """
 
     max_waiting: int = 1_000

@@ -1,5 +1,5 @@
 from tests.strategies_events import A, B, C, Detector, at, detect
-from tidings.events.expression import Periodic, Plus, Seq
+from tidings.events.expression import Periodic, PeriodicStar, Plus, Seq
 from tidings.events.occurrence import Occurrence
 from tidings.events.operators.node import Context
 
@@ -30,6 +30,18 @@ def test_ticks_carry_their_initiators():
     found = detect(Periodic(A, 2, C), CUMULATIVE, [at("a", 1), at("a", 4), at("c", 6)])
 
     assert [(3, 1), (5, 2)] == [(one.end, len(one.parts)) for one in found]
+
+
+def test_gathered_ticks_survive_a_restart():
+    """Ticks that P* gathered before a restart are told after it."""
+    detector = Detector(PeriodicStar(A, 2, C), CUMULATIVE)
+    detector.run([at("a", 1), at("a", 4)], until=5)
+    expected = detector.run([at("c", 8)])
+
+    other = Detector(PeriodicStar(A, 2, C), CUMULATIVE)
+    other.run([at("a", 1), at("a", 4)], until=5)
+    assert expected == other.reload().run([at("c", 8)])
+    assert [3, 5, 7] == [part.end for part in expected[0].parts if part.type.startswith("P*")]
 
 
 def test_a_terminator_stops_only_what_began_before_it():

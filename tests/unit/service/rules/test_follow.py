@@ -421,7 +421,7 @@ class Dreamt:
             case "_list_events":
                 happened, self.waiting = self.waiting, []
                 return happened, max((e.seq for e in happened), default=0)
-            case "list_rule_states":
+            case "listing":
                 return []
             case _:
                 return 0
