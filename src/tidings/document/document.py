@@ -183,7 +183,7 @@ class Document:
     def _counted(self) -> tuple[list[str], array[int]]:
         """Return the tokens, and for each chunk the number of tokens up to its end."""
         cut, remembered = self._tokens_of, tokens_of_short_chunk  # a page has thousands of chunks, nearly all short
-        if max(map(len, self.chunks), default=0) <= SHORT_CHUNK:
+        if self._longest <= SHORT_CHUNK:
             parts = list(map(remembered, self.chunks))
         else:
             parts = [remembered(c) if len(c) <= SHORT_CHUNK else cut(c) for c in self.chunks]
@@ -369,6 +369,7 @@ class Document:
         new_tokens = [*tokens[:first], *chain.from_iterable(parts), *tokens[behind:]]
         other.__dict__.update(
             chunks=[*self.chunks[:head], *middle, *self.chunks[tail:]],
+            _longest=max(self._longest, *map(len, middle)),
             _counted=(new_tokens, new_ends),
             canonical=" ".join(new_tokens).encode("utf-8", "replace"),
             _nearly=(self, number),
@@ -390,14 +391,15 @@ class Document:
         return [*self.lines[:place], *now, *self.lines[place + 1 :]]
 
     @cached_property
-    def _has_endless(self) -> bool:
-        return max(map(len, self.chunks), default=0) > _ENDLESS
+    def _longest(self) -> int:
+        """Return a length that no chunk exceeds."""
+        return max(map(len, self.chunks), default=0)
 
     def is_endless(self, start: int, end: int) -> bool:
         """Return whether tokens `start:end`, at least one, begin or end in a chunk that is too long
         to search.
         """
-        if not self._has_endless:
+        if self._longest <= _ENDLESS:
             return False
         ends = self._counted[1]
         return any(len(self.chunks[bisect_right(ends, token)]) > _ENDLESS for token in (start, end - 1))

@@ -44,7 +44,7 @@ LIGHT_BYTES: Final = 524_288
 """Most bytes of a light job (the new body and those it is compared with), which does not wait for
 heavy ones.
 """
-PRELOAD: Final = ("tidings.detection.job.examiner",)
+PRELOAD: Final = ("tidings.detection.job.practised",)
 SOONEST: Final = 5 * MINUTE
 """Shortest time between two polls of a page after a change, unless a sentinel or the pace says
 otherwise (bid §3).

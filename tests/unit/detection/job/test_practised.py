@@ -1,0 +1,17 @@
+import subprocess
+import sys
+
+from tidings.service.run.from_settings import PRELOAD
+
+
+def test_workers_are_forked_after_an_examination():
+    """What the first page would make is there before the first worker, and no numpy with it."""
+    code = (
+        f"import sys, {', '.join(PRELOAD)}; from tidings.detection.doubt import walls; "
+        "from tidings.detection.job.contract import Examination; "
+        "print(walls._table.cache_info().currsize, Examination.__init__.__code__.co_name, 'numpy' in sys.modules)"
+    )
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "1 __init__ False\n" == ran.stdout
