@@ -124,8 +124,20 @@ def test_nobody_finds_what_is_not_theirs(world: World) -> None:
     play(world, told)
 
 
+def find_words(world: World, *words: bytes) -> dict[str, list[bytes]]:
+    """Return the files of the data directory that hold one of these words."""
+    found = {}
+    for path in sorted(world.directory.rglob("*")):
+        held = path.read_bytes() if path.is_file() else b""
+        if kept := [word for word in words if word in held]:
+            found[path.name] = kept
+    return found
+
+
 def test_what_was_removed_is_nowhere(world: World) -> None:
-    """An account takes its pages out of the index; no file holds a word of them."""
+    """An account takes its pages and its searches along: after the next collection, no file of the
+    data directory holds a word of them.
+    """
     world.page("/a", "<title>Quokkatitle</title><p>one xylophonic</p>")
 
     async def story(people: People) -> None:
@@ -133,14 +145,18 @@ def test_what_was_removed_is_nowhere(world: World) -> None:
         await world.pass_time(people.monitor, HOUR)
         await index(world)
         assert 1 == len((await people.ask("anna", "GET", "/api/v1/search?q=vuvuzelas")).json()["items"])
+        anna = world.read(accounts.get_by_name, "anna")
+        with contextlib.closing(SearchLog(world.directory)) as log:
+            log.note_search("vuvuzelas", owner_id=anna.id, at=world.clock.now())
+        held = find_words(world, b"vuvuzelas", b"Quokkatitle")
+        own = {path.name for path in world.directory.glob("*.db")}
+        assert own == {name.removesuffix("-wal") for name in held}
         world.write(accounts_of.remove, "anna", world.clock.now())
+        accounts_of.forget_searches(world.directory, anna.id)
         assert [] == (await people.ask("ada", "GET", "/api/v1/search?q=vuvuzelas")).json()["items"]
+        await world.pass_time(people.monitor, 3 * DAY)
         await index(world)
-        for path in world.directory.glob("search.db*"):
-            held = path.read_bytes()
-            assert not [
-                word for word in (b"xylophonic", b"vuvuzelas", b"quokkatitle", b"Quokka", b"xylo") if word in held
-            ]
+        assert {} == find_words(world, b"xylophonic", b"vuvuzelas", b"quokkatitle", b"Quokka", b"xylo")
 
     def told(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)

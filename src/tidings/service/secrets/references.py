@@ -150,8 +150,6 @@ def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
     held = {tag: text for tag, text in sentinels.list_tag_defaults(c).items() if _WRITTEN_OUT.search(text)}
     if not plain and not held:
         return 0
-    if c.dialect == "sqlite":
-        c.execute("PRAGMA secure_delete = ON")  # the plain text must not remain in the file
     references = References(c, vault, at=at)
     for row in plain:
         reference = f"{REFERENCE}{references.name(row.kind, row.address)}"

@@ -150,9 +150,13 @@ class Collector:
         return found + Collected(pages=1)
 
     async def _rest(self, now: Instant) -> Collected:
-        """Delete what was learned of unwatched pages, and bodies without a reference."""
+        """Delete what was learned of unwatched pages, and bodies without a reference; leave no text
+        in the journal.
+        """
         await self._store.write(retention.forget_learned, terms(self._settings, now), epoch=self._epoch)
-        return await self.orphans(now)
+        found = await self.orphans(now)
+        await self._store.clear_journal()
+        return found
 
     async def orphans(self, now: Instant) -> Collected:
         """Delete the bodies without a reference."""

@@ -170,6 +170,10 @@ class DatabaseDriver(Protocol):
         """Return whether another connection has committed since the last call."""
         ...
 
+    def clear_journal(self) -> None:
+        """Remove deleted content from the journal, if that can be done at once."""
+        ...
+
     def has_table(self, name: str) -> bool:
         """Return whether a table of that name exists."""
         ...

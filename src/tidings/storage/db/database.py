@@ -71,6 +71,10 @@ class Database:
         """
         return self._persist(self._translate_errors(self._driver.has_changed))
 
+    def clear_journal(self) -> None:
+        """Remove deleted content from the journal, if that can be done at once."""
+        self._translate_errors(self._driver.clear_journal)()
+
     def _persist(self, attempt: Callable[[], T]) -> T:
         """Return the result of `attempt`, retried while the server does not answer and `patience`
         lasts.

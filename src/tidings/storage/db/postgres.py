@@ -255,6 +255,9 @@ class PostgresDriver:
         is_new, self._is_new = self._is_new, False
         return is_new or bool(told)
 
+    def clear_journal(self) -> None:
+        """Do nothing: the server reuses its journal by itself."""
+
     def has_table(self, name: str) -> bool:
         """Return whether the table exists."""
         found = self._raw.execute(b"SELECT to_regclass(%(name)s)", {"name": name}).fetchone()

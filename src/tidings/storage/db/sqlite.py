@@ -101,6 +101,7 @@ class SqliteDriver:
             run("PRAGMA journal_mode = WAL").fetchone()
         run("PRAGMA synchronous = FULL")
         run("PRAGMA foreign_keys = ON")
+        run("PRAGMA secure_delete = ON")  # what is deleted is overwritten
 
     def _run_many(self, text: str, rows: Rows) -> Cursor:
         by_name = isinstance(rows[0], Mapping)
@@ -163,6 +164,16 @@ class SqliteDriver:
         """
         seen, self._seen = self._seen, self._data_version()
         return bool(seen != self._seen)
+
+    def clear_journal(self) -> None:
+        """Empty the journal, which holds deleted content, unless somebody reads just now."""
+        run = self._raw.execute
+        waits = run("PRAGMA busy_timeout").fetchone()[0]
+        run("PRAGMA busy_timeout = 0")
+        try:
+            run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            run(f"PRAGMA busy_timeout = {waits}")
 
     def has_table(self, name: str) -> bool:
         """Return whether the table exists."""

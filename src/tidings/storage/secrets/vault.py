@@ -183,8 +183,6 @@ class Vault:
     def seal_plain(self, c: Connection) -> int:
         """Encrypt the values from before there were keys; return how many there were."""
         rows = [row for row in secrets.listing(c) if not row.key_id]
-        if rows and c.dialect == "sqlite":
-            c.execute("PRAGMA secure_delete = ON")  # overwrite the plain value in the file
         for row in rows:
             opened = self.open_row(row)
             self.put(c, row.name, opened.value, kind=opened.kind, owner_id=row.owner_id, at=row.set_at)

@@ -146,6 +146,10 @@ class Store:
         """Return whether another connection has committed since the last call."""
         return await self._run(self._database.has_changed)
 
+    async def clear_journal(self) -> None:
+        """Remove deleted content from the database's journal, if that can be done at once."""
+        await self._run(self._database.clear_journal)
+
     @property
     def outage(self) -> Outage | None:
         """Return the current outage of the database server, for which calls wait; None: it
