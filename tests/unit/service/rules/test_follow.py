@@ -421,7 +421,7 @@ class Dreamt:
             case "_list_events":
                 happened, self.waiting = self.waiting, []
                 return happened, max((e.seq for e in happened), default=0)
-            case "listing":
+            case "list_rule_states":
                 return []
             case _:
                 return 0
