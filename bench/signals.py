@@ -101,7 +101,7 @@ class Learned:
         extra = np.maximum(0.0, web.signals * web.extra(self.recall, self.noise) - late)
         return web.bids((1 - self.sure) * web.age + np.where(web.signals > 0, extra, 0.0))
 
-    def hear(self, web: Web, rows: np.ndarray) -> None:
+    def note(self, web: Web, rows: np.ndarray) -> None:
         """Learn from looks at pages before they are made."""
         for row in rows.tolist():
             host = int(web.host[row])
@@ -122,7 +122,7 @@ def run(seed: int, pages: int, instants: int, name: str) -> float:
         web.step()
         best = np.argpartition(-choose(web), LOOKS)[:LOOKS]
         if learned is not None:
-            learned.hear(web, best)
+            learned.note(web, best)
         web.look(best)
         if instant >= instants // 4:
             total += float((web.weight * web.fresh).sum() / web.weight.sum())
@@ -146,7 +146,7 @@ def costs(looks: int = 20_000) -> None:
         began = time.process_time()
         for page in range(looks):
             at = (turn * 20 + 1) * HOUR + page
-            heard.hear(page % 2_000, "api", at)
+            heard.note(page % 2_000, "api", at)
             heard.extra_age(page % 2_000, 1.0, since=at)
             heard.begin(page % 2_000, at + 1)
             heard.judge(page % 2_000, at + 2, gap=HOUR, rate=1.0, changed=bool(page % 2))

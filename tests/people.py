@@ -109,7 +109,7 @@ async def with_people(world: World, monitor: Monitor, story: Any) -> None:
     anna = world.read(accounts.get_by_name, "anna")
     world.write(lambda c: sentinels.give(c, sentinels.find(c, "annas").id, anna.id))
     door = Door(world.settings)
-    monitor.committer.listen(door.hear)
+    monitor.committer.listen(door.note)
     desk = Desk(world.settings, world.clock, door.changes)
     inside = door.inside(monitor)
     try:

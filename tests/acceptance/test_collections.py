@@ -155,7 +155,7 @@ def test_lists_that_are_alike_are_followed(world: World):
 
 
 def test_polls_stay_within_the_budget_of_the_collection(world: World):
-    """With what is saved up at first; refreshes and first fetches are paid from one purse, the list
+    """With what is saved up at first; refreshes and first fetches are paid from one budget, the list
     from none.
     """
     show(world, 300)

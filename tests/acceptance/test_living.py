@@ -30,7 +30,7 @@ def live(world: World, *asked: dict[str, str]) -> list[Any]:
 
     with serve(world) as service:
         door = Door(world.settings)
-        service.monitor.committer.listen(door.hear)
+        service.monitor.committer.listen(door.note)
         service.pass_time(HOUR // 2)
         world.page("/a", "<p>two</p>")
         service.pass_time(3 * HOUR)

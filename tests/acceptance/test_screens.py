@@ -29,7 +29,7 @@ SHOP = "Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour Tag
 async def face(world: World, monitor: Monitor) -> AsyncIterator[Any]:
     """Give the application that a browser meets, screens included."""
     door = Door(world.settings)
-    monitor.committer.listen(door.hear)
+    monitor.committer.listen(door.note)
     desk = Desk(world.settings, world.clock, door.changes)
     try:
         yield application(door.inside(monitor), desk)

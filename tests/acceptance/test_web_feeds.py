@@ -19,7 +19,7 @@ from tidings.web.entrances import application
 def _open(world: World, monitor: Monitor) -> Any:
     """Return the door of a running service, as requests meet it."""
     door = Door(world.settings)
-    monitor.committer.listen(door.hear)
+    monitor.committer.listen(door.note)
     return application(door.inside(monitor))
 
 

@@ -112,7 +112,7 @@ def message(address="", **other):
 
 
 class Thread:
-    """Runs errands without a process of their own, so that this suite needs no other room."""
+    """Runs jobs without a process of their own, so that this suite needs no other room."""
 
     async def run(self, job, argument, *, seconds):
         """Run the job beside the receiver."""
@@ -129,7 +129,7 @@ def senders(stream=None, timeout_seconds=5.0, mail_port=9):
             keys=KEYS,
             stream=stream or io.StringIO(),
             timeout_seconds=timeout_seconds,
-            errands=Thread(),
+            jobs=Thread(),
             tls=object,
             settings=mail,
         )

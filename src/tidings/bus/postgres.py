@@ -115,10 +115,10 @@ class PostgresBus:
     async def _wait(self, bell: str) -> None:
         """Wait for a notification, or for as long as one may have been missed."""
         if self._listening is None or self._listening.done():
-            hears = asyncio.Event()
-            self._listening = asyncio.create_task(self._listen(hears))
+            is_listening = asyncio.Event()
+            self._listening = asyncio.create_task(self._listen(is_listening))
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(hears.wait(), BELL_SECONDS)
+                await asyncio.wait_for(is_listening.wait(), BELL_SECONDS)
             return  # earlier rows are found by reading again
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._bells[bell].wait(), BELL_SECONDS)
@@ -133,7 +133,7 @@ class PostgresBus:
             old = f"DELETE FROM {{name}}_{table} WHERE at < now() - make_interval(secs => %s)"  # noqa: S608 - two fixed names
             await self._run(old, OFFER_SECONDS)
 
-    async def _listen(self, hears: asyncio.Event) -> None:
+    async def _listen(self, is_listening: asyncio.Event) -> None:
         """Forward the server's notifications until the connection is lost."""
         import psycopg
 
@@ -142,7 +142,7 @@ class PostgresBus:
                 self._url, autocommit=True, connect_timeout=CONNECT_SECONDS
             ) as connection:
                 await connection.execute(f'LISTEN "{self._name}"'.encode())
-                hears.set()
+                is_listening.set()
                 async for bell in connection.notifies():
                     if bell.payload in self._bells:
                         self._bells[bell.payload].set()

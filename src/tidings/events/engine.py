@@ -106,7 +106,7 @@ class Engine:
         if not timers.now <= end >= occurrence.start:
             message = (
                 f"{occurrence.type} lasts from {occurrence.start} to {end} µs; it must not end before it starts"
-                f" nor before {timers.now} µs, which has been heard of already"
+                f" nor before {timers.now} µs, which was processed already"
             )
             raise ValueError(message)
         draft = OutcomeDraft()

@@ -137,6 +137,14 @@ class Graph:
     ) -> Node:
         """Return the node of a listener as `dump` wrote it. An existing node that is equal in all,
         state included, is shared.
+
+        Args:
+            expression: The event.
+            context: The context of its nodes.
+            bounds: How much may wait in them.
+            listener: What detections are passed to.
+            numbers: The numbers of the nodes in the dump.
+            loading: The dump that is being loaded.
         """
         node = self._reload(expression, context, bounds, iter(numbers), loading)
         node.listeners[listener.id] = listener

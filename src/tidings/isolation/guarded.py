@@ -46,7 +46,7 @@ class _Gate:
     def __init__(self) -> None:
         self.fault: Fault | None = None
 
-    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+    def audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Refuse a forbidden audit event."""
         if event in DIALS:
             self._judge(arguments[1])
@@ -73,7 +73,7 @@ def shut(fault: Fault) -> None:
     """
     if _GATE.fault is None:
         _forget_environment()
-        sys.addaudithook(_GATE.hear)
+        sys.addaudithook(_GATE.audit)
     _GATE.fault = fault
 
 

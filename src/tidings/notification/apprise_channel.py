@@ -16,7 +16,7 @@ from typing import Final
 
 from tidings.errors import AddressError
 from tidings.notification.addresses import limit_of, redact
-from tidings.notification.channel import MARGIN_SECONDS, Errands, Message, Refused, Sent
+from tidings.notification.channel import MARGIN_SECONDS, ChildJobs, Message, Refused, Sent
 from tidings.presentation.writing import cut_text, one_line, subject_line
 from tidings.record import dataclass, replace
 
@@ -32,7 +32,7 @@ class AppriseService:
     once the process has begun.
     """
 
-    errands: Errands
+    jobs: ChildJobs
     timeout_seconds: float = 20.0
 
     async def send(self, message: Message) -> Sent | Refused:
@@ -42,8 +42,8 @@ class AppriseService:
         except AddressError as error:
             return Refused(reason=str(error), retry=False)
         title = cut_text(subject_line(message.subject), limit.title) if limit.title else ""
-        errand = Push(message.address, title, message.body.decode(errors="replace"))
-        answer = await self.errands.run(push, errand, seconds=self.timeout_seconds + MARGIN_SECONDS)
+        job = Push(message.address, title, message.body.decode(errors="replace"))
+        answer = await self.jobs.run(push, job, seconds=self.timeout_seconds + MARGIN_SECONDS)
         if isinstance(answer, Refused):
             return replace(answer, reason=redact(answer.reason, message.address))
         return answer
@@ -104,7 +104,7 @@ class _Listener(logging.Handler):
         self.said.append((record.levelno, record.getMessage()))
 
 
-def push(errand: Push) -> Sent | Refused:
+def push(job: Push) -> Sent | Refused:
     """Send a message to the service; never raise for external causes. The reason may hold parts of
     the address.
     """
@@ -120,7 +120,7 @@ def push(errand: Push) -> Sent | Refused:
         async_mode=False,
         secure_logging=True,
     )
-    target = apprise.Apprise.instantiate(errand.address, asset=asset)
+    target = apprise.Apprise.instantiate(job.address, asset=asset)
     if target is None:
         reason = _reason(listener)
         return Refused(reason=f"Apprise does not understand the address{reason and f': {reason}'}", retry=False)
@@ -129,7 +129,7 @@ def push(errand: Push) -> Sent | Refused:
     service = str(target.service_name)
     everyone = apprise.Apprise(asset=asset)
     everyone.add(target)
-    if everyone.notify(body=errand.body, title=errand.title, body_format=apprise.NotifyFormat.TEXT):
+    if everyone.notify(body=job.body, title=job.title, body_format=apprise.NotifyFormat.TEXT):
         return Sent()
     return Refused(reason=f"{service} did not take it: {_reason(listener) or 'Apprise does not say why'}")
 

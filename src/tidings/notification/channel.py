@@ -119,7 +119,7 @@ class MessagePoster(Protocol):
 A = TypeVar("A")
 
 
-class Errands(Protocol):
+class ChildJobs(Protocol):
     """Runs jobs of libraries that open connections of their own, in a process restricted to allowed
     addresses (contracts §6).
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TextIO
 
 from tidings.notification import mail
 from tidings.notification.apprise_channel import AppriseService
-from tidings.notification.channel import KINDS, A, Answer, Errands, Message, MessagePoster, Refused, Sender, Sent
+from tidings.notification.channel import KINDS, A, Answer, ChildJobs, Message, MessagePoster, Refused, Sender, Sent
 from tidings.notification.webhook import Webhook
 from tidings.record import dataclass
 from tidings.registry import Registry
@@ -43,7 +43,7 @@ class Nowhere:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SenderParts:
     """The dependencies of senders: a client, the signing keys (newest first; `unsigned` is why
-    there are none), a deadline, an output stream. `errands` runs mail and Apprise, `tls` makes a
+    there are none), a deadline, an output stream. `jobs` runs mail and Apprise, `tls` makes a
     verifying context that can be pickled, `settings` configures mail, `instance` names the
     installation.
     """
@@ -52,7 +52,7 @@ class SenderParts:
     keys: tuple[bytes, ...]
     stream: TextIO
     timeout_seconds: float = 20.0
-    errands: Errands = Nowhere()
+    jobs: ChildJobs = Nowhere()
     tls: Callable[[], Any] | None = None
     unsigned: str = ""
     settings: NotifySettings = NotifySettings()
@@ -75,11 +75,11 @@ def _email(means: SenderParts) -> Sender:
         return mail.NoMail()
     sender = mail.read_sender(means.settings.mail_from, means.settings.smtp_user)
     server = mail.read_server(means.settings, sender=sender, tls=means.tls, timeout_seconds=means.timeout_seconds)
-    return mail.Mail(means.errands, server, sender, means.instance)
+    return mail.Mail(means.jobs, server, sender, means.instance)
 
 
 def _apprise(means: SenderParts) -> Sender:
-    return AppriseService(means.errands, means.timeout_seconds)
+    return AppriseService(means.jobs, means.timeout_seconds)
 
 
 def _laid_out(_means: SenderParts) -> Sender:

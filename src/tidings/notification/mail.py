@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from tidings.clock import Instant
 from tidings.errors import AddressError, SettingError
 from tidings.notification.addresses import ascii_address
-from tidings.notification.channel import MARGIN_SECONDS, Errands, Message, Refused, Sent
+from tidings.notification.channel import MARGIN_SECONDS, ChildJobs, Message, Refused, Sent
 from tidings.presentation.writing import cut_text, one_line, subject_line
 from tidings.record import dataclass
 
@@ -160,7 +160,7 @@ class Mail:
     of two never mix.
     """
 
-    errands: Errands
+    jobs: ChildJobs
     server: LetterServer
     sender: Address
     instance: str
@@ -173,7 +173,7 @@ class Mail:
             return Refused(reason=str(error), retry=False)
         content = compose(message, sender=self.sender, recipient=recipient, instance=self.instance)
         letter = Letter(self.server, self.sender.addr_spec, recipient, content)
-        return await self.errands.run(deliver, letter, seconds=self.server.timeout_seconds + MARGIN_SECONDS)
+        return await self.jobs.run(deliver, letter, seconds=self.server.timeout_seconds + MARGIN_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)

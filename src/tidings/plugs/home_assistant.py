@@ -147,7 +147,7 @@ class HomeAssistant:
         self._announced: dict[int, str] = {}
         self._next_sync = 0.0
 
-    def hear(self, unit: Unit) -> None:
+    def note(self, unit: Unit) -> None:
         """Take the changes of a committed unit; those beyond a thousand that wait are left out."""
         self._found.extend([row for row in unit.changes if not row.quiet][: MOST_WAITING - len(self._found)])
         self._arrived.set()
@@ -255,7 +255,7 @@ async def inform_home_assistant(monitor: Monitor, settings: Settings) -> AsyncIt
     found = await monitor.store.read(instance.load)
     device = Device(f"tidings_{re.sub('[^0-9a-z]', '', found.id.lower())[:16]}", settings.serve.public_url)
     plug = HomeAssistant(monitor, settings, device)
-    stop_hearing = monitor.committer.listen(plug.hear)
+    stop_hearing = monitor.committer.listen(plug.note)
     working = asyncio.create_task(_keep_connected(plug, broker, device, aiomqtt))
     try:
         yield

@@ -32,15 +32,15 @@ def choose(
     host_connections: int = 1,
     limit: int | None = None,
     burst: float | None = None,
-    purse: Ids | None = None,
-    purses: Floats | None = None,
+    class_number: Ids | None = None,
+    class_tokens: Floats | None = None,
     tier: Ids | None = None,
 ) -> Rows:
     """Return the indices to poll now, best first.
 
     The sum of costs never exceeds `tokens`. With `burst`, a page that is too expensive for now
     holds back those that bid less, so that it is not starved; one more expensive than `burst` never
-    fits and is skipped. A page that its class budget (`purses`) cannot pay for now holds back pages
+    fits and is skipped. A page that its class (`class_tokens`) cannot pay for now holds back pages
     of the same class that bid less. A page of a higher `tier` goes before all of lower ones,
     whatever they bid.
 
@@ -56,8 +56,8 @@ def choose(
         host_connections: How many pages of a host may be in flight together.
         limit: How many pages at most.
         burst: The most that the budget can save up, in costs.
-        purse: The class budget of each page, by number.
-        purses: What each class budget has left, in costs; infinite for none.
+        class_number: The class that pays for each page, by number.
+        class_tokens: What each class has left, in costs; infinite for none.
         tier: The tier of each page; higher first.
     """
     eligible = bids > 0
@@ -71,11 +71,11 @@ def choose(
     rows = rows[_ready(host[rows], host_ready)]
     rows = rows[cost[rows] * (1 - TOLERANCE) <= (tokens if burst is None else burst)]
     rank = bids if tier is None else _ranks(rows, bids, tier)
-    if purse is not None and purses is not None:
-        rows = _without_empty(rows, rank, cost, purse, purses)
+    if class_number is not None and class_tokens is not None:
+        rows = _without_empty(rows, rank, cost, class_number, class_tokens)
     rows = _within_hosts(rows, rank, host, in_flight, host_connections)
-    if purse is not None and purses is not None:
-        rows = _within_purses(rows, cost, purse, purses)
+    if class_number is not None and class_tokens is not None:
+        rows = _within_classes(rows, cost, class_number, class_tokens)
     return _within_budget(rows, bids, cost, tokens, limit=limit, burst=burst, tier=tier)
 
 
@@ -88,24 +88,24 @@ def _ranks(rows: Rows, bids: Floats, tier: Ids) -> Floats:
     return ranks
 
 
-def _without_empty(rows: Rows, bids: Floats, cost: Floats, purse: Ids, purses: Floats) -> Rows:
+def _without_empty(rows: Rows, bids: Floats, cost: Floats, class_number: Ids, class_tokens: Floats) -> Rows:
     """Return `rows` without those whose class budget cannot pay for its best page, so that they
     take no place of a host.
     """
     kept = np.ones(len(rows), dtype=np.bool_)
-    for number in np.flatnonzero(np.isfinite(purses)):
-        own = np.flatnonzero(purse[rows] == number)
-        if len(own) and not affords(float(purses[number]), float(cost[rows[own[np.argmax(bids[rows[own]])]]])):
+    for number in np.flatnonzero(np.isfinite(class_tokens)):
+        own = np.flatnonzero(class_number[rows] == number)
+        if len(own) and not affords(float(class_tokens[number]), float(cost[rows[own[np.argmax(bids[rows[own]])]]])):
             kept[own] = False
     return rows[kept]
 
 
-def _within_purses(rows: Rows, cost: Floats, purse: Ids, purses: Floats) -> Rows:
+def _within_classes(rows: Rows, cost: Floats, class_number: Ids, class_tokens: Floats) -> Rows:
     """Return those of `rows` (best first) that their class budgets can pay for in order."""
     kept = np.ones(len(rows), dtype=np.bool_)
-    for number in np.flatnonzero(np.isfinite(purses)):
-        own = np.flatnonzero(purse[rows] == number)
-        kept[own[np.cumsum(cost[rows[own]]) > purses[number] * (1 + TOLERANCE)]] = False
+    for number in np.flatnonzero(np.isfinite(class_tokens)):
+        own = np.flatnonzero(class_number[rows] == number)
+        kept[own[np.cumsum(cost[rows[own]]) > class_tokens[number] * (1 + TOLERANCE)]] = False
     return rows[kept]
 
 

@@ -55,7 +55,7 @@ MOST: Final[Duration] = 365 * DAY
 """The most by which hints make a page older."""
 
 
-def is_heard_of(population: Population) -> bool:
+def has_hints(population: Population) -> bool:
     """Return False if no source reports on any page, so that effective ages are ages; constant time
     while no column was written.
     """
@@ -68,7 +68,7 @@ def is_heard_of(population: Population) -> bool:
 
 def effective_age(population: Population, since: Floats, rows: Rows | slice) -> Floats:
     """Return the effective ages (µs) of the pages at `rows`, last polled `since` µs ago."""
-    if not is_heard_of(population):
+    if not has_hints(population):
         return since
     return np.asarray(since * population["unheard"][rows] + population["hinted"][rows])
 
@@ -77,7 +77,7 @@ def wait_to_age(population: Population, effective: Floats, rows: Rows | slice) -
     """Return the time after a poll at which pages have these effective ages (µs; inf for never), 0
     if they have them already.
     """
-    if not is_heard_of(population):
+    if not has_hints(population):
         return effective
     return np.asarray(np.maximum(effective - population["hinted"][rows], 0.0) / population["unheard"][rows])
 
@@ -89,4 +89,4 @@ def hint(population: Population, rows: Rows, extra: Instants) -> Population:
 
 def without_hints(population: Population) -> Population:
     """Return the population in the long run, when polls have consumed the pending hints."""
-    return population.set(np.arange(population.size), {"hinted": 0}) if is_heard_of(population) else population
+    return population.set(np.arange(population.size), {"hinted": 0}) if has_hints(population) else population

@@ -85,9 +85,9 @@ class Door:
         """Return the code that creates the first account, once the server is open."""
         return "" if self._desk is None else self._desk.first_code
 
-    def hear(self, unit: Unit) -> None:
+    def note(self, unit: Unit) -> None:
         """Handle a committed unit: wake stream followers if it has records of the stream."""
-        self.meter.hear(unit)
+        self.meter.note(unit)
         if any(event.type == STREAMED for event in unit.events):
             self.arrivals.wake()
         if unit.changes:

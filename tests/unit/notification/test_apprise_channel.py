@@ -6,7 +6,7 @@ from tidings.notification.apprise_channel import AppriseService, Push, push
 from tidings.notification.channel import Message, Refused, Sent
 
 
-class Errands:
+class ChildJobs:
     """Notes what would be run and answers what it was told to."""
 
     def __init__(self, answer=None):
@@ -18,7 +18,7 @@ class Errands:
         return self.answer
 
 
-def send(errands, address, subject="price: 5 → 6"):
+def send(jobs, address, subject="price: 5 → 6"):
     message = Message(
         id="d",
         address=address,
@@ -29,7 +29,7 @@ def send(errands, address, subject="price: 5 → 6"):
         sent_at=0,
         sequence=1,
     )
-    return asyncio.run(AppriseService(errands, 3.0).send(message))
+    return asyncio.run(AppriseService(jobs, 3.0).send(message))
 
 
 @pytest.mark.parametrize(
@@ -43,41 +43,41 @@ def send(errands, address, subject="price: 5 → 6"):
 )
 def test_a_title_is_given_where_there_is_one(address, title):
     """A service without a title has the headline in its text already."""
-    errands = Errands()
-    answer = send(errands, address)
+    jobs = ChildJobs()
+    answer = send(jobs, address)
 
     assert Sent() == answer
-    assert [(push, Push(address, title, "Grüße"), 8.0)] == errands.run_with
+    assert [(push, Push(address, title, "Grüße"), 8.0)] == jobs.run_with
 
 
 def test_a_title_fits():
     """What is too long for a service's title is cut."""
-    errands = Errands()
-    send(errands, "zulip://a/b/c", "x" * 200)
-    ((_, errand, _),) = errands.run_with
+    jobs = ChildJobs()
+    send(jobs, "zulip://a/b/c", "x" * 200)
+    ((_, job, _),) = jobs.run_with
 
-    assert "x" * 59 + "…" == errand.title
+    assert "x" * 59 + "…" == job.title
 
 
 def test_an_unknown_service_is_final():
     """No process is started for what can never be sent."""
-    errands = Errands()
-    answer = send(errands, "pigeonpost://S3CRET")
+    jobs = ChildJobs()
+    answer = send(jobs, "pigeonpost://S3CRET")
 
     assert isinstance(answer, Refused)
     assert not answer.retry
-    assert [] == errands.run_with
+    assert [] == jobs.run_with
     assert "S3CRET" not in answer.reason
 
 
 def test_reasons_have_no_part_of_the_address():
     """Whatever goes wrong, its text can be shown to everybody."""
     died = Refused(reason="the job raised ValueError: tgram://S3CRET-TOKEN/4242 S3CRET-TOKEN")
-    answer = send(Errands(died), "tgram://S3CRET-TOKEN/4242")
+    answer = send(ChildJobs(died), "tgram://S3CRET-TOKEN/4242")
 
     assert Refused(reason="the job raised ValueError: … …") == answer
 
 
-def test_an_errand_does_not_print_its_address():
+def test_a_job_does_not_print_its_address():
     """Not in a traceback either."""
     assert "S3CRET" not in repr(Push("tgram://S3CRET/1", "a", "b"))

@@ -159,7 +159,7 @@ def test_other_content_is_wrapped():
     assert b'{"a":"\xc3\xa9\n.\n"}' == parsed.get_payload(decode=True)
 
 
-class Errands:
+class ChildJobs:
     """Notes what would be run."""
 
     def __init__(self):
@@ -172,9 +172,9 @@ class Errands:
 
 def test_the_letter_goes_to_one_recipient_with_a_deadline():
     """Envelope and header name the same one; the process has a little more time than the socket."""
-    errands = Errands()
-    answer = asyncio.run(Mail(errands, SERVER, SENDER, "i1").send(message(address="anna@bücher.example")))
-    ((job, argument, seconds),) = errands.run_with
+    jobs = ChildJobs()
+    answer = asyncio.run(Mail(jobs, SERVER, SENDER, "i1").send(message(address="anna@bücher.example")))
+    ((job, argument, seconds),) = jobs.run_with
 
     assert Sent(250) == answer
     assert deliver is job
@@ -185,12 +185,12 @@ def test_the_letter_goes_to_one_recipient_with_a_deadline():
 
 def test_a_recipient_that_is_none_is_final():
     """H-106: nothing is sent and nothing is tried again."""
-    errands = Errands()
-    answer = asyncio.run(Mail(errands, SERVER, SENDER, "i1").send(message(address="a@b\nRCPT TO:<c@d>")))
+    jobs = ChildJobs()
+    answer = asyncio.run(Mail(jobs, SERVER, SENDER, "i1").send(message(address="a@b\nRCPT TO:<c@d>")))
 
     assert isinstance(answer, Refused)
     assert not answer.retry
-    assert [] == errands.run_with
+    assert [] == jobs.run_with
 
 
 def test_mail_that_is_not_set_up_waits():

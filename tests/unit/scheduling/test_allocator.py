@@ -137,10 +137,10 @@ def test_a_page_that_nobody_can_pay_for_takes_no_place_of_its_host():
 @given(
     PAGES, st.integers(0, 12), st.integers(1, 3), st.integers(0, 5), st.lists(st.integers(0, 6), min_size=3, max_size=3)
 )
-def test_all_limits_hold_at_once(pages, tokens, connections, limit, purses):
+def test_all_limits_hold_at_once(pages, tokens, connections, limit, class_tokens):
     """Budget, budgets within it, hosts, places in flight and number, whatever costs; each page once, best first."""
     bids, cost, host, flying = columns(pages)
-    purse = np.arange(len(pages)) % 3
+    class_number = np.arange(len(pages)) % 3
     rows = choose_pages(
         bids,
         cost=cost,
@@ -149,14 +149,14 @@ def test_all_limits_hold_at_once(pages, tokens, connections, limit, purses):
         in_flight=np.array(flying, dtype=bool),
         host_connections=connections,
         limit=limit,
-        purse=purse,
-        purses=np.array(purses, dtype=float),
+        class_number=class_number,
+        class_tokens=np.array(class_tokens, dtype=float),
     )
     busy = [host[row] for row in [*rows, *np.flatnonzero(flying)]]
 
     assert len(set(rows)) == len(rows) <= limit
     assert sum(cost[row] for row in rows) <= tokens
-    assert all(sum(cost[row] for row in rows if purse[row] == n) <= purses[n] for n in range(3))
+    assert all(sum(cost[row] for row in rows if class_number[row] == n) <= class_tokens[n] for n in range(3))
     assert all(busy.count(host[row]) <= connections for row in rows)
     assert [bids[row] for row in rows] == sorted((bids[row] for row in rows), reverse=True)
 
@@ -180,22 +180,24 @@ def test_inputs_are_not_changed():
     assert [True, False] == flying.tolist()
 
 
-def test_a_purse_is_not_overdrawn_and_pays_in_turn():
+def test_a_class_is_not_overdrawn_and_pays_in_turn():
     """Pages of a budget within the budget get no more than it holds; what is too dear holds back those of its own that bid less."""
-    purses = np.array([np.inf, 3.0, 0.5])
-    purse = np.array([1, 2, 1, 0, 1, 0])
+    class_tokens = np.array([np.inf, 3.0, 0.5])
+    class_number = np.array([1, 2, 1, 0, 1, 0])
 
     assert [0, 2, 3, 5] == choose_pages(
-        [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], cost=[1, 1, 2, 9, 1, 1], purse=purse, purses=purses
+        [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], cost=[1, 1, 2, 9, 1, 1], class_number=class_number, class_tokens=class_tokens
     )
     assert [0, 3, 5] == choose_pages(
-        [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], cost=[1, 1, 3, 9, 1, 1], purse=purse, purses=purses
+        [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], cost=[1, 1, 3, 9, 1, 1], class_number=class_number, class_tokens=class_tokens
     )
 
 
-def test_an_empty_purse_takes_no_place_of_a_host():
+def test_an_empty_class_takes_no_place_of_a_host():
     """A page that nobody can pay for now does not keep others of its host from their turn."""
-    assert [1] == choose_pages([2.0, 1.0], host=[7, 7], purse=np.array([1, 0]), purses=np.array([np.inf, 0.9]))
+    assert [1] == choose_pages(
+        [2.0, 1.0], host=[7, 7], class_number=np.array([1, 0]), class_tokens=np.array([np.inf, 0.9])
+    )
 
 
 def test_far_host_numbers_cost_no_memory():
@@ -303,25 +305,33 @@ def test_without_a_budget_not_even_what_costs_nothing_is_polled():
     assert [0] == choose_pages([1.0], cost=[0], tokens=0.5)
 
 
-def test_a_purse_bounds_its_own_pages_and_no_others():
-    """Paid in turn; a page that is too dear holds back those of its purse that bid less, and who cannot be paid at all takes no place of its host."""
-    purses = np.array([np.inf, 3.0])
+def test_a_class_bounds_its_own_pages_and_no_others():
+    """Paid in turn; a page that is too dear holds back those of its class that bid less, and who cannot be paid at all takes no place of its host."""
+    class_tokens = np.array([np.inf, 3.0])
 
     assert [0, 1, 3] == choose_pages(
-        [9.0, 8.0, 7.0, 6.0], cost=[2, 1, 1, 9], purse=np.array([1, 1, 1, 0]), purses=purses
+        [9.0, 8.0, 7.0, 6.0], cost=[2, 1, 1, 9], class_number=np.array([1, 1, 1, 0]), class_tokens=class_tokens
     )
-    assert [0, 3] == choose_pages([9.0, 8.0, 7.0, 6.0], cost=[2, 2, 1, 9], purse=np.array([1, 1, 1, 0]), purses=purses)
-    assert [1] == choose_pages([9.0, 8.0], cost=[4, 1], host=[5, 5], purse=np.array([1, 0]), purses=purses)
-    assert [0, 1] == choose_pages([9.0, 8.0], cost=[4, 1], purse=np.array([1, 1]), purses=None)
-    assert [0] == choose_pages([9.0], cost=[3], purse=np.array([1]), purses=purses)
+    assert [0, 3] == choose_pages(
+        [9.0, 8.0, 7.0, 6.0], cost=[2, 2, 1, 9], class_number=np.array([1, 1, 1, 0]), class_tokens=class_tokens
+    )
+    assert [1] == choose_pages(
+        [9.0, 8.0], cost=[4, 1], host=[5, 5], class_number=np.array([1, 0]), class_tokens=class_tokens
+    )
+    assert [0, 1] == choose_pages([9.0, 8.0], cost=[4, 1], class_number=np.array([1, 1]), class_tokens=None)
+    assert [0] == choose_pages([9.0], cost=[3], class_number=np.array([1]), class_tokens=class_tokens)
 
 
-def test_a_purse_is_asked_for_the_page_of_the_highest_tier_first():
+def test_a_class_is_asked_for_the_page_of_the_highest_tier_first():
     """It can pay for the page that bids less but goes first, not for the other."""
-    of_one, purses = np.array([1, 1]), np.array([np.inf, 3.0])
+    of_one, class_tokens = np.array([1, 1]), np.array([np.inf, 3.0])
 
-    assert [1] == choose_pages([9.0, 1.0], cost=[4, 3], purse=of_one, purses=purses, tier=np.array([0, 1]))
-    assert [] == choose_pages([9.0, 1.0], cost=[4, 3], purse=of_one, purses=purses, tier=np.array([0, 0]))
+    assert [1] == choose_pages(
+        [9.0, 1.0], cost=[4, 3], class_number=of_one, class_tokens=class_tokens, tier=np.array([0, 1])
+    )
+    assert [] == choose_pages(
+        [9.0, 1.0], cost=[4, 3], class_number=of_one, class_tokens=class_tokens, tier=np.array([0, 0])
+    )
 
 
 def test_hosts_numbered_far_apart_are_as_any_others():

@@ -71,12 +71,12 @@ def test_available_at_knows_never(level, rate, cost, expected):
 @given(st.lists(st.tuples(st.integers(0, 5 * SECOND), st.floats(0.01, 4)), max_size=40))
 def test_no_more_is_spent_than_burst_and_inflow(wishes):
     """Whatever is asked for and when, the sum granted stays within level at the start plus what flowed in."""
-    now, spent, purse = AT, 0.0, bucket(10.0)
+    now, spent, budget = AT, 0.0, bucket(10.0)
     for wait, cost in wishes:
         now += wait
-        after = purse.take(cost, now=now)
+        after = budget.take(cost, now=now)
         if after is not None:
-            purse, spent = after, spent + cost
+            budget, spent = after, spent + cost
 
     assert spent <= 10.0 + 2.0 * (now - AT) / SECOND + 1e-6
 

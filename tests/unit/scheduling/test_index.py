@@ -50,9 +50,9 @@ def test_without_hints_it_is_the_age():
 
     assert since is index.effective_age(plain, since, ALL)
     assert since is index.wait_to_age(plain, since, ALL)
-    assert [False, True, True] == [index.is_heard_of(p) for p in (plain, heard, plain.set([0], {"unheard": 0.5}))]
+    assert [False, True, True] == [index.has_hints(p) for p in (plain, heard, plain.set([0], {"unheard": 0.5}))]
     assert [0, 0] == index.without_hints(heard)["hinted"].tolist()
-    assert not index.is_heard_of(Population({"id": []}))
+    assert not index.has_hints(Population({"id": []}))
 
 
 def test_hints_never_make_a_page_older_than_a_year():

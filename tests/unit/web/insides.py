@@ -94,7 +94,7 @@ class Watched(Signals):
 
     def __init__(self, store: Store, clock: ManualClock, epoch: int, reads: Collection[str]) -> None:
         self.watchlist = Watchlist(store)
-        super().__init__(store, self.watchlist.pages, clock, epoch=epoch, reads=reads, hear=lambda _: None)
+        super().__init__(store, self.watchlist.pages, clock, epoch=epoch, reads=reads, on_hint=lambda _: None)
 
 
 @contextlib.asynccontextmanager

@@ -47,6 +47,6 @@ def test_followers_are_woken_for_what_is_on_the_stream(kind, is_woken):
     """And for nothing else: a busy service does not let them read the database in vain."""
     one = door()
     waiting = one.arrivals.join()
-    one.hear(Unit(at=1, epoch=1, events=(Event(type=EventType.PAGE_OK, at=1), Event(type=kind, at=1))))
+    one.note(Unit(at=1, epoch=1, events=(Event(type=EventType.PAGE_OK, at=1), Event(type=kind, at=1))))
 
     assert is_woken == waiting.is_set()

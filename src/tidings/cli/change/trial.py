@@ -25,7 +25,7 @@ from tidings.storage.db.database import has_been_used, open_database
 
 if TYPE_CHECKING:
     from tidings.service.on_demand.trial import Tried
-    from tidings.service.on_demand.trial_on_stored import Hindsight
+    from tidings.service.on_demand.trial_on_stored import StoredTrial
     from tidings.settings import Settings
     from tidings.storage.db.database import Database
 
@@ -71,7 +71,7 @@ def _database(settings: Settings) -> Iterator[Database]:
         yield database
 
 
-def _describe_changes(told: Hindsight) -> str:
+def _describe_changes(told: StoredTrial) -> str:
     """Return a summary of the changes an option would have reported: how many, and between which
     versions, the newest if many.
     """
@@ -102,7 +102,7 @@ def _print(tried: Tried) -> None:
         write_line(f"    begins   {tried.first_words}")
     for place, line in enumerate(lines_of_readings(tried.seen.readings)):
         write_line(f"    {'' if place else 'now':<8} {line}")
-    for place, told in enumerate(tried.hindsight):
+    for place, told in enumerate(tried.on_stored):
         if not place:
             write_line(
                 f"    stored   {told.versions} versions: what would have been reported of them, by what is compared"

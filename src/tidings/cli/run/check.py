@@ -128,7 +128,7 @@ class _Report:
         self._changes: set[str] = set()
         self._refusal: BrokenPipeError | OutputError | None = None
 
-    def hear(self, unit: Unit) -> None:
+    def note(self, unit: Unit) -> None:
         """Print the results of a committed unit; an output error is raised by `rest`."""
         ids = [row.id for row in unit.changes if not row.quiet]
         found = [change for i in ids if (change := self._database.read(changes.get, i)) is not None]
@@ -191,7 +191,7 @@ async def _check(
             async with poller(settings, stream=cast("TextIO", BesideProgress(sys.stderr)), stays=False) as monitor:
                 found.add(
                     await checking.check(
-                        monitor, named, limit=limit, waits=waits, on_unit=report.hear, say=say, count=_count
+                        monitor, named, limit=limit, waits=waits, on_unit=report.note, say=say, count=_count
                     )
                 )
             if not found.is_set_back:

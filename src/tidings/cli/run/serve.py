@@ -131,7 +131,7 @@ async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, 
         printer = Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
 
         monitor.committer.listen(printer)
-        monitor.committer.listen(door.hear)
+        monitor.committer.listen(door.note)
         await monitor.live()
         count = len(monitor.watchlist.pages)
         took = time.perf_counter() - begun

@@ -19,7 +19,7 @@ from tidings.model.watch.weight import WHOLE
 from tidings.service.collections.report import report
 from tidings.service.explain.explain_sentinel import outlook
 from tidings.service.explain.on_time_report import count_on_time
-from tidings.service.explain.plan_summary import purse_of
+from tidings.service.explain.plan_summary import get_budget
 from tidings.service.on_demand import add_answer
 from tidings.service.plan import learned_worth
 from tidings.service.show.finding import spell_count
@@ -94,7 +94,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
     made = count_on_time(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)
     own = health.of(row.name)
-    budget = purse_of(connection, settings, class_of(row.text), now=now)
+    budget = get_budget(connection, settings, class_of(row.text), now=now)
     if arguments.json:
         details = {
             "revision": row.revision,

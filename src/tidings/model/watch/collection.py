@@ -45,6 +45,6 @@ def id_of(url: str) -> int:
     return int(url.removeprefix(SCHEME))
 
 
-def purse(name: str) -> str:
+def budget_name(name: str) -> str:
     """Return the name of the budget of a collection; no class of the settings can have it."""
     return f"{SCHEME}{name}"

@@ -69,8 +69,8 @@ class Certificate:
     `price`.
 
     `predicted` and `found` are the numbers of polls that find changes, in the model and in fact;
-    `misfits` say where the times of changes contradict the model, `kept` is the estimate of
-    hindsight.
+    `misfits` say where the times of changes contradict the model, `kept` is the share of
+    the value of all found changes (`lookback`).
     """
 
     pages: int
@@ -151,15 +151,22 @@ def steadily(window: Backlogs, looks: Looks) -> CertifiedPages:
     )
 
 
-def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, looks: Looks) -> CertifiedPages:
+def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, made: Looks) -> CertifiedPages:
     """Return the part of pages whose changes arrive at any rate (`bounds.dual`), over instants 1 …
     `instants`; `at` of a poll is an instant, and several polls at one instant count as one.
+
+    Args:
+        backlog: Returns what gathers on each page between two instants.
+        credit: Returns what counts as gathered at the end.
+        cost: The cost of a poll of each page.
+        instants: How many instants there are.
+        made: The polls that were made.
     """
     program = Program(backlog, cost, instants, credit=credit)
     last = np.zeros(len(cost), np.int64)
     value = spent = 0.0
     for now in range(1, instants + 1):
-        pages = np.unique(looks.page[looks.at == now])
+        pages = np.unique(made.page[made.at == now])
         if len(pages):
             begins, place = np.unique(last[pages], return_inverse=True)
             value += float(backlog(begins, now)[place, pages].sum())
@@ -173,7 +180,7 @@ def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, 
         return found.bound, float(found.spend.sum())
 
     dearest = float((backlog(np.zeros(1, np.int64), instants) / cost).max(initial=0.0))
-    return CertifiedPages(len(cost), looks, value, spent, buy, dearest)
+    return CertifiedPages(len(cost), made, value, spent, buy, dearest)
 
 
 def certify(*parts: CertifiedPages, polls: WindowPolls | None = None) -> Certificate:

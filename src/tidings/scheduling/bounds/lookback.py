@@ -3,8 +3,9 @@
 A certificate relies on the model; this does not. It answers two questions from polls alone:
 
 * **Value kept.** A found change happened between the poll that found it and the one before. With as
-  many polls, hindsight would have polled each page at its changes and kept all of their value. The
-  share that was kept, with each change uniform in its gap, is Σ v·(1 − e^−κg)/(κg) over Σ v.
+  many polls, the best schedule would have polled each page at its changes and kept all of their
+  value. The share that was kept, with each change uniform in its gap, is
+  Σ v·(1 − e^−κg)/(κg) over Σ v.
 * **Times.** In a correct model, the time from one found change of a page to the next is exponential
   in units of its hazard, and no hour of the day finds more than expected. A page that changes daily
   at nine, one that changes in bursts, and one that sleeps at night each fail one of the two tests;

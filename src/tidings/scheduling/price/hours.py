@@ -74,6 +74,13 @@ class WeekGathering:
         shape (profiles, 168), of mean 1.
 
         `which` is the profile of each page; by default they are in the order of the pages.
+
+        Args:
+            weights: The weights of the hours of the week, one row per profile.
+            inflow: The worth of the changes of each page per tick (W·μ).
+            decay: By how much a waiting change loses worth per tick (θ).
+            overwritten: The rate at which a waiting change is replaced, per tick.
+            which: The profile of each page.
         """
         profile = np.arange(len(inflow)) if which is None else which
         first, week = _alike(profile, decay, overwritten)
@@ -136,6 +143,14 @@ def first_look(
 
     A waiting plan is recomputed three quarters of the way to its poll, until that is near; if it
     has none, at its review.
+
+    Args:
+        gathering: How worth gathers on each page.
+        cost: The cost of a poll of each page.
+        price: The price per unit of cost.
+        last: The tick of the last poll of each page.
+        shortest: The shortest wait, in ticks.
+        longest: The longest wait, in ticks.
     """
     due, now = last + longest, last + shortest
     open_rows = np.flatnonzero(now < due)

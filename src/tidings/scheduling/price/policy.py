@@ -232,7 +232,7 @@ class Price:
         """Return the state after polls, with saturation detected or ended (guard 6)."""
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
-        answered = {"hinted": 0} if index.is_heard_of(state.population) else {}
+        answered = {"hinted": 0} if index.has_hints(state.population) else {}
         population = state.population.set(rows, {"last_polled": at, **answered})
         if not (changed | state.suspicion[rows]).any():
             return replace(state, population=population)

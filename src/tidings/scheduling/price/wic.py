@@ -152,7 +152,14 @@ class Field:
 
     @classmethod
     def of(cls, policy: Price, state: PriceState, rows: Rows, price: float) -> Field:
-        """Return some pages with their values at a price."""
+        """Return some pages with their values at a price.
+
+        Args:
+            policy: The policy whose values and waits are used.
+            state: Its state.
+            rows: Places in the population.
+            price: The price per unit of cost.
+        """
         worth = policy.worth(state, price, rows)
         kappa = worth.compute_effective_price(price) + worth.overwritten
         population = state.population
@@ -176,6 +183,13 @@ class Field:
         highest bids, at least the price, or with the longest wait reached.
 
         A step may spend what the waits of these pages cost in its time; the rest is saved.
+
+        Args:
+            bids: Returns the bids of pages of these ages (µs).
+            price: The least bid at which a page is polled.
+            age: The age of each page at the start (µs).
+            length: How long the run lasts (µs).
+            steps: In how many steps.
         """
         cost, step = self.steady.cost, length / steps
         flow = float((cost / self.gaps).sum()) * step

@@ -289,9 +289,9 @@ def unlock(content: bytes, passphrase: Secret) -> dict[str, bytes]:
     if not content.startswith(_MAGIC):
         raise BackupError("the secrets of this backup are in a form that this Tidings does not know; upgrade it")
     rest = content[len(_MAGIC) :]
-    salt, nonce, sealed = rest[:_SALT], rest[_SALT : _SALT + _NONCE], rest[_SALT + _NONCE :]
+    salt, nonce, ciphertext = rest[:_SALT], rest[_SALT : _SALT + _NONCE], rest[_SALT + _NONCE :]
     try:
-        plain = AESGCM(_key(passphrase, salt)).decrypt(nonce, sealed, _MAGIC)
+        plain = AESGCM(_key(passphrase, salt)).decrypt(nonce, ciphertext, _MAGIC)
     except (InvalidTag, ValueError) as error:
         raise BackupError(
             "this passphrase does not open the secrets of the backup; --without-secrets restores the rest"

@@ -101,7 +101,7 @@ class Discovery:
         self._is_running = False
         self.next_due: Instant | None = 0
 
-    def hear(self, unit: Unit) -> None:
+    def note(self, unit: Unit) -> None:
         """Hear of a unit that was committed: a page of a collection may name more now."""
         page_id = None if unit.page is None else unit.page.page_id
         if page_id is None:
@@ -155,7 +155,7 @@ class Discovery:
             before = self._known.get(sentinel_id)
             if before is None:
                 await self._begin(held, now)
-            elif before.held.row.revision != held.row.revision or before.held.purse != held.purse:
+            elif before.held.row.revision != held.row.revision or before.held.budget_name != held.budget_name:
                 before.held = held
                 await self._set_budget(held, now)
             else:
@@ -176,9 +176,9 @@ class Discovery:
         scope = held.sentinel.scope
         assert scope is not None  # noqa: S101 - it is a collection
         burst = max(1.0, scope.budget / 24)
-        self._planner.set_class(held.purse, burst)
+        self._planner.set_class(held.budget_name, burst)
         await self._store.write(
-            charge.set_budget, held.purse, rate_per_second=scope.budget / (DAY / SECOND), burst=burst, at=now
+            charge.set_budget, held.budget_name, rate_per_second=scope.budget / (DAY / SECOND), burst=burst, at=now
         )
         self._planner.touch(i for i, page in self._watchlist.pages.items() if _is_on(page, held.row.id))
 
@@ -287,7 +287,7 @@ class Discovery:
         be more to do.
         """
         held = known.held
-        bucket = (await self._store.read(charge.payable, at=now))[held.purse]
+        bucket = (await self._store.read(charge.payable, at=now))[held.budget_name]
         unread = sum(
             row.state == "watched" and not row.read_seq and self._is_under_way(row) for row in known.rows.values()
         )

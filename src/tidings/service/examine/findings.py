@@ -109,6 +109,12 @@ def of_suspicion(
     does not, or is accepted anyway.
 
     The body is quarantined, no cursor moves, no estimator observes it. The first two are stored.
+
+    Args:
+        result: The poll.
+        fetched: Its body.
+        seen: What the job says of the body; None if none ran.
+        instance: The identity of the database.
     """
     before, at = result.page.state, result.at
     if seen is None or not seen.suspicion or page_state.is_believed(before, seen.suspicion, at):
@@ -143,6 +149,15 @@ def of_no_change(
 
     `memory` is the page's noise memory if it is to be written, `floor` the shortest time between
     two polls of a page.
+
+    Args:
+        result: The poll.
+        answer: What the server answered.
+        compared: The comparison with the newest version.
+        frames: The page with its frames; None for a page without frames.
+        memory: The noise memory to write.
+        instance: The identity of the database.
+        floor: The shortest time between two polls (µs).
     """
     before, at = result.page.state, result.at
     state, events = page_state.after_look(before, answer, at, floor=floor)
@@ -167,7 +182,7 @@ def of_no_change(
 def of_version(
     result: PollResult,
     answer: Unchanged | Fetched,
-    look: PolledVersion,
+    polled: PolledVersion,
     compared: Compared,
     stored: Stored,
     *,
@@ -181,6 +196,17 @@ def of_version(
 
     `memory` is the page's noise memory if it is to be written, `floor` the shortest time between
     two polls of a page.
+
+    Args:
+        result: The poll.
+        answer: What the server answered.
+        polled: The version that the poll shows.
+        compared: Its comparisons.
+        stored: The versions known before.
+        frames: The page with its frames; None for a page without frames.
+        memory: The noise memory to write.
+        instance: The identity of the database.
+        floor: The shortest time between two polls (µs).
     """
     before, at, seen = result.page.state, result.at, compared.examination
     body = frames.body if frames is not None else _get_fetched(answer)
@@ -194,12 +220,12 @@ def of_version(
         at,
         changed=body is not None and before.last_seq > 0,
         differs=differs,
-        modified_at=look.modified_at,
+        modified_at=polled.modified_at,
         floor=floor,
     )
     has_second = seen is not None and (seen.second_look or is_doubtful(state.saturation))
     state = page_state.after_version(
-        state, body, seen, seq=look.seq, at=at, text_changed=text_changed, seed=instance.hash_seed
+        state, body, seen, seq=polled.seq, at=at, text_changed=text_changed, seed=instance.hash_seed
     )
     if is_first and seen is not None:
         events = _first_events(events, seen, before.page_id, at, frames)
@@ -217,14 +243,14 @@ def of_version(
             text_changed=differs,
             kind=PARTIAL if partial else "",
         ),
-        compared=_tick(compared, look),
+        compared=_tick(compared, polled),
         status=changes_of_status(result, events, instance),
         headers=headers,
         remembered=remembered,
-        version=_version(look, body, own_sha256, seen, stored, frames, text_changed=text_changed),
+        version=_version(polled, body, own_sha256, seen, stored, frames, text_changed=text_changed),
         members=frames.members if frames is not None else (),
         frames=frames.rows() if frames is not None else None,
-        digests=_digests_of(look, seen),
+        digests=_digests_of(polled, seen),
         estimates=(
             *noise.estimates_of(memory, before.page_id, at=at, has_second=has_second),
             *(_hints(body, seen, before.page_id, at) if frames is None and body is not None else ()),
@@ -236,7 +262,14 @@ def of_version(
 def of_stored(
     turn: Turn, compared: Compared, *, frames: tuple[FrameRow, ...] | None, memory: Memory | None
 ) -> Findings:
-    """Return the findings of the newest stored version, taken without a poll."""
+    """Return the findings of the newest stored version, taken without a poll.
+
+    Args:
+        turn: The page and who takes its stored version.
+        compared: The comparisons.
+        frames: The rows of its frames; None for a page without frames.
+        memory: The noise memory to write; None: it stays as it is.
+    """
     state = turn.page.state
     return Findings(
         turn=turn,

@@ -30,6 +30,12 @@ def is_known(state: PageState, outcome: Outcome, seed: int) -> bool:
 def is_contradiction(state: PageState, request: FetchRequest, outcome: Outcome, seed: int) -> bool:
     """Return whether an answer contradicts itself: another body under the validators that were
     sent, or under none (RFC 9110 §13.1).
+
+    Args:
+        state: The page's stored state.
+        request: The request that was sent.
+        outcome: The answer.
+        seed: The seed of hashes of bodies.
     """
     if not isinstance(outcome, Fetched) or outcome.conditions != "answered":
         return False

@@ -69,6 +69,12 @@ class PolledVersion:
 def of_body(result: PollResult, fetched: Fetched, stored: Stored, takers: tuple[Subscription, ...]) -> PolledVersion:
     """Return the polled version of a new body. With frames it has no subscriptions: it is compared
     once the frames are there.
+
+    Args:
+        result: The poll.
+        fetched: Its body.
+        stored: The versions known before.
+        takers: The subscriptions that take it.
     """
     page, at, before = result.page, result.at, result.page.state
     seq = before.last_seq + 1
@@ -93,7 +99,15 @@ def of_body(result: PollResult, fetched: Fetched, stored: Stored, takers: tuple[
 def of_frames(
     result: PollResult, framed: FramedPage, stored: Stored, frames: tuple[Part, ...], takers: tuple[Subscription, ...]
 ) -> PolledVersion:
-    """Return the polled version of a page that is new itself or has a new frame."""
+    """Return the polled version of a page that is new itself or has a new frame.
+
+    Args:
+        result: The poll.
+        framed: The page with its frames.
+        stored: The versions known before.
+        frames: The frames as parts to compare.
+        takers: The subscriptions that take it.
+    """
     page, at, own, holder = result.page, result.at, framed.body, framed.holder
     if own is not None:
         charset = holder.charset if holder is not None else ""
@@ -119,7 +133,14 @@ def of_frames(
 
 
 def of_stored(turn: Turn, stored: Stored, version: Version | None, takers: tuple[Subscription, ...]) -> PolledVersion:
-    """Return the newest stored `version` of a page as a polled version."""
+    """Return the newest stored `version` of a page as a polled version.
+
+    Args:
+        turn: The page and who takes it.
+        stored: The known versions.
+        version: The newest version; None if there is none.
+        takers: The subscriptions that take it.
+    """
     newest = turn.page.state.last_seq
     return PolledVersion(
         page=turn.page,

@@ -80,6 +80,12 @@ def after_failure(
 ) -> tuple[PageState, tuple[Event, ...]]:
     """Return the state after a failure, and the event if the page enters an error, or changes its
     kind.
+
+    Args:
+        before: The state before.
+        failed: The failure.
+        at: When the poll ended (µs).
+        interval: The page's own interval (µs); None if it has none.
     """
     failures = before.failures + 1
     since = before.failing_since if before.failing_since is not None else at
@@ -166,6 +172,13 @@ def after_suspicion(
 
     The newest version stays, so that nothing has "changed back" when the wall is gone. The next
     request has no validators: some servers answer matching ones with 200 and an empty body.
+
+    Args:
+        before: The state before.
+        kind: What the body looks like, as kind of error.
+        why: The reason in words.
+        sha256: The hash of the body.
+        at: When the poll ended (µs).
     """
     was_conditional = bool(before.validators) and not is_audit(before, at)
     confirmed = is_confirmed(before, kind, at)
@@ -219,6 +232,12 @@ def wait(failed: Failed, failures: int, *, page_id: int, own: Duration = HOUR) -
 
     After a 429 without a usable Retry-After the wait is never shorter than the page's `own`
     interval.
+
+    Args:
+        failed: The failure.
+        failures: How many there were in a row.
+        page_id: The page.
+        own: Its interval (µs).
     """
     if failed.retry_after is not None and (failures == 1 or failed.status != TOO_MANY):
         return failed.retry_after
@@ -328,6 +347,15 @@ def after_version(
 ) -> PageState:
     """Return the state with version `seq` as the newest, whose body is `fetched`; None if only
     frames of the page are new.
+
+    Args:
+        state: The state before.
+        fetched: The page's body; None if it is unchanged.
+        seen: What the job says of it.
+        seq: The number of the version.
+        at: When the poll ended (µs).
+        text_changed: Whether the masked text differs from the version before.
+        seed: The seed of hashes of bodies.
     """
     own = seen if fetched is not None else None
     return replace(

@@ -60,7 +60,14 @@ class PollResult(Turn):
     def record(
         self, outcome: PollOutcome, *, reason: str = "", text_changed: bool = False, kind: str = ""
     ) -> PollRecord:
-        """Return the record of this poll; `reason` explains its outcome."""
+        """Return the record of this poll; `reason` explains its outcome.
+
+        Args:
+            outcome: What the poll found.
+            reason: The explanation; empty if none is needed.
+            text_changed: Whether the masked text differs.
+            kind: The kind of error; empty for none.
+        """
         said = (reason, f"{ROBOTS}: {ignored}" if (ignored := robots_ignored(self.page)) else "")
         return PollRecord(
             poll_id=self.charged.poll_id,

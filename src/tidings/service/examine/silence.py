@@ -74,6 +74,12 @@ class Silence:
     ) -> tuple[Compared, Memory | None]:
         """Return the findings with notices of silence, and the page's noise memory after them (None
         as given).
+
+        Args:
+            page: The page.
+            compared: The comparisons of a poll.
+            memory: The page's noise memory; None if there is none.
+            at: When the poll ended (µs).
         """
         if memory is None:
             return compared, None

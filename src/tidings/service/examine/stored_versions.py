@@ -68,6 +68,12 @@ class Bodies:
 
         If it `learns`, and nothing is known of the page's noise yet, its newest versions are
         included.
+
+        Args:
+            page_id: The page.
+            seqs: The numbers of the versions.
+            is_framed: Whether the bodies of frames are needed too.
+            learns: Whether noise is learned from them.
         """
         return await self._store.read(self._read_context, page_id, seqs, is_framed, learns)
 
@@ -141,7 +147,14 @@ def read_body(connection: Connection, archive: Archive, page_id: int, seq: int) 
 def read_parts(
     connection: Connection, archive: Archive, holder: PageIdentity, version: Version, body: Body
 ) -> tuple[Part, ...]:
-    """Return a version's parts with its frames; `body` is that of the page that holds them."""
+    """Return a version's parts with its frames; `body` is that of the page that holds them.
+
+    Args:
+        archive: The archive with the bodies.
+        holder: The page that holds the frames.
+        version: One of its versions.
+        body: The body of that version.
+    """
     own = Part(key=holder.key, url=holder.url, sha256=members.holder_sha256(connection, version), body=body)
     made_of = members.of_version(connection, version.page_id, version.seq) if version.frames else []
     return (own, *read_frames(connection, archive, made_of[1:]))

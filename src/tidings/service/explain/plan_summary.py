@@ -250,7 +250,7 @@ def _number(value: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
+class BudgetState:
     """The state of a budget: what it `allows`, how many requests are `left` of its capacity
     (`burst`).
 
@@ -291,28 +291,28 @@ class Purse:
         }
 
 
-def purse_of(connection: Connection, settings: Settings, name: str, *, now: Instant) -> Purse:
+def get_budget(connection: Connection, settings: Settings, name: str, *, now: Instant) -> BudgetState:
     """Return the state of a class's budget; full if no process has used it."""
     wanted = settings.budget.map_names().get(name)
     if wanted is None and name != WHOLE:
-        return Purse(name, "")
+        return BudgetState(name, "")
     allows = f"{settings.budget.polls_per_day:,.10g} per day" if wanted is None else str(wanted)
     known = charge.budgets(connection).get(name)
     if known is None:
         burst = settings.budget.burst if wanted is None else wanted.burst
-        return Purse(name, allows, burst, burst, now)
+        return BudgetState(name, allows, burst, burst, now)
     row = known.refill(now)
     if row.level >= 1:
-        return Purse(name, allows, row.level, row.burst, now)
-    return Purse(name, allows, row.level, row.burst, row.available_at(1.0), is_spent=True)
+        return BudgetState(name, allows, row.level, row.burst, now)
+    return BudgetState(name, allows, row.level, row.burst, row.available_at(1.0), is_spent=True)
 
 
-def purses(connection: Connection, settings: Settings, *, now: Instant) -> list[Purse]:
+def list_budgets(connection: Connection, settings: Settings, *, now: Instant) -> list[BudgetState]:
     """Return all budgets: that of all polls, then classes and shares, the most generous first."""
     settings = accounts.add_shares(connection, settings)
     users = {share_of(owner): f"share of {name}" for owner, name in accounts.names(connection).items()}
-    found = (purse_of(connection, settings, name, now=now) for name in (WHOLE, *settings.budget.map_names()))
-    return [replace(purse, name=users.get(purse.name, purse.name)) for purse in found]
+    found = (get_budget(connection, settings, name, now=now) for name in (WHOLE, *settings.budget.map_names()))
+    return [replace(state, name=users.get(state.name, state.name)) for state in found]
 
 
 def render_cost(settings: Settings, budget: str = WHOLE) -> float:

@@ -107,6 +107,15 @@ def examine(
 
     `database` and `refusal` are the result of `attempt`. With `restore` every body is restored and
     verified by its hash, else only its presence is checked. `now` is wall time in µs.
+
+    Args:
+        settings: The settings in use.
+        database: The open database; None if it cannot be opened.
+        now: Wall time (µs).
+        installed: The versions of this process.
+        refusal: Why the database cannot be opened.
+        restore: Restores a body; None: bodies are not verified.
+        usage: Returns the space of a disk, for tests.
     """
     yield machine.python(installed.python)
     yield from machine.libraries(installed.libraries, libxml2=installed.libxml2)

@@ -45,7 +45,7 @@ class Meter:
     seconds: float = 0.0
     durations: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))
 
-    def hear(self, unit: Unit) -> None:
+    def note(self, unit: Unit) -> None:
         """Count the results of a committed unit."""
         if (poll := unit.poll) is not None:
             self.polls[poll.outcome] += 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tidings.clock import DAY, SECOND
 from tidings.model.watch.sentinel import FetchEvery
 from tidings.model.watch.weight import WHOLE
-from tidings.service.explain.plan_summary import purses, render_cost
+from tidings.service.explain.plan_summary import list_budgets, render_cost
 from tidings.service.health.intents import meaning_of
 from tidings.service.show.finding import Finding, ok, shorten, spell_count, spell_length, warn
 from tidings.service.watch.watchlist import Subscription, WatchedSentinel
@@ -101,10 +101,10 @@ def _spell_load(admission: Admission) -> str:
 
 def classes(c: Connection, *, settings: Settings, now: Instant) -> Iterator[Finding]:
     """Yield the state of the budget classes."""
-    for purse in purses(c, settings, now=now):
-        if purse.name != WHOLE:
-            yield ok("class", f"{purse.name}: {purse}")
-    if not settings.budget.map_names() and len(purses(c, settings, now=now)) == 1:
+    for state in list_budgets(c, settings, now=now):
+        if state.name != WHOLE:
+            yield ok("class", f"{state.name}: {state}")
+    if not settings.budget.map_names() and len(list_budgets(c, settings, now=now)) == 1:
         yield ok("class", "none is set up: all polls share one budget")
 
 

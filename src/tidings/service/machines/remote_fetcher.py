@@ -116,10 +116,10 @@ class RemoteFetcher:
                 if message is LOST:
                     return Failed(kind="net", reason=f"{self._where} was lost during the check")
                 try:
-                    heard = cipher.decrypt(message)
+                    received = cipher.decrypt(message)
                 except WireError:  # not of this poller, or repeated
                     continue
-                outcome = await self._read(heard, serving, box)
+                outcome = await self._read(received, serving, box)
         except TimeoutError:
             return Failed(kind="net", reason=f"the poller that took the check was silent for {seconds:g} s")
         except WireError as error:

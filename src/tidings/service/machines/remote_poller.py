@@ -156,9 +156,9 @@ class RemotePoller:
         """Fetch, and send the outcome unless the service no longer wants one."""
         permit = RemotePermit(talk)
         fetching = asyncio.create_task(self._fetcher.fetch(request, permit))
-        hearing = asyncio.create_task(permit.hear(inbox))
+        listening = asyncio.create_task(permit.listen(inbox))
         try:
-            await asyncio.wait({fetching, hearing}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({fetching, listening}, return_when=asyncio.FIRST_COMPLETED)
             if not fetching.done():  # the service wants no outcome any more
                 talk.forget()
                 return
@@ -173,9 +173,9 @@ class RemotePoller:
             await talk.say(["outcome", KINDS[type(outcome)], outcome, talk.news()])
             self.made += 1
         finally:
-            for task in (fetching, hearing):
+            for task in (fetching, listening):
                 task.cancel()
-            await asyncio.wait({fetching, hearing})
+            await asyncio.wait({fetching, listening})
 
 
 class _Conversation:
@@ -195,7 +195,7 @@ class _Conversation:
         async with self._turn:
             await self._mail.send(self._box, self._visit, self._cipher.encrypt(message))
 
-    def hear(self, data: Any) -> Any:
+    def decrypt(self, data: Any) -> Any:
         """Decrypt a message of the service. Raises `WireError`."""
         return self._cipher.decrypt(data[1])
 
@@ -238,11 +238,11 @@ class RemotePermit:
             with contextlib.suppress(BusError):
                 await self._talk.say(["done", number])
 
-    async def hear(self, inbox: asyncio.Queue[Any]) -> None:
+    async def listen(self, inbox: asyncio.Queue[Any]) -> None:
         """Handle the service's messages until it no longer wants an outcome or the bus is lost."""
         while (message := await inbox.get()) is not LOST:
             with contextlib.suppress(WireError, TypeError, IndexError):
-                match self._talk.hear(message):
+                match self._talk.decrypt(message):
                     case ["go", int(number)] if number in self._asked:
                         self._asked.pop(number).set_result(None)
                     case ["refuse", int(number), str(reason)] if number in self._asked:

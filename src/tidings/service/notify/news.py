@@ -123,7 +123,15 @@ def _notices(page: WatchedPage, told: Sequence[Event], at: Instant) -> Iterator[
 def draft(
     target: NotifyTarget, held: WatchedSentinel, records: Sequence[Record], at: Instant, **more: Any
 ) -> DeliveryDraft:
-    """Return a message to one recipient, made at `at` and due then unless `more` says otherwise."""
+    """Return a message to one recipient, made at `at` and due then unless `more` says otherwise.
+
+    Args:
+        target: The recipient.
+        held: The sentinel.
+        records: The change records or notices.
+        at: When it is made and due (µs).
+        more: Other fields of the draft.
+    """
     return draft_for(target, held.row, records, at, presentation=held.sentinel.presentation, zone=held.zone, **more)
 
 

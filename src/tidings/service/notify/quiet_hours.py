@@ -28,6 +28,12 @@ def tick_after(rate: Rate, after: Instant, *, start: Instant, zone: tzinfo) -> I
     An interval counts from the sentinel's start, whenever changes were found. Whole days and times
     of day follow the zone's wall clock across DST changes; a skipped time comes right after, a
     repeated one comes once.
+
+    Args:
+        rate: The rate of a Notify clause.
+        after: The instant (µs).
+        start: When the sentinel started (µs).
+        zone: Its time zone.
     """
     if rate.mode == "at":
         return ClockTimes(start=start, clocks=rate.clocks, days=rate.days, zone=zone).next_tick(after)
@@ -48,6 +54,12 @@ def free_at(clause: Notify, at: Instant, *, sent: Sequence[Instant], zone: tzinf
     and below its cap.
 
     `sent` are the instants of its latest messages, the oldest first.
+
+    Args:
+        clause: The Notify clause.
+        at: The instant (µs).
+        sent: The instants of its latest messages (µs).
+        zone: The sentinel's time zone.
     """
     while True:
         free = at

@@ -82,7 +82,7 @@ class NotifyBehaviour:
     """The behaviour that notifies. `awaits` returns whose message in flight it waits for."""
 
     name = "telling"
-    hears: Final = frozenset({CHANGE, DONE, *NOTICES})
+    event_types: Final = frozenset({CHANGE, DONE, *NOTICES})
     conditions: Mapping[str, Condition] = {}
 
     def __init__(self, store: Store, *, noise: Flapping = _NOTHING_FLAPS) -> None:

@@ -63,6 +63,12 @@ class Comparisons:
         an id, since it was not reported.
 
         Raises `TidingsError` if they cannot be compared.
+
+        Args:
+            row: The sentinel.
+            page_id: The page.
+            old: The older version.
+            new: The newer version.
         """
         identity = await self._read(pages.identity, page_id)
         sentinel = meaning(row.text)
@@ -107,6 +113,12 @@ class Comparisons:
 
         Empty if only objects changed, or if the page has frames, whose changes are shown
         separately. Raises `TidingsError` if the job dies.
+
+        Args:
+            row: The sentinel.
+            page_id: The page.
+            old: The version before the change.
+            new: The version with the change.
         """
         identity = await self._read(pages.identity, page_id)
         if old.frames or new.frames or identity.frames:

@@ -356,7 +356,7 @@ class _ReplayRun:
             self._gate,
             tokens=math.inf,
             limit=AT_ONCE if has_classes else min(AT_ONCE, int(payable)),
-            purses={name: bucket.level for name, bucket in self._buckets.items() if name != WHOLE},
+            class_tokens={name: bucket.level for name, bucket in self._buckets.items() if name != WHOLE},
             empty_at=self._empty_until,
             spare=whole.level - whole.burst / 2 if planner.fills(now) else 0.0,
         )

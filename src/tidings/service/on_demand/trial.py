@@ -24,7 +24,7 @@ from tidings.service.examine.framed_page import list_followed
 from tidings.service.explain.plan_summary import render_cost
 from tidings.service.on_demand.add_answer import page_warnings
 from tidings.service.on_demand.seen_now import SeenNow, finds_nothing, record_of
-from tidings.service.on_demand.trial_on_stored import Hindsight, hindsight
+from tidings.service.on_demand.trial_on_stored import StoredTrial, try_on_stored
 from tidings.service.poll.build_request import Occasion, RequestBuilder
 from tidings.service.poll.sessions import Sessions
 from tidings.service.run.from_settings import budgets, open_archive, open_fetcher, open_runner, open_web
@@ -71,7 +71,7 @@ class Tried:
     warnings: tuple[str, ...]
     frames: tuple[str, ...] = ()
     """addresses of the frames that would be followed; they are not fetched"""
-    hindsight: tuple[Hindsight, ...] = ()
+    on_stored: tuple[StoredTrial, ...] = ()
     """what each Compare option would have reported of the stored versions, if the page is known"""
     masks: PageMasks | None = None
     """the learned noise of the page, if it is known"""
@@ -97,7 +97,7 @@ class Tried:
             "media_type": self.media_type,
             "frames": list(self.frames),
             "warnings": list(self.warnings),
-            "hindsight": [told.record() for told in self.hindsight],
+            "hindsight": [told.record() for told in self.on_stored],
             "masks": [] if self.masks is None else self.masks.records(self.sentinel),
         }
 
@@ -110,6 +110,12 @@ async def trial(
 
     The name of the `file` determines its format. Sentinels may exist already: a text is tried again
     after it was added. Raises `SentinelError` with every problem found.
+
+    Args:
+        database: The database; nothing is written.
+        text: The statements.
+        settings: The settings in use.
+        file: The name of the file of the text; empty for none.
     """
     clock = SystemClock()
     parsed = database.read(register.understand, file, text, settings=settings, now=clock.now(), anew=True)
@@ -137,9 +143,9 @@ async def trial(
             for page in sentinel.pages:
                 identity = address.identify(page.url, sentinel.asking)
                 tried = await looker.look(sentinel, identity)
-                told = await hindsight(database, archive, runner, sentinel, page, identity)
+                told = await try_on_stored(database, archive, runner, sentinel, page, identity)
                 masks = database.read(noise.masks_of_page, identity.key)
-                found.append(replace(tried, hindsight=tuple(told), masks=masks))
+                found.append(replace(tried, on_stored=tuple(told), masks=masks))
     return found, parsed.warnings
 
 

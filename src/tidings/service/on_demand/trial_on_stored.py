@@ -1,5 +1,5 @@
-"""Hindsight: what a sentinel would have reported of a page's stored versions, with each Compare
-option (sentinels §4.4).
+"""A trial on stored versions: what a sentinel would have reported of a page's stored versions,
+with each Compare option (sentinels §4.4).
 
 For `tidings test`, before anything is stored: the newest versions are taken in turn, one job each
 with all its comparisons, as the running service would have on change. Known noise is masked as
@@ -59,7 +59,7 @@ class Report:
 
 
 @dataclass(slots=True)
-class Hindsight:
+class StoredTrial:
     """What one Compare option would have reported; `is_own`: the sentinel's own option. `problems`
     are failed comparisons.
     """
@@ -92,16 +92,24 @@ class Hindsight:
         }
 
 
-async def hindsight(
+async def try_on_stored(
     database: Database, archive: Archive, runner: Runner, sentinel: Sentinel, page: Watched, identity: PageIdentity
-) -> list[Hindsight]:
+) -> list[StoredTrial]:
     """Return what each option would have reported of a page, the sentinel's own first; empty for a
     page with fewer than two versions.
+
+    Args:
+        database: The database.
+        archive: The archive with the bodies.
+        runner: Runs the comparisons.
+        sentinel: The sentinel to try.
+        page: The page as the sentinel names it.
+        identity: The page as it is stored.
     """
     page_id, stored, times = database.read(_load_versions, archive, identity)
     if page_id is None or len(stored) < 2:
         return []
-    found = [Hindsight(compare, is_own=place == 0) for place, compare in enumerate(_options(sentinel.compare))]
+    found = [StoredTrial(compare, is_own=place == 0) for place, compare in enumerate(_options(sentinel.compare))]
     asked = composite_parts_of(sentinel).list_asked(page.name or "")
     known = database.read(noise.read, page_id)
     before = 0
@@ -164,7 +172,7 @@ async def examine(
     return answer.value.problem or answer.value
 
 
-def _take(option: Hindsight, place: int, seq: int, page_id: int, answer: Examination | str) -> None:
+def _take(option: StoredTrial, place: int, seq: int, page_id: int, answer: Examination | str) -> None:
     """Have an option take a version as a subscription would."""
     option.versions += 1
     reference = window.reference(option.compare, option.window)

@@ -49,13 +49,13 @@ class Tier(IntEnum):
 
 
 class Limits(NamedTuple):
-    """What may be spent at once: `tokens` of the budget of all polls, `purses` of each class, at
-    most `looks` polls.
+    """What may be spent at once: `tokens` of the budget of all polls, `class_tokens` of each class,
+    at most `polls` polls.
     """
 
     tokens: float
-    looks: int
-    purses: Mapping[str, float]
+    polls: int
+    class_tokens: Mapping[str, float]
 
 
 class Chooser:
@@ -81,14 +81,14 @@ class Chooser:
         self._proposals = proposals
         self._dues = dues
         self._needs = needs
-        self._purses = (WHOLE, *classes)
+        self._class_names = (WHOLE, *classes)
         self._host_connections = host_connections
         self._render_places = render_places
         self._budget = budget
 
-    def add_purse(self, name: str) -> None:
+    def add_class(self, name: str) -> None:
         """Let a further class pay."""
-        self._purses = (*self._purses, name)
+        self._class_names = (*self._class_names, name)
 
     def due(
         self,
@@ -101,6 +101,13 @@ class Chooser:
     ) -> list[Grant]:
         """Return the grants of the best due pages, which are reserved. `only` excludes all others;
         the budget was last empty at `empty_at`.
+
+        Args:
+            now: The present (µs).
+            gate: The limits of hosts.
+            limits: What may be spent, and on how many polls.
+            only: The only pages that may be chosen; None for all.
+            empty_at: When the budget was last empty (µs).
         """
         table = self._table
         rows = table.ready(now)
@@ -156,8 +163,10 @@ class Chooser:
         rows, bids, tiers = rows[order], bids[order], tiers[order]
         busy = table.host[table.busy]
         none = np.zeros(len(busy))
-        purses = np.array([math.inf, *(limits.purses.get(name, math.inf) for name in self._purses[1:])])
-        purse = np.where(table.forced[rows], 0, table.purse[rows])
+        class_tokens = np.array(
+            [math.inf, *(limits.class_tokens.get(name, math.inf) for name in self._class_names[1:])]
+        )
+        class_number = np.where(table.forced[rows], 0, table.class_number[rows])
         chosen = allocator.choose(
             np.concatenate([bids, none]),
             np.concatenate([table.cost[rows], none + 1]),
@@ -166,9 +175,9 @@ class Chooser:
             host_ready=ready,
             in_flight=np.concatenate([np.zeros(len(rows), np.bool_), np.ones(len(busy), np.bool_)]),
             host_connections=self._host_connections,
-            limit=limits.looks,
-            purse=np.concatenate([purse, np.zeros(len(busy), np.int64)]) if limits.purses else None,
-            purses=purses if limits.purses else None,
+            limit=limits.polls,
+            class_number=np.concatenate([class_number, np.zeros(len(busy), np.int64)]) if limits.class_tokens else None,
+            class_tokens=class_tokens if limits.class_tokens else None,
             tier=np.concatenate([tiers, np.zeros(len(busy), np.int64)]),
         )
         best: list[int] = rows[chosen].tolist()
@@ -185,7 +194,7 @@ class Chooser:
             host=page.identity.host,
             cost=float(table.cost[row]),
             reason=reason,
-            budget=self._purses[table.purse[row]],
+            budget=self._class_names[table.class_number[row]],
         )
 
     def _with_places(self, rows: Rows, now: Instant, ready: Mapping[int, bool], needed: Mapping[int, float]) -> Rows:

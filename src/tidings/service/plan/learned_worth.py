@@ -88,6 +88,14 @@ def teach(
 ) -> tuple[CursorMove, ...]:
     """Return cursors updated with what a poll teaches of the worth of changes; `is_visible`: the
     page's masked text changed.
+
+    Args:
+        cursors: The cursors that the poll moves.
+        page: The page.
+        found: The changes that it found.
+        seen: What the job says of the body; None if none ran.
+        is_visible: Whether the masked text changed.
+        at: When the poll ended (µs).
     """
     return tuple(
         _teach(cursor, page.subscriptions[cursor.subscription_id], found, seen, is_visible=is_visible, at=at)

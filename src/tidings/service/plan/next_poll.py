@@ -78,7 +78,7 @@ def list_expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Dea
                 hours_of(sub).open_part(asked) if sub.owner.sentinel.during else asked,
                 PollReason(Why.EXPECTED, within),
                 late=PollReason(Why.OVERDUE, within),
-                is_heard=False,
+                is_logged=False,
             )
 
 
@@ -151,9 +151,9 @@ class Dues:
         self._shut.pop(page_id, None)
         self._second.pop(page_id, None)
         if second := second_at(unit.estimates):
-            self.look_again(page_id, second)
+            self.poll_again(page_id, second)
 
-    def look_again(self, page_id: int, at: Instant) -> None:
+    def poll_again(self, page_id: int, at: Instant) -> None:
         """Schedule a second poll of a page at `at` or sooner, where second polls are made."""
         if self._second_looks:
             self._second[page_id] = at

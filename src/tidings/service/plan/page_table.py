@@ -21,7 +21,7 @@ _FREE: Final[dict[str, tuple[type[np.generic], Any]]] = {
     "forced": (np.bool_, False),
     "cost": (np.float64, 1.0),
     "rendered": (np.bool_, False),
-    "purse": (np.int64, 0),
+    "class_number": (np.int64, 0),
     "promised": (np.float64, 0.0),
     "open_share": (np.float64, 1.0),
 }
@@ -31,7 +31,7 @@ _FREE: Final[dict[str, tuple[type[np.generic], Any]]] = {
 class PageTable:
     """One row per page. `due` and `tick` are instants (NEVER: none), `closes` the end of the hours
     of the due time, `busy` whether the page is reserved, `forced` whether it is polled whatever its
-    schedule, `purse` the number of the budget class that pays, `promised` the cost of its fixed
+    schedule, `class_number` the number of the class that pays, `promised` the cost of its fixed
     intervals per µs, `open_share` the share of time in which it may be polled on change.
     """
 
@@ -44,7 +44,7 @@ class PageTable:
     forced: Mask
     cost: Floats
     rendered: Mask
-    purse: Ids
+    class_number: Ids
     promised: Floats
     open_share: Floats
 

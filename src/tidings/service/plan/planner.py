@@ -91,7 +91,7 @@ class Planner:
         self._render_cost = render_cost
         self._needs = needs or Needs()
         self._classes = dict(classes or {})
-        self._purses = (WHOLE, *self._classes)
+        self._class_names = (WHOLE, *self._classes)
         self._table = PageTable()
         self._dues = Dues(self._needs, floor=floor, heed=heed, spreads=spreads, second_looks=second_looks)
         self.proposals = Proposals(
@@ -180,8 +180,8 @@ class Planner:
     def set_class(self, name: str, burst: float) -> None:
         """Let a class pay from now on that saves up so much."""
         if name not in self._classes:
-            self._purses = (*self._purses, name)
-            self._chooser.add_purse(name)
+            self._class_names = (*self._class_names, name)
+            self._chooser.add_class(name)
         self._classes[name] = burst
 
     @property
@@ -222,9 +222,9 @@ class Planner:
         self._dues.hold(page_id, until)
         self.release(page_id)
 
-    def look_again(self, page_id: int, at: Instant) -> None:
+    def poll_again(self, page_id: int, at: Instant) -> None:
         """Restore the second poll of a page that was pending when the service stopped."""
-        self._dues.look_again(page_id, at)
+        self._dues.poll_again(page_id, at)
         self.touch((page_id,))
 
     def choose(
@@ -235,23 +235,29 @@ class Planner:
         tokens: float,
         limit: int,
         only: Collection[int] | None = None,
-        purses: Mapping[str, float] | None = None,
+        class_tokens: Mapping[str, float] | None = None,
         empty_at: Instant = 0,
         spare: float = 0.0,
     ) -> list[Grant]:
         """Return the grants of this tick; their pages are reserved.
 
-        `tokens` is what the budget may spend now, `purses` what each class may, `empty_at` when the
-        budget was last empty; `only` excludes all other pages. `spare` is what the budget has saved
-        beyond half of its capacity: if it `fills`, that is spent on the highest bids below the
-        price.
+        Args:
+            now: The present (µs).
+            gate: The limits of hosts.
+            tokens: What the budget may spend now.
+            limit: Most polls to begin.
+            only: The only pages that may be chosen; None for all.
+            class_tokens: What each class may spend.
+            empty_at: When the budget was last empty (µs).
+            spare: What is saved beyond half of the budget's capacity; if it `fills`, that is spent
+                on the highest bids below the price.
         """
         self._refresh(now)
-        limits = Limits(tokens, limit, purses or {})
+        limits = Limits(tokens, limit, class_tokens or {})
         grants = self._chooser.due(now, gate, limits, only=only, empty_at=empty_at)
         if only is None and self.fills(now):
             spare = min(spare, tokens) - sum(grant.cost for grant in grants)
-            grants += self._fill(now, gate, Limits(spare, limit - len(grants), limits.purses))
+            grants += self._fill(now, gate, Limits(spare, limit - len(grants), limits.class_tokens))
         return grants
 
     def fills(self, now: Instant) -> bool:
@@ -266,7 +272,7 @@ class Planner:
             return []
         filled = self._chooser.spare(now, gate, limits)
         self._filled.update(grant.page_id for grant in filled)
-        if len(filled) >= limits.looks:
+        if len(filled) >= limits.polls:
             self._fills_at = now
         return filled
 
@@ -284,9 +290,9 @@ class Planner:
         """
         rows = self._table.ready(now)
         wanting: dict[str, float] = {}
-        for number, cost in zip(self._table.purse[rows].tolist(), self._table.cost[rows].tolist(), strict=True):
+        for number, cost in zip(self._table.class_number[rows].tolist(), self._table.cost[rows].tolist(), strict=True):
             if number:
-                name = self._purses[number]
+                name = self._class_names[number]
                 wanting[name] = max(wanting.get(name, 0.0), cost)
         return wanting
 
@@ -324,7 +330,7 @@ class Planner:
             page = self._pages[int(table.ids[row])]
             at, last = int(table.due[row]), page.state.checked_at
             gap = 0 if last is None else at - last
-            budget = self._purses[table.purse[row]]
+            budget = self._class_names[table.class_number[row]]
             found.append(DuePoll(at, page.state.page_id, page.identity.host, float(table.cost[row]), budget, gap))
         return found
 
@@ -417,7 +423,7 @@ class Planner:
         """Store when a page is due; `on_change` is when its policy would poll."""
         page, row, table = self._pages[page_id], self._table[page_id], self._table
         budget = self.budget(page)
-        table.purse[row], table.cost[row] = self._purses.index(budget), self.cost(page.identity, budget)
+        table.class_number[row], table.cost[row] = self._class_names.index(budget), self.cost(page.identity, budget)
         interval = find_promised_interval(page)
         table.promised[row], table.open_share[row] = (
             table.cost[row] / interval if interval else 0.0,

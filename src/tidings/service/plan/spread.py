@@ -77,6 +77,13 @@ class Apart:
         are due in that second.
 
         `is_eased`: it is delayed already.
+
+        Args:
+            page: The page.
+            tick: What its fixed intervals ask for.
+            on_change: When its policy would poll (µs).
+            pages: How many pages are watched.
+            is_eased: Whether it is delayed already.
         """
         due = min(tick.at, on_change)
         page_id, checked_at = page.state.page_id, page.state.checked_at

@@ -35,7 +35,7 @@ class Circuits:
     def __init__(self) -> None:
         self._failures: dict[str, int] = {}
 
-    def hear(self, host: str, outcome: Outcome) -> Duration:
+    def note(self, host: str, outcome: Outcome) -> Duration:
         """Record an answer and return how long to pause the host (µs), 0 for not at all."""
         kind = getattr(outcome, "kind", "")
         if kind not in UNWELL:
@@ -86,7 +86,7 @@ class NetworkWatch:
             return ((EventType.NETWORK_AWAY, self._since),)
         return ()
 
-    def hear(self, host: str, *, reached: bool, at: Instant) -> None:
+    def note(self, host: str, *, reached: bool, at: Instant) -> None:
         """Record whether a host could be reached; an HTTP error is an answer."""
         self._forget(host)
         self._last[host] = (at, reached)

@@ -76,6 +76,14 @@ class Frames:
         and for one in back-off after a failure; with `is_asked` (a user requested the page) only
         the first holds. `ignoring` is why robots.txt is not obeyed for the page, and so for its
         frames, which are of the same site.
+
+        Args:
+            page_id: The page.
+            frame_ids: Its frames.
+            ask: Polls one frame.
+            since: When the poll of the page began (µs).
+            is_asked: Whether a user requested the page.
+            ignoring: Why robots.txt is not obeyed; empty: it is.
         """
         unasked: dict[int, str] = {}
         for frame_id in await self._store.read(_longest_ago, frame_ids):

@@ -119,6 +119,12 @@ class Grants:
     async def look(self, charged: Charged, page: WatchedPage, asked: PageRequest, owed: dict[int, int]) -> None:
         """Poll a page and settle the results, including for requesters; `owed` are pending
         comparisons, with their attempt.
+
+        Args:
+            charged: The paid grant.
+            page: The page.
+            asked: The requests that the poll serves.
+            owed: Pending comparisons, with their attempt.
         """
         page_id, host = page.state.page_id, charged.grant.host
         async with self._gate.permit(host, self._further(charged)) as permit:
@@ -337,7 +343,7 @@ class Grants:
             self._planner.interrupt(told_by)
         has_asked = has_asked and host not in address.LOCAL_HOSTS
         ours = has_asked and await self._hear_network(host, outcome, at)
-        if has_asked and not ours and (pause := self._circuits.hear(host, outcome)):
+        if has_asked and not ours and (pause := self._circuits.note(host, outcome)):
             self._gate.pause(host, at + pause)
             self._planner.interrupt(host)
         return ours
@@ -377,7 +383,7 @@ class Grants:
         outage and recovery is reported once.
         """
         failed = isinstance(outcome, Failed) and outcome.kind == "net" and not outcome.reached
-        self._network.hear(host, reached=not failed, at=at)
+        self._network.note(host, reached=not failed, at=at)
         for kind, since in self._network.news(at):
             reason = {"reason": outcome.reason} if isinstance(outcome, Failed) else {}
             event = Event(type=kind, at=at, data={"since": since, **reason})

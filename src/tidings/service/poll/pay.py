@@ -88,7 +88,7 @@ class Payer:
             tokens=math.inf,
             limit=most,
             only=only,
-            purses={name: row.level for name, row in budgets.items() if name != WHOLE},
+            class_tokens={name: row.level for name, row in budgets.items() if name != WHOLE},
             empty_at=self._empty_until,
             spare=budgets[WHOLE].level - budgets[WHOLE].burst / 2 if fills else 0.0,
         )

@@ -121,6 +121,12 @@ class Poller:
         newer than the last one. Call it when the request may leave, so that secrets stay in memory
         no longer than needed. `ignoring_robots`: a page that embeds it as a frame ignores
         robots.txt.
+
+        Args:
+            page: The page.
+            now: The present (µs).
+            obey_robots: Whether robots.txt is obeyed.
+            ignoring_robots: Whether a page that embeds it as a frame ignores robots.txt.
         """
         state = page.state
         altered_at = max((sub.row.altered_at for sub in page.subscriptions.values()), default=0)
@@ -156,6 +162,12 @@ class Poller:
     async def serve(self, page: WatchedPage, *, at: Instant, epoch: int, owed: Mapping[int, int]) -> None:
         """Compare subscriptions with the newest stored version, without a poll: for a tick that a
         recent poll serves, or an owed comparison.
+
+        Args:
+            page: The page.
+            at: The present (µs).
+            epoch: The epoch of the lease.
+            owed: Pending comparisons, with their attempt.
         """
         turn = Turn(page=page.as_it_is(), at=at, epoch=epoch, owed=owed)
         compared = await self._take_stored(turn, looked_at=page.state.checked_at)

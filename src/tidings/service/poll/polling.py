@@ -62,7 +62,7 @@ class Polling:
         """Load owed comparisons and open requests."""
         for row in await self._store.read(versions.list_pending):
             self._owed[row.subscription_id] = (row.page_id, row.attempt)
-        await self.requests.hear()
+        await self.requests.read_new()
 
     def note(self, unit: Unit) -> None:
         """Update the owed comparisons from a committed unit."""
@@ -100,6 +100,12 @@ class Polling:
     async def poll(self, now: Instant, spawn: Spawn, *, under_way: int, only: Collection[int] | None) -> None:
         """Choose the pages to poll now, pay and start; `under_way` is the number of running tasks,
         `only` excludes all other pages.
+
+        Args:
+            now: The present (µs).
+            spawn: Starts a task.
+            under_way: How many tasks run.
+            only: The only pages that may be polled; None for all.
         """
         free = min(GRANTS_A_TICK, self._most - under_way)
         if free <= 0 or (self.payer.is_empty(now) and not self.requests):

@@ -30,17 +30,17 @@ class PageRequest:
 
 
 class Requests:
-    """The pages with open requests. `hear_again` has the open requests read again at the
+    """The pages with open requests. `drain_again` has the open requests read again at the
     next step.
     """
 
     def __init__(
-        self, store: Store, watched: Mapping[int, WatchedPage], planner: Planner, *, hear_again: Callable[[], None]
+        self, store: Store, watched: Mapping[int, WatchedPage], planner: Planner, *, drain_again: Callable[[], None]
     ) -> None:
         self._store = store
         self._watched = watched
         self._planner = planner
-        self._hear_again = hear_again
+        self._drain_again = drain_again
         self._asked: dict[int, PageRequest] = {}
         self._answering: dict[int, list[int]] = {}
         """requests that running polls will answer, by page"""
@@ -50,7 +50,7 @@ class Requests:
     def __bool__(self) -> bool:
         return bool(self._asked)
 
-    async def hear(self) -> None:
+    async def read_new(self) -> None:
         """Load the requests that other processes have written."""
         for row in await self._store.read(polls.list_requests):
             if row.page_id not in self._watched:
@@ -63,7 +63,14 @@ class Requests:
                 self._planner.force(row.page_id)
 
     def ask(self, page_id: int, *, sentinels: Iterable[int] = (), first: bool = False, alone: bool = False) -> None:
-        """Request a poll now, whatever the schedule; host limits and budget apply."""
+        """Request a poll now, whatever the schedule; host limits and budget apply.
+
+        Args:
+            page_id: The page.
+            sentinels: The sentinels that ask; empty for all.
+            first: Whether it is the poll right after `add --url`, before robots.txt.
+            alone: Whether its frames are left to the next poll.
+        """
         asked = self._asked.setdefault(page_id, PageRequest())
         asked.sentinels.update(sentinels)
         asked.first = asked.first or first
@@ -99,5 +106,5 @@ class Requests:
         try:
             await self._store.write(polls.refuse_request, request_id, reason)
         except StoreStalledError:
-            self._hear_again()  # still open: read again
+            self._drain_again()  # still open: read again
             raise

@@ -64,7 +64,7 @@ class ComplexNeeds:
     """
 
     name = "needs"
-    hears = frozenset({LOOKED})
+    event_types = frozenset({LOOKED})
     conditions: Mapping[str, Condition] = {}
     actions: Mapping[str, Action] = {}
 

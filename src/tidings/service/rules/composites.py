@@ -63,7 +63,7 @@ class Composites:
     """
 
     name = "composites"
-    hears = frozenset({PART, LOOKED})
+    event_types = frozenset({PART, LOOKED})
     conditions: Mapping[str, Condition] = {}
     actions: Mapping[str, Action] = {}
 
@@ -355,6 +355,12 @@ def was_polled(connection: Connection, held: WatchedSentinel, page: str, first: 
 
     On change every good poll counts. With ticks only a poll that serves one of them counts: it may
     be another sentinel's, but what comes between is not seen.
+
+    Args:
+        held: The sentinel.
+        page: The name of the page in its text.
+        first: The first instant (µs).
+        last: The last instant (µs).
     """
     rows = [row for row in subscriptions.listing(connection, sentinel_id=held.row.id) if row.label == page]
     return bool(rows) and all(_was_polled(connection, Subscription(row, held), first, last) for row in rows)

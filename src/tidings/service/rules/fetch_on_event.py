@@ -43,7 +43,7 @@ class FetchOnEvent:
     """
 
     name = "summons"
-    hears = frozenset({HAPPENED, LOOKED})
+    event_types = frozenset({HAPPENED, LOOKED})
     conditions: Mapping[str, Condition] = {}
     actions: Mapping[str, Action] = {}
 
@@ -96,8 +96,8 @@ class FetchOnEvent:
         self._needs.settle(self.name, sentinel_id, _deadlines(sentinel_id, memory or {}))
 
 
-def _rule(name: str, hears: Primitive, **data: Any) -> Rule:
-    return Rule(name=f"summons.{name}", event=hears, coupling=Coupling.DETACHED, data=data)
+def _rule(name: str, event_types: Primitive, **data: Any) -> Rule:
+    return Rule(name=f"summons.{name}", event=event_types, coupling=Coupling.DETACHED, data=data)
 
 
 def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline]:

@@ -77,7 +77,7 @@ class RuleFollower:
         self._watchlist = watchlist
         self._committer = committer
         self._behaviours = {behaviour.name: behaviour for behaviour in behaviours}
-        self._hears = frozenset(chain(*(b.hears for b in self._behaviours.values())))
+        self._event_types = frozenset(chain(*(b.event_types for b in self._behaviours.values())))
         self._epoch = epoch
         self._engine = self._new_engine()
         self._groups: dict[int, RuleGroup] = {}
@@ -158,7 +158,7 @@ class RuleFollower:
         try:
             while self._is_woken or ((due := self._engine.next_due()) is not None and due <= now):
                 self._is_woken, self._passed = False, 0
-                happened, last = await self._store.read(_list_events, self._upto, self._hears.union(LIFE_EVENTS))
+                happened, last = await self._store.read(_list_events, self._upto, self._event_types.union(LIFE_EVENTS))
                 for event in happened:
                     await self._hear(event)
                 self._upto = self._at_event = max(last, self._upto)
@@ -179,7 +179,7 @@ class RuleFollower:
 
     def _may_matter(self, event: Event) -> bool:
         return event.type in LIFE_EVENTS or (
-            event.type in self._hears
+            event.type in self._event_types
             and (
                 event.sentinel_id in self._groups
                 if event.sentinel_id is not None and event.sentinel_id in self._watchlist.sentinels
@@ -192,7 +192,7 @@ class RuleFollower:
             return  # its wanted events are unknown; its owner is notified
         if event.type in LIFE_EVENTS and event.sentinel_id is not None:
             await self._live(event, event.sentinel_id)
-        if event.type not in self._hears:
+        if event.type not in self._event_types:
             return
         if event.type == HAPPENED:
             await self._hear_happening(event)

@@ -205,7 +205,7 @@ async def _build(
     watch = _build_watch(base)
     pages = watch.watchlist.pages
     reads = reads_of(settings.schedule.policy)
-    signals = Signals(store, pages, clock, epoch=base.epoch, reads=reads, hear=watch.inbox.take_hint)
+    signals = Signals(store, pages, clock, epoch=base.epoch, reads=reads, on_hint=watch.inbox.take_hint)
     planner = open_planner(settings, pages, watch.needs, spreads=spreads, hearing=signals.hearing)
     grants, polling = _build_polling(base, outside, watch, planner, signals.hearing, stays=stays)
     signing = await _open_keys(base, now)
@@ -214,7 +214,7 @@ async def _build(
     )
     rules = _build_rules(base, watch, planner, notifying)
     sending = _build_sending(stack, base, outside, watch, signing, stream, awaits=notifying.awaits)
-    outside_events = OutsideEvents(store, base.vault, clock, hear=watch.inbox.take_event)
+    outside_events = OutsideEvents(store, base.vault, clock, on_event=watch.inbox.take_event)
     discovery = Discovery(
         store,
         base.archive,
@@ -348,7 +348,7 @@ def _build_polling(
         epoch=base.epoch,
         hash_seed=base.installation.hash_seed,
     )
-    requests = Requests(store, pages, planner, hear_again=watch.inbox.hear_again)
+    requests = Requests(store, pages, planner, drain_again=watch.inbox.drain_again)
     payer = Payer(store, planner, outside.gate, epoch=base.epoch)
     polling = Polling(
         store,
@@ -492,21 +492,21 @@ def _connect(monitor: Monitor, signals: Signals, discovery: Discovery) -> None:
     """Subscribe to durable units, in this order: hints before the watchlist has the page's new
     state, the planner after it.
     """
-    for hear in (
+    for listener in (
         signals.observe,
-        monitor.ways_in.hubs.hear,
+        monitor.ways_in.hubs.note,
         monitor.watchlist.settle,
         monitor.rules.note,
         monitor.lives.note,
         monitor.planner.observe,
-        discovery.hear,
+        discovery.note,
         monitor.polling.note,
         monitor.sending.note,
-        monitor.hear_committed,
+        monitor.note_committed,
     ):
-        monitor.committer.listen(hear)
-    monitor.hear_of_writing(discovery.note_written)
-    monitor.committer.listen_to_refusals(monitor.hear_refused)
+        monitor.committer.listen(listener)
+    monitor.listen_to_writing(discovery.note_written)
+    monitor.committer.listen_to_refusals(monitor.note_refused)
 
 
 async def _report_wrong_clock(wrong: wrong_clock.Wrong, base: _Base, watch: _Watch) -> None:
@@ -515,4 +515,4 @@ async def _report_wrong_clock(wrong: wrong_clock.Wrong, base: _Base, watch: _Wat
     """
     log.warning("%s", wrong.text)
     told = await base.store.read(wrong_clock.find_last_notified)
-    await watch.committer.write(wrong_clock.unit(wrong, watch.bulletins, epoch=base.epoch, told=told))
+    await watch.committer.write(wrong_clock.unit(wrong, watch.bulletins, epoch=base.epoch, noticed_at=told))

@@ -92,6 +92,17 @@ async def check(
     then continues with `late`. Raises `StoreStalledError` where the results cannot be stored.
     `limit` bounds the wait for hosts. `first`: the poll right after `add --url`, before robots.txt;
     `alone`: leave the pages' frames to the next poll.
+
+    Args:
+        monitor: The running service.
+        named: The pages to poll, each with the sentinels that ask; None: all that is due.
+        limit: The longest wait for hosts (µs); None for no limit.
+        on_unit: Called with each committed unit.
+        first: Whether it is the poll right after `add --url`, before robots.txt.
+        alone: Whether the pages' frames are left to the next poll.
+        waits: Whether hosts that are paused or fail are waited for.
+        say: Called with what the check waits for.
+        count: Called with how many pages are done, and of how many.
     """
     clock = monitor.clock
     begun = clock.now()
@@ -100,14 +111,14 @@ async def check(
     poll_ids: list[int] = []
     change_ids: list[str] = []
 
-    def hear(unit: Unit) -> None:
+    def note_unit(unit: Unit) -> None:
         if unit.poll is not None:
             poll_ids.append(unit.poll.poll_id)
         change_ids.extend(row.id for row in unit.changes if not row.quiet)
         if on_unit is not None:
             on_unit(unit)
 
-    end = monitor.committer.listen(hear)
+    end = monitor.committer.listen(note_unit)
     try:
         await monitor.live()
         for page_id, asking in (named or {}).items():
@@ -115,7 +126,7 @@ async def check(
         wanted = set(named) if named is not None else monitor.planner.due_pages(begun)
         if named is not None:
             monitor.only = wanted
-        heard_at, heard = begun, 0
+        checked_at, checked = begun, 0
         while True:
             try:
                 await monitor.step()
@@ -126,12 +137,12 @@ async def check(
             )
             if not waits:
                 waiting = await _without_held(monitor, waiting, found)
-            if len(poll_ids) > heard:
-                heard_at, heard = clock.now(), len(poll_ids)
-            if say is not None and clock.now() - heard_at > SHORT and (waiting or not monitor.quiescent()):
-                say(f"{heard} of {len(wanted)} checked; waiting for {spell_wait(monitor, waiting, clock.now())}")
+            if len(poll_ids) > checked:
+                checked_at, checked = clock.now(), len(poll_ids)
+            if say is not None and clock.now() - checked_at > SHORT and (waiting or not monitor.quiescent()):
+                say(f"{checked} of {len(wanted)} checked; waiting for {spell_wait(monitor, waiting, clock.now())}")
             elif count is not None:
-                count(heard, len(wanted))
+                count(checked, len(wanted))
             is_done = not waiting and monitor.quiescent() and not await monitor.owes_deliveries()
             if is_done and ((due := monitor.rules.next_due(clock.now())) is None or due > clock.now()):
                 break
@@ -232,6 +243,14 @@ async def ask(
     and `say` as for `check`.
 
     Raises `ServiceError` if it does not answer in time, or refuses.
+
+    Args:
+        database: The database.
+        named: The pages, each with the sentinels that ask.
+        clock: The clock.
+        patience: How long to wait for an answer (µs).
+        waits: Whether hosts that are paused or fail are waited for.
+        say: Called with what the check waits for.
     """
     now = clock.now()
     last = database.read(events.last_seq)

@@ -86,6 +86,13 @@ def open_fetcher(
 ) -> Fetcher:
     """Return the fetcher of all pages, including rendered ones, files, commands and lists.
     Closing it closes the client.
+
+    Args:
+        settings: The settings in use.
+        client: The HTTP client.
+        runner: Runs jobs on page content.
+        sessions: The stored logins.
+        read_listing: Returns a collection's list of pages; None: there are no collections.
     """
     asks: Fetcher = Browser(settings.fetch, client)
     if settings.bus.url:

@@ -81,9 +81,9 @@ class Inbox:
 
     def take_event(self, name: str) -> None:  # noqa: ARG002 - which one the log says
         """Signal that an event from outside was stored."""
-        self.hear_again()
+        self.drain_again()
 
-    def hear_again(self) -> None:
+    def drain_again(self) -> None:
         """Signal that this process wrote what `step` reads as written by other processes."""
         self._is_written = True
         self._urgent.set()
@@ -283,7 +283,7 @@ class Monitor:
         begun = self.clock.now()
         try:
             await self.upkeep.make_ready()
-            await self._hear()
+            await self._read_inbox()
             now = self.clock.now()  # the wait for the database may have taken time
             await self._note_time(now)
             await self._activate(now)
@@ -297,7 +297,7 @@ class Monitor:
             self.upkeep.begin_stall(error, begun)
             raise
 
-    async def _hear(self) -> None:
+    async def _read_inbox(self) -> None:
         """Apply what other processes wrote and what arrived from outside."""
         is_written, hinted = self._inbox.drain()
         self.planner.touch(hinted)
@@ -305,20 +305,20 @@ class Monitor:
             return
         try:
             self.planner.touch(await self.watchlist.follow())
-            await self.polling.requests.hear()
+            await self.polling.requests.read_new()
         except StoreError:
-            self._inbox.hear_again()  # still to be applied
+            self._inbox.drain_again()  # still to be applied
             raise
         self.rules.wake()
         self.lives.wake()
         self._sources.wake()
         self.sending.wake()
-        for heard in self._written:
-            heard()
+        for listener in self._written:
+            listener()
 
-    def hear_of_writing(self, heard: Callable[[], None]) -> None:
-        """Let `heard` be called whenever others have written."""
-        self._written.append(heard)
+    def listen_to_writing(self, listener: Callable[[], None]) -> None:
+        """Let `listener` be called whenever others have written."""
+        self._written.append(listener)
 
     async def _note_time(self, now: Instant) -> None:
         """Announce outages and record the time of this step; after a long pause, store it before
@@ -393,16 +393,16 @@ class Monitor:
         now = self.clock.now()
         if page_id is not None:
             self.planner.hold(page_id, now + (HOLD_AFTER_FAULT if stall_of(error) is None else AGAIN_AFTER))
-        self.upkeep.hear(error, now)
+        self.upkeep.note_error(error, now)
         if not isinstance(error, StaleEpochError):
             for request_id in waiting:
                 self._spawn(self.polling.requests.refuse(request_id, unkept(error)))
 
-    def hear_committed(self, unit: Unit) -> None:  # noqa: ARG002 - it came, which is all
+    def note_committed(self, unit: Unit) -> None:  # noqa: ARG002 - it came, which is all
         """Wake the monitor: a unit is durable."""
         self._inbox.wake()
 
-    def hear_refused(self, unit: Unit, error: Exception) -> None:
+    def note_refused(self, unit: Unit, error: Exception) -> None:
         """Release the page of a unit that was refused, so that it can be chosen again."""
         if unit.page is not None:
             self.planner.release(unit.page.page_id)

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tidings.service.run.senders")
 ERRANDS_AT_ONCE: Final = 2
-ERRANDS_A_PROCESS: Final = 100
+JOBS_A_PROCESS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class GuardedErrands:
+class GuardedJobs:
     """Joins a runner of separate processes with an address guard that can be pickled."""
 
     runner: Runner
@@ -106,7 +106,7 @@ def open_senders(
         installation: The installation that sends.
         stream: Where console messages are written.
     """
-    limits = JobLimits(seconds=settings.notify.timeout_seconds, tasks=ERRANDS_A_PROCESS)
+    limits = JobLimits(seconds=settings.notify.timeout_seconds, tasks=JOBS_A_PROCESS)
     runner = RUNNERS["killable"](limits, workers=ERRANDS_AT_ONCE)
     stack.push_async_callback(runner.close)
     door = OutboundDoor(settings.fetch.allow_networks)
@@ -117,7 +117,7 @@ def open_senders(
             unsigned=signing.fault,
             stream=stream,
             timeout_seconds=settings.notify.timeout_seconds,
-            errands=GuardedErrands(runner, door.fault),
+            jobs=GuardedJobs(runner, door.fault),
             tls=door.tls,
             settings=settings.notify,
             instance=installation.id,

@@ -94,7 +94,7 @@ class Indexer:
         """Return how many versions are to be added."""
         return await asyncio.to_thread(self._behind)
 
-    async def catch_up(self, heard: Callable[[int], None] | None = None) -> int:
+    async def catch_up(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Add all missing versions and remove deleted ones; return the number of versions added.
 
         Raises `StoreError` if the index cannot be written.
@@ -105,8 +105,8 @@ class Indexer:
         added = 0
         while count := await self._add():
             added += count
-            if heard is not None:
-                heard(added)
+            if on_progress is not None:
+                on_progress(added)
         await asyncio.to_thread(self._clean)
         return added
 

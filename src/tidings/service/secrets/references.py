@@ -56,7 +56,7 @@ class References:
         self._key = b""
         self._names: dict[tuple[str, str], str] = {}
 
-    def seal(self, statement: Statement) -> Statement:
+    def store_addresses(self, statement: Statement) -> Statement:
         """Return a statement without literal addresses of webhooks or Apprise. Raises `SecretError`
         without the naming key.
         """
@@ -70,12 +70,12 @@ class References:
         return statement
 
     def sentinel(self, sentinel: Sentinel) -> Sentinel:
-        """Return a sentinel without literal addresses, as `seal` does."""
+        """Return a sentinel without literal addresses, as `store_addresses` does."""
         notify = tuple(map(self._clause, sentinel.notify))
         return replace(sentinel, notify=notify, errors=self._channels(sentinel.errors))
 
     def defaults(self, defaults: Defaults) -> Defaults:
-        """Return the defaults of tags without literal addresses, as `seal` does."""
+        """Return the defaults of tags without literal addresses, as `store_addresses` does."""
         return replace(defaults, clauses=self._replace_addresses(defaults.clauses))
 
     def name(self, kind: str, address: str) -> str:
@@ -156,11 +156,11 @@ def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
         _forget(c, row.kind, row.address, reference)
         endpoints.refer(c, row.id, reference)
     for id_, number, text in sentinels.texts(c):
-        if _WRITTEN_OUT.search(text) and (sealed := _seal_text(references, text)):
-            sentinels.rewrite(c, id_, number, sealed)
+        if _WRITTEN_OUT.search(text) and (stored := _store_addresses_of(references, text)):
+            sentinels.rewrite(c, id_, number, stored)
     for tag, text in held.items():
-        if sealed := _seal_text(references, text):
-            sentinels.put_tag_default(c, tag, sealed)
+        if stored := _store_addresses_of(references, text):
+            sentinels.put_tag_default(c, tag, stored)
     note_schemes(c, vault)
     return len(plain)
 
@@ -172,13 +172,13 @@ def _forget(c: Connection, kind: str, address: str, reference: str) -> None:
     endpoints.forget_in_events(c, json.dumps(address)[1:-1], json.dumps(reason)[1:-1])
 
 
-def _seal_text(references: References, text: str) -> str:
+def _store_addresses_of(references: References, text: str) -> str:
     """Return a stored text with references; "" for an unreadable one, which `doctor` reports."""
     from tidings.language import parser  # verbs that list parse no statement
     from tidings.language.write import printer
 
     try:
-        return printer.to_text(references.seal(parser.recall(text)))
+        return printer.to_text(references.store_addresses(parser.recall(text)))
     except (SentinelError, ValueError):
         return ""
 

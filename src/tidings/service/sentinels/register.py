@@ -20,7 +20,7 @@ from tidings.language.write import printer
 from tidings.language.write.texts import page_text
 from tidings.model.observed.unit import SentinelMove
 from tidings.model.watch import asking
-from tidings.model.watch.collection import LISTING, listing_url, purse
+from tidings.model.watch.collection import LISTING, budget_name, listing_url
 from tidings.model.watch.sentinel import (
     Alter,
     Clauses,
@@ -171,7 +171,7 @@ def refer(
     nothing can be encrypted.
     """
     known = references.References(connection, vault, at=now)
-    referring = tuple(map(known.seal, statements))
+    referring = tuple(map(known.store_addresses, statements))
     references.check_secrets(connection, vault, (c for statement in referring for c in addressees(statement)[1]))
     return referring
 
@@ -226,6 +226,13 @@ def understand(
 
     The name of the `file` determines its format; `given` parameters of `parser.parse` override the
     stored context.
+
+    Args:
+        file: The name of the file; empty for none.
+        text: The statements.
+        settings: The settings in use.
+        now: Wall time (µs).
+        given: Parameters of `parser.parse` instead of the stored context.
     """
     here: dict[str, Any] = {
         "known": lookup(connection),
@@ -293,7 +300,7 @@ def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> Senti
         base_id=base.id if base is not None else None,
     )
     if sentinel.scope is not None:
-        listing = replace(address.identify(listing_url(row.id)), given=purse(row.name))
+        listing = replace(address.identify(listing_url(row.id)), given=budget_name(row.name))
         subscriptions.add(
             connection,
             sentinel_id=row.id,

@@ -57,15 +57,15 @@ class TakenEvent:
 
 
 class OutsideEvents:
-    """Accepts external events. `hear` is called with the name of each new one, once it is
+    """Accepts external events. `on_event` is called with the name of each new one, once it is
     durable.
     """
 
-    def __init__(self, store: Store, vault: Vault, clock: Clock, *, hear: Callable[[str], None]) -> None:
+    def __init__(self, store: Store, vault: Vault, clock: Clock, *, on_event: Callable[[str], None]) -> None:
         self._store = store
         self._vault = vault
         self._clock = clock
-        self.hear = hear
+        self.on_event = on_event
 
     async def admit(self, name: str, proves: Callable[[Secret], bool]) -> None:
         """Return if the sender of a webhook `proves` that it has the token.
@@ -86,7 +86,7 @@ class OutsideEvents:
         """
         result = await self._store.write(take, name, params, at=self._clock.now(), key=key)
         if result.is_new:
-            self.hear(name)
+            self.on_event(name)
         return result
 
 

@@ -101,7 +101,7 @@ class Sources:
         finally:
             self._looking.discard(row.id)
         if happened:
-            self._way.hear(row.name)
+            self._way.on_event(row.name)
 
     async def _see(self, row: SourceRow) -> Sight:
         source = source_of(row)

@@ -69,7 +69,7 @@ class Signals:
     """Accepts signals and stores them. `pages` is the watchlist's own table, `reads` are the
     columns that the policy reads.
 
-    `hear` is called with the named pages, once the signal is durable.
+    `on_hint` is called with the named pages, once the signal is durable.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Signals:
         *,
         epoch: int,
         reads: Collection[str],
-        hear: Callable[[Iterable[int]], None],
+        on_hint: Callable[[Iterable[int]], None],
     ) -> None:
         self._store = store
         self._pages = pages
@@ -92,7 +92,7 @@ class Signals:
         self.hearing = Hearing(self._host_of)
         self._updated: dict[int, Instant] = {}
         """of each feed the newest date of its entries"""
-        self._tell = hear
+        self._on_hint = on_hint
 
     async def load(self) -> None:
         """Load the stored state."""
@@ -155,7 +155,7 @@ class Signals:
                 owed = Drained([], rows, [])
                 await self._write(owed, _take, rows, key, pages=len(watched), at=now, epoch=self._epoch)
         if rows:
-            self._tell({row.page_id for row in rows})
+            self._on_hint({row.page_id for row in rows})
         return TakenSignal(len(watched), is_new=True)
 
     async def _write(self, owed: Drained, fn: Callable[..., None], *args: Any, **kw: Any) -> None:
@@ -169,7 +169,7 @@ class Signals:
     def _hear(self, page_id: int, kind: str, at: Instant) -> None:
         known = self.hearing.kinds(page_id)
         own = kind if kind in known or len(known) < MOST_KINDS else API
-        self.hearing.hear(page_id, own, at, seen=self._pages[page_id].state.checked_at)
+        self.hearing.note(page_id, own, at, seen=self._pages[page_id].state.checked_at)
 
     def observe(self, unit: Unit) -> None:
         """Record a unit before the watchlist does: whether a poll saw its page at all, and whether

@@ -168,7 +168,7 @@ class Subscriber:
         if self._public_url and self._keys and self._signals.are_heeded:
             self.next_due = 0
 
-    def hear(self, unit: Unit) -> None:
+    def note(self, unit: Unit) -> None:
         """Record the hub that a new version names."""
         if unit.version is None:
             return

@@ -63,7 +63,7 @@ class Memories:
             self._planner.recall_price(priced.data, now - self._priced_at)
         states = [page.state for page in self._watched.values()]
         for page_id, at in (await self._store.read(noise.second_looks, states, now)).items():
-            self._planner.look_again(page_id, at)
+            self._planner.poll_again(page_id, at)
 
     def is_due(self, now: Instant) -> bool:
         """Return whether it is time to store what was learned."""

@@ -206,7 +206,7 @@ class Upkeep:
         """
         return self._committer.lost is None and not self._soundness.is_damaged
 
-    def hear(self, error: BaseException, now: Instant) -> None:
+    def note_error(self, error: BaseException, now: Instant) -> None:
         """Log the error with which a task of the service ended, and begin a stall if it is one."""
         if isinstance(error, StaleEpochError):
             return

@@ -98,6 +98,12 @@ def mend(connection: Connection, *, now: Instant, epoch: int, zone: str, policy:
 
     All is written or nothing. `zone` is the default time zone of sentinels, `policy` the name under
     which rates are learned. Raises `StaleEpochError`.
+
+    Args:
+        now: The correct time (µs).
+        epoch: The epoch of the lease.
+        zone: The default time zone of sentinels.
+        policy: The name under which rates are learned.
     """
     leases.check_epoch(connection, epoch)
     last = instants.latest(connection)
@@ -199,17 +205,23 @@ def find_last_notified(connection: Connection) -> Instant | None:
     return None if newest is None else newest.data.get("told_at")
 
 
-def unit(wrong: Wrong, bulletins: Bulletins, *, epoch: int, told: Instant | None) -> Unit:
+def unit(wrong: Wrong, bulletins: Bulletins, *, epoch: int, noticed_at: Instant | None) -> Unit:
     """Return the unit with the event that the clock was wrong, and a message to each recipient if
-    it was by much; `told` is the time of the last notice.
+    it was by much.
+
+    Args:
+        wrong: The error of the clock.
+        bulletins: Writes messages to all recipients.
+        epoch: The epoch of the lease.
+        noticed_at: When the last notice was sent (µs); None if there was none.
     """
     now = wrong.until
-    is_announced = wrong.ahead >= TOLD_FROM and (told is None or not 0 <= now - told < TOLD_EVERY)
+    is_announced = wrong.ahead >= TOLD_FROM and (noticed_at is None or not 0 <= now - noticed_at < TOLD_EVERY)
     data = {
         "ahead": wrong.ahead,
         "since": wrong.since,
         "until": now,
-        "told_at": now if is_announced else told,
+        "told_at": now if is_announced else noticed_at,
         "summary": wrong.text,
     }
     event = Event(type=CLOCK_WRONG, at=now, data=data)

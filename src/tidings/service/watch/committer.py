@@ -30,7 +30,7 @@ class Committer:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._open = 0
-        self._heard: list[Callable[[Unit], None]] = []
+        self._listeners: list[Callable[[Unit], None]] = []
         self._numbered: list[Callable[[int, Instant], None]] = []
         self._refused: list[Callable[[Unit, Exception], None]] = []
         self.lost: StaleEpochError | None = None
@@ -41,22 +41,22 @@ class Committer:
         """Return whether nothing waits to be written."""
         return self._open == 0
 
-    def listen(self, hear: Callable[[Unit], None]) -> Callable[[], None]:
-        """Call `hear` with each unit once it is durable, in database order, after earlier
+    def listen(self, listener: Callable[[Unit], None]) -> Callable[[], None]:
+        """Call `listener` with each unit once it is durable, in database order, after earlier
         subscribers; return a function that unsubscribes.
         """
-        self._heard.append(hear)
-        return lambda: self._heard.remove(hear)
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
-    def listen_to_numbers(self, hear: Callable[[int, Instant], None]) -> None:
-        """Call `hear` with the number and instant of the last event of each unit that has any,
+    def listen_to_numbers(self, listener: Callable[[int, Instant], None]) -> None:
+        """Call `listener` with the number and instant of the last event of each unit that has any,
         before the unit's subscribers.
         """
-        self._numbered.append(hear)
+        self._numbered.append(listener)
 
-    def listen_to_refusals(self, hear: Callable[[Unit, Exception], None]) -> None:
-        """Call `hear` with each unit that was not written, and the error."""
-        self._refused.append(hear)
+    def listen_to_refusals(self, listener: Callable[[Unit, Exception], None]) -> None:
+        """Call `listener` with each unit that was not written, and the error."""
+        self._refused.append(listener)
 
     async def write(self, unit: Unit) -> Committed:
         """Write a unit; return once it is durable. Raises the store's error."""
@@ -74,8 +74,8 @@ class Committer:
         if result.event_seqs:
             for numbered in self._numbered:
                 numbered(result.event_seqs[-1], unit.events[-1].at)
-        for heard in [*self._heard]:
-            heard(unit)
+        for listener in [*self._listeners]:
+            listener(unit)
         return result
 
     async def _offer(self, unit: Unit) -> Committed | Exception:

@@ -103,6 +103,12 @@ def takes(
 
     `looked_at` is the time of the poll, if not now. A poll outside the sentinel's hours is taken
     only as its baseline.
+
+    Args:
+        sub: The subscription.
+        at: The present (µs).
+        eager: The sentinels that requested the poll.
+        looked_at: When the page was polled (µs); None: now.
     """
     if not may_begin(sub, at if looked_at is None else looked_at):
         return False
@@ -126,6 +132,12 @@ def takers_of(
 ) -> tuple[Subscription, ...]:
     """Return the subscriptions that take a new version of a page; `doubtful`: only those in
     doubt.
+
+    Args:
+        page: The page.
+        at: When it was polled (µs).
+        eager: The sentinels that requested the poll.
+        doubtful: Whether only subscriptions in doubt count.
     """
     every = page.subscriptions.values()
     return tuple(sub for sub in every if (is_doubtful(sub, at) if doubtful else takes(sub, at, eager)))
@@ -145,6 +157,14 @@ def takers_of_stored(
 
     Those `owed` a comparison take it. `looked_at` is the time of the poll, if not now. `doubtful`:
     only those in doubt.
+
+    Args:
+        page: The page.
+        at: The present (µs).
+        eager: The sentinels that requested a poll.
+        owed: The subscriptions with a pending comparison.
+        looked_at: When the page was polled (µs); None: now.
+        doubtful: Whether only subscriptions in doubt count.
     """
     newest, looked = page.state.last_seq, at if looked_at is None else looked_at
     subs = [sub for sub in page.subscriptions.values() if not doubtful or is_doubtful(sub, at)]

@@ -53,7 +53,7 @@ class _Known:
 
 
 @dataclass(slots=True)
-class _Heard(_Known):
+class HintState(_Known):
     """Pending hints of one kind for one page; the last `untold` of them have not reached the
     policy.
     """
@@ -76,7 +76,7 @@ class Hearing:
     def __init__(self, host_of: Callable[[int], str]) -> None:
         self._host_of = host_of
         self._sources: dict[tuple[str, str], _Known] = {}
-        self._pages: dict[int, dict[str, _Heard]] = {}
+        self._pages: dict[int, dict[str, HintState]] = {}
         self._dates: dict[tuple[str, str], Dates] = {}
         self._begun: dict[int, Instant] = {}
         self._unsaid: set[int] = set()
@@ -95,19 +95,25 @@ class Hearing:
         """
         self._begun.pop(page_id, None)
 
-    def hear(self, page_id: int, kind: str, at: Instant, *, seen: Instant | None = None) -> bool:
+    def note(self, page_id: int, kind: str, at: Instant, *, seen: Instant | None = None) -> bool:
         """Record a hint that a page may have changed at an instant; return whether it is news.
 
         It is not if a poll has begun since (`seen` is the last good poll before all known ones), or
         if an equal hint is pending.
+
+        Args:
+            page_id: The page.
+            kind: The kind of source.
+            at: When the page may have changed (µs).
+            seen: The last good poll before all known ones (µs); None if there was none.
         """
         if at <= self._begun.get(page_id, -1 if seen is None else seen):
             return False
-        heard = self._pages.setdefault(page_id, {}).setdefault(kind, _Heard())
-        if len(heard.waiting) >= MOST_WAITING or any(abs(at - other) < SAME for other in heard.waiting):
+        known = self._pages.setdefault(page_id, {}).setdefault(kind, HintState())
+        if len(known.waiting) >= MOST_WAITING or any(abs(at - other) < SAME for other in known.waiting):
             return False
-        heard.waiting.append(at)
-        heard.untold += 1
+        known.waiting.append(at)
+        known.untold += 1
         self._unsaid.add(page_id)
         self._stale_pages.add(page_id)
         return True
@@ -117,7 +123,7 @@ class Hearing:
         trusted.
         """
         if kind not in self._pages.setdefault(page_id, {}):
-            self._pages[page_id][kind] = _Heard()
+            self._pages[page_id][kind] = HintState()
             self._stale_pages.add(page_id)
 
     def leave(self, page_id: int, kind: str) -> None:
@@ -149,15 +155,15 @@ class Hearing:
         """
         self._unsaid.discard(page_id)
         days = 0.0
-        for kind, heard in self._pages.get(page_id, {}).items():
-            if not heard.untold:
+        for kind, known in self._pages.get(page_id, {}).items():
+            if not known.untold:
                 continue
-            believed = self._source(page_id, kind).trust.on(heard.trust)
-            silence = max(0.0, believed.recall - self._sure(page_id, kind, heard))
-            instants = [since, *sorted(heard.waiting)]
-            for before, at in list(pairwise(instants))[-heard.untold :]:
+            believed = self._source(page_id, kind).trust.on(known.trust)
+            silence = max(0.0, believed.recall - self._sure(page_id, kind, known))
+            instants = [since, *sorted(known.waiting)]
+            for before, at in list(pairwise(instants))[-known.untold :]:
                 days += max(0.0, believed.extra_age(rate) - silence * max(0, at - before) / DAY)
-            heard.untold = 0
+            known.untold = 0
         return round(min(days * DAY, MOST_EXTRA))
 
     def unheard(self, page_id: int) -> float:
@@ -165,8 +171,8 @@ class Hearing:
         trusted, on this page and on others.
         """
         share = 1.0
-        for kind, heard in self._pages.get(page_id, {}).items():
-            share *= 1 - self._sure(page_id, kind, heard)
+        for kind, known in self._pages.get(page_id, {}).items():
+            share *= 1 - self._sure(page_id, kind, known)
         return max(share, LEAST_UNHEARD)
 
     def judge(self, page_id: int, at: Instant, *, gap: Duration, rate: float, changed: bool) -> float | None:
@@ -175,6 +181,13 @@ class Hearing:
 
         None where no source has named the page. `rate` (changes per day) was the page's estimated
         rate. Hints that came after the poll began stay pending, and are passed on again.
+
+        Args:
+            page_id: The page.
+            at: When the poll ended (µs).
+            gap: The time since the poll before (µs).
+            rate: The estimated changes per day before the poll.
+            changed: Whether it found a change.
         """
         kinds = self._pages.get(page_id)
         if not kinds:
@@ -204,22 +217,30 @@ class Hearing:
         """
         begun, spent = self._begun.get(page_id), {}
         self._unsaid.discard(page_id)
-        for kind, heard in self._pages.get(page_id, {}).items():
-            left = [] if begun is None else [at for at in heard.waiting if at > begun]
-            spent[kind] = len(heard.waiting) - len(left)
-            heard.waiting, heard.untold = left, len(left)
+        for kind, known in self._pages.get(page_id, {}).items():
+            left = [] if begun is None else [at for at in known.waiting if at > begun]
+            spent[kind] = len(known.waiting) - len(left)
+            known.waiting, known.untold = left, len(left)
             if left:
                 self._unsaid.add(page_id)
         return spent
 
-    def _sure(self, page_id: int, kind: str, heard: _Heard) -> float:
-        return min(heard.trust.sure, self._source(page_id, kind).trust.sure)
+    def _sure(self, page_id: int, kind: str, known: HintState) -> float:
+        return min(known.trust.sure, self._source(page_id, kind).trust.sure)
 
     def _source(self, page_id: int, kind: str) -> _Known:
         return self._sources.setdefault((self._host_of(page_id), kind), _Known())
 
     def date(self, host: str, at: Instant, *, date_moved: bool, content_moved: bool, kind: str = DATES) -> None:
-        """Learn from a poll of a page with a date whose previous poll had a date too."""
+        """Learn from a poll of a page with a date whose previous poll had a date too.
+
+        Args:
+            host: The host.
+            at: When the poll ended (µs).
+            date_moved: Whether the page's date is later than before.
+            content_moved: Whether the page changed.
+            kind: The kind of date.
+        """
         known = self._dates.get((host, kind), Dates())
         self._dates[host, kind] = known.observe(date_moved=date_moved, content_moved=content_moved)
         self._stale_dates[host, kind] = at
@@ -240,8 +261,8 @@ class Hearing:
                 self._sources[row.host, row.kind] = _Known(_read(Trust, row.state), row.at)
         for hint in hints:
             waiting = list(hint.waiting)
-            heard = _Heard(_read(Trust, hint.state), hint.at, waiting, len(waiting))
-            self._pages.setdefault(hint.page_id, {})[hint.kind] = heard
+            known = HintState(_read(Trust, hint.state), hint.at, waiting, len(waiting))
+            self._pages.setdefault(hint.page_id, {})[hint.kind] = known
             if waiting:
                 self._unsaid.add(hint.page_id)
 
@@ -281,8 +302,8 @@ class Hearing:
         self._left.update(drained.left)
 
     def _rows(self, page_id: int) -> Iterator[HintRow]:
-        for kind, heard in self._pages.get(page_id, {}).items():
-            yield HintRow(page_id, kind, tuple(heard.waiting), asdict(heard.trust), heard.at)
+        for kind, known in self._pages.get(page_id, {}).items():
+            yield HintRow(page_id, kind, tuple(known.waiting), asdict(known.trust), known.at)
 
 
 T = TypeVar("T", Dates, Trust)

@@ -30,7 +30,7 @@ class Deadline:
     once the interval is over.
 
     `left` is the number of polls, including this one, still missing of those needed together.
-    `is_heard`: the poll is recorded as an event, for rules. `is_kept`: it stays open after the
+    `is_logged`: the poll is recorded as an event, for rules. `is_kept`: it stays open after the
     interval, until a poll that began in or after it.
     """
 
@@ -40,14 +40,14 @@ class Deadline:
     why: PollReason
     late: PollReason | None = None
     left: int = 1
-    is_heard: bool = True
+    is_logged: bool = True
     is_kept: bool = False
 
     def is_served(self, begun: Instant, at: Instant) -> bool:
         """Return whether a poll from `begun` to `at` serves it."""
         if self.is_kept:
             return self.interval.start <= begun
-        return self.is_heard and self.interval.start <= at <= self.interval.end
+        return self.is_logged and self.interval.start <= at <= self.interval.end
 
     def reason(self, now: Instant) -> PollReason:
         """Return the reason of a poll made now."""
@@ -84,7 +84,7 @@ class Needs:
         which then is late.
         """
         over = [
-            d for some in self._by_page.values() for d in some if d.is_heard and not d.is_kept and d.interval.end < now
+            d for some in self._by_page.values() for d in some if d.is_logged and not d.is_kept and d.interval.end < now
         ]
         for deadline in over:
             self._take_away(deadline)

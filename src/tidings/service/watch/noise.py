@@ -61,6 +61,12 @@ def switch(
 ) -> None:
     """Store which masks of a page are off from now on, and which are on although they would
     not be.
+
+    Args:
+        page_id: The page.
+        off: The masks that are switched off.
+        on: The masks that are on although they would not be.
+        at: The present (µs).
     """
     state = {"names": sorted(off), **({"wanted": sorted(on)} if on else {})}
     estimates.put(connection, [Estimate(page_id=page_id, name=KEPT, state=state, at=at)])
@@ -69,6 +75,14 @@ def switch(
 def of_look(known: Known, page: WatchedPage, times: Mapping[int, Instant], at: Instant, seq: int, *, why: Why) -> Noise:
     """Return the noise input of a job for a page that was just polled, for the reason `why`, and
     shows version `seq`.
+
+    Args:
+        known: What is known of the page's noise.
+        page: The page.
+        times: When each version was found (µs).
+        at: When the poll ended (µs).
+        seq: The version that it shows.
+        why: The reason of the poll.
     """
     state = page.state
     older = sorted(times)[-HISTORY:] if known.is_new else []
@@ -104,6 +118,12 @@ def of_archive(known: Known, times: Mapping[int, Instant], before: int, seq: int
 
     What was learned of the page is used unchanged; if nothing was, it is learned version by
     version.
+
+    Args:
+        known: What is known of the page's noise.
+        times: When each version was found (µs).
+        before: The version before.
+        seq: The version.
     """
     at = times.get(seq, 0)
     return Noise(
@@ -131,14 +151,28 @@ def is_second(why: Why, eager: Collection[int]) -> bool:
 
 
 def rest(known: Known, state: PageState, at: Instant, *, why: Why) -> Memory | None:
-    """Return the noise memory after a poll without a change, None if there is none."""
+    """Return the noise memory after a poll without a change, None if there is none.
+
+    Args:
+        known: What is known of the page's noise.
+        state: The page's state.
+        at: When the poll ended (µs).
+        why: The reason of the poll.
+    """
     if known.is_new:
         return None
     return calm(known.memory, Looked(state.polls + 1, at, _says_noise(why, state, at)))
 
 
 def estimates_of(memory: Memory | None, page_id: int, *, at: Instant, has_second: bool = False) -> tuple[Estimate, ...]:
-    """Return the page's noise memory to store, and the time of its second poll if there is one."""
+    """Return the page's noise memory to store, and the time of its second poll if there is one.
+
+    Args:
+        memory: The noise memory; None if there is none.
+        page_id: The page.
+        at: When the poll ended (µs).
+        has_second: Whether a second poll follows.
+    """
     if memory is None:
         return ()
     second = {"second_at": at + MINUTE} if has_second else {}
@@ -203,7 +237,14 @@ def masks_of_page(connection: Connection, key: str) -> PageMasks | None:
 def switch_masks(
     connection: Connection, page_ids: Collection[int], *, off: Collection[str], on: Collection[str], at: Instant
 ) -> None:
-    """Switch masks of pages off and on by name. Raises `UsageError` for an unknown name."""
+    """Switch masks of pages off and on by name. Raises `UsageError` for an unknown name.
+
+    Args:
+        page_ids: The pages.
+        off: The names of masks to switch off.
+        on: The names of masks to switch on.
+        at: The present (µs).
+    """
     known = {page_id: masks(connection, page_id) for page_id in page_ids}
     names = {*CLASSES}.union(*(page.names for page in known.values()))
     for name in (*off, *on):

@@ -64,7 +64,7 @@ def _find_class(sub: Subscription, classes: Sequence[str]) -> str:
     """Return the budget of a collection once there is one, else the share of a sentinel's owner, if
     there is one, else the class of the sentinel.
     """
-    share, own = share_of(sub.owner.row.owner_id), sub.owner.purse
+    share, own = share_of(sub.owner.row.owner_id), sub.owner.budget_name
     has_own = sub.owner.sentinel.scope is not None and own in classes
     return share if share in classes and not has_own else own
 

@@ -16,7 +16,7 @@ from tidings.errors import SentinelError, StoreDamagedError
 from tidings.language import parser
 from tidings.language.dates import zone_of
 from tidings.model.event_type import EventType
-from tidings.model.watch.collection import LISTING, purse
+from tidings.model.watch.collection import LISTING, budget_name
 from tidings.model.watch.sentinel import (
     Channel,
     Fetch,
@@ -89,9 +89,9 @@ class WatchedSentinel:
     """
 
     @property
-    def purse(self) -> str:
+    def budget_name(self) -> str:
         """Return the name of the budget that pays its polls."""
-        return self.sentinel.budget_class if self.sentinel.scope is None else purse(self.row.name)
+        return self.sentinel.budget_class if self.sentinel.scope is None else budget_name(self.row.name)
 
     def clauses(self) -> Iterator[tuple[int, Notify, tuple[NotifyTarget, ...]]]:
         """Yield (place, clause, targets) of the Notify clauses; a channel that only shows changes

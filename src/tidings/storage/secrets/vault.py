@@ -208,8 +208,8 @@ class Vault:
         self.key_file.keep(row.key_id for row in secrets.listing(c))
 
     def _put(self, c: Connection, key_id: str, row: SecretRow) -> None:
-        sealed = _seal(self.key_file.keys()[key_id], row.value, _make_associated_data(row))
-        secrets.put(c, row.name, sealed, owner_id=row.owner_id, kind=row.kind, key_id=key_id, at=row.set_at)
+        ciphertext = _encrypt(self.key_file.keys()[key_id], row.value, _make_associated_data(row))
+        secrets.put(c, row.name, ciphertext, owner_id=row.owner_id, kind=row.kind, key_id=key_id, at=row.set_at)
 
     def _decrypt(self, row: SecretRow) -> str:
         keys = self.key_file.keys()
@@ -224,7 +224,7 @@ class Vault:
             )
             raise SecretError(message)
         try:
-            return _open(keys[row.key_id], row.value, _make_associated_data(row))
+            return _decrypt(keys[row.key_id], row.value, _make_associated_data(row))
         except ValueError as error:
             message = f"the secret {row.name} cannot be opened: what is stored is damaged or was moved; {anew}"
             raise SecretError(message) from error
@@ -234,22 +234,26 @@ def _make_associated_data(row: SecretRow) -> bytes:
     return json.dumps(["tidings secret", row.owner_id, row.kind, row.name]).encode()
 
 
-def _seal(key: bytes, text: str, bound: bytes) -> str:
+def _encrypt(key: bytes, text: str, bound: bytes) -> str:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     nonce = os.urandom(_NONCE_BYTES)
-    sealed = AESGCM(key).encrypt(nonce, text.encode("utf-8", "surrogatepass"), bound)
-    return base64.b64encode(nonce + sealed).decode()
+    ciphertext = AESGCM(key).encrypt(nonce, text.encode("utf-8", "surrogatepass"), bound)
+    return base64.b64encode(nonce + ciphertext).decode()
 
 
-def _open(key: bytes, value: str, bound: bytes) -> str:
+def _decrypt(key: bytes, value: str, bound: bytes) -> str:
     """Return the plain text. Raise `ValueError` if it was encrypted otherwise."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     try:
-        sealed = base64.b64decode(value, validate=True)
-        return AESGCM(key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound).decode("utf-8", "surrogatepass")
+        ciphertext = base64.b64decode(value, validate=True)
+        return (
+            AESGCM(key)
+            .decrypt(ciphertext[:_NONCE_BYTES], ciphertext[_NONCE_BYTES:], bound)
+            .decode("utf-8", "surrogatepass")
+        )
     except (binascii.Error, InvalidTag) as error:
         message = "it does not open"
         raise ValueError(message) from error

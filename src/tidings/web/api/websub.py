@@ -54,7 +54,7 @@ async def deliver(request: Request, inside: Inside, counted: Pace) -> Response:
     """
     token = str(request.path_params["token"])
     if not inside.hubs.knows(token):
-        message = "nobody here wants to hear of that any more"
+        message = "nobody here subscribes to that any more"
         raise ProblemError(HTTPStatus.GONE, message, headers={"connection": "close"})
     if wait := counted.wait(token, inside.clock.now()):
         message = f"more than {BURST} at once, or {PER_SECOND:g} a second"

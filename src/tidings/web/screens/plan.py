@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from tidings.clock import DAY, HOUR
 from tidings.record import dataclass
-from tidings.service.explain.plan_summary import list_coming_polls, purses, summarize_plan
+from tidings.service.explain.plan_summary import list_budgets, list_coming_polls, summarize_plan
 from tidings.service.on_demand.simulation import other_settings, read_history
 from tidings.storage.observed import polls
 from tidings.web.markup.catalogue import say
@@ -137,7 +137,7 @@ def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -
             for host, paces in sorted(hosts.items(), key=lambda one: -sum(one[1]))[:HOSTS]
         ],
         "gap": gap,
-        "purses": [f"{one.name}: {one}" for one in purses(c, settings, now=now)],
+        "budgets": [f"{one.name}: {one}" for one in list_budgets(c, settings, now=now)],
         "policy": settings.schedule.policy,
         "pace": settings.schedule.pace_seconds,
     }

@@ -96,12 +96,12 @@ def test_hosts_that_fail_together_are_not_asked_again_together():
     """The pauses of 2,000 hosts whose circuit opens in the same instant differ, and stay within a day and a fifth."""
     circuits, failed = Circuits(), Failed(kind="net", reason="no connection")
     for _ in range(4):
-        assert {0} == {circuits.hear(f"{key}.example", failed) for key in KEYS}
-    first = {circuits.hear(f"{key}.example", failed) for key in KEYS}
+        assert {0} == {circuits.note(f"{key}.example", failed) for key in KEYS}
+    first = {circuits.note(f"{key}.example", failed) for key in KEYS}
     for _ in range(19):
         for key in KEYS:
-            circuits.hear(f"{key}.example", failed)
-    last = {circuits.hear(f"{key}.example", failed) for key in KEYS}
+            circuits.note(f"{key}.example", failed)
+    last = {circuits.note(f"{key}.example", failed) for key in KEYS}
 
     assert len(first) > 0.99 * len(KEYS)
     assert MINUTE <= min(first) <= max(first) <= MINUTE * 12 // 10

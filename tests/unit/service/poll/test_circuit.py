@@ -8,7 +8,7 @@ from tidings.service.poll.circuit import NetworkWatch
 
 def _hear(watch: NetworkWatch, at: int, *, reached: bool) -> list[str]:
     for host in ("a", "b", "c"):
-        watch.hear(host, reached=reached, at=at)
+        watch.note(host, reached=reached, at=at)
     return [kind for kind, _ in watch.news(at)]
 
 
@@ -34,6 +34,6 @@ def test_two_hosts_say_nothing_of_the_network():
     """Fewer than three hosts cannot tell a network from a server."""
     watch = NetworkWatch()
     for host in ("a", "b"):
-        watch.hear(host, reached=False, at=SECOND)
+        watch.note(host, reached=False, at=SECOND)
 
     assert () == watch.news(SECOND)

@@ -48,7 +48,7 @@ class Counting:
     """Tells every ten minutes how many changes there were since the last time, and at the end the rest; silent if there were none."""
 
     name = "counting"
-    hears = frozenset({"change.found"})
+    event_types = frozenset({"change.found"})
     conditions: Mapping[str, Any] = {}
     actions: Mapping[str, Any] = {}
 
@@ -204,7 +204,7 @@ def test_a_clock_tells_what_was_heard_before_it_went_off(home: Home):
 class Hearing(Counting):
     """Notes what an event of other origin came with."""
 
-    hears = frozenset({outside.HAPPENED})
+    event_types = frozenset({outside.HAPPENED})
 
     async def arrange(self, moment: Moment) -> Arrangement:
         """One rule, in Python, on an event that no page brings."""

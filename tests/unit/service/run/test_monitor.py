@@ -11,7 +11,7 @@ from tidings.storage.db.database import open_database
 
 @pytest.mark.parametrize(
     "bring",
-    [Inbox.wake, Inbox.hear_again, lambda box: box.take_event("deploy"), lambda box: box.take_hint({7})],
+    [Inbox.wake, Inbox.drain_again, lambda box: box.take_event("deploy"), lambda box: box.take_hint({7})],
     ids=["end of a task", "own words", "event", "hint"],
 )
 def test_whatever_comes_ends_the_rest(bring):
@@ -45,7 +45,7 @@ def test_what_came_is_given_once():
 
 @pytest.mark.parametrize(
     ("bring", "is_heard"),
-    [(Inbox.wake, False), (Inbox.hear_again, True), (lambda box: box.take_hint({7}), True)],
+    [(Inbox.wake, False), (Inbox.drain_again, True), (lambda box: box.take_hint({7}), True)],
     ids=["end of a task", "own words", "hint"],
 )
 def test_only_what_comes_from_outside_shortens_the_time_between_steps(bring, is_heard):

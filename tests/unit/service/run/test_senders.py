@@ -6,18 +6,18 @@ from tidings.fetching.guard import OutboundDoor
 from tidings.isolation.runner import JobLimits
 from tidings.isolation.runners import RUNNERS
 from tidings.notification.channel import Refused, Sent
-from tidings.service.run.senders import GuardedErrands
+from tidings.service.run.senders import GuardedJobs
 
 
 def run(job, argument, *, seconds=20.0, close_first=False):
-    """Run one errand in a process of its own."""
+    """Run one job in a process of its own."""
 
     async def body():
         runner = RUNNERS["killable"](JobLimits())
         if close_first:
             await runner.close()
         try:
-            return await GuardedErrands(runner, OutboundDoor().fault).run(job, argument, seconds=seconds)
+            return await GuardedJobs(runner, OutboundDoor().fault).run(job, argument, seconds=seconds)
         finally:
             await runner.close()
 

@@ -123,7 +123,7 @@ def test_a_webhook_needs_its_token(world: World):
 
     async def story() -> list[str]:
         store = Store(world.reopen(), gather_seconds=0)
-        way = OutsideEvents(store, vault, ManualClock(world.at), hear=heard.append)
+        way = OutsideEvents(store, vault, ManualClock(world.at), on_event=heard.append)
         refused = []
         for name, word in (("deploy", "x"), ("deploy", ""), ("other", token.reveal()), ("deploy", "\ud800")):
             with pytest.raises(UnknownNameError) as error:
@@ -146,7 +146,7 @@ def source(world: World, **wanted: Any) -> Sources:
     return Sources(
         store,
         EventSettings(**wanted),
-        OutsideEvents(store, Vault(world.settings.data), clock, hear=lambda _: None),
+        OutsideEvents(store, Vault(world.settings.data), clock, on_event=lambda _: None),
         epoch=world.epoch,
         clock=clock,
     )

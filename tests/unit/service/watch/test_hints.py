@@ -32,7 +32,7 @@ def look(heard: Hearing, at: Instant, *, page: int = 1, gap: int = HOUR, changed
 def test_a_hint_makes_its_page_older_once():
     """The policy hears of it once, and a look answers it."""
     heard = hearing()
-    assert heard.hear(1, "api", START)
+    assert heard.note(1, "api", START)
     assert {1} == heard.unsaid()
     assert 0 < heard.extra_age(1, RATE, since=START) < DAY
     assert set() == heard.unsaid()
@@ -44,19 +44,19 @@ def test_a_hint_makes_its_page_older_once():
 def test_hints_that_say_the_same_are_one():
     """Senders repeat themselves; what another source says, and what is said of another time, is more."""
     heard = hearing()
-    told = [heard.hear(1, kind, at) for kind, at in [("api", START), ("api", START + SAME - 1), ("api", START + SAME)]]
+    told = [heard.note(1, kind, at) for kind, at in [("api", START), ("api", START + SAME - 1), ("api", START + SAME)]]
     assert [True, False, True] == told
-    assert heard.hear(1, "websub", START)
-    assert heard.hear(2, "api", START)
+    assert heard.note(1, "websub", START)
+    assert heard.note(2, "api", START)
 
 
 def test_what_a_look_has_seen_is_no_news():
     """A hint that speaks of a time before the last look began is answered; one that comes while it is made waits for the next."""
     heard = hearing()
     heard.begin(1, START)
-    assert not heard.hear(1, "api", START)
-    assert not heard.hear(2, "api", START, seen=START)
-    assert heard.hear(1, "api", START + SECOND)
+    assert not heard.note(1, "api", START)
+    assert not heard.note(2, "api", START, seen=START)
+    assert heard.note(1, "api", START + SECOND)
     heard.extra_age(1, RATE, since=START)
     heard.judge(1, START + 5 * SECOND, gap=HOUR, rate=RATE, changed=False)
     assert {1} == heard.unsaid()
@@ -71,14 +71,14 @@ def test_what_a_failed_look_has_not_seen_is_news():
     heard = hearing()
     heard.begin(1, START + HOUR)
     heard.miss(1)
-    assert not heard.hear(1, "sitemap", START, seen=START)
-    assert heard.hear(1, "sitemap", START + MINUTE, seen=START)
+    assert not heard.note(1, "sitemap", START, seen=START)
+    assert heard.note(1, "sitemap", START + MINUTE, seen=START)
 
 
 def test_a_flood_is_held():
     """Not more than so many wait, however many come."""
     heard = hearing()
-    kept = sum(heard.hear(1, "api", START + number * SAME) for number in range(MOST_WAITING + 10))
+    kept = sum(heard.note(1, "api", START + number * SAME) for number in range(MOST_WAITING + 10))
     assert MOST_WAITING == kept
 
 
@@ -89,7 +89,7 @@ def measure_hinted(heard: Hearing, days: int, *, kind: str = "api", hinted: bool
         for hour in (0, 6, 12):
             look(heard, at + hour * HOUR, gap=6 * HOUR)
         if hinted:
-            heard.hear(1, kind, at + 18 * HOUR)
+            heard.note(1, kind, at + 18 * HOUR)
         look(heard, at + 18 * HOUR + MINUTE, gap=6 * HOUR, changed=True)
 
 
@@ -98,7 +98,7 @@ def test_a_source_that_was_right_is_believed_more_and_one_that_was_not_less():
     good, bad = hearing(), hearing()
     measure_hinted(good, 30)
     for turn in range(30 * 24):
-        bad.hear(1, "api", START + turn * HOUR)
+        bad.note(1, "api", START + turn * HOUR)
         look(bad, START + turn * HOUR + MINUTE)
     ages = {}
     at = START + 40 * DAY
@@ -108,7 +108,7 @@ def test_a_source_that_was_right_is_believed_more_and_one_that_was_not_less():
         ("new", good, 11, "api"),
         ("kind", good, 3, "websub"),
     ):
-        heard.hear(page, kind, at)
+        heard.note(page, kind, at)
         ages[name] = heard.extra_age(page, RATE, since=at)
 
     assert ages["good"] > 2 * ages["new"]
@@ -139,7 +139,7 @@ def test_a_page_nobody_speaks_of_teaches_nothing():
 def test_a_look_that_is_no_interval_answers_hints_and_teaches_nothing():
     """After a failure or a pause nobody knows when the change was."""
     heard = hearing()
-    heard.hear(1, "api", START)
+    heard.note(1, "api", START)
     heard.begin(1, START + MINUTE)
     heard.pass_over(1)
     sources, (row,), _ = heard.drain()
@@ -150,8 +150,8 @@ def test_a_look_that_is_no_interval_answers_hints_and_teaches_nothing():
 def test_a_look_answers_hints_that_no_policy_asked_for():
     """A page at a fixed interval has no policy: its hints do not wait for one to be told of them."""
     heard = hearing()
-    heard.hear(1, "api", START)
-    heard.hear(1, "websub", START + 2 * MINUTE)
+    heard.note(1, "api", START)
+    heard.note(1, "websub", START + 2 * MINUTE)
     heard.begin(1, START + MINUTE)
     heard.pass_over(1)
     assert {1} == heard.unsaid()
@@ -164,10 +164,10 @@ def test_what_is_known_survives_a_restart():
     """All of it, and hints that wait are told to the policy again; what cannot be read is learned anew."""
     heard = hearing()
     for turn in range(5):
-        heard.hear(1, "api", START + turn * DAY)
+        heard.note(1, "api", START + turn * DAY)
         look(heard, START + turn * DAY + MINUTE, gap=DAY, changed=True)
     heard.date("shop.example", START, date_moved=True, content_moved=True)
-    heard.hear(1, "api", START + 9 * DAY)
+    heard.note(1, "api", START + 9 * DAY)
     sources, hints, _ = heard.drain()
     again = hearing()
     again.load(sources, hints)
@@ -203,7 +203,7 @@ def looks_under(flood: int, days: int = 10) -> list[int]:
     while (now := min(int(policy.next_due(state, [1], now, 0.0)[0]), coming)) < START + days * DAY:
         if now == coming:
             coming += step
-            if heard.hear(1, "api", now):
+            if heard.note(1, "api", now):
                 age = heard.extra_age(1, rate, since=last)
                 state = policy.on_signal(state, [1], Signal("api", np.array([age])))
             continue
@@ -244,14 +244,14 @@ def test_what_could_not_be_stored_is_owed():
     """All of it comes with the next, and what came meanwhile too."""
     heard = hearing()
     for page_id, kind in ((1, "api"), (2, "websub")):
-        heard.hear(page_id, kind, START)
+        heard.note(page_id, kind, START)
         look(heard, START + MINUTE, page=page_id, gap=DAY, changed=True)
     heard.date("shop.example", START, date_moved=True, content_moved=True)
     heard.leave(2, "websub")
     refused = heard.drain()
     assert not any(heard.drain())
     heard.owe(refused)
-    heard.hear(3, "api", START)
+    heard.note(3, "api", START)
     stored = heard.drain()
 
     assert all(refused)

@@ -32,7 +32,7 @@ def test_a_good_look_is_noted_for_those_who_wait_to_hear_of_it():
     needs = Needs()
     needs.settle("one", 1, [deadline(7, 1, 0, 9), deadline(7, 1, 5, 9)])
     needs.settle("one", 2, [deadline(7, 2, 5, 9)])
-    needs.settle("two", 3, [deadline(7, 3, 0, 9, is_heard=False)])
+    needs.settle("two", 3, [deadline(7, 3, 0, 9, is_logged=False)])
 
     def hear(unit):
         return [(event.type, event.sentinel_id, event.page_id) for event in needs.add_events(unit).events]
@@ -79,7 +79,7 @@ def test_what_is_over_is_served_no_more():
     """Only an expected update is still looked for, late; whose deadlines have run out may settle them as if they were there."""
     needs = Needs()
     needs.settle("one", 1, [deadline(7, 1, 0, 9)])
-    needs.settle("two", 7, [deadline(7, 1, 5, 9, is_heard=False)])
+    needs.settle("two", 7, [deadline(7, 1, 5, 9, is_logged=False)])
     needs.expire(9)
     assert 0 == needs.begins(7)
     needs.expire(10)
