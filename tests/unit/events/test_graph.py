@@ -204,7 +204,7 @@ def test_sharing_is_never_seen(wanted, trace, data):
 
 
 def test_whom_one_shares_with_is_never_seen_in_the_order_of_clocks():
-    """Clocks of one instant that one event set going go off in the same order, whoever had a part of them before."""
+    """Clocks of one instant that one event started go off in the same order for everybody."""
     window = Aperiodic(Periodic(A, 1, C), B, Plus(A, 1))
     trace = [at("a", 1), at("b", 3)]
     graph = Graph()

@@ -306,7 +306,7 @@ def test_without_a_budget_not_even_what_costs_nothing_is_polled():
 
 
 def test_a_class_bounds_its_own_pages_and_no_others():
-    """Paid in turn; a page that is too dear holds back those of its class that bid less, and who cannot be paid at all takes no place of its host."""
+    """Pages are paid in turn; one that is too dear holds back those of its class that bid less."""
     class_tokens = np.array([np.inf, 3.0])
 
     assert [0, 1, 3] == choose_pages(
