@@ -43,7 +43,7 @@ def cut_for(arguments: argparse.Namespace, folder: Path) -> list[str]:
             loop.quiet_seconds = QUIET_SECONDS
             terminator = Terminator(url, arguments.every)
             report = loop.live(lambda _: terminator.rounds >= rounds, during=terminator)
-            made_anew = sum(service.err.count("was cut and made anew") for service in place.services)
+            made_anew = sum(service.err.count("was lost and made again") for service in place.services)
             away = sum(service.err.count("answers again") for service in place.services)
         finally:
             place.close()

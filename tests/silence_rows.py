@@ -151,11 +151,13 @@ def _no_descriptors(watch: Watch) -> None:
 
 
 FULL = StoreFullError(
-    "tidings.db cannot grow: database or disk is full; make room, `tidings doctor` says how much there is"
+    "tidings.db cannot grow: database or disk is full; free some space (`tidings doctor` shows how much there is)"
 )
-BROKEN = StoreError("tidings.db cannot be used: disk I/O error; check free space and rights, then `tidings doctor`")
+BROKEN = StoreError(
+    "tidings.db cannot be used: disk I/O error; check free space and permissions, then run `tidings doctor`"
+)
 READ_ONLY = StoreError("tidings.db cannot be used: attempt to write a readonly database; check rights")
-BUSY = StoreBusyError("tidings.db was held for 5 s (another process); try again, or raise store.busy_seconds")
+BUSY = StoreBusyError("tidings.db was locked for 5 s (another process); try again, or raise store.busy_seconds")
 AS_FILES = {"store.blob_file_bytes": "0"}
 
 MACHINE = (

@@ -150,8 +150,8 @@ def _read_classes(items: Iterable[str]) -> dict[str, BudgetClass]:
             message = f'expected NAME: NUMBER per hour, day or week, such as "gentle: 500 per day"; found {item!r}'
             raise ValueError(message)
         if found[1] in classes or found[1] == "default":
-            why = "budget.polls_per_day sets it" if found[1] == "default" else "it is there already"
-            message = f"the class {found[1]} cannot be set up: {why}"
+            why = "budget.polls_per_day sets it" if found[1] == "default" else "it exists already"
+            message = f"the class {found[1]} cannot be defined: {why}"
             raise ValueError(message)
         classes[found[1]] = BudgetClass(found[1], float(found[2]), found[3])
     return classes
@@ -598,14 +598,14 @@ def _sources(
             and variable not in {*RESERVED, *map(_name_variable, DELETED)}
             and _is_ours(variable)
         ):
-            message = f"the environment variable {variable} is no setting; `tidings settings` lists them all"
+            message = f"the environment variable {variable} is not a setting; `tidings settings` lists them all"
             raise SettingError(message)
     for name, raw in flags.items():
         if name not in rows:
             message = f"there is no setting {name}; `tidings settings` lists them all"
             raise SettingError(message)
         if name == f"fetch.{ALLOW_COMMANDS}":
-            message = f"--set cannot say {name}: write it into {path}, or set {rows[name].variable}"
+            message = f"--set cannot set {name}: write it into {path}, or set {rows[name].variable}"
             raise SettingError(message)
         yield f"--set {name}", name, raw
 
@@ -631,7 +631,9 @@ def _is_there(path: Path) -> bool:
     try:
         return path.exists()
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}; check owner and rights of {path.parent}"
+        message = (
+            f"{path} cannot be read: {error.strerror or error}; check the owner and the permissions of {path.parent}"
+        )
         raise SettingError(message) from error
 
 
@@ -650,7 +652,7 @@ def _file(path: Path, rows: Mapping[str, SettingRow]) -> Iterator[tuple[str, str
         message = f"{path} cannot be read: {error.strerror or error}"
         raise SettingError(message) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"{path} is no TOML file: {error}"
+        message = f"{path} is not a TOML file: {error}"
         raise SettingError(message) from error
     for section, given in document.items():
         if section in SECTIONS and not isinstance(given, dict):
@@ -680,10 +682,13 @@ def _check_owner(path: Path, name: str) -> None:
         if found.st_uid not in {0, os.geteuid()}:
             fault, mend = "it belongs to another user", f"chown it to the user who runs Tidings: chown {os.geteuid()}"
         elif found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX:
-            fault, mend = "others can write it", "take that right away: chmod go-w"
+            fault, mend = "other users can write to it", "remove their permission: chmod go-w"
         else:
             continue
-        message = f"{path}: {name} does not hold because of {place}: {fault}, and with it which commands run here; {mend} {place}"
+        message = (
+            f"{path}: {name} is refused because of {place}: {fault}, and could choose the commands that run here; "
+            f"{mend} {place}"
+        )
         raise SettingError(message)
 
 

@@ -91,7 +91,7 @@ def test_a_page_that_was_never_there_waits_for_its_birth(world: World):
         False,
         True,
         False,
-    ] == ["the page has appeared" in message["data"].get("summary", "") for _, message in world.received]
+    ] == ["the page now exists" in message["data"].get("summary", "") for _, message in world.received]
 
 
 @pytest.mark.parametrize(("status", "told"), [(308, 1), (302, 0)])
@@ -110,7 +110,7 @@ def test_a_page_that_has_moved_for_good_is_told_once(world: World, status: int, 
 
     assert [world.server.url("/b")] * told == [e.data["to"] for e in world.events("page.moved")]
     assert told == len(world.received)
-    assert all("has moved for good to" in message["data"]["summary"] for _, message in world.received)
+    assert all("has moved permanently to" in message["data"]["summary"] for _, message in world.received)
     assert [] == world.changes()
     assert [] == world.violations()
 

@@ -92,7 +92,7 @@ def test_an_empty_part_that_appears_is_notified_as_that(world: World) -> None:
     (told,) = watch(world, 'any change in css ".badge"', ["<p>a</p>", "<p>a</p><i class=badge></i>"])
 
     assert "problem" == told["record"]
-    assert "the selected part is there now" in told["summary"]
+    assert "the selected part is now there" in told["summary"]
 
 
 def test_a_part_that_one_check_misses_does_not_appear(world: World) -> None:

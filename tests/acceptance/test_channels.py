@@ -173,7 +173,7 @@ def test_a_receiver_that_its_service_does_not_understand_is_refused_where_it_is_
     world: World, address: str, text: str
 ):
     """In Notify, Errors and Defaults: the text says whose clause it is and the form of the service, and nothing is stored."""
-    with pytest.raises(AddressError, match="it has the form") as raised:
+    with pytest.raises(AddressError, match="the form is") as raised:
         world.add(text.format(address))
 
     assert str(raised.value).startswith(("s: ", "the defaults of shop: "))

@@ -259,7 +259,7 @@ def test_a_scope_that_nothing_is_in_is_a_trouble_that_is_told_once(world: World,
     with serve(world) as service:
         service.pass_time(12 * HOUR)
         (line,) = world.console.getvalue().splitlines()
-        assert "cannot be watched for now (scope): no page that was read names an address in its scope" in line
+        assert "cannot be watched for now (scope): no page that was read has a link in its scope" in line
         assert ["error(scope)"] == list_troubles(world)
 
         show(world, 3)
@@ -267,7 +267,7 @@ def test_a_scope_that_nothing_is_in_is_a_trouble_that_is_told_once(world: World,
         assert [] == list_troubles(world)
         _, over, *_ = world.console.getvalue().splitlines()
         # whether the list was read before all pages were, is chance
-        assert "the page has appeared" in over or "the page can be watched again" in over
+        assert "the page now exists" in over or "the page can be watched again" in over
 
     assert [] == world.violations()
 

@@ -191,8 +191,8 @@ def test_hours_that_end_make_nobody_wait(world: World):
 @pytest.mark.parametrize(
     ("budget", "found_at"),
     [
-        pytest.param({"budget.polls_per_day": "24", "budget.burst": "1"}, 3_600, id="that of all is spent"),
-        pytest.param({"budget.classes": "gentle: 24 per day"}, 3_600, id="that of its class is spent"),
+        pytest.param({"budget.polls_per_day": "24", "budget.burst": "1"}, 3_600, id="that of all is used up"),
+        pytest.param({"budget.classes": "gentle: 24 per day"}, 3_600, id="that of its class is used up"),
         pytest.param({}, 3_660, id="it is there"),
     ],
 )

@@ -174,7 +174,7 @@ def test_a_login_that_cannot_be_repaired_is_told_once_and_not_tried_too_often(wo
             known = len(shop.posted)
         reason = state(world).reason
         assert reason.startswith(
-            "login to 127.0.0.1 was lost and could not be repaired: the form came back: the user or the password is wrong,"
+            "login to 127.0.0.1 was lost and could not be repaired: the form was shown again: the user or the password is wrong,"
         )
         assert re.search(r"; next try \d{4}-\d\d-\d\d \d\d:\d\d UTC$", reason)
         assert ("error", "login") == (state(world).health, state(world).kind)
@@ -193,7 +193,7 @@ def test_a_new_password_is_tried_at_once(world: World, shop: Shop):
 
     with serve(world) as service:
         service.pass_time(5 * MINUTE)
-        assert state(world).reason.startswith("login to 127.0.0.1 failed: the form came back")
+        assert state(world).reason.startswith("login to 127.0.0.1 failed: the form was shown again")
         keep(world, "shop", CANARY)
         service.pass_time(MINUTE)
 
@@ -205,9 +205,9 @@ def test_a_new_password_is_tried_at_once(world: World, shop: Shop):
     ("change", "why", "sent"),
     [
         (lambda shop: setattr(shop, "down", True), "the login page was not answered", 0),
-        (lambda shop: setattr(shop, "form", "<p>soon</p>"), "no form with one user and one password", 0),
-        (lambda shop: setattr(shop, "form", FORM + "<div class=h-captcha></div>"), "a proof that somebody is human", 0),
-        (lambda shop: setattr(shop, "form", FORM.replace("post", "get")), "write the password into an address", 0),
+        (lambda shop: setattr(shop, "form", "<p>soon</p>"), "no longer has a form with one user and one password", 0),
+        (lambda shop: setattr(shop, "form", FORM + "<div class=h-captcha></div>"), "asks for a captcha", 0),
+        (lambda shop: setattr(shop, "form", FORM.replace("post", "get")), "put the password into an address", 0),
         (
             lambda shop: setattr(shop, "form", FORM.replace("/session", "https://evil.example/s")),
             'its form leads to https://evil.example; if that is right, write via "https://evil.example"',

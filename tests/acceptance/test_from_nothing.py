@@ -46,5 +46,5 @@ def test_a_page_that_comes_after_an_error_is_notified_with_its_first_words(world
         world.page("/p", FULL)
         service.pass_time(48 * HOUR)
 
-    assert 1 == world.console.getvalue().count('the page has appeared, it begins "Recall of the red lamp"')
+    assert 1 == world.console.getvalue().count('the page now exists, it begins "Recall of the red lamp"')
     assert [] == world.violations()

@@ -63,7 +63,7 @@ async def _stand(world: World, monitor: Monitor, steps: int) -> int:
         try:
             await monitor.step()
         except StoreFullError as error:
-            refused += "make room" in str(error)
+            refused += "free some space" in str(error)
         await asyncio.sleep(0.005)
         world.clock.advance(SECOND)
     return refused
@@ -129,7 +129,7 @@ def _records(body: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     "error",
     [
-        StoreFullError("tidings.db cannot grow: database or disk is full; make room"),
+        StoreFullError("tidings.db cannot grow: database or disk is full; free some space"),
         StoreStalledError("tidings.db cannot be used: the file system is read-only"),
         StoreStalledError("tidings.db cannot be used: disk I/O error"),
         StoreStalledError("tidings.db cannot be used: Too many open files"),
@@ -204,7 +204,7 @@ def test_a_message_that_was_sent_while_the_disk_took_nothing_is_not_sent_again(w
 
         async def attempt(*given: Any, **more: Any) -> Any:
             unit = await sent(*given, **more)
-            heard["error"] = StoreFullError("full; make room")
+            heard["error"] = StoreFullError("full; free some space")
             return unit
 
         monitor.sending.deliverer.attempt = attempt  # type: ignore[method-assign]
@@ -245,7 +245,7 @@ def test_list_show_and_doctor_say_that_nothing_can_be_stored(world: World, heard
     with serve(world) as service:
         service.settle()
         world.clock.advance(MINUTE)
-        heard["error"] = StoreFullError("tidings.db cannot grow: database or disk is full; make room")
+        heard["error"] = StoreFullError("tidings.db cannot grow: database or disk is full; free some space")
         service.run(_stand(world, service.monitor, 1))
         for words in (["list"], ["show", "s0"], ["list", "--json"], ["doctor"]):
             main(["--data", str(world.directory), *words])

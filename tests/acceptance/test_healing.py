@@ -41,7 +41,7 @@ def follow(world: World, bodies: list[str], *, monitor: str = 'words in css ".pr
 
 
 HEALED = (
-    'selector healed: css ".price" matches nothing any more, css "span.amount" is watched instead (78% alike):'
+    'selector healed: css ".price" no longer matches anything; css "span.amount" is watched instead (78% alike):'
     ' "19 EUR with tax" → "18 EUR with tax"'
 )
 
@@ -78,7 +78,7 @@ def test_where_two_places_are_as_like_the_part_is_lost(world: World) -> None:
     told = follow(world, [shop("19"), twice])
 
     assert ["part.lost"] == [event.type for event in world.events(*PARTS)]
-    assert ['the selected part is gone: css ".price" matches nothing on the page any more'] == told
+    assert ['the selected part is gone: css ".price" no longer matches anything on the page'] == told
 
 
 def test_a_part_that_was_taken_out_is_lost(world: World) -> None:
@@ -122,7 +122,7 @@ def test_show_says_what_is_watched_and_alter_keeps_it(world: World, capsys: pyte
     capsys.readouterr()
     main(["--data", str(world.directory), "show", "s"])
 
-    assert 'selector healed: css ".price" finds nothing, css "span.amount" is watched' in shown
+    assert 'selector healed: css ".price" matches nothing, css "span.amount" is watched instead' in shown
     assert [{"selector": 'css ".price"', "stand_in": 'css "span.amount"'}] == page["healed"]
     assert before == len(world.changes())
     assert "is watched" not in capsys.readouterr().out

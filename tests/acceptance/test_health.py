@@ -218,7 +218,7 @@ def _heal(world: World) -> None:
 
 STORIES: dict[str, tuple[Act, str, str]] = {
     "gone": (_make_gone, "error(404)", "error(404) since"),
-    "failed once": (_fail_once, "shaky(5xx)", "it is tried again"),
+    "failed once": (_fail_once, "shaky(5xx)", "Tidings tries again"),
     "too many links": (_many_links, "not compared", "more than 25,000 links"),
     "too many links, later": (_many_links_later, "not compared", "more than 25,000 links"),
     "too many entries": (_many_entries, "not compared", "more than 50,000 entries"),
@@ -226,12 +226,12 @@ STORIES: dict[str, tuple[Act, str, str]] = {
     "a costly comparison": (_costly_comparison, "not compared", "versions 1 and 2 of"),
     "a part is missing": (_part_missing, "part missing", "matches nothing"),
     "a receiver refuses": (_refusing, "not delivered", "takes nothing since"),
-    "a receiver is off": (_switch_off, "switched off", "is switched off, it failed since"),
+    "a receiver is off": (_switch_off, "switched off", "is switched off after failures since"),
     "restless": (_restless, "restless", "is different each time"),
     "a host is held": (_hold, "held", "left alone until"),
-    "moved": (_move, "moved", "has moved for good to"),
-    "a frame fails": (_frame_fails, "partial", "what it showed last stays"),
-    "a class is lost": (_class_lost, "no such class", "names the class gentle, which is not set up"),
+    "moved": (_move, "moved", "has moved permanently to"),
+    "a frame fails": (_frame_fails, "partial", "its last content is kept"),
+    "a class is lost": (_class_lost, "no such class", "names the class gentle, which is not defined"),
     "an event fails": (_event_fails, "event fails", "report cannot happen"),
     "not stored": (_not_stored, "not stored", "the disk took nothing"),
     "healed": (_heal, "healed", "selector healed"),
@@ -264,7 +264,7 @@ def test_a_watch_that_nobody_minds_says_so(world: World, tidings_at: Tidings) ->
     said = [tidings_at(world, *words) for words in (["list"], ["show", "s"], ["doctor"])]
     checked = tidings_at(world, "check")
 
-    assert [True] * 3 == ["overdue since" in text and "no process polls" in text for text in said]
+    assert [True] * 3 == ["overdue since" in text and "no process is checking pages" in text for text in said]
     assert "1 checked, 0 changed" == checked.splitlines()[-1]
     assert "overdue" not in tidings_at(world, "list")
 
@@ -305,7 +305,7 @@ def test_who_watches_a_page_that_cannot_be_compared_is_told_at_once(world: World
     hours(world, 0)
 
     assert ["comparison.given_up"] == [m["data"]["event"] for _, m in world.received]
-    assert "so no change of it can be reported" in world.received[0][1]["data"]["summary"]
+    assert "so no change can be reported" in world.received[0][1]["data"]["summary"]
 
 
 def test_every_source_has_a_story() -> None:

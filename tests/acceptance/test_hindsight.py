@@ -59,7 +59,7 @@ def test_each_option_is_shown_on_what_is_stored(world: World, tmp_path: Path, ca
     assert [True, False, False, False] == [option["own"] for option in words["hindsight"]]
     assert [True, False] == [r["partial"] for r in words["hindsight"][2]["reports"]][:2]
     assert not any(option["reports"] for option in links["hindsight"])
-    assert "    stored   6 versions: what would have been reported of them, by what is compared" in shown
+    assert "    stored   6 versions; the sentinel would have reported, for each Compare:" in shown
     assert "      every 2    * 2 changes: 1→3, 3→5" in shown
     assert "      moving 2     5 changes: 1→2 (partial), 1→3, 2→4, 3→5, 4→6" in shown
     assert 6 == len(world.versions())

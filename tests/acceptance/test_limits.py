@@ -363,7 +363,7 @@ def test_a_full_disk_is_waited_for(world: World, caplog):
             try:
                 await monitor.step()
             except StoreFullError as error:
-                refused += "make room" in str(error)
+                refused += "free some space" in str(error)
             await asyncio.sleep(0.01)
         assert [1] == [version.seq for version in world.versions()]
         assert refused or "cannot grow" in caplog.text

@@ -59,7 +59,7 @@ def test_a_part_that_two_looks_miss_is_lost_and_told_once(world: World) -> None:
     told = [message["data"]["summary"] for _, message in world.received]
 
     assert ["part.lost", "part.back"] == parts(world)
-    assert ['the selected part is gone: css "#p" matches nothing on the page any more'] == told[:1]
+    assert ['the selected part is gone: css "#p" no longer matches anything on the page'] == told[:1]
     assert {'the selected part is there again: css "#p" matches', '"5" → "6"'} == set(told[1:])
     assert [] == world.violations()
 
@@ -158,8 +158,8 @@ def test_a_price_that_is_not_said_any_more_is_lost_not_changed(world: World) -> 
         service.pass_time(3 * HOUR)
     told = [message["data"]["summary"] for _, message in world.received]
 
-    assert ["the page says no price any more"] == told[:1]
-    assert {"the page says the price again", 'price changed: "20.00 EUR" → "18.00 EUR"'} == set(told[1:])
+    assert ["the page no longer gives a value for price"] == told[:1]
+    assert {"the page gives a value for price again", 'price changed: "20.00 EUR" → "18.00 EUR"'} == set(told[1:])
     assert [] == world.violations()
 
 

@@ -49,7 +49,7 @@ def test_a_page_said_to_be_fresh_is_left_alone_that_long(make_world, claim):
 
     assert {10 * MINUTE, 45 * MINUTE} == set(gaps(world))
     assert 1 <= gaps(world).count(10 * MINUTE) <= len(gaps(world)) // 4
-    assert "on change, 35 min later since its server said that it stays fresh" in {
+    assert "on change, 35 min later, because the server says that the page stays fresh" in {
         spell_poll(poll) for poll in world.polls()
     }
 

@@ -198,4 +198,4 @@ def test_test_shows_what_a_changed_sentinel_would_have_told(
     sets = [part for name, value in world.flags.items() for part in ("--set", f"{name}={value}")]
 
     assert 0 == main(["--data", str(world.directory), *sets, "test", str(file)])
-    assert "1 change: 3→4; 2 more would be quiet: all noise" in capsys.readouterr().out
+    assert "1 change: 3→4; 2 more would be quiet, because they are only noise" in capsys.readouterr().out

@@ -267,9 +267,9 @@ def test_a_command_makes_events_as_its_output_changes(make_world, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "source", "why"),
     [
-        ({}, 'file "/etc/hostname"', "events.allow_files names no directory"),
-        ({"events__allow_files": "/srv"}, 'file "/etc/hostname"', "not below a directory of events.allow_files: /srv"),
-        ({}, 'command "uptime"', "events.allow_commands is false"),
+        ({}, 'file "/etc/hostname"', "files are not allowed for events here"),
+        ({"events__allow_files": "/srv"}, 'file "/etc/hostname"', "not in a directory of events.allow_files: /srv"),
+        ({}, 'command "uptime"', "commands are not allowed for events here"),
     ],
 )
 def test_files_and_commands_are_off_unless_allowed(make_world, flags, source, why):
@@ -321,11 +321,11 @@ def test_a_page_may_be_a_file(make_world, folder):
 def test_a_file_page_outside_the_allowed_directories_is_refused(make_world, folder):
     """Off by default with E22; below no allowed directory it is refused when the sentinel is made."""
     text = "Create Sentinel s Using file:///etc/hostname Monitor all words"
-    with pytest.raises(SentinelError, match="E22 file: addresses are off here"):
+    with pytest.raises(SentinelError, match="E22 file: addresses are not allowed here"):
         make_world().add(text)
     world = make_world(fetch__allow_files=str(folder))
     database = open_database(world.settings)
-    with pytest.raises(UsageError, match=r"not below a directory of fetch\.allow_files"):
+    with pytest.raises(UsageError, match=r"not in a directory of fetch\.allow_files"):
         register.register(database, text, settings=world.settings, now=1)
     database.close()
 
@@ -366,7 +366,7 @@ def test_commands_are_watched_only_where_the_operator_says_so(make_world):
     world.add('Create Sentinel disk Using command "/bin/echo" "1" Monitor all words Fetch every 1 min')
     other = make_world()
     for text in ('Create Sentinel t Using command "true" Monitor any change', "Alter disk Fetch every 2 min"):
-        with pytest.raises(UsageError, match="no command is watched here"):
+        with pytest.raises(UsageError, match="commands are not allowed here"):
             other.add(text)
     play(other, lambda monitor: other.pass_time(monitor, MINUTE))
 

@@ -207,7 +207,7 @@ def test_news_for_a_secret_that_is_not_set_waits_and_goes_once_it_is(world: Worl
         found = [
             f"{f.detail} | {f.mend}" for f in world.read(lambda c: list(secrets.findings(c, Vault(world.directory))))
         ]
-        assert ["the secret chat is not set: news for s waits | tidings secret set chat"] == found
+        assert ["the secret chat is not set: messages of s wait | tidings secret set chat"] == found
         keep(world, "chat", hook)
         service.pass_time(MINUTE)
 
@@ -266,7 +266,7 @@ def test_a_secret_in_use_by_a_receiver_is_not_dropped(world: World):
     (named,) = [row for row in world.read(secrets.listing, Vault(world.directory)) if row.name == "chat"]
 
     assert ("s", "the defaults of shop") == named.sentinels
-    with pytest.raises(UsageError, match="s, the defaults of shop would be without the secret chat"):
+    with pytest.raises(UsageError, match="s, the defaults of shop would lose the secret chat"):
         world.write(secrets.drop, "chat")
 
 
@@ -276,7 +276,7 @@ def test_without_the_key_no_address_is_kept_plain(world: World):
     (world.directory / "secrets.key").unlink()
     with pytest.raises(
         SecretError,
-        match=r"put your copy of .* back, or, if there is none, let them be named anew: tidings secret drop addresses:key",
+        match=r"put your copy of .* back, or, if you have none, let Tidings make new names: tidings secret drop addresses:key",
     ):
         watch(world, "Notify By https://h.example/other", name="t")
     world.write(secrets.drop, "addresses:key")

@@ -59,7 +59,7 @@ def test_its_owner_hears_once_what_differs_under_every_policy(make_world, capsys
     play(world, lambda monitor: world.pass_time(monitor, DAY // 2))
 
     (summary,) = list_records(world)
-    assert re.search(r"different each time, at 2[0-6] checks in a row", summary)
+    assert re.search(r"differs at each check: 2[0-6] checks in a row", summary)
     assert '", then "n' in summary
     assert "Exclude" in summary
     assert "is different each time" in run(world, capsys, "list")
@@ -193,7 +193,7 @@ def test_the_mask_that_would_leave_it_out_is_offered_and_can_be_taken(make_world
     assert ("offered", True) == (offer["kind"], offer["off"])
     assert f"tidings mask shop --on {offer['id']}" in summary
     assert f"tidings mask shop --on {offer['id']}" in run(world, capsys, "show", "shop")
-    assert "left out since you asked for it" in run(world, capsys, "mask", "shop", "--on", offer["id"])
+    assert "ignored because you chose it" in run(world, capsys, "mask", "shop", "--on", offer["id"])
 
     play(world, story)
     assert news == len(world.received)

@@ -176,7 +176,7 @@ def test_gc_says_what_it_does(aging: World, capsys: pytest.CaptureFixture[str]):
     held = world.versions()
 
     assert [0, 0, 0, 0] == exits
-    assert "4 versions of 1 page would go" == said[0]
+    assert "4 versions of 1 page would be deleted" == said[0]
     assert (
         '{"record": "gc", "done": false, "pages": 1, "versions": 4, "withheld": 0, "bodies": 0, "size": 0}' == said[1]
     )

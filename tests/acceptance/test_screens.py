@@ -340,11 +340,11 @@ def test_no_statement_from_a_browser_runs_a_command(make_world) -> None:
     async def story(monitor: Monitor) -> None:
         async with face(world, monitor) as app:
             for said, why in (
-                ('Create Event build Using command "true"', "commands make no events here"),
-                ('Create Sentinel t Using command "true" Monitor any change', "no command is watched here"),
-                ("Create Sentinel t Using disk Monitor any change", "no command is watched here"),
-                ("Alter disk Fetch 1 hour", "no command is watched here"),
-                ("Alter disk Using https://a.example/", "no command is watched here"),
+                ('Create Event build Using command "true"', "commands are not allowed for events here"),
+                ('Create Sentinel t Using command "true" Monitor any change', "commands are not allowed here"),
+                ("Create Sentinel t Using disk Monitor any change", "commands are not allowed here"),
+                ("Alter disk Fetch 1 hour", "commands are not allowed here"),
+                ("Alter disk Using https://a.example/", "commands are not allowed here"),
             ):
                 refused = await send(app, "/new", ("act", "save"), ("text", said))
                 assert 422 == refused.status

@@ -253,7 +253,7 @@ def test_a_part_that_is_gone_is_told_once_and_compared_when_it_is_back(world: Wo
         event.type for event in world.events("part.lost", "part.back", "part.appeared")
     ]
     assert ["problem", "problem", "change"] == [record["record"] for record in told]
-    assert 'the selected part is gone: css "#p" matches nothing on the page any more' == told[0]["summary"]
+    assert 'the selected part is gone: css "#p" no longer matches anything on the page' == told[0]["summary"]
 
 
 def test_a_part_that_was_never_there_is_the_baseline_when_it_comes(world: World):
@@ -402,7 +402,7 @@ def test_a_selector_that_can_never_find_anything_is_said_with_what_could(world: 
         database.close()
     said = (
         f'W7 css "item" matches nothing on this page as it is now: {HINT}',
-        f'W7 Exclude jsonpath "$.a" leaves out nothing of this page: {NOTHING}',
+        f'W7 Exclude jsonpath "$.a" matches nothing on this page: {NOTHING}',
     )
 
     assert said == tried.warnings

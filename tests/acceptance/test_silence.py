@@ -113,12 +113,12 @@ def test_its_owner_is_notified_once_when_all_of_its_news_is_left_out(world: Worl
 
     (summary,) = list_silence(world)
     command = summary.rpartition("tidings ")[2].split()
-    assert summary.startswith('all that changed for it in its last ten polls is left out as noise from now on: "')
+    assert summary.startswith('all its changes in the last ten checks are now ignored as noise: "')
     assert any(ad in summary for ad in ADS)
     before = len(list_delivered(world))
     assert before <= 5
     assert 0 == main(["--data", str(world.directory), "list"])
-    assert "1 place left out as noise" in capsys.readouterr().out
+    assert "1 place ignored as noise" in capsys.readouterr().out
     assert 0 == main(["--data", str(world.directory), *command])
     play(world, lambda monitor: world.pass_time(monitor, 3 * HOUR))
     assert before + 3 == len(list_delivered(world))

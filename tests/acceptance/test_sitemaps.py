@@ -244,7 +244,7 @@ def test_of_an_index_those_are_read_that_say_more(make_world):
     "body", [b"<urlset", b"\x1f\x8bno", b"<!DOCTYPE a [<!ENTITY b 'c'>]><urlset>&b;</urlset>", b""]
 )
 def test_what_is_broken_brings_nothing_and_stops_nothing(make_world, body):
-    """Pages are looked at as ever; it is tried again six hours later."""
+    """Pages are looked at as ever (Tidings tries again) six hours later."""
     world = make_world(**FLAGS)
     site = Site(world)
     site.lay(body)

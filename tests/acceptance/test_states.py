@@ -46,7 +46,7 @@ def test_what_is_so_at_the_first_check_is_news(world):
 
     play(world, prices(world, "95.00", "95.00", "95.00"))
 
-    assert ['price "95.00 EUR": already so at the first check'] == summaries(world)
+    assert ['price "95.00 EUR" (already true at the first check)'] == summaries(world)
     assert [] == world.violations()
 
 
@@ -62,7 +62,7 @@ def test_a_state_that_comes_later_is_news_then(world):
     play(world, prices(world, "120.00", "120.00", "95.00"))
 
     assert [
-        'availability "InStock": already so at the first check',
+        'availability "InStock" (already true at the first check)',
         'price changed: "120.00 EUR" → "95.00 EUR"',
     ] == summaries(world)
     assert [] == world.violations()
@@ -127,7 +127,7 @@ def test_what_stays_so_for_some_hours(world):
 
     by_name = {name: [row["summary"] for row in world.changes(name)] for name in ("low", "state")}
     assert ['price changed: "120.00 EUR" → "94.00 EUR"'] == by_name["low"]
-    assert ['price "120.00 EUR": already so at the first check'] == by_name["state"]
+    assert ['price "120.00 EUR" (already true at the first check)'] == by_name["state"]
     assert [] == world.violations()
 
 

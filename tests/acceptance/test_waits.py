@@ -55,7 +55,7 @@ def test_a_host_that_asked_to_be_left_alone_is_not_waited_for(world: World, name
     with serve(world) as service:
         found.append(service.run(check_all(world, service.monitor, named)))
 
-    assert {"held until 00:14 UTC: the host asked for that (429)"} == {
+    assert {"held until 00:14 UTC: the host requested it (429)"} == {
         text.replace("2023-11-15 ", "") for text in found[0].held.values()
     }
     assert [] == found[0].polls
@@ -75,7 +75,7 @@ def test_who_waits_is_told_for_what(world: World) -> None:
         found = service.run(check_all(world, service.monitor, waits=True, say=said.append))
         assert ["new"] == [poll.outcome for poll in found.polls]
 
-    assert any("which is held until 22:1" in text for text in said)
+    assert any("which is paused until 22:1" in text for text in said)
 
 
 def test_a_host_that_fails_is_said_to_fail(world: World) -> None:
@@ -118,7 +118,7 @@ def test_a_gap_between_requests_is_said(make_world: Callable[..., World]) -> Non
         service.run(check_all(world, service.monitor, say=said.append))
 
     assert any(text.startswith("1 of 3 checked; waiting for ") for text in said)
-    assert any("which is asked once in 10 s" in text for text in said)
+    assert any("which allows one request in 10 s" in text for text in said)
 
 
 def test_the_budget_is_said(make_world: Callable[..., World]) -> None:
@@ -132,7 +132,7 @@ def test_the_budget_is_said(make_world: Callable[..., World]) -> None:
     with serve(world) as service:
         service.run(check_all(world, service.monitor, named=False, say=said.append))
 
-    assert any("waiting for the budget, which pays again in" in text for text in said)
+    assert any("waiting for the budget, which allows a check in" in text for text in said)
 
 
 def test_a_slow_answer_is_said(world: World) -> None:
@@ -187,5 +187,5 @@ def test_a_request_to_the_process_that_polls_ends_as_soon(world: World) -> None:
 
     found = asyncio.run(act())
 
-    assert ["held until 2023-11-15 00:14 UTC: the host asked for that (429)"] == [*found.held.values()]
-    assert said[0].startswith("waiting for the process that polls (")
+    assert ["held until 2023-11-15 00:14 UTC: the host requested it (429)"] == [*found.held.values()]
+    assert said[0].startswith("waiting for the process that checks pages (")

@@ -165,8 +165,8 @@ def test_a_port_that_is_taken_ends_the_service_with_advice(
     ("words", "said"),
     [
         (["--host", "0.0.0.0"], "serve.token is not set"),
-        (["--port", "70000"], "no port"),
-        (["--port", "-1"], "no port"),
+        (["--port", "70000"], "not a port"),
+        (["--port", "-1"], "not a port"),
         (["--set", "serve.token=short"], "at least 24 characters"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Promise: the hub that a feed names is asked to report what is new, where a public address is set; what it tells is a hint (W3C WebSub)."""
+"""Promise: the hub that a feed names is asked to report new entries, where a public address is set; what it tells is a hint (W3C WebSub)."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_a_fixed_interval_keeps_to_its_hours(world: World):
         _looks(world, PARIS)[30],
     )
     assert 30 + 60 + 37 == len(looks)
-    assert {"interval", "interval, moved to where its hours begin"} == reasons
+    assert {"interval", "interval, moved to the beginning of its hours"} == reasons
 
 
 def test_on_change_keeps_to_its_hours_too(make_world):

@@ -145,8 +145,8 @@ def test_a_price_that_each_change_replaces_is_overwritten(make_world, capsys):
     ]
     assert last[0] > 1.3 * last[1]
     assert last[2] <= 1.2 * last[1]
-    assert "what a change brings is there until the next one" in run(world, capsys, "show", "price")
-    assert "what a change brings" not in run(world, capsys, "show", "list")
+    assert "new content stays until the next change" in run(world, capsys, "show", "price")
+    assert "new content stays" not in run(world, capsys, "show", "list")
 
 
 def test_entries_of_a_feed_stay_until_they_fall_off(world):

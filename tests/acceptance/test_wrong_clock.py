@@ -311,7 +311,7 @@ def test_what_a_host_asked_for_is_kept(make_world: Callable[..., World]):
 
 
 def test_robots_txt_that_a_wrong_clock_has_read(make_world: Callable[..., World]):
-    """Rules that could not be had in 2038 are asked for again today."""
+    """Rules that could not be fetched in 2038 are asked for again today."""
     world = make_world(fetch__robots="true")
     times = Times(world)
     world.page("/robots.txt", "broken", status=500)

@@ -85,7 +85,7 @@ def test_a_database_that_is_away_is_waited_for(url: str, install: Callable[..., 
         watch(place, web)
         cable.is_out = True
         service = place.serve()
-        wait_for(service, "trying again until it answers")
+        wait_for(service, "Tidings tries again until it answers")
         cable.mend()
         wait_for(service, "ready:")
         wait_for(service, "listening on")

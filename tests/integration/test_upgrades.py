@@ -189,7 +189,7 @@ def test_addresses_stay_plain_and_in_use_where_they_cannot_be_encrypted(
         service.settle()
 
     assert [row.address for row in before] == [row.address for row in upgraded.read(endpoints.listing)]
-    assert "stay as an older version kept them, not encrypted" in caplog.text
+    assert "stay unencrypted, as an older version stored them" in caplog.text
 
 
 def meaning_text(world: World, name: str) -> str:

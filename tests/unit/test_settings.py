@@ -199,7 +199,7 @@ def test_an_impossible_value_is_refused(tmp_path, line, expected):
         ('["gentle: 5 per month"]', "expected NAME: NUMBER per hour, day or week"),
         ('["gentle: 0 per day"]', "expected NAME: NUMBER per hour, day or week"),
         ('["7up: 5 per day"]', "expected NAME: NUMBER per hour, day or week"),
-        ('["a: 5 per day", "a: 6 per day"]', "the class a cannot be set up: it is there already"),
+        ('["a: 5 per day", "a: 6 per day"]', "the class a cannot be defined: it exists already"),
         ('["default: 5 per day"]', "budget.polls_per_day sets it"),
     ],
 )
@@ -267,7 +267,7 @@ def test_a_secret_is_not_repeated(tmp_path):
         ("robots = true\n", "there is no section [robots]"),
         ("fetch = 3\n", "fetch is a section; write [fetch] on a line of its own"),
         ("[fetch]\nrobot = true\n", "there is no setting fetch.robot"),
-        ("[fetch\n", "is no TOML file"),
+        ("[fetch\n", "is not a TOML file"),
     ],
 )
 def test_an_unknown_key_of_the_file_is_an_error(tmp_path, toml, expected):
@@ -278,7 +278,7 @@ def test_an_unknown_key_of_the_file_is_an_error(tmp_path, toml, expected):
 @pytest.mark.parametrize("variable", ["TIDINGS_FETCH_ROBOT", "TIDINGS_FETCH", "TIDINGS_STORE_URI"])
 def test_an_unknown_variable_of_a_section_is_an_error(tmp_path, variable):
     """A variable that begins like a setting and is none was meant as one."""
-    assert f"{variable} is no setting" in explain_refusal(tmp_path, environment={variable: "1"})
+    assert f"{variable} is not a setting" in explain_refusal(tmp_path, environment={variable: "1"})
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_a_configuration_that_cannot_be_read(tmp_path):
 
     assert f"there is no configuration file {tmp_path}/missing.toml" == messages[0]
     assert f"{tmp_path} cannot be read: Is a directory" == messages[1]
-    assert messages[2].startswith(f"{binary} is no TOML file")
+    assert messages[2].startswith(f"{binary} is not a TOML file")
 
 
 # -- commands ----------------------------------------------------------------------------
@@ -320,7 +320,7 @@ def test_a_file_that_others_can_write_allows_no_commands(tmp_path, section, mode
     file.write_text(f"[{section}]\nallow_commands = true\n", encoding="utf-8")
     file.chmod(mode)
     tmp_path.chmod(folder)
-    with pytest.raises(SettingError, match=r"others can write it.*chmod go-w"):
+    with pytest.raises(SettingError, match=r"other users can write to it.*chmod go-w"):
         load(tmp_path, environment={})
     tmp_path.chmod(0o700)
     file.chmod(0o644)
@@ -364,7 +364,7 @@ def test_a_secret_is_read_from_the_file_that_its_variable_names(tmp_path):
         ("TIDINGS_SERVE_TOKEN_FILE", None, "cannot be read: No such file or directory"),
         ("TIDINGS_SERVE_TOKEN_FILE", b"\xff\xfe", "it is not in UTF-8"),
         ("TIDINGS_SERVE_TOKEN_FILE", b"\n", "which is empty"),
-        ("TIDINGS_SERVE_PORT_FILE", b"1", "is no setting"),
+        ("TIDINGS_SERVE_PORT_FILE", b"1", "is not a setting"),
     ],
 )
 def test_a_file_of_a_secret_that_cannot_be_read_is_named(tmp_path, variable, content, said):

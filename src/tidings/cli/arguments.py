@@ -18,12 +18,12 @@ def duration(text: str) -> int:
     """Parse `30s`, `5 min`, `1.5 h` as µs, with the units of the language."""
     match = _DURATION.fullmatch(text)
     if match is None:
-        message = f"{text!r} is no duration; write a number and a unit, e.g. 30s, 5min, 2h"
+        message = f"{text!r} is not a duration; write a number and a unit, e.g. 30s, 5min, 2h"
         raise argparse.ArgumentTypeError(message)
     try:
         return measure(match[1], match[2])
     except (KeyError, ValueError) as error:
-        message = f"{text!r} has no unit that is known; there are s, min, hour, day and week"
+        message = f"{text!r} has no known unit; the units are s, min, hour, day and week"
         raise argparse.ArgumentTypeError(message) from error
 
 
@@ -36,7 +36,7 @@ def add_limit(parser: argparse.ArgumentParser, default: int, what: str = "the ne
 
 def _limit(text: str) -> int:
     if not text.isdecimal():
-        message = f"{text!r} is no number of lines; write 20, or 0 for all"
+        message = f"{text!r} is not a number of lines; write 20, or 0 for all"
         raise argparse.ArgumentTypeError(message)
     return min(int(text), UNLIMITED) or UNLIMITED
 
@@ -59,6 +59,6 @@ def read_text(name: str) -> str:
             )
             raise UsageError(message) from error
         line = error.object.count(b"\n", 0, error.start) + 1
-        message = f"{shown} cannot be read: line {line} is no text in UTF-8; save it in UTF-8 and try again"
+        message = f"{shown} cannot be read: line {line} is not text in UTF-8; save the file in UTF-8 and try again"
         raise UsageError(message) from error
     return text.removeprefix("\ufeff")

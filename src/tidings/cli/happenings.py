@@ -32,11 +32,11 @@ def write_happening(row: SourceRow, *, as_json: bool) -> None:
         write_json(event_record(row))
         return
     how = {
-        "webhook": f"a POST reports it; `tidings show {row.name}` says where, and its token",
-        "file": "it happens as the file's content changes",
-        "command": "it happens as the command's output changes",
+        "webhook": f"a POST makes it happen; `tidings show {row.name}` shows the address and the token",
+        "file": "it happens when the content of the file changes",
+        "command": "it happens when the output of the command changes",
     }
-    write_line(f"event {row.name} is known: {how[row.origin]}")
+    write_line(f"event {row.name} is stored: {how[row.origin]}")
 
 
 def write_dropped(name: str, *, as_json: bool) -> None:
@@ -44,7 +44,7 @@ def write_dropped(name: str, *, as_json: bool) -> None:
     if as_json:
         write_json({"record": "event", "name": name, "dropped": True})
     else:
-        write_line(f"event {name} is dropped; what happened stays in the log")
+        write_line(f"event {name} is dropped; the log keeps what happened")
 
 
 def write_happenings(rows: Sequence[SourceRow]) -> None:

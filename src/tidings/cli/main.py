@@ -60,10 +60,10 @@ def _refusal(error: MemoryError | ImportError | OSError) -> str:
     Users can fix it: no traceback.
     """
     if isinstance(error, MemoryError) or "failed to map segment" in str(error) or "annot allocate memory" in str(error):
-        return "there is not enough memory for this; `ulimit -v` and `free -m` show what there is"
+        return "there is not enough memory for this; `ulimit -v` and `free -m` show how much there is"
     if isinstance(error, OSError) and error.errno in _REFUSALS:
         where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror}; `tidings doctor` shows how much room there is, `ulimit -a` what is allowed"
+        return f"{where}{error.strerror}; `tidings doctor` shows the free space, `ulimit -a` the limits"
     return ""
 
 
@@ -77,7 +77,10 @@ def _readable(word: str) -> str:
     try:
         return os.fsencode(word).decode("utf-8")
     except UnicodeError:
-        message = f"{word.encode('ascii', 'backslashreplace').decode()} cannot be read: it is neither in UTF-8 nor in the encoding of the terminal"
+        message = (
+            f"{word.encode('ascii', 'backslashreplace').decode()} cannot be read: the argument is neither in UTF-8 "
+            "nor in the encoding of the terminal"
+        )
         raise UsageError(message) from None
 
 
@@ -125,7 +128,9 @@ def _no_verb(verb: str | None, rest: Sequence[str]) -> int:
     if verb is not None:
         meant = MEANT.get(verb) or closest(verb, VERBS)
         out.write(f"tidings: there is no verb {verb!r}{f'; try: tidings {meant}' if meant else ''}\n\n")
-    out.write("usage: tidings VERB …      `tidings help VERB` tells more, `tidings --version` the version\n")
+    out.write(
+        "usage: tidings VERB …      `tidings help VERB` explains a verb, `tidings --version` prints the version\n"
+    )
     for group in GROUPS.values():
         out.write(f"\n{group}:\n")
         for name, row in VERBS.items():

@@ -85,7 +85,7 @@ def _write(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        message = f"standard output cannot be written: {error.strerror or error}; what the verb did is done"
+        message = f"standard output cannot be written: {error.strerror or error}; the command has done its work"
         raise OutputError(message) from error
 
 

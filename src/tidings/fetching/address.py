@@ -107,10 +107,10 @@ def parse(url: str) -> UrlParts:
     fix.
     """
     if "\\" in url:
-        _refuse(url, "it has a backslash", "write / between parts, %5C where a backslash is meant")
+        _refuse(url, "it has a backslash", "write / between parts, or %5C for a real backslash")
     if found := _BLANK.search(url):
         where = found.start() + 1
-        _refuse(url, f"character {where} is a blank or control character", "take it out, or write %20 for a blank")
+        _refuse(url, f"character {where} is a blank or control character", "remove it, or write %20 for a blank")
     scheme, colon, rest = url.partition(":")
     scheme = scheme.lower()
     if not colon or scheme not in DEFAULT_PORTS:
@@ -169,7 +169,7 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
     )
     is_owned = is_owned or asking.login is not None or _types_secret(asking)
     if _types_secret(asking) and not is_safe_for_passwords(rebuilt):
-        _refuse(url, "a secret is typed into https pages only", "write https://")
+        _refuse(url, "a secret is typed only on https pages", "write https://")
     owner = owner_id if is_owned else None
     body = hashlib.sha256(_spell(asking.body).encode()).hexdigest() if asking.body is not None else ""
     spelled = [(header.name, _spell(header.value)) for header in headers]
@@ -222,7 +222,7 @@ def _check_login(login: Login) -> list[object]:
     """
     for url in (login.url, *login.via):
         if not is_safe_for_passwords(rebuild(url)):
-            _refuse(url, "a password goes over https only", "write https://")
+            _refuse(url, "a password is sent by https only", "write https://")
     return [login.url, _spell(login.user), login.password, login.success, list(login.via)]
 
 
@@ -240,7 +240,7 @@ def _local(url: str) -> tuple[str, str]:
     try:
         return asking.url_of(asking.argv_of(url)), asking.HOST
     except ValueError as error:
-        raise AddressError(f'this is no command: {error}; write Using command "df" "-h"') from error
+        raise AddressError(f'this is not a command: {error}; write Using command "df" "-h"') from error
 
 
 def _spell(value: Value) -> str:
@@ -268,9 +268,9 @@ def check_header(name: str, value: str) -> tuple[str, str]:
     if not _TOKEN.fullmatch(name):
         raise UsageError(f"{name[:40]!r} is no header name; use letters, digits and -")
     if name.lower() in OWN_HEADERS:
-        raise UsageError(f"the header {name} cannot be set: Tidings makes it itself; leave it out")
+        raise UsageError(f"the header {name} cannot be set, because Tidings sets it; leave it out")
     if any(ord(character) < 32 or ord(character) >= 0x7F for character in value.replace("\t", " ")):
-        raise UsageError(f"the value of header {name} has a line end, control or non-ASCII character; take it out")
+        raise UsageError(f"the value of header {name} has a line end, control or non-ASCII character; remove it")
     return name.lower(), value.strip(" \t")
 
 
@@ -291,11 +291,11 @@ def _split(rest: str) -> tuple[str, str, str | None]:
 
 def _authority(url: str, scheme: str, authority: str) -> tuple[str, int]:
     if "@" in authority:
-        _refuse(url, "it has a user name or password", "take out what stands before @ and give it as a header")
+        _refuse(url, "it has a user name or password", "remove the part before @, and send it as a header")
     if authority.startswith("["):
         literal, bracket, after = authority[1:].partition("]")
         if not bracket or (after and not after.startswith(":")):
-            _refuse(url, "its IPv6 address is not closed by ]", "write http://[2001:db8::1]:8080/")
+            _refuse(url, "its IPv6 address does not end with ]", "write http://[2001:db8::1]:8080/")
         return _ipv6(url, literal), _port(url, scheme, after[1:])
     host, _, port = authority.partition(":")
     return _name(url, host), _port(url, scheme, port)
@@ -316,9 +316,9 @@ def _ipv6(url: str, literal: str) -> str:
     try:
         address = ipaddress.IPv6Address(literal)
     except ValueError:
-        _refuse(url, "what stands in [ ] is no IPv6 address", "write it as in http://[2001:db8::1]/")
+        _refuse(url, "the part in [ ] is not an IPv6 address", "write it as in http://[2001:db8::1]/")
     if address.scope_id is not None:
-        _refuse(url, "its IPv6 address has a zone", "take out % and what follows")
+        _refuse(url, "its IPv6 address has a zone", "remove % and the text after it")
     if address.ipv4_mapped is not None:  # Python 3.13 formats these differently from 3.11
         return f"[::ffff:{address.ipv4_mapped}]"
     return f"[{address.compressed}]"
@@ -334,7 +334,7 @@ def _name(url: str, host: str) -> str:
     if _NUMBER.fullmatch(labels[-1]):
         return _ipv4(url, host)
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        _refuse(url, "its host is no valid name", "write a name of letters, digits, - and dots")
+        _refuse(url, "its host is not a valid name", "write a name of letters, digits, - and dots")
     return host
 
 
@@ -343,7 +343,9 @@ def _ipv4(url: str, host: str) -> str:
         return str(ipaddress.IPv4Address(host))
     except ValueError:
         return _refuse(
-            url, "its host is a number that is read in several ways", "write four decimal numbers: 93.184.216.34"
+            url,
+            "its host is a number that programs read in different ways",
+            "write four decimal numbers: 93.184.216.34",
         )
 
 
@@ -353,7 +355,9 @@ def _encode_host(url: str, host: str) -> str:
     try:
         return idna.encode(host, uts46=True).decode("ascii")
     except UnicodeError:
-        return _refuse(url, "its host has a character that no host name may have", "copy the address from a browser")
+        return _refuse(
+            url, "its host has a character that is not allowed in host names", "copy the address from a browser"
+        )
 
 
 def _without_dots(path: str) -> str:
@@ -393,7 +397,7 @@ def _compare_with_other_parser(url: str, parts: UrlParts) -> None:
     except ValueError:
         same = False
     if not same:
-        _refuse(url, "programs do not agree on what its host is", "write https://host/path")
+        _refuse(url, "programs read different hosts from it", "write https://host/path")
 
 
 @functools.cache

@@ -84,7 +84,7 @@ def rebuild(url: str) -> str:
         )
         raise AddressError(message) from error
     if not path or "?" in rest:
-        raise AddressError(f"Tidings will not watch {url[:100]!r}: it names no file; write file:///srv/report.html")
+        raise AddressError(f"Tidings will not watch {url[:100]!r}: it has no file name; write file:///srv/report.html")
     if ".." in path.split("/") or not path.isprintable():
         message = f"Tidings will not watch {url[:100]!r}: its path has .. or a control character; write the whole path"
         raise AddressError(message)
@@ -168,11 +168,11 @@ def _open_checked(path: str, directories: Sequence[str]) -> Iterator[int]:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise FetchError("404", "there is no such file", status=404) from error
     except PermissionError as error:
-        raise FetchError("denied", "the file cannot be read: Tidings has no right to") from error
+        raise FetchError("denied", "the file cannot be read: Tidings has no permission") from error
     except OSError as error:
         raise FetchError("net", f"the file cannot be read: {error.strerror or type(error).__name__}") from error
     except ValueError as error:
-        raise FetchError("address", "this is no path of a file") from error
+        raise FetchError("address", "this is not the path of a file") from error
     try:
         yield descriptor
     except OSError as error:
@@ -187,7 +187,7 @@ def _open(path: str, directories: Sequence[str]) -> int:
     root = next((root for root in roots if real.is_relative_to(root)), None)
     if root is None or any(real.is_relative_to(never) for never in NEVER):
         where = f"it leads to {real}, which" if str(real) != path else "it"
-        raise FetchError("address", f"the file is not read: {where} is not below a directory that is allowed")
+        raise FetchError("address", f"the file is not read: {where} is not in an allowed directory")
     *steps, last = real.relative_to(root).parts or (".",)
     at = os.open(root, _STEP)
     try:
@@ -197,7 +197,7 @@ def _open(path: str, directories: Sequence[str]) -> int:
             at = below
         mode = os.stat(last, dir_fd=at, follow_symlinks=False).st_mode
         if not stat.S_ISREG(mode):
-            raise FetchError("request", f"this is {_kind(mode)}, not a file with a content")
+            raise FetchError("request", f"this is {_kind(mode)}, not a regular file")
         return os.open(last, _LAST, dir_fd=at)
     finally:
         os.close(at)
@@ -212,7 +212,7 @@ def _kind(mode: int) -> str:
 def _stamp(descriptor: int) -> Stamp:
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode):  # it was replaced between stat and open
-        raise FetchError("request", f"this is {_kind(found.st_mode)}, not a file with a content")
+        raise FetchError("request", f"this is {_kind(found.st_mode)}, not a regular file")
     return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
 
 
@@ -247,7 +247,7 @@ class FileFetcher:
             return Failed(kind="net", reason="the fetcher is closed", requests=0)
         if request.render or request.method != "GET" or request.body is not None:
             return Failed(
-                kind="request", reason="a file is read as it is: leave Render, Method and Body out", requests=0
+                kind="request", reason="a file cannot have Render, Method or Body; leave them out", requests=0
             )
         import asyncio  # here: commands that fetch nothing start faster
 
@@ -262,7 +262,7 @@ class FileFetcher:
         settings, url = self._settings, request.url
         if not settings.allow_files:
             return Failed(
-                kind="address", reason="files are not read here: fetch.allow_files names no directory", requests=0
+                kind="address", reason="files are not allowed here: fetch.allow_files has no directory", requests=0
             )
         before = self._clock.wall()
         try:

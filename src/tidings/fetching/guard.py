@@ -52,7 +52,7 @@ class Guard:
         try:
             address = ipaddress.ip_address(text.partition("%")[0])
         except ValueError:
-            return f"{text[:60]!r} is no IP address"
+            return f"{text[:60]!r} is not an IP address"
         carried = list_translated(address) if self._is_allowed(address) else list_embedded(address)
         return self._fault_of(address) or next(filter(None, map(self._fault_of, carried)), "")
 

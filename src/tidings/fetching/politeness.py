@@ -299,4 +299,4 @@ def _refuse_pause(lane: _Lane, now: Instant) -> None:
     if lane.paused_until <= now:
         return
     shown = datetime.fromtimestamp(lane.paused_until / SECOND, UTC).isoformat(timespec="seconds")
-    raise BudgetError(f"{lane.host} asked to be left alone until {shown}; the page is tried again after that")
+    raise BudgetError(f"{lane.host} asked for no requests until {shown}; Tidings tries again after that")

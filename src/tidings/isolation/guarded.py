@@ -57,7 +57,7 @@ class _Gate:
         if address is None or self.fault is None:  # sendmsg on a checked connection
             return
         host = address[0] if isinstance(address, tuple) and address else address
-        reason = self.fault(host) if isinstance(host, str) else "it is no IP address"
+        reason = self.fault(host) if isinstance(host, str) else "it is not an IP address"
         if reason:
             raise PermissionError(errno.EACCES, f"the address is refused: {reason}")
 

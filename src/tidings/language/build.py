@@ -368,7 +368,7 @@ def _check_form(built: Made, what: str) -> Made:
     if parsed.problems:
         raise SentinelError(parsed.problems)
     if parsed.statements != (built,):
-        raise SentinelError([Problem(1, 1, "E45", f"{what} cannot be said in the language")])
+        raise SentinelError([Problem(1, 1, "E45", f"{what} cannot be written in the language")])
     return built
 
 
@@ -417,11 +417,11 @@ def _days(texts: Sequence[str]) -> Days:
     try:
         return read_days(texts) if texts else DAILY
     except ValueError:
-        raise ValueError(f'"{", ".join(texts)}" are no days; write for example mon-fri') from None
+        raise ValueError(f'"{", ".join(texts)}" are not days; write for example mon-fri') from None
 
 
 def _clock(text: str) -> Clock:
     clock = read_clock(text)
     if clock is None:
-        raise ValueError(f'"{text}" is no time of day; expected 00:00 to 23:59')
+        raise ValueError(f'"{text}" is not a time of day; expected 00:00 to 23:59')
     return clock

@@ -109,7 +109,7 @@ def _of_json(text: str) -> tuple[str, str]:
 
 def _describe(what: str, address: str, *, monitor: str = "any change") -> tuple[str, str]:
     """Return what a file is, and the statement for its first page."""
-    message = f"this is {what}, not a text of this language"
+    message = f"this is {what}, not a text in the sentinel language"
     if not urlsplit(address).hostname:
         return message, "write a statement for each page: Create Sentinel NAME Using https://… Monitor any change"
     line = f"Create Sentinel {name_of_host(address)} Using {address} Monitor {monitor}"

@@ -59,7 +59,7 @@ def _unknown_class(
     if "class" not in places or name is None or name in {WHOLE, *means.classes}:
         return
     message = f'there is no budget class "{name}"'
-    hint = did_you_mean(name, means.classes) or f'budget.classes = ["{name}: 500 per day"] in tidings.toml sets it up'
+    hint = did_you_mean(name, means.classes) or f'define it in tidings.toml: budget.classes = ["{name}: 500 per day"]'
     yield parsed.report.problem(places["class"], "E48", message, expected=either(means.classes), hint=hint)
 
 
@@ -78,7 +78,10 @@ def _unread(parsed: Parsed, places: Mapping[str, int], means: InstallationMeans)
         if not policies.get(means.policy, _ALL).isdisjoint(_SETS[part]):
             continue
         readers = sorted(name for name, reads in policies.items() if reads.issuperset(_SETS[part]))
-        message = f"the policy in use (schedule.policy = {means.policy}) does not read {_WORDS[part]}: it is kept, and changes no check"
+        message = (
+            f"the policy in use (schedule.policy = {means.policy}) does not use {_WORDS[part]}: it is stored, but "
+            "has no effect"
+        )
         hint = f"{either(readers, joint='and')} read{'' if len(readers) > 1 else 's'} it" if readers else ""
         yield parsed.report.problem(places[part], "W19", message, hint=hint)
 

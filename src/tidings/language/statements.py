@@ -306,7 +306,7 @@ class Reader:
             return (replace(pages[0], name=held[0].name),)
         if [page.name for page in pages] != [page.name for page in held]:
             said = ", ".join(map(page_text, held))
-            message = f'"{name}" has other pages: each gets a new address under the name that it has, in their order'
+            message = f'"{name}" has other pages: give one new address for each page, in order'
             self.report.fault(name.start_pos or 0, "E36", message, hint=f"it has {said}")
             return ()
         return pages
@@ -325,7 +325,7 @@ class Reader:
                 continue
         values = read_clauses(part.clauses, words[3], clause)
         if "tags" in values:
-            hint = "Defaults For Tags a, b says whose they are"
+            hint = "Defaults For Tags a, b names the tags"
             self.report.fault(places["tags"], "E42", "Tags cannot be a default", hint=hint)
         if "scope" in values:
             hint = "Create Collection NAME Using URL"
@@ -334,7 +334,7 @@ class Reader:
         if not part.clauses and self.outside.defaults is not None:
             for tag in words[3:]:
                 if self._group(tag) is None:
-                    message = f'the tag "{tag}" has no defaults that could be taken away'
+                    message = f'the tag "{tag}" has no defaults to remove'
                     self.report.fault(tag.start_pos or 0, "E42", message, hint="Defaults For Tags NAME Fetch 1 hour")
         if self.report.faults > faults or not part.whole:
             self._unclear_groups.update(str(tag) for tag in words[3:])
@@ -364,7 +364,7 @@ class Reader:
 
     def _base(self, name: Token, head: Clause) -> Sentinel | None:
         if "://" in (name := bare(name)):
-            message = "an address stands without quotes"
+            message = "write an address without quotes"
             raise head.fail(name.start_pos, "E22", message, hint=f"write Using {name.strip()}")
         check_name(name, head)
         known: KnownSentinel | None = self.names.find(name)
@@ -387,10 +387,10 @@ class Reader:
         offset = name.start_pos or 0
         is_unclear = self._unclear_groups & set(values.get("tags", ()))
         if needs_monitor and "monitor" not in values and "monitor" not in places and not is_unclear:
-            message = f'sentinel "{name}" says nothing to watch for'
+            message = f'sentinel "{name}" has no Monitor clause'
             self.report.fault(offset, "E25", message, expected="a Monitor clause", hint="Monitor any change")
         if "to" in places and "for" in places:
-            self.report.fault(offset, "E32", "To and For both fix the end", hint="keep one")
+            self.report.fault(offset, "E32", "To and For both set the end", hint="keep one")
 
 
 def _split_head(creation: Compound) -> tuple[Token, list[Node]]:
@@ -412,7 +412,7 @@ def _page_names(pages: Iterable[Watched], is_collection: bool) -> tuple[str, ...
 
 def _complete_scope(values: Values, pages: Sequence[Watched], before: Scope | None) -> None:
     """Let a collection that says no patterns have those of before, or those of its first pages;
-    one that says nothing to watch for is about its pages.
+    one that has no Monitor clause is about its pages.
     """
     scope = values.get("scope", before or Scope(()))
     patterns = scope.patterns or (before.patterns if before is not None else usual_patterns(pages))

@@ -128,7 +128,7 @@ def check_address(report: ProblemReport, offset: int, url: str, *, files: bool |
         parts = urlsplit(url)
         has_host = bool(parts.hostname) and (parts.port is None or parts.port >= 0)
     except ValueError as error:
-        report.fault(offset, "E22", f'"{url}" is no address: {error}')
+        report.fault(offset, "E22", f'"{url}" is not an address: {error}')
         return False
     if not has_host:
         report.fault(
@@ -139,10 +139,10 @@ def check_address(report: ProblemReport, offset: int, url: str, *, files: bool |
 
 def _check_file(report: ProblemReport, offset: int, url: str, rest: str, *, allowed: bool) -> bool:
     if not allowed:
-        hint = "fetch.allow_files names the directories where they may be; whoever runs Tidings can set it"
-        report.fault(offset, "E22", "file: addresses are off here", expected="http:// or https://", hint=hint)
+        hint = "the operator of Tidings can allow directories: fetch.allow_files"
+        report.fault(offset, "E22", "file: addresses are not allowed here", expected="http:// or https://", hint=hint)
     elif not rest.startswith("/") or ".." in unquote(rest).split("/") or "\x00" in unquote(rest):
-        report.fault(offset, "E22", f'"{url}" is no file', expected="a whole path: file:///srv/report.html")
+        report.fault(offset, "E22", f'"{url}" is not a file', expected="a whole path: file:///srv/report.html")
     else:
         return True
     return False
@@ -202,9 +202,9 @@ def _check_name(sentinel: Sentinel, places: Places, names: Names, report: Proble
         known = names.find(base)
         depth, base = depth + 1, known.sentinel.base if known is not None else None
     if depth > DEEPEST_BASE:
-        message = f'"{sentinel.name}" is made from a sentinel that is made from a sentinel, and so on'
+        message = f'"{sentinel.name}" is made from a sentinel that is made from another, in a chain that is too long'
         report.fault(
-            places.name, "E29", message, expected=f"at most {DEEPEST_BASE} steps", hint="write its clauses out"
+            places.name, "E29", message, expected=f"at most {DEEPEST_BASE} steps", hint="write all its clauses"
         )
 
 
@@ -218,7 +218,7 @@ def _check_joined(sentinel: Sentinel, places: Places, report: ProblemReport) -> 
         report.fault(places.monitor, "E27", message, hint=hint)
     is_clear = len(sentinel.pages) == 1 or all(page.name is not None for page in sentinel.pages)
     if places.monitor is not None and not is_clear and joins_answers(sentinel.monitor):
-        message = "status and headers are joined with other changes page by page: it is not clear which page is meant"
+        message = "status and headers are combined with other changes of one page: the page is not clear here"
         report.fault(places.monitor, "E27", message, hint="give each page a name: Using … As A, … As B")
 
 
@@ -282,7 +282,7 @@ def _check_point(
     planned = known.end_at if point.base == "end" else known.start_at
     if point.offset < 0 and planned is None and known.ended_at is None:
         verb = "ends" if point.base == "end" else "starts"
-        message = f'nobody knows yet when "{point.sentinel}" {verb}, so there is no time before it'
+        message = f'nobody knows yet when "{point.sentinel}" {verb}, so a time before it is impossible'
         report.fault(offset, "E34", message, hint=f"{point.base}({point.sentinel}) without a minus")
 
 
@@ -367,7 +367,7 @@ def _check_pace(sentinel: Sentinel, places: Places, floor: Duration | None, repo
     shortest = fetch.interval if isinstance(fetch, FetchEvery) else fetch.shortest
     if shortest is not None and shortest < floor:
         asked, held = spell_duration(shortest), spell_duration(floor)
-        message = f"Fetch {asked} is below the floor of {held}: the page is checked every {held} at most"
+        message = f"Fetch {asked} is below the floor of {held}: the page is checked at most every {held}"
         report.warn(places.fetch or places.name, "W5", message, hint="fetch.page_floor_seconds sets the floor")
 
 
@@ -383,8 +383,8 @@ def _warn_of_life(
     if sentinel.correlated:
         base = names.find(sentinel.base or "")
         if base is not None and base.ended_at is not None:
-            message = f'inherits an ended schedule: "{sentinel.base}" ended on {local_text(base.ended_at, zone)}'
-            report.warn(places.name, "W2", message, hint="add From now to give it a life of its own")
+            message = f'copies an ended schedule: "{sentinel.base}" ended on {local_text(base.ended_at, zone)}'
+            report.warn(places.name, "W2", message, hint="add From now to start it now")
         return
     start = starts_at(sentinel, now, names.find)
     end = ends_at(sentinel, start, names.find)
@@ -420,8 +420,8 @@ def check_order_word(verb: str, name: str, offset: int, *, names: Names, zone: t
         report.fault(offset, "E33", message, hint="Drop it, then create it again")
         return False
     if verb == "confirm" and known is not None and known.sentinel.compare.mode != "first":
-        message = f'"{name}" compares {known.sentinel.compare.mode}: there is no reference that could be confirmed'
-        report.warn(offset, "W17", message, hint="Compare first keeps one")
+        message = f'"{name}" compares {known.sentinel.compare.mode}: there is no reference to confirm'
+        report.warn(offset, "W17", message, hint="Compare first has one")
     return True
 
 
@@ -438,7 +438,7 @@ def check_alteration(
         report: Takes the warning.
     """
     if "from" in places and known.start_at is not None and known.state not in {"created", "waiting"}:
-        message = f'"{name}" has started on {local_text(known.start_at, zone)}: From changes nothing any more'
+        message = f'"{name}" has started on {local_text(known.start_at, zone)}: From has no effect any more'
         report.warn(places["from"], "W18", message, hint="Disable pauses it")
 
 

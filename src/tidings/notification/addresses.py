@@ -92,7 +92,8 @@ def limit_of(address: str) -> Limit:
     found = _SCHEME.fullmatch(address)
     if found is None or len(address) > LONGEST or any(not c.isprintable() or c.isspace() for c in address):
         message = (
-            "this is no Apprise address; one looks like tgram://token/chat, without spaces and up to 2,000 characters"
+            "this is not an Apprise address; such an address is like tgram://token/chat, without spaces and up to "
+            "2,000 characters"
         )
         raise AddressError(message)
     scheme = found[1].lower()
@@ -104,7 +105,9 @@ def limit_of(address: str) -> Limit:
         message = f"no service of Apprise is called {scheme}://; {hint}"
         raise AddressError(message)
     if not found[2].strip("/"):
-        message = f"{scheme}:// lacks what follows it; https://appriseit.com/services/ shows each service's address"
+        message = (
+            f"{scheme}:// lacks the rest of the address; https://appriseit.com/services/ shows each service's address"
+        )
         raise AddressError(message)
     return limits()[scheme]
 

@@ -69,8 +69,8 @@ def check_service(address: str) -> None:
     plugin = NotificationManager()[scheme]  # type: ignore[no-untyped-call] # a library without types
     forms = ", ".join(form.replace("{schema}", scheme) for form in plugin.templates[:MOST_FORMS])
     message = (
-        f"{plugin.service_name} does not understand this {scheme}:// address; it has the form {forms}"
-        f" (https://appriseit.com/services/ says where to get each part)"
+        f"{plugin.service_name} cannot read this {scheme}:// address; the form is {forms}"
+        f" (https://appriseit.com/services/ shows where to get each part)"
     )
     raise AddressError(message)
 
@@ -123,7 +123,7 @@ def push(job: Push) -> Sent | Refused:
     target = apprise.Apprise.instantiate(job.address, asset=asset)
     if target is None:
         reason = _reason(listener)
-        return Refused(reason=f"Apprise does not understand the address{reason and f': {reason}'}", retry=False)
+        return Refused(reason=f"Apprise cannot read the address{reason and f': {reason}'}", retry=False)
     if target.overflow_mode == apprise.OverflowMode.UPSTREAM:  # conversion to HTML or Markdown can make a text longer
         target.overflow_mode = apprise.OverflowMode.SPLIT
     service = str(target.service_name)
@@ -131,7 +131,7 @@ def push(job: Push) -> Sent | Refused:
     everyone.add(target)
     if everyone.notify(body=job.body, title=job.title, body_format=apprise.NotifyFormat.TEXT):
         return Sent()
-    return Refused(reason=f"{service} did not take it: {_reason(listener) or 'Apprise does not say why'}")
+    return Refused(reason=f"{service} did not accept it: {_reason(listener) or 'Apprise gives no reason'}")
 
 
 def _listen() -> _Listener:

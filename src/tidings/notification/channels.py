@@ -37,7 +37,7 @@ class Nowhere:
     async def run(self, job: Callable[[A], Answer], argument: A, *, seconds: float) -> Answer:
         """Refuse, to be retried by a process that can."""
         del job, argument, seconds
-        return Refused(reason="this process sends neither mail nor through Apprise")
+        return Refused(reason="this process can send neither mail nor by Apprise")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +125,7 @@ class Console:
             self.stream.write(self._printable(text if text.endswith("\n") else f"{text}\n"))
             self.stream.flush()
         except (OSError, ValueError) as error:  # a closed stream is a ValueError
-            return Refused(reason=f"the console took nothing: {getattr(error, 'strerror', None) or error}")
+            return Refused(reason=f"the console did not accept it: {getattr(error, 'strerror', None) or error}")
         return Sent()
 
     def _printable(self, text: str) -> str:

@@ -74,9 +74,7 @@ def deliver(letter: Letter) -> Sent | Refused:
     try:
         smtp = _connect(server)
     except smtplib.SMTPAuthenticationError as error:
-        return _mend(
-            f"{where} refused the log-in: {_clean_message(error)}", "notify.smtp_user and notify.smtp_password"
-        )
+        return _mend(f"{where} refused the login: {_clean_message(error)}", "notify.smtp_user and notify.smtp_password")
     except smtplib.SMTPNotSupportedError as error:
         return _mend(f"{where}: {_clean_message(error)}", "notify.smtp_security and notify.smtp_port")
     except PermissionError as error:
@@ -88,9 +86,7 @@ def deliver(letter: Letter) -> Sent | Refused:
     except smtplib.SMTPDataError as error:
         return _judge(where, error.smtp_code, error.smtp_error)
     except (smtplib.SMTPException, OSError, UnicodeError) as error:
-        return Refused(
-            reason=f"{where} was lost while it took the letter, which may have been sent: {_clean_message(error)}"
-        )
+        return Refused(reason=f"{where} was lost during the e-mail, which may have been sent: {_clean_message(error)}")
     finally:
         smtp.close()
 
@@ -135,7 +131,7 @@ def _judge(where: str, code: int, said: bytes | str) -> Refused:
 
 
 def _mend(what: str, settings: str) -> Refused:
-    return Refused(reason=f"{cut_text(what, LONGEST_REASON)}; look at {settings}")
+    return Refused(reason=f"{cut_text(what, LONGEST_REASON)}; check {settings}")
 
 
 def _clean_message(error: BaseException) -> str:

@@ -69,9 +69,9 @@ def _judge(status: int, retry_after: int | None) -> Sent | Refused:
     if 200 <= status < 300:
         return Sent(status)
     if status == HTTPStatus.GONE:
-        return Refused(reason="410: the receiver is gone and wants no more", retry=False, disable=True)
+        return Refused(reason="410: the receiver is gone", retry=False, disable=True)
     if 300 <= status < 400:
-        reason = f"{status}: the receiver has moved; a webhook is not followed elsewhere: give its new address"
+        reason = f"{status}: the receiver has moved; Tidings follows no redirects of webhooks, so give its new address"
     else:
         reason = f"{status}{_phrase(status)}"
     return Refused(

@@ -172,7 +172,7 @@ def document(articles: Sequence[str], caption: Caption, *, missing: int = 0) -> 
     title = escape(cut_text(one_line(caption.heading), LONGEST_HEADING)) or "What changed"
     rest = f"<p>{more(missing, 'change')}</p>\n" if missing else ""
     whose = escape(cut_text(one_line(caption.sentinel), LONGEST_HEADING))
-    why = f"Sent by Tidings: the sentinel <bdi>{whose}</bdi> watches for this." if whose else "Sent by Tidings."
+    why = f"Sent by Tidings: the sentinel <bdi>{whose}</bdi> reports this." if whose else "Sent by Tidings."
     why += "".join(f'<br>{escape(what)}: <code dir="ltr">{escape(how)}</code>' for what, how in caption.foot)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

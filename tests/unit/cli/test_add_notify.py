@@ -22,7 +22,7 @@ def test_each_address_gets_a_test_message_and_what_came_of_it_is_said(tidings, s
     messages = [json.loads(seen.body) for seen in server.seen if seen.method == "POST"]
 
     assert 0 == ran.code
-    assert re.search(rf"^notified  webhook {KEPT} has taken a test message$", ran.out, re.MULTILINE)
+    assert re.search(rf"^notified  webhook {KEPT} has accepted a test message$", ran.out, re.MULTILINE)
     assert re.search(rf"^warning   webhook {KEPT} could not be notified: 500", ran.out, re.MULTILINE)
     assert taken not in ran.out
     assert ["test", "test"] == [message["type"] for message in messages]
@@ -46,7 +46,7 @@ def test_a_secret_can_be_named_and_gets_its_test_message(tidings, server, monkey
     tidings("secret", "set", "chat")
     ran = tidings("add", "--url", server.url("/news"), "--notify", 'webhook secret "chat"', "--notify", 'secret "none"')
 
-    assert 'notified  webhook secret "chat" has taken a test message' in ran.out
+    assert 'notified  webhook secret "chat" has accepted a test message' in ran.out
     assert 'warning   apprise secret "none" could not be notified: the secret none is not set' in ran.out
     assert "t0ken" not in ran.out + ran.err
 
@@ -65,7 +65,7 @@ def test_mail_that_is_not_set_up_is_a_warning(tidings, server):
     ran = tidings("add", "--url", server.url("/news"), "--notify", "anna@example.org")
 
     assert 0 == ran.code
-    assert "W10 mail to anna@example.org is sent once mail is set up (notify.smtp_host)" in ran.err
+    assert "W10 mail to anna@example.org is not sent until mail is set up (notify.smtp_host)" in ran.err
 
 
 @pytest.mark.parametrize("address", ["tgramm://S3CRET/1", "anna@@example.org"])

@@ -43,13 +43,13 @@ def test_list_and_show_say_the_class_and_how_it_stands(classed, tidings, monkeyp
     gone = tidings("show", "a").out
 
     assert "gentle" == row[2]
-    assert "class gentle: 1 per week; 1 can be spent now" in full
-    assert "class gentle: 1 per week; spent, it pays again at 20" in spent
+    assert "class gentle: 1 per week; 1 can be used now" in full
+    assert "class gentle: 1 per week; it is used up, and allowed again at 20" in spent
     assert ("gentle", "gentle", "1 per week") == (record["class"], *(record["budget"][k] for k in ("class", "allows")))
     assert record["budget"]["left"] < 0.01
     assert 3 == again.code
     assert "budget.classes" in again.err
-    assert "class gentle: is not set up (budget.classes): the budget of all polls pays" in gone
+    assert "class gentle: is not defined (budget.classes); the budget of all checks is used" in gone
     assert "class" not in tidings("show", "b").out
 
 
@@ -60,5 +60,5 @@ def test_doctor_says_how_classes_stand_and_who_names_one_that_is_gone(classed, t
     after = tidings("doctor").out.splitlines()
 
     assert 1 == len(before)
-    assert "gentle: 1 per week; 1 can be spent now" in before[0]
-    assert any("a names the class gentle, which is not set up" in line for line in after)
+    assert "gentle: 1 per week; 1 can be used now" in before[0]
+    assert any("a names the class gentle, which is not defined" in line for line in after)

@@ -38,7 +38,10 @@ def test_a_file_as_windows_writes_it_is_read(tidings, server, tmp_path, verb):
 @pytest.mark.parametrize("verb", ["add", "apply", "test"])
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"-- one\nCreate \xff", "line 2 is no text in UTF-8; save it in UTF-8"), (None, "No such file or directory\n")],
+    [
+        (b"-- one\nCreate \xff", "line 2 is not text in UTF-8; save the file in UTF-8"),
+        (None, "No such file or directory\n"),
+    ],
     ids=["bytes", "missing"],
 )
 def test_a_file_that_cannot_be_read_says_where_and_why(tidings, tmp_path, verb, content, said):
@@ -72,7 +75,7 @@ def test_statements_say_what_they_did_as_the_verbs_do(watched, tmp_path):
 
     ran = watched("add", str(path))
 
-    assert ["n is paused", "n is watched again", "n is dropped; its changes stay"] == ran.out.splitlines()
+    assert ["n is paused", "n is watched again", "n is dropped; its changes are kept"] == ran.out.splitlines()
 
 
 def test_what_was_dropped_is_not_said_to_be_watched(watched):
@@ -88,7 +91,7 @@ def test_an_empty_list_says_why_it_is_empty(watched):
     watched("drop", "n")
 
     assert 'no sentinel has the tag "work"; `tidings list` shows all\n' == by_tag
-    assert "nothing is watched now; `tidings list --all` shows what has ended\n" == watched("list").out
+    assert "nothing is watched now; `tidings list --all` shows ended sentinels\n" == watched("list").out
 
 
 @pytest.mark.parametrize("verb", ["show", "changes", "history", "diff", "check", "disable"])
@@ -114,7 +117,7 @@ def test_add_says_what_it_waited_for_in_vain(tidings, server, monkeypatch):
 
     assert 0 == ran.code
     assert (
-        "warning   the page has not answered within 1 s; `tidings check slow` or a running service checks it again"
+        "warning   the page has not answered within 1 s; `tidings check slow` or a running service tries again"
         in ran.out
     )
     assert ["slow"] == [
@@ -152,7 +155,10 @@ def test_an_output_that_is_full_is_an_error_of_its_own(watched, words):
     with FULL.open("w", encoding="utf-8") as full:
         ran = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
 
-    assert (3, "tidings: standard output cannot be written: No space left on device; what the verb did is done\n") == (
+    assert (
+        3,
+        "tidings: standard output cannot be written: No space left on device; the command has done its work\n",
+    ) == (
         ran.returncode,
         ran.stderr,
     )

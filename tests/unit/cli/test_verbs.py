@@ -186,7 +186,7 @@ def test_diff_of_equal_versions_says_so(watched, server):
     ("words", "expected"),
     [
         (("--view", "gazette"), "invalid choice: 'gazette'"),
-        (("--json", "--format", "html"), "leave out --json, or --format"),
+        (("--json", "--format", "html"), "--json cannot be used with --format"),
     ],
 )
 def test_a_view_that_is_not_there_is_a_usage_error(watched, words, expected):
@@ -249,7 +249,7 @@ def test_show_says_what_comes_next_and_why(tidings, server, tmp_path):
     tidings("disable", "n")
     (paused,) = tidings("show", "n", "--json").records
 
-    assert [("end", "For 2 day"), ("look", "Fetch every 2 hour"), ("news", "every 1 day, if there are any")] == [
+    assert [("end", "For 2 day"), ("look", "Fetch every 2 hour"), ("news", "every 1 day, if there are changes")] == [
         (p["what"], p["why"]) for p in record["next"]
     ]
     assert all(p["at"] is not None for p in record["next"])
@@ -267,7 +267,7 @@ def test_alter_that_says_what_was_said_is_no_revision(tidings, server, tmp_path,
     path.write_text(f"Alter n {said}")
 
     for ran in (tidings("alter", "n", said), tidings("add", str(path))):
-        assert (0, "n says that already (revision 1); nothing is altered\n") == (ran.code, ran.out)
+        assert (0, "n already has this clause (revision 1); nothing is altered\n") == (ran.code, ran.out)
     assert 1 == tidings("show", "n", "--json").records[0]["revision"]
 
 
@@ -498,7 +498,7 @@ def test_a_page_that_never_answered_is_shown_as_such(tidings, server):
     tidings("add", "--url", server.url("/gone"), "--name", "gone")
     tidings("add", "--url", server.url("/news"), "--name", "news")
 
-    assert "    0 versions in 1 check; not checked well yet" in tidings("show", "gone").out.splitlines()
+    assert "    0 versions in 1 check; not checked successfully yet" in tidings("show", "gone").out.splitlines()
     assert any(
         "1 version in 1 check; checked 2" in line and line.endswith("its text has not changed")
         for line in tidings("show", "news").out.splitlines()
@@ -550,7 +550,7 @@ def test_what_is_so_already_is_said(tidings, server):
     said = [tidings(verb, "n").out for verb in ("enable", "disable", "disable", "enable", "enable")]
 
     assert [
-        f"n is {what}\n" for what in ("watched already", "paused", "paused already", "watched again", "watched already")
+        f"n is {what}\n" for what in ("already watched", "paused", "already paused", "watched again", "already watched")
     ] == said
 
 

@@ -43,7 +43,7 @@ NOTES: list[dict[str, Any]] = [
         "kind": "error",
         "error": "5xx",
         "sentinel": "library",
-        "text": "the server answered 500: it has a fault",
+        "text": "the server answered 500: it has an internal error",
         "retry_seconds": 60,
     },
     {"kind": "recovered", "sentinel": "library", "seconds": 60.2},

@@ -85,7 +85,7 @@ def test_what_a_look_shows_adds_up():
 
 
 def test_a_change_that_nobody_can_have_told_is_one():
-    """A source that is believed to tell all and said nothing: the look has the last word, and the source missed it."""
+    """A source that is believed to tell all without a message: the look has the last word, and the source missed it."""
     assert Verdict(1.0, (0.0,)) == judge(1.0, 1.0, [(Hints(recall=1.0, noise=0.0), 0)], changed=True)
     assert 1.0 == judge(0.0, 1.0, [], changed=True).changes
 

@@ -187,7 +187,7 @@ def test_a_paused_host_refuses_and_others_do_not():
             await permit.hop(HOST)
 
     async def work() -> None:
-        with pytest.raises(BudgetError, match=r"example\.com asked to be left alone until 1970-01-01T01:00:00"):
+        with pytest.raises(BudgetError, match=r"example\.com asked for no requests until 1970-01-01T01:00:00"):
             await journey()
         town.clock.move_to(3_600 * SECOND)
         await town.drive(town.poll(HOST))

@@ -83,7 +83,7 @@ def reset(seen: Seen, wire: Wire) -> None:
 def test_each_answer_has_its_meaning(server, answer, verdict):
     """2xx: its rules; 4xx: none; 5xx, 429, unreadable: nothing may be asked; no answer: the host is not reached (P-1, P-2).
 
-    A robots.txt that is somewhere that must not be asked cannot be had, and there are no rules (RFC 9309 §2.3.1.3).
+    A robots.txt at an address that is not allowed cannot be fetched, and there are no rules (RFC 9309 §2.3.1.3).
     """
     server.pages["/robots.txt"] = answer
     server.pages["/elsewhere.txt"] = Page(b"User-agent: *\nDisallow: /")

@@ -134,7 +134,7 @@ def test_what_cannot_be_read_is_said_so():
     """Conditions, times and fields that there are not."""
     with pytest.raises(ValueError, match='value="cheap" cannot be read'):
         number.where(value="cheap")
-    with pytest.raises(ValueError, match='"25:00" is no time of day'):
+    with pytest.raises(ValueError, match='"25:00" is not a time of day'):
         at("25:00")
     with pytest.raises(TypeError, match="narrow each"):
         (links | images).inserted.of("A")

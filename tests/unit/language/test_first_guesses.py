@@ -101,7 +101,7 @@ REFUSED = [
     ("Fetch every morning", 'found "morning"', "write Fetch at 08:00 daily"),
     ("Check every 5 minutes", 'unknown clause "Check"', "write Fetch every 5 minutes"),
     ("Email anna@example.org", 'unknown clause "Email"', "write Notify by email anna@example.org"),
-    ("Notify by slack", "no channel", "write Notify by slack://"),
+    ("Notify by slack", "not available as a channel", "write Notify by slack://"),
     ("Monitor price goes below 100", 'unknown clause "goes"', "write Monitor price becomes below 100"),
     ("Monitor price < $100", "unexpected character", "write Monitor price < 100"),
     ("Monitor price < 100 EUR", 'unknown clause "EUR"', "write Monitor price < 100"),
@@ -121,7 +121,7 @@ REFUSED = [
     ('Monitor jsonpath "$.queue" > 100', "needs a number", "write number in before the part"),
     ("Timeout 30", "no unit", "write Timeout 30 s"),
     ("During 08:00 + 18:00", 'found "+"', '"to": 08:00 to 18:00'),
-    ("During 08:00 to 08:00", "no time at all", "08:00 to 18:00"),
+    ("During 08:00 to 08:00", "has no length", "08:00 to 18:00"),
 ]
 
 

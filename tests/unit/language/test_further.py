@@ -288,7 +288,7 @@ FAULTS = [
     (
         "Alter a Using https://z.example",
         (
-            '1:7: E36 "a" has other pages: each gets a new address under the name that it has, in their order'
+            '1:7: E36 "a" has other pages: give one new address for each page, in order'
             " (hint: it has https://x.example As A, https://y.example As any)"
         ),
     ),
@@ -300,18 +300,18 @@ FAULTS = [
     ("Alter a Monitor links of C", '1:26: E27 no page is called "C" here (hint: pages: A, any)'),
     ("Alter a From end(waits)", "1:9: E35 a → waits → a wait for one another (hint: give one of them a date, or now)"),
     ("Alter a To end(a)", '1:9: E20 "a" cannot wait for itself (hint: name another sentinel)'),
-    ("Alter a To now For 3 day", "1:7: E32 To and For both fix the end (hint: keep one)"),
+    ("Alter a To now For 3 day", "1:7: E32 To and For both set the end (hint: keep one)"),
     (
         "Confirm old",
         '1:9: E33 "old" has ended on 2023-11-13 and cannot be confirmed (hint: Drop it, then create it again)',
     ),
     (
         "Defaults For Tags w Tags x",
-        "1:21: E42 Tags cannot be a default (hint: Defaults For Tags a, b says whose they are)",
+        "1:21: E42 Tags cannot be a default (hint: Defaults For Tags a, b names the tags)",
     ),
     (
         "Defaults For Tags w",
-        '1:19: E42 the tag "w" has no defaults that could be taken away (hint: Defaults For Tags NAME Fetch 1 hour)',
+        '1:19: E42 the tag "w" has no defaults to remove (hint: Defaults For Tags NAME Fetch 1 hour)',
     ),
     (
         "Defaults For Tags w Then within 5 min check A",
@@ -319,7 +319,7 @@ FAULTS = [
     ),
     (
         "Defaults For Tags to Fetch 1 hour",
-        '1:19: E04 "to" is a word of the language and cannot be a name (hint: try to_1)',
+        '1:19: E04 "to" is a keyword of the language and cannot be a name (hint: try to_1)',
     ),
     (f"{WATCHING}Notify by console every 0 changes", None),
     (f"{WATCHING}During mon 08:00 to 08:00", None),
@@ -366,24 +366,24 @@ def test_numbers_and_hours_that_make_no_sense_are_told(text, code):
 WARNINGS = [
     (
         "Confirm waits",
-        '1:9: W17 "waits" compares pairwise: there is no reference that could be confirmed (hint: Compare first keeps one)',
+        '1:9: W17 "waits" compares pairwise: there is no reference to confirm (hint: Compare first has one)',
     ),
     ("Confirm pinned", None),
     (
         "Alter a From 2031-01-01 To none",
-        '1:9: W18 "a" has started on 2023-11-13: From changes nothing any more (hint: Disable pauses it)',
+        '1:9: W18 "a" has started on 2023-11-13: From has no effect any more (hint: Disable pauses it)',
     ),
     (
         f'{WATCHING}Header "X" secret "token" Body secret "set"',
-        '1:106: W9 the secret "token" is not set yet: pages that need it are in error until it is (hint: tidings secret set token)',
+        '1:106: W9 the secret "token" is not set yet: pages that need it are in error until you set it (hint: tidings secret set token)',
     ),
     (
         f'{WATCHING}Notify by webhook secret "token", secret "set"',
-        '1:113: W9 the secret "token" is not set yet: news for it waits until it is (hint: tidings secret set token)',
+        '1:113: W9 the secret "token" is not set yet: messages to it wait until it is (hint: tidings secret set token)',
     ),
     (
         f'{WATCHING}Errors to secret "token"',
-        '1:105: W9 the secret "token" is not set yet: news for it waits until it is (hint: tidings secret set token)',
+        '1:105: W9 the secret "token" is not set yet: messages to it wait until it is (hint: tidings secret set token)',
     ),
     (
         f'{HEAD}Monitor regex "\\pL{{200}}"',
@@ -391,7 +391,7 @@ WARNINGS = [
     ),
     (
         f'{HEAD}Monitor regex "x*"',
-        "1:88: W16 the pattern matches the empty text too, which is everywhere (hint: write + instead of *, or name what must be there)",
+        "1:88: W16 the pattern also matches the empty text, which is everywhere (hint: write + instead of *, or add a text that must be there)",
     ),
     (f"{HEAD}Monitor links of A AND links of any within 1 hour", None),
     (f'{HEAD}Monitor links AND words where contains "x"', None),
@@ -427,7 +427,7 @@ def test_files_are_watched_where_the_operator_allows_it():
     relative = parse("Create Sentinel a Using file://../x Monitor words", files=True).problems
     climbing = parse("Create Sentinel a Using file:///srv/%2e%2e/x Monitor words", files=True).problems
 
-    assert ("E22", "file: addresses are off here") == (problem.code, problem.message)
+    assert ("E22", "file: addresses are not allowed here") == (problem.code, problem.message)
     assert (Watched("file:///srv/report.html"),) == only(text, files=True).pages
     assert ["E22", "E22"] == [each.code for each in (*relative, *climbing)]
 

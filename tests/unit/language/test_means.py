@@ -29,19 +29,19 @@ def report(text, means=OWN):
         ),
         (
             "Class qqq",
-            '1:62: E48 there is no budget class "qqq"; expected gentle or bulk (hint: budget.classes = ["qqq: 500 per day"] in tidings.toml sets it up)',
+            '1:62: E48 there is no budget class "qqq"; expected gentle or bulk (hint: define it in tidings.toml: budget.classes = ["qqq: 500 per day"])',
         ),
         (
             "Urgency uniform",
-            "1:62: W19 the policy in use (schedule.policy = plain) does not read Urgency: it is kept, and changes no check (hint: whole reads it)",
+            "1:62: W19 the policy in use (schedule.policy = plain) does not use Urgency: it is stored, but has no effect (hint: whole reads it)",
         ),
         (
             "Life overwrite",
-            "1:62: W19 the policy in use (schedule.policy = plain) does not read Life: it is kept, and changes no check (hint: half and whole read it)",
+            "1:62: W19 the policy in use (schedule.policy = plain) does not use Life: it is stored, but has no effect (hint: half and whole read it)",
         ),
         (
             "Watch as ticker",
-            "1:62: W19 the policy in use (schedule.policy = plain) does not read Watch as: it is kept, and changes no check (hint: whole reads it)",
+            "1:62: W19 the policy in use (schedule.policy = plain) does not use Watch as: it is stored, but has no effect (hint: whole reads it)",
         ),
     ],
 )

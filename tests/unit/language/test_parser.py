@@ -60,7 +60,7 @@ def test_the_example_of_the_thesis_is_doubted_where_it_should_be():
         "1:95: W1 12/02/02 is read as 2002-12-02 (month/day/year) (hint: write 2002-12-02)",
         "1:104: W11 its end has passed on 2003-01-02: nothing will be watched (hint: give a later To)",
         "1:107: W1 01/02/03 is read as 2003-01-02 (month/day/year) (hint: write 2003-01-02)",
-        "1:126: W10 mail to jill@aol.com is sent once mail is set up (notify.smtp_host) (hint: until then: tidings changes, or a webhook)",
+        "1:126: W10 mail to jill@aol.com is not sent until mail is set up (notify.smtp_host) (hint: until then, use tidings changes or a webhook)",
     ] == [str(warning) for warning in parsed.warnings]
 
 

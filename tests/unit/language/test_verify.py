@@ -38,7 +38,7 @@ WARNINGS = [
     ),
     (
         "Create Sentinel a Using old",
-        '1:17: W2 inherits an ended schedule: "old" ended on 2023-11-13 (hint: add From now to give it a life of its own)',
+        '1:17: W2 copies an ended schedule: "old" ended on 2023-11-13 (hint: add From now to start it now)',
     ),
 ]
 
@@ -95,7 +95,7 @@ def test_an_interval_below_the_operators_floor_is_said():
 
     assert [
         (
-            "1:62: W5 Fetch 10 s is below the floor of 1 min: the page is checked every 1 min at most"
+            "1:62: W5 Fetch 10 s is below the floor of 1 min: the page is checked at most every 1 min"
             " (hint: fetch.page_floor_seconds sets the floor)"
         )
     ] == report(text, floor=floor)

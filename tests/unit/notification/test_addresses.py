@@ -90,12 +90,12 @@ def test_what_fits_is_known(scheme, limit):
         ("tgramm://token/chat", r"no service of Apprise is called tgramm://; did you mean tgram://"),
         ("pigeonpost://x", "https://appriseit.com/services/"),
         ("gnome://", "no service"),
-        ("tgram://", "lacks what follows it"),
-        ("tgram:///", "lacks what follows it"),
-        ("tgram:x", "no Apprise address"),
-        ("tgram://a b", "no Apprise address"),
-        ("tgram://a\nb", "no Apprise address"),
-        ("json://" + "x" * 2_000, "no Apprise address"),
+        ("tgram://", "lacks the rest of the address"),
+        ("tgram:///", "lacks the rest of the address"),
+        ("tgram:x", "not an Apprise address"),
+        ("tgram://a b", "not an Apprise address"),
+        ("tgram://a\nb", "not an Apprise address"),
+        ("json://" + "x" * 2_000, "not an Apprise address"),
     ],
 )
 def test_an_address_that_cannot_be_is_refused_when_it_is_given(address, said):

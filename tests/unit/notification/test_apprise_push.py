@@ -33,7 +33,7 @@ def test_a_service_that_says_no_is_tried_again(status):
 
     assert isinstance(answer, Refused)
     assert answer.retry
-    assert answer.reason.startswith("JSON did not take it: Failed to send JSON")
+    assert answer.reason.startswith("JSON did not accept it: Failed to send JSON")
     assert f"error={status}" in answer.reason
 
 
@@ -54,7 +54,7 @@ def test_an_address_that_apprise_cannot_read_is_final(address):
 
     assert isinstance(answer, Refused)
     assert not answer.retry
-    assert answer.reason.startswith("Apprise does not understand the address")
+    assert answer.reason.startswith("Apprise cannot read the address")
 
 
 def test_two_addresses_in_one_are_not_two_messages():

@@ -378,7 +378,7 @@ def test_a_refused_log_in_names_its_settings():
 
     assert isinstance(answer, Refused)
     assert answer.retry
-    assert "535 5.7.8 bad credentials; look at notify.smtp_user and notify.smtp_password" in answer.reason
+    assert "535 5.7.8 bad credentials; check notify.smtp_user and notify.smtp_password" in answer.reason
     assert "S3CRET" not in answer.reason
 
 

@@ -116,7 +116,7 @@ def test_endpoint_is_switched_off_after_days_of_failures():
     assert before.enabled
     assert not after.enabled
     assert NOW - 5 * DAY == after.failing_since
-    assert "nothing was taken for 5 days; the last answer: down" == after.reason
+    assert "nothing was accepted for 5 days; the last answer: down" == after.reason
 
 
 def test_gone_switches_off_at_once():

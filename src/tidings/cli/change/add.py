@@ -93,12 +93,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.url is None and (arguments.file or "").startswith(("http://", "https://")):
         arguments.url, arguments.file = arguments.file, None
     if [arguments.url, arguments.file, arguments.command].count(None) != 2:
-        message = "give one of a FILE (or - for standard input), --url URL and --command 'PROGRAM WORDS'"
+        message = "give a FILE (or - for standard input), --url URL or --command 'PROGRAM WORDS'"
         raise UsageError(message)
     if arguments.command is not None:
         arguments.url = _command(arguments.command)
     if arguments.url is None and (flags := _of_url(arguments)):
-        message = f"{', '.join(flags)} goes with --url; in a FILE write the clause itself"
+        message = f"{', '.join(flags)} needs --url; in a FILE, write the clause itself"
         raise UsageError(message)
     database = open_database(settings)
     try:
@@ -147,7 +147,10 @@ def _of_url(arguments: argparse.Namespace) -> list[str]:
 def _add_text(database: Database, text: str, arguments: argparse.Namespace, settings: Settings) -> int:
     done = register.register(database, text, settings=settings, now=SystemClock().now(), file=arguments.file)
     if not done.is_something:
-        message = "there is no statement in this text; write for example: Create Sentinel news Using https://example.org/ Monitor any change"
+        message = (
+            "this text has no statement; write for example: Create Sentinel news Using https://example.org/ Monitor "
+            "any change"
+        )
         raise UsageError(message)
     write_warnings(done.warnings, as_json=arguments.json)
     for said in done.events:
@@ -160,7 +163,7 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
     write_alterations(done, as_json=arguments.json)
     for statement in done.defaults:
         if not arguments.json:
-            held = "their defaults hold from now on" if statement.clauses.said else "they have no defaults any more"
+            held = "the new defaults are stored" if statement.clauses.said else "the defaults are removed"
             write_line(f"tags {', '.join(statement.tags)}: {held}")
     for command, row in done.commanded:
         if arguments.json:

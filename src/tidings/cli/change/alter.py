@@ -66,6 +66,6 @@ def write_alterations(done: Registered, *, as_json: bool) -> None:
         if as_json:
             write_json(sentinel_record(row))
         elif row in done.altered:
-            write_line(f"{row.name} is altered (revision {row.revision}); nobody is notified of that")
+            write_line(f"{row.name} is altered (revision {row.revision}); nobody is notified")
         else:
-            write_line(f"{row.name} says that already (revision {row.revision}); nothing is altered")
+            write_line(f"{row.name} already has this clause (revision {row.revision}); nothing is altered")

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         return 0
     for line in row.text.splitlines():
         write_line(line)
-    write_line(f"its pages are found while `tidings serve` runs; tidings show {row.name} says which")
+    write_line(f"`tidings serve` finds the pages; `tidings show {row.name}` lists them")
     return 0
 
 

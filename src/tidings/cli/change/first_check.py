@@ -128,7 +128,7 @@ def _header(given: str) -> str:
     """Return the clause of `--header "NAME: VALUE"`."""
     name, colon, value = given.partition(":")
     if not colon or not name.strip():
-        message = f'--header {given!r} is no header; write for example --header "Accept-Language: de"'
+        message = f'--header {given!r} is not a header; write for example --header "Accept-Language: de"'
         raise UsageError(message)
     secret = _SECRET.fullmatch(value.strip())
     value = f'secret "{secret[1]}"' if secret else quote(value.strip())
@@ -151,14 +151,14 @@ def _login(database: Database, arguments: argparse.Namespace, settings: Settings
     """
     if arguments.user is None:
         if arguments.password is not None:
-            message = "--password goes with --user NAME"
+            message = "--password needs --user NAME"
             raise UsageError(message)
         if arguments.login_form is not None or arguments.login_success is not None:
-            message = "--login-form URL and --login-success CSS go with --user NAME"
+            message = "--login-form URL and --login-success CSS need --user NAME"
             raise UsageError(message)
         return "", Secret("")
     if arguments.login_form is None and ":" in arguments.user:
-        message = "the name of a user has no colon in it: basic auth could not tell it from the password"
+        message = "the name of a user cannot have a colon, because basic auth separates name and password by a colon"
         raise UsageError(message)
     plain = re.sub(r"[^A-Za-z0-9.]+", "-", f"{host}-{arguments.user}").strip("-.")
     password = _password(database, arguments, settings, host)
@@ -171,7 +171,7 @@ def _password(database: Database, arguments: argparse.Namespace, settings: Setti
     if arguments.password is not None:
         opened = database.read(Vault(settings.data).open, arguments.password)
         if opened is None:
-            message = f"there is no secret {arguments.password}; `tidings secret set {arguments.password}` keeps one"
+            message = f"there is no secret {arguments.password}; `tidings secret set {arguments.password}` stores one"
             raise UsageError(message)
         return opened.value
     if sys.stdin.isatty():
@@ -207,7 +207,7 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
             _rehearse(database, row, arguments, settings, deadline),
         )
     except asyncio.CancelledError:
-        write_beside(f"tidings: {row.name} is watched; its first check was broken off")
+        write_beside(f"tidings: {row.name} is watched; its first check was interrupted")
         raise
     if arguments.name is None:
         row = database.write(register.name_by_title, row.id, url=url, now=clock.now())
@@ -280,7 +280,7 @@ async def check_new(database: Database, made: Sequence[SentinelRow], settings: S
         return
     if len(named) > MOST_CHECKED:
         if not as_json:
-            write_line(f"{len(named):,} new pages: the service makes the first checks, or `tidings check` does")
+            write_line(f"{len(named):,} new pages: the service or `tidings check` makes the first checks")
         return
     deadline = clock.now() + round(PATIENCE_SECONDS * SECOND)
     problem = await _look(database, named, rows[0].name, settings, deadline=deadline)
@@ -343,19 +343,21 @@ async def _look(database: Database, named: dict[int, set[int]], name: str, setti
         try:
             found = await checking.ask(database, named, clock=clock, patience=max(0, deadline - clock.now()), say=say)
         except ServiceError:
-            return f"the running service has not checked the page yet; `tidings show {name}` says when it has"
+            return f"the running service has not checked the page yet; `tidings show {name}` shows when it has"
     if found.held:
         return next(iter(found.held.values()))
     if found.refused:
-        return "the budget is spent; the first check comes as soon as it allows"
+        return "the budget is used up; the first check comes as soon as the budget allows"
     if len(found.polls) >= len(named):
         return ""
     waited = say_duration(max(SECOND, (clock.now() - begun) // SECOND * SECOND))
     why = f" ({said})" if said else ""
     if len(named) == 1:
-        return f"the page has not answered within {waited}{why}; `tidings check {name}` or a running service checks it again"
+        return (
+            f"the page has not answered within {waited}{why}; `tidings check {name}` or a running service tries again"
+        )
     left = len(named) - len(found.polls)
-    return f"{left} of {len(named)} pages have not answered within {waited}{why}; `tidings check` or a running service checks them again"
+    return f"{left} of {len(named)} pages have not answered within {waited}{why}; `tidings check` or a running service tries again"
 
 
 def _welcome(name: str, answer: dict[str, Any], problem: str, now: Sequence[str]) -> None:
@@ -367,10 +369,10 @@ def _welcome(name: str, answer: dict[str, Any], problem: str, now: Sequence[str]
     if answer["first_words"] and not now:
         write_line(f"begins    {answer['first_words']}")
     if others := answer["also_watched_by"]:
-        write_line(f"already   watched by {', '.join(others)} too; `tidings drop {name}` takes this one back")
+        write_line(f"already   also watched by {', '.join(others)}; `tidings drop {name}` removes the new sentinel")
     write_line(f"next      check {short_time(answer['next_look'])} UTC ({answer['pace']})")
     for test in answer["tests"]:
-        what = f"could not be notified: {test['error']}" if test["error"] else "has taken a test message"
+        what = f"could not be notified: {test['error']}" if test["error"] else "has accepted a test message"
         write_line(f"{'warning' if test['error'] else 'notified':<9} {test['channel']} {test['address']} {what}")
     for warning in [*answer["warnings"], *([problem] if problem else [])]:
         write_line(f"warning   {warning}")

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 DONE = {
     "enable": "is watched again",
     "disable": "is paused",
-    "drop": "is dropped; its changes stay",
-    "confirm": "is compared with its newest version from now on",
+    "drop": "is dropped; its changes are kept",
+    "confirm": "is now compared with its newest version",
 }
-ALREADY = {"enable": "is watched already", "disable": "is paused already"}
+ALREADY = {"enable": "is already watched", "disable": "is already paused"}
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -76,10 +76,11 @@ def _rename(database: Database, arguments: argparse.Namespace) -> int:
     if arguments.json:
         write_json(sentinel_record(row))
         return 0
-    write_line(f"{arguments.old} is called {row.name} now; its versions and changes stay")
+    write_line(f"{arguments.old} is now called {row.name}; its versions and changes are kept")
     if database.read(is_of_files, row.id):
         write_line(
-            f"it was made by `tidings apply`: call it {row.name} in its file too, else the next apply makes it anew"
+            f"`tidings apply` made it: use the name {row.name} in its file too, otherwise the next apply creates the "
+            "old name again"
         )
     return 0
 
@@ -104,7 +105,9 @@ def _all(
         outside_events.drop(connection, name)
     for row in rows if verb == "confirm" else ():
         if (mode := meaning(row.text).compare.mode) != "first":
-            raise UsageError(f"{row.name} compares {mode}: there is no reference to confirm; Compare first keeps one")
+            raise UsageError(
+                f"{row.name} compares {mode}: there is no reference to confirm; only Compare first has one"
+            )
     if verb == "disable":
         return gone, rows, {row.id for row in rows} & paused
     return gone, rows, {row.id for row in rows} - paused if verb == "enable" and not is_fresh else set()

@@ -67,12 +67,13 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(message)
     if arguments.source not in ([], ["-"]) or (arguments.source and arguments.action != "set"):
         message = (
-            "a value is never an argument: it would stand in the list of processes and in the shell's history, where this one is"
-            " now. Give it to the prompt, or by a pipe: printf %s VALUE | tidings secret set NAME"
+            "a value cannot be an argument: the list of processes and the shell's history would show it. The history "
+            "has this one"
+            " now. Enter the value at the prompt, or use a pipe: printf %s VALUE | tidings secret set NAME"
         )
         raise UsageError(message)
     if arguments.cookies is not None and (arguments.action != "set" or arguments.source):
-        message = "--cookies FILE goes with `tidings secret set NAME`, instead of a value"
+        message = "--cookies FILE needs `tidings secret set NAME`, and replaces the value"
         raise UsageError(message)
 
 
@@ -102,7 +103,7 @@ def _set(database: Database, vault: Vault, arguments: argparse.Namespace, value:
     if again:
         write_line(f"checked again now: {_few(again)}")
     if name == SIGNING:
-        write_line("webhooks are signed with it from the next start of `tidings serve` on")
+        write_line("webhooks are signed with it after the next start of `tidings serve`")
     return 0
 
 
@@ -113,7 +114,7 @@ def _list(database: Database, vault: Vault, *, as_json: bool) -> int:
             write_json(row.record())
         return 0
     if not found:
-        write_line("no secret is kept, and none is named; tidings secret set NAME keeps one")
+        write_line("no secret is stored, and no sentinel names one; tidings secret set NAME stores one")
         return 0
     rows = [(row.name, row.kind or "-", _state(row), short_time(rfc3339(row.set_at)), _use(row)) for row in found]
     table(rows, ("NAME", "KIND", "STATE", "SET (UTC)", "USED BY"))
@@ -126,7 +127,7 @@ def _list(database: Database, vault: Vault, *, as_json: bool) -> int:
 def _state(row: secrets.Named) -> str:
     if row.set_at is None:
         return "not set"
-    return "does not open" if row.fault else "ok"
+    return "cannot be decrypted" if row.fault else "ok"
 
 
 def _use(row: secrets.Named) -> str:
@@ -144,9 +145,12 @@ def _drop(database: Database, arguments: argparse.Namespace) -> int:
     if arguments.json:
         write_json({"record": "secret", "name": arguments.name, "dropped": True, "sentinels": list(using)})
         return 0
-    write_line(f"{arguments.name} is forgotten")
+    write_line(f"{arguments.name} is deleted")
     if using:
-        write_line(f"without it from now on, so that pages are in error(secret) and news waits: {_few(using)}")
+        write_line(
+            "these no longer have the secret, so their pages are in error(secret) and their messages wait: "
+            f"{_few(using)}"
+        )
     return 0
 
 

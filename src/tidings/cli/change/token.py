@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                 database.write(rows.revoke, arguments.name)
     finally:
         database.close()
-    write_line(f"{arguments.name} is no token any more")
+    write_line(f"the token {arguments.name} is revoked")
     return 0
 
 
@@ -65,7 +65,7 @@ def _add(database: Database, arguments: argparse.Namespace) -> int:
         write_json({**tokens.record(row), "token": token.reveal()})
         return 0
     write_line(token.reveal())
-    write_line("this is the only time that it is shown; send it as `Authorization: Bearer TOKEN`")
+    write_line("the token is shown only now; send it as `Authorization: Bearer TOKEN`")
     return 0
 
 
@@ -76,7 +76,7 @@ def _list(database: Database, *, as_json: bool) -> int:
             write_json(tokens.record(row))
         return 0
     if not found:
-        write_line("there is no token; tidings token add NAME makes one")
+        write_line("there are no tokens; tidings token add NAME makes one")
         return 0
     columns = ("NAME", "SCOPE", "MADE (UTC)", "GOOD UNTIL", "LAST USED")
     table(

@@ -83,7 +83,7 @@ def _describe_changes(told: StoredTrial) -> str:
     quiet = len(told.reports) - len(news)
     shown = ", ".join((["…"] if len(pairs) > SHOWN else []) + pairs[-SHOWN:])
     said = f"{len(pairs)} change{'' if len(pairs) == 1 else 's'}{': ' if pairs else ''}{shown}"
-    return f"{said}; {quiet} more would be quiet: all noise" if quiet else said
+    return f"{said}; {quiet} more would be quiet, because they are only noise" if quiet else said
 
 
 def _print(tried: Tried) -> None:
@@ -104,9 +104,7 @@ def _print(tried: Tried) -> None:
         write_line(f"    {'' if place else 'now':<8} {line}")
     for place, told in enumerate(tried.on_stored):
         if not place:
-            write_line(
-                f"    stored   {told.versions} versions: what would have been reported of them, by what is compared"
-            )
+            write_line(f"    stored   {told.versions} versions; the sentinel would have reported, for each Compare:")
         write_line(f"      {compare_text(told.compare):<10}{' *' if told.is_own else '  '} {_describe_changes(told)}")
         for problem in told.problems if told.is_own else ():
             write_line(f"                 {problem}")

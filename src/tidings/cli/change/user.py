@@ -66,29 +66,29 @@ def _do(database: Database, arguments: argparse.Namespace, kept: str, data: Path
             return 0
         case "add":
             database.write(accounts.add, name, arguments.role, kept, at=now)
-            said = f"{name} may sign in as {arguments.role}"
+            said = f"{name} can now sign in as {arguments.role}"
         case "role":
             database.write(accounts.set_role, name, arguments.value)
-            said = f"{name} is {arguments.value} now and signs in anew"
+            said = f"{name} is now {arguments.value} and must sign in again"
         case "password":
             database.write(accounts.set_password, name, kept)
-            said = f"{name} has another password and signs in anew"
+            said = f"{name} has a new password and must sign in again"
         case "remove":
             owner_id = database.read(rows.get_by_name, name).id
             count = database.write(accounts.remove, name, now)
             accounts.forget_searches(data, owner_id)
             many = f"{count} sentinel{'' if count == 1 else 's'}"
-            said = f"{name} is removed, with {many}; `tidings gc` frees what they stored"
+            said = f"{name} is removed, with {many}; `tidings gc` deletes their stored pages"
         case "budget":
             checks = _read_checks(arguments.value)
             database.write(accounts.set_share, name, checks)
-            most = f"at most {checks:,.10g} checks a day" if checks else "as much as the budget allows"
-            said = f"the sentinels of {name} together spend {most}, from the next start of the service on"
+            most = f"at most {checks:,.10g} checks a day" if checks else "as many checks as the budget allows"
+            said = f"all sentinels of {name} together may make {most}, after the next start of the service"
         case what:
             row = database.read(rows.get_by_name, name)
             database.write(rows.share if what == "share" else rows.unshare, row.id, arguments.value)
-            to = "everybody with an account sees" if what == "share" else "nobody else sees"
-            said = f"{to} what {name} has tagged {arguments.value}"
+            to = "everybody with an account now sees" if what == "share" else "nobody else now sees"
+            said = f"{to} the sentinels of {name} with the tag {arguments.value}"
     if arguments.json:
         write_json({"record": "user", "name": name, "done": arguments.action})
     else:
@@ -101,14 +101,14 @@ def _read_checks(text: str) -> float:
     try:
         return 0.0 if text == "none" else float(text)
     except ValueError as error:
-        raise UsageError(f"a share is a number of checks a day or none, not {text!r}") from error
+        raise UsageError(f"a budget is a number of checks a day or none, not {text!r}") from error
 
 
 def _password(name: str) -> str:
     if sys.stdin.isatty():
         first = getpass.getpass(f"password of {name}: ")
-        if first != getpass.getpass("once more: "):
-            raise UsageError("these are two passwords; nothing was done")
+        if first != getpass.getpass("repeat: "):
+            raise UsageError("the two passwords differ; nothing was changed")
         return first
     return sys.stdin.readline().removesuffix("\n").removesuffix("\r")
 
@@ -120,7 +120,7 @@ def _list(database: Database, *, as_json: bool) -> int:
             write_json(accounts.record(row))
         return 0
     if not found:
-        write_line("nobody has an account; tidings user add NAME --role admin makes one")
+        write_line("there are no accounts; tidings user add NAME --role admin makes one")
         return 0
     table(
         [

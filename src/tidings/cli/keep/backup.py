@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _back_up(arguments: argparse.Namespace, settings: Settings) -> Made:
     if arguments.keep < 0:
-        message = "--keep N needs a number from 1 on"
+        message = "--keep N needs a number of at least 1"
         raise UsageError(message)
     return back_up(
         settings,
@@ -119,7 +119,7 @@ def _ask() -> Secret:
 
 def _ask_twice() -> Secret:
     first = _ask()
-    if sys.stdin.isatty() and getpass.getpass("once more: ") != first.reveal():
+    if sys.stdin.isatty() and getpass.getpass("repeat: ") != first.reveal():
         message = "the two passphrases differ"
         raise UsageError(message)
     return first
@@ -154,7 +154,7 @@ def _print_made(made: Made, *, as_json: bool) -> None:
     for path in made.deleted:
         write_line(f"{path} is deleted")
     if not made.manifest.has_secrets:
-        write_beside("secrets.key and tidings.toml are not in it: keep a copy of them, or use --with-secrets")
+        write_beside("the backup has no secrets.key and no tidings.toml: keep a copy of both, or use --with-secrets")
 
 
 def _print_verified(path: Path, found: Verified, *, as_json: bool) -> None:
@@ -162,8 +162,8 @@ def _print_verified(path: Path, found: Verified, *, as_json: bool) -> None:
         counts = {"sentinels": found.sentinels, "bodies": found.bodies, "deep": found.is_deep}
         write_json({"record": "verified", "file": str(path), **_record(found.manifest), **counts})
         return
-    given = "each given back and verified by its hash" if found.is_deep else "(--deep gives each back)"
-    write_line(f"{path} is whole: made {_day(found.manifest.at)} by Tidings {found.manifest.tidings}")
+    given = "each restored and verified by its hash" if found.is_deep else "(--deep restores and verifies each)"
+    write_line(f"{path} is complete: made {_day(found.manifest.at)} by Tidings {found.manifest.tidings}")
     write_line(f"{found.sentinels:,} sentinel{'' if found.sentinels == 1 else 's'}, {found.bodies:,} bodies {given}")
 
 
@@ -184,19 +184,21 @@ def _print_restored(found: Restored, settings: Settings, *, as_json: bool) -> No
         )
         return
     count = f"{found.sentinels:,} sentinel{'' if found.sentinels == 1 else 's'}"
-    write_line(f"{settings.data} is as it was {_day(found.manifest.at)}: {count}; messages have new ids from now on")
+    write_line(f"{settings.data} is as it was {_day(found.manifest.at)}: {count}; new messages get new ids")
     if found.aside is not None:
-        write_line(f"what was there before is in {found.aside}; delete it once all is well")
+        write_line(f"the old data is in {found.aside}; delete it when everything works")
     if found.paused:
-        write_line(f"paused, because they reach this machine or its network: {', '.join(found.paused)}")
-        write_line(f"if this backup is your own: tidings enable {' '.join(found.paused)}")
+        write_line(f"paused, because they use this machine or its network: {', '.join(found.paused)}")
+        write_line(f"if you made this backup: tidings enable {' '.join(found.paused)}")
     for name in found.sources_paused:
-        write_line(f"the event {name} is polled no more, it reads this machine: drop it and add it again")
+        write_line(
+            f"the event {name} is stopped, because it reads this machine; to resume it, drop it and add it again"
+        )
     if found.tokens:
-        write_line(f"API tokens of the backup are valid, also if they were revoked since: {', '.join(found.tokens)}")
-        write_line("`tidings token revoke NAME` ends one; passwords of users are those of the backup too")
+        write_line(f"all API tokens of the backup are valid, also those revoked since then: {', '.join(found.tokens)}")
+        write_line("`tidings token revoke NAME` revokes one; users have the passwords of the backup")
     if not found.has_secrets and not (settings.data / "secrets.key").exists():
-        write_beside("secrets.key is not here: put your copy of it into the data directory, else set the secrets anew")
+        write_beside("secrets.key is missing: put your copy into the data directory, or set the secrets again")
 
 
 def _day(at: int) -> str:

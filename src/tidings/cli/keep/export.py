@@ -47,9 +47,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Write the export; an incomplete file never appears."""
     target: Path | None = arguments.output
     if target is None and arguments.format in {"parquet", "warc"}:
-        raise UsageError(f"{arguments.format} is not text: name a file with --output FILE")
+        raise UsageError(f"{arguments.format} is a binary format: name a file with --output FILE")
     if target is not None and target.exists() and not arguments.overwrite:
-        raise UsageError(f"{target} exists already; --overwrite replaces it")
+        raise UsageError(f"{target} already exists; --overwrite replaces it")
     with contextlib.closing(open_database(settings, create=False)) as database:
         viewer = None if arguments.user is None else database.read(accounts.get_by_name, arguments.user).id
         _check_names(database, arguments.names, viewer)

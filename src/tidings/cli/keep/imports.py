@@ -89,7 +89,7 @@ def _print(one: Judged, found: Imported, *, with_text: bool, with_all: bool) -> 
     for note in listed:
         write_line(f"  {note.field}: {WORDS[note.grade]}{': ' + note.text if note.text else ''}")
     if one.name in found.rates:
-        write_line(f"  history: {found.rates[one.name]:.2g} changes a day are expected")
+        write_line(f"  history: {found.rates[one.name]:.2g} changes a day expected")
     if with_text:
         write_line()
 
@@ -101,12 +101,13 @@ def _sum_up(found: Imported, arguments: argparse.Namespace) -> None:
         f" {grades['approximated']:,} approximated, {grades['refused']:,} refused"
     )
     if found.rates:
-        write_line(f"of {len(found.rates):,} pages it is known how often they change")
+        write_line(f"the file says how often {len(found.rates):,} pages change")
     if arguments.dry_run:
-        write_line(f"nothing is stored yet; {len(found.stored):,} would be, {len(found.already):,} are there already")
-    else:
         write_line(
-            f"{len(found.stored):,} are stored, {len(found.already):,} were there already; nobody is notified of that"
+            f"nothing is stored; without --dry-run, {len(found.stored):,} would be stored; {len(found.already):,} "
+            "exist already"
         )
+    else:
+        write_line(f"{len(found.stored):,} are stored, {len(found.already):,} existed already; nobody is notified")
     if arguments.schedule == "keep" and any(one.draft.every for one in found.judged):
-        write_beside("the intervals are kept; --schedule learn lets Tidings check when it pays")
+        write_beside("the intervals are kept; with --schedule learn, Tidings chooses when to check")

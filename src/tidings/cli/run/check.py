@@ -87,7 +87,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if found.ended_at and not whole.troubles:
         note(settings, at=found.ended_at, until=found.idle_until)
     if found.refused:
-        message = "budget: the polls of this period are spent; raise budget.polls_per_day (or the class in budget.classes), or wait"
+        message = (
+            "budget: the checks of this period are used up; raise budget.polls_per_day (or the class in "
+            "budget.classes), or wait"
+        )
         raise BudgetError(message)
     return 1 if arguments.exit_code and found.changes else 0
 
@@ -167,7 +170,7 @@ class _Report:
             write_line(f"{poll.outcome}({poll.kind})  {url}  {poll.note}")
         elif poll.outcome == "changed" and not has_news:
             if not self._is_quiet:
-                write_line(f"no news  {url}  a new version is stored, nothing that is watched changed")
+                write_line(f"no news  {url}  a new version is stored, but nothing that you watch changed")
         elif not self._is_quiet or poll.outcome == "new":
             write_line(f"{poll.outcome}  {url}")
 

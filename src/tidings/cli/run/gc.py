@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             _print(asyncio.run(_everything(settings)), is_done=True, as_json=arguments.json)
         except PollerBusyError:
             if not arguments.json:
-                write_line("the running service lets go of old versions by itself, a few pages at a time")
+                write_line("the running service deletes old versions by itself, a few pages at a time")
         else:
             return 0
     database = open_database(settings, create=False)
@@ -61,8 +61,6 @@ def _print(found: Collected, *, is_done: bool, as_json: bool) -> None:
     what = f"{found.versions:,} version{'' if found.versions == 1 else 's'} of {found.pages:,} page{'' if found.pages == 1 else 's'}"
     and_withheld = f" and {found.withheld:,} that were withheld" if found.withheld else ""
     if is_done:
-        write_line(
-            f"let go of {what}{and_withheld}: {found.bodies:,} bodies, {found.size:,} bytes as they were fetched"
-        )
+        write_line(f"deleted {what}{and_withheld}: {found.bodies:,} bodies, {found.size:,} bytes as they were fetched")
     else:
-        write_line(f"{what}{and_withheld} would go")
+        write_line(f"{what}{and_withheld} would be deleted")

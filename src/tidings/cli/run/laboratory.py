@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print a line per policy: freshness, value, delays, and cost."""
     if min(arguments.pages, arguments.days) < 1:
-        message = "a world has at least one page and one day"
+        message = "--pages and --days are at least 1"
         raise UsageError(message)
     (found,) = entry_points(group="tidings.lab", name="compare")
     compare = found.load()

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 def _set_address(settings: Settings, arguments: argparse.Namespace) -> Settings:
     """Return the settings with the given address."""
     if arguments.port is not None and not 0 <= arguments.port <= MOST_PORT:
-        message = f"--port {arguments.port} is no port; there are 0 (any that is free) to {MOST_PORT:,}"
+        message = f"--port {arguments.port} is not a port; write a number from 0 (any free port) to {MOST_PORT:,}"
         raise UsageError(message)
     given = {name: getattr(arguments, name) for name in ("host", "port") if getattr(arguments, name) is not None}
     return replace(settings, serve=replace(settings.serve, **given))
@@ -85,7 +85,7 @@ def _make_stop() -> asyncio.Event:
 async def _fetch(settings: Settings) -> int:
     """Fetch pages for a remote service until stopped."""
     if not settings.bus.url:
-        raise UsageError("a poller needs bus.url and bus.secret, the same as its service (docs/howto/many-machines.md)")
+        raise UsageError("a poller needs the bus.url and bus.secret of its service (docs/howto/many-machines.md)")
     stop = _make_stop()
     fetching = open_poller(settings)
     taking = asyncio.create_task(fetching.run(settings.bus.lanes))
@@ -111,7 +111,7 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
         try:
             return await _watch(arguments, settings, door, stop)
         except ClockSetBackError as error:
-            announce(f"{error}; the service starts again by what it says now")
+            announce(f"{error}; the service restarts with the new time")
             settings = replace(settings, serve=replace(settings.serve, port=door.port))
 
 
@@ -191,7 +191,9 @@ async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> Async
             raise
         announce(f"listening on {door.url}")
         if sys.stderr.isatty() and not await monitor.store.read(accounts.exist):
-            announce(f"no accounts; {door.url}/login makes the first within an hour; code: {door.first_code}")
+            announce(
+                f"there are no accounts; make the first at {door.url}/login within an hour; code: {door.first_code}"
+            )
 
     opening = asyncio.create_task(open_())
     try:
@@ -212,7 +214,7 @@ async def _loop(monitor: Monitor, stopped: asyncio.Task[bool], *, most: int) -> 
             told = ""
         except StoreStalledError as error:
             if told != str(error):
-                announce(f"{error}; the service goes on when it can")
+                announce(f"{error}; the service continues when it can")
             told = str(error)
             await asyncio.wait({stopped}, timeout=PAUSE_WHEN_REFUSED_SECONDS)
         resting = asyncio.create_task(monitor.rest(most=most))
@@ -241,7 +243,7 @@ class Printer:
             if not self.is_unheard:
                 cause = error.__cause__ if isinstance(error, OutputError) else error
                 announce(
-                    f"standard output takes nothing any more ({getattr(cause, 'strerror', cause)}); the service goes on"
+                    f"standard output cannot be written ({getattr(cause, 'strerror', cause)}); the service goes on"
                 )
             self.is_unheard = True
 

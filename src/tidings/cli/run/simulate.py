@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     urgencies: dict[str, Urgency] = {text: _urgency(text) for text in arguments.urgency}
     history = _history(arguments, settings)
     if not history.pages:
-        raise UsageError("there is nothing to simulate: nothing is watched (tidings add)")
+        raise UsageError("there is nothing to simulate, because nothing is watched (tidings add)")
     budget = settings.budget.polls_per_day
     asked = any((arguments.budget, arguments.policy, arguments.urgency))
     ways = [
@@ -103,7 +103,7 @@ def _history(arguments: argparse.Namespace, settings: Settings) -> PageHistory:
     if arguments.trace is not None:
         return make_history(read_trace(read_text(arguments.trace)))
     if arguments.days < 1:
-        raise UsageError("--days is one at least")
+        raise UsageError("--days is at least 1")
     now = SystemClock().now()
     database = open_database(settings, create=False)
     try:
@@ -122,7 +122,7 @@ def _urgency(text: str) -> Urgency:
         if isinstance(one, Sentinel)
     ]
     if len(found) != 1:
-        raise UsageError(f"{text!r} is no urgency; write uniform, exponential 6 hours or window 1 day")
+        raise UsageError(f"{text!r} is not an urgency; write uniform, exponential 6 hours or window 1 day")
     return found[0].urgency
 
 

@@ -44,10 +44,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     word, *ids = arguments.words or [arguments.sentinel]
     if is_replay := word == "replay" and bool(arguments.words):
         if not ids:
-            message = "say which: tidings deliveries replay ID"
+            message = "give an ID: tidings deliveries replay ID"
             raise UsageError(message)
     elif ids or (arguments.words and arguments.sentinel):
-        message = "give one NAME; without a name all deliveries are listed"
+        message = "give one NAME, or none to list all deliveries"
         raise UsageError(message)
     database = open_database(settings, create=False)
     try:

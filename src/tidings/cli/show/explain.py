@@ -45,5 +45,5 @@ def _explain(c: Connection, arguments: argparse.Namespace, settings: Settings) -
         for line in report.lines():
             write_line(f"    {line}")
     if not found and not arguments.json:
-        write_line(f"{row.name} checks no page by itself now: {row.state}")
+        write_line(f"{row.name} makes no checks of its own now: {row.state}")
     return 0

@@ -86,7 +86,7 @@ def _list(connection: Connection, arguments: argparse.Namespace, health: Health)
     masked = estimates.count_masked(connection)
     for row in rows if masked else ():
         if places := sum(masked.get(page.page_id, 0) for page in watched.get(row.id, [])):
-            write_line(f"{row.name}: {spell_count(places, 'place')} left out as noise; tidings mask {row.name}")
+            write_line(f"{row.name}: {spell_count(places, 'place')} ignored as noise; tidings mask {row.name}")
     write_troubles(health if arguments.tag is None else health.of_any([row.name for row in rows]))
     write_happenings(happenings)
     return 0
@@ -97,8 +97,8 @@ def _none(connection: Connection, arguments: argparse.Namespace) -> str:
     if arguments.tag is not None:
         return f'no sentinel has the tag "{arguments.tag}"; `tidings list` shows all'
     if not arguments.all and sentinels.listing(connection, ended=True):
-        return "nothing is watched now; `tidings list --all` shows what has ended"
-    return "nothing is watched yet; tidings add --url https://example.org/ begins"
+        return "nothing is watched now; `tidings list --all` shows ended sentinels"
+    return "nothing is watched yet; start with tidings add --url https://example.org/"
 
 
 def list_pages(

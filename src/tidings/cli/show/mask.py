@@ -51,16 +51,16 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 def lines_of(page: PageMasks, name: str = "NAME") -> Iterator[str]:
     """Yield a line or two per mask of a page, and the names that `name` can switch."""
     if places := len([thing for thing in page.things if thing.id not in page.kept]):
-        yield f"{spell_count(places, 'place')} left out as noise"
+        yield f"{spell_count(places, 'place')} ignored as noise"
     for thing in page.things:
-        off = "OFF, reported all the same" if thing.id in page.kept else f"since {short_time(rfc3339(thing.since))} UTC"
+        off = "OFF, so it is reported" if thing.id in page.kept else f"since {short_time(rfc3339(thing.since))} UTC"
         yield f"mask {thing.id}  {thing.sort} {noise.where(thing)}: {noise.why(thing)}; {off}"
         yield f'    showed "{thing.examples[0]}", then "{thing.examples[1]}"'
     for value in sorted(page.kept & {*noise.CLASSES}):
-        yield f"mask {value}  OFF, reported all the same"
+        yield f"mask {value}  OFF, so it is reported"
     for thing in page.offers:
         yield f"no mask yet  {thing.sort} {noise.where(thing)}: {noise.why(thing)}"
-        yield f'    showed "{thing.examples[0]}", then "{thing.examples[1]}"; to leave it out: tidings mask {name} --on {thing.id}'
+        yield f'    showed "{thing.examples[0]}", then "{thing.examples[1]}"; to ignore it: tidings mask {name} --on {thing.id}'
 
 
 def _switch(connection: Connection, arguments: argparse.Namespace) -> None:
@@ -79,7 +79,7 @@ def _print(connection: Connection, arguments: argparse.Namespace) -> int:
         write_line(page.url)
         said = [*lines_of(page, row.name)]
         for line in said or [
-            "nothing is learned to be noise; times, counters and clocks are left out where the whole page is watched"
+            "no noise was learned; if the whole page is watched, times, counters and clocks are ignored"
         ]:
             write_line(f"    {line}")
     return 0

@@ -110,7 +110,7 @@ def _changes(connection: Connection, arguments: argparse.Namespace) -> int:
         write_line(f"{short_time(record['detected_at'])}  {change.sentinel}  {change.url}")
         write_line(f"    {change.row.kind}{' (noise)' if change.row.noise else ''}: {headline(record)}")
         if change.row.found.masked and not change.row.noise:
-            write_line(f"      left out as noise: {_describe_masked(change.row)}")
+            write_line(f"      ignored as noise: {_describe_masked(change.row)}")
         for part in record.get("parts") or ():
             write_line(f"      {part['name'] or part['url']}  {part['status']}: {headline(part)}")
     if not found and not arguments.json:
@@ -137,7 +137,8 @@ def _values(connection: Connection, arguments: argparse.Namespace) -> int:
         return 0
     if not found:
         write_line(
-            f"no value is kept of {row.name} yet: the course of prices, numbers, matches of a pattern, cells of tables and JSON values is"
+            f"{row.name} has no stored values yet; only prices, numbers, matches of a pattern, cells of tables and "
+            "JSON values are stored"
         )
         return 0
     several = len({value.url for value in found}) > 1
@@ -222,7 +223,7 @@ def _polls(connection: Connection, page_id: int, url: str, arguments: argparse.N
 def _picture(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
     """Write the picture of a version to a file."""
     if arguments.screenshot is None or arguments.output is None:
-        message = "--screenshot VERSION and --output FILE go together"
+        message = "--screenshot VERSION needs --output FILE, and the reverse"
         raise UsageError(message)
     version = database.read(_find_version, arguments)
     from tidings.service.run.from_settings import open_archive  # it loads the whole service, only for pictures
@@ -246,9 +247,7 @@ def _find_version(connection: Connection, arguments: argparse.Namespace) -> Vers
         message = f"there is no version {arguments.screenshot} of this page; `tidings history {row.name}` lists them"
         raise UsageError(message)
     if not version.screenshot:
-        message = (
-            f"no picture was taken of version {version.seq}; `Render browser screenshot` takes one of each new version"
-        )
+        message = f"version {version.seq} has no picture; with `Render browser screenshot`, each new version gets one"
         raise UsageError(message)
     return version
 
@@ -270,7 +269,7 @@ def _pages_of(connection: Connection, arguments: argparse.Namespace) -> list[int
 def _diff(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
     drawing = presenter(arguments.view, arguments.format)
     if arguments.json and arguments.format != "text":
-        message = "--json prints the record; leave out --json, or --format"
+        message = "--json cannot be used with --format; leave one out"
         raise UsageError(message)
     row, page_id, old, new = database.read(_pair, arguments)
     url = database.read(pages.identity, page_id).given
@@ -344,11 +343,7 @@ def _pair(connection: Connection, arguments: argparse.Namespace) -> tuple[Sentin
     for seq in (old, new):
         if seq not in kept:
             is_gone = 0 < seq < last
-            what = (
-                f"version {seq} of this page is not kept any more"
-                if is_gone
-                else f"there is no version {seq} of this page"
-            )
+            what = f"version {seq} of this page was deleted" if is_gone else f"there is no version {seq} of this page"
             message = f"{what}; `tidings history {row.name}` lists {len(kept)}"
             raise UsageError(message)
     return row, page_id, kept[old], kept[new]
@@ -366,7 +361,7 @@ def _one_page(
         named = [i for i in held if any(str(text or "").startswith(f"{i}.") for text in given)]
         held = named or held
     if len(held) > 1:
-        message = f"{row.name} watches {len(held)} pages; say which with --page URL"
+        message = f"{row.name} watches {len(held)} pages; choose one with --page URL"
         raise UsageError(message)
     return row, held[0]
 
@@ -375,6 +370,6 @@ def _number(text: str, page_id: int) -> int:
     """Return the number in a version id (`PAGE.NUMBER`) or a plain number."""
     page, dot, number = text.rpartition(".")
     if not number.isdigit() or (dot and page != str(page_id)):
-        message = f"{text} is no version of this page; give its number, or its id as `tidings history` prints it"
+        message = f"{text} is not a version of this page; give a number or an id from `tidings history`"
         raise UsageError(message)
     return int(number)

@@ -57,7 +57,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             write_json(record)
         return 0
     if not looks:
-        write_line("no check is planned: nothing is watched (tidings add), or everything is paused (tidings list)")
+        write_line(
+            "no check is planned, because nothing is watched (tidings add) or everything is paused (tidings list)"
+        )
     for look in shown:
         write_line(_line(look, now, expert=arguments.expert))
         if look.page_id in bids:

@@ -89,7 +89,7 @@ def _pages(settings: Settings, *, limit: int, as_json: bool) -> None:
             write_json({**record, "gained": gained, "a_day": a_day})
         return
     if not found:
-        write_line("no page has changed since searches are counted")
+        write_line("no page has changed since counting began")
         return
     table(
         [(f"{gained:.3g}", f"{a_day:.3g}", known[page_id]) for page_id, gained, a_day in found],
@@ -118,8 +118,10 @@ def _list(log: SearchLog, settings: Settings, *, limit: int, as_json: bool) -> N
     ]
     table(rows, ("SEARCHES", "COUNTS", "OF THESE PAGES", "QUERY"))
     fitted = (
-        "fitted" if found.clicks >= LEAST_CLICKS else f"usual; it is fitted from {LEAST_CLICKS:,} opened results on"
+        "fitted"
+        if found.clicks >= LEAST_CLICKS
+        else f"usual; Tidings learns it from {LEAST_CLICKS:,} opened results on"
     )
     opened = spell_count(found.clicks, "result")
     write_line()
-    write_line(f"{opened} opened; what stands at rank r is read r^-{found.exponent:.2f} ({fitted})")
+    write_line(f"{opened} opened; rank r is read r^-{found.exponent:.2f} ({fitted})")

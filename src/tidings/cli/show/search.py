@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print the results; return 1 if there are none."""
     if not arguments.query and not arguments.rebuild:
-        raise UsageError("say what to search for: tidings search WORDS")
+        raise UsageError("give words to search for: tidings search WORDS")
     return asyncio.run(_run(arguments, settings))
 
 
@@ -66,7 +66,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         progress.clear()
         if arguments.rebuild:
             texts, newest = index.count()
-            said = f"{texts:,} texts, {newest:,} of them what pages say now, in {index.size():,} bytes"
+            said = f"{texts:,} texts, {newest:,} of them from the newest versions, in {index.size():,} bytes"
             if arguments.json:
                 write_json({"record": "index", "texts": texts, "newest": newest, "bytes": index.size()})
             else:
@@ -124,7 +124,7 @@ def _print(answer: SearchAnswer, *, at: str | None) -> None:
             write_line(f"   {_spell(result.snippet)}")
     if not answer.results:
         when = f" on {at}" if at else ""
-        write_line(f"nothing that is watched says {answer.query}{when}")
+        write_line(f"no watched page contains {answer.query}{when}")
         return
     more = answer.count - len(answer.results)
     sites = ", ".join(f"{host} {count}" for host, count in answer.sites[:5])

@@ -156,7 +156,7 @@ def _lines(page: dict[str, Any], learned: Iterable[str], masks: Iterable[str]) -
 def _when(page: dict[str, Any]) -> str:
     """Return when a page was last checked, and when its text last changed, as far as known."""
     if page["checked_at"] is None:
-        return "not checked well yet" if page["polls"] else "not checked yet"
+        return "not checked successfully yet" if page["polls"] else "not checked yet"
     checked = f"checked {short_time(page['checked_at'])}"
     changed = page["text_changed_at"]
     return (

@@ -97,11 +97,11 @@ def _empty(answer: Answer, words: int) -> Verdict:
     if found[0]:
         return found
     if answer.usual_words:
-        return "empty", f"there is no text in it; {_usually(answer)}"
+        return "empty", f"it has no text; {_usually(answer)}"
     if answer.usual_words is None and not (
         document.links or document.images or document.scripts or _shows(answer.data)
     ):
-        return "empty", "there is nothing in it: no text, no links, no images, no scripts"
+        return "empty", "it has no text, links, images or scripts"
     return PLAUSIBLE
 
 
@@ -139,7 +139,7 @@ def _error_object(answer: Answer, _: int) -> Verdict:
     said = _error_key(answer.data)
     if not said or _error_key(answer.reference_data) == said:
         return PLAUSIBLE
-    return "soft_error", f"the answer is JSON that says {said!r}"
+    return "soft_error", f"the answer is JSON with {said!r}"
 
 
 def _error_key(data: bytes) -> str:
@@ -215,9 +215,9 @@ def _leads_to(asked: SplitResult, final: SplitResult) -> tuple[Suspicion, str] |
     label = _label(final) if _label(final) != _label(asked) else ""
     segments = _segments(final) - _segments(asked)
     if (final.hostname or "").endswith(words.blocked_hosts) or segments & words.blocked:
-        return "blocked", "which is a wall for robots"
+        return "blocked", "which is a check against robots"
     if label in words.consent_hosts or segments & words.consent:
-        return "blocked", "which asks for consent first"
+        return "blocked", "which asks for consent"
     if label in words.login_hosts or segments & words.login:
         return "login", "which is a log-in"
     if segments & words.error:
@@ -257,12 +257,12 @@ def _judge_damage(answer: Answer, _: int) -> Verdict:
     if answer.is_unframed and 2 * len(answer.data) < len(answer.reference_data):
         return (
             "collapsed",
-            "only the end of the connection ended it, and it is less than half as long as the version before",
+            "it ended with the connection, and is less than half as long as the version before",
         )
     if missing := _missing_end(answer):
-        return "collapsed", f"it breaks off: {missing}, which the version before has"
+        return "collapsed", f"it is cut: {missing}, unlike in the version before"
     if _has_broken_letters(answer):
-        return "collapsed", "its letters are broken: they were written in one charset and read in another on their way"
+        return "collapsed", "its letters are broken: they were written in one charset and read in another"
     return PLAUSIBLE
 
 

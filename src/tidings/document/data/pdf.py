@@ -26,10 +26,12 @@ and time for it.
 MOST_PICTURES = 2_000
 
 NOT_READ = (
-    "it is a PDF, and what reads PDF is not installed, so that it is compared as a whole and any new export is a change:"
+    "it is a PDF, and the extra for PDF is not installed, so each new export is a change:"
     ' pip install "tidings[pdf]" compares its words'
 )
-NO_TEXT = "the PDF has no text (it may be a scan): only whether its pictures are the same is compared, and no words of it can be found or shown"
+NO_TEXT = (
+    "the PDF has no text (it may be a scan), so only its pictures are compared, and its words cannot be found or shown"
+)
 
 _STREAM = re.compile(rb"stream\r?\n")
 _FLATE = re.compile(rb"/(?:FlateDecode|Fl)\b")

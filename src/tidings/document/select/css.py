@@ -46,15 +46,15 @@ _REASONS: Final = {
     **dict.fromkeys(
         "hover active focus focus-within focus-visible visited local-link target target-within user-valid user-invalid current past future playing paused "
         "host host-context defined fullscreen modal".split(),
-        "only a browser that somebody uses knows that",
+        "only a browser in use knows this",
     ),
     **dict.fromkeys(
         "default indeterminate in-range out-of-range valid invalid read-only read-write placeholder-shown".split(),
-        "it depends on what a form holds; name an attribute: [checked], [selected], [max]",
+        "it depends on the content of a form; use an attribute: [checked], [selected], [max]",
     ),
     **dict.fromkeys(
         "contains -soup-contains -soup-contains-own has-text text".split(),
-        "css asks for no text; write xpath \"//p[contains(., 'text')]\"",
+        "css cannot search for text; write xpath \"//p[contains(., 'text')]\"",
     ),
     "lang": 'write the attribute: [lang|="de"], [lang|="de"] *',
     "dir": 'write the attribute: [dir="rtl"], [dir="rtl"] *',
@@ -79,19 +79,19 @@ def explain_refusal(text: str) -> str:
     """Return why a selector asks for what no page states, empty if it does not."""
     for found in _NAMES.finditer(text):
         if (name := (found[1] or "").lower()) in _REASONS:
-            return f":{name} finds nothing for sure: {_REASONS[name]}"
+            return f":{name} never matches here: {_REASONS[name]}"
     plain = _OF_ITS_OWN.sub(":has(", text)
     if ":has(" in plain and {":scope", "&"} & {(found["pseudo"] or "").lower() for found in _TOKEN.finditer(plain)}:
-        return "it cannot be read: within :has, :scope stands first in it or not at all"
+        return "it cannot be read: within :has, :scope must be first"
     return ""
 
 
 def why_not(text: str) -> str:
     """Return what is wrong with a selector that lexbor cannot parse."""
     if "::" in text:
-        return "it cannot be read: what begins with :: is no element of a page"
+        return "it cannot be read: a part that begins with :: is not an element of a page"
     if _BARE_DIGIT.search(text):
-        return 'it cannot be read: a value that begins with a digit stands in quotes, [id="1"]'
+        return 'it cannot be read: write a value that begins with a digit in quotes, [id="1"]'
     return "it cannot be read"
 
 

@@ -75,7 +75,7 @@ def _pieces(data: bytes, most: int) -> list[bytes]:
                 message = f"it has more than {most:,} bytes once it is unpacked"
                 raise PackedError(message)
             if size > _FREE and size > MOST_RATIO * len(data):
-                message = f"it grows more than {MOST_RATIO} times by being unpacked"
+                message = f"it becomes more than {MOST_RATIO} times larger when it is decompressed"
                 raise PackedError(message)
             if not piece and not left and not inflate.eof:
                 message = "the gzip file ends before its end"

@@ -66,7 +66,7 @@ class Browser:
         if self._closed:
             return Failed(kind="net", reason="the fetcher is closed", requests=0)
         if fault := lack(self._settings):
-            return Failed(kind="request", reason=f"this page is rendered by a browser, but {fault}", requests=0)
+            return Failed(kind="request", reason=f"this page needs a browser, but {fault}", requests=0)
         async with self._chromium.place():
             return await self._render(request, _Timed(permit))
 
@@ -111,9 +111,9 @@ class Browser:
             async with asyncio.timeout(left):
                 seen, document, hops = await self._follow(request, load, outcome)
         except TimeoutError:
-            error = FetchError("net", f"{load.doing}the page did not come to rest in a browser within {seconds:g} s")
+            error = FetchError("net", f"{load.doing}the page did not come to rest in the browser within {seconds:g} s")
             if load.loading:
-                error = FetchError("busy", f"the page still says {load.loading!r} after {seconds:g} s in a browser")
+                error = FetchError("busy", f"the page still shows {load.loading!r} after {seconds:g} s in the browser")
             return _make_failure(error, outcome, load)
         except FetchError as error:
             return _make_failure(error, outcome, load)
@@ -155,7 +155,7 @@ class Browser:
                 return seen, seen.document or document, hops
             hops.append(document.url)
             if len(hops) > MOST_REDIRECTS or _rebuilt(seen.moved_to) in hops:
-                raise FetchError("redirect", "the page's scripts send it on without end")
+                raise FetchError("redirect", "the page's scripts redirect without end")
             document = await self._follow_move(load, seen.moved_to)
 
     async def _follow_move(self, load: Load, url: str) -> MainAnswer:
@@ -168,7 +168,7 @@ class Browser:
         if part.status not in answers.WHOLE:
             raise answers.failure_of(part.status, answers.multi(part.headers), now=self._client.clock.wall())
         if not is_page(part.headers.get("content-type"), part.body):
-            raise FetchError("redirect", "the page's scripts send it to something that is no page")
+            raise FetchError("redirect", "the page's scripts redirect to something that is not a page")
         return MainAnswer(part.url, part.status, dict(part.headers), part.body)
 
     def _options(self, request: FetchRequest) -> dict[str, Any]:

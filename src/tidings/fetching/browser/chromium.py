@@ -75,8 +75,8 @@ def lack(settings: FetchSettings) -> str:
     if find(settings) is not None:
         return ""
     if settings.browser_path:
-        return f"fetch.browser_path names no program: {settings.browser_path}"
-    return f"no Chromium was found on PATH: install it ({INSTALL}) or name it with fetch.browser_path"
+        return f"fetch.browser_path is not a program: {settings.browser_path}"
+    return f"no Chromium was found on PATH: install it ({INSTALL}) or set fetch.browser_path"
 
 
 def is_root() -> bool:
@@ -184,7 +184,7 @@ class Chromium:
 
     async def _start(self) -> _Life:
         if fault := lack(self._settings):
-            raise FetchError("request", f"this page is rendered by a browser, but {fault}")
+            raise FetchError("request", f"this page needs a browser, but {fault}")
         from playwright.async_api import async_playwright
 
         home = tempfile.TemporaryDirectory(prefix="tidings-browser-", ignore_cleanup_errors=True)
@@ -206,7 +206,7 @@ class Chromium:
             life = _Life(browser, cdp, home, pid=await _first_process(cdp))
         except Exception as error:  # noqa: BLE001 - the driver may raise anything
             home.cleanup()
-            hint = "" if is_root() else "; where its sandbox cannot work, a container say, run it as its own user"
+            hint = "" if is_root() else "; if its sandbox cannot work, as in a container, run it as its own user"
             raise FetchError("request", f"the browser does not start: {_first_line(error)}{hint}") from None
         self._lives.add(life)
         return life

@@ -111,7 +111,7 @@ class Load:
         too many.
         """
         if self.requests >= self.most_requests:
-            message = f"the page asks for more than {self.most_requests} things (fetch.browser_requests)"
+            message = f"the page makes more than {self.most_requests} requests (fetch.browser_requests)"
             raise FetchError("size", message)
         self.requests += 1
 
@@ -178,7 +178,7 @@ class PartFetcher:
             raise FetchError("address", str(error)) from None
         while True:
             if load.locked and address.parse(url).origin != load.locked:
-                raise FetchError("address", f"after a secret was typed only {load.locked} is asked")
+                raise FetchError("address", f"after a secret was typed, requests go only to {load.locked}")
             target = target_of(url)
             await self._obey_robots(load, url, target)
             answer = await self._once(load, url, target, method, headers or {}, body)
@@ -186,7 +186,7 @@ class PartFetcher:
                 return replace(answer, hops=tuple(hops))
             hops.append(url)
             if len(hops) > MOST_REDIRECTS:
-                raise FetchError("redirect", f"a part points on more than {MOST_REDIRECTS} times")
+                raise FetchError("redirect", f"a part redirects more than {MOST_REDIRECTS} times")
             status, url = answer
             if status == 303 or (method not in REPEATABLE and status in {301, 302}):
                 method, body = "GET" if method != "HEAD" else method, None
@@ -214,7 +214,7 @@ class PartFetcher:
                     raise FetchError("request", f"robots.txt: {answer.status}", status=answer.status)
                 return answer.body
             _, url = answer
-        raise FetchError("redirect", "robots.txt points on too often")
+        raise FetchError("redirect", "robots.txt redirects too often")
 
     async def _once(
         self,

@@ -88,7 +88,7 @@ async def play(
         except TooLate:
             raise FetchError("request", f"{named}{_why(await _count(page, step))}{await _says(page, mask)}") from None
         except BrowserError:
-            why = "the browser cannot do this here (is the selector right?)"
+            why = "the browser cannot do this step (is the selector correct?)"
             raise FetchError("request", f"{named}{why}{await _says(page, mask)}") from None
         try:
             await settle()
@@ -133,7 +133,7 @@ def _why(count: int) -> str:
     if count:
         many = "one thing is" if count == 1 else f"{count} things are"
         return f"{many} there, but {'is' if count == 1 else 'are'} hidden, covered or of another kind"
-    return "nothing on the page is at that place"
+    return "the page has nothing at that place"
 
 
 async def _says(page: Any, mask: Callable[[str], str]) -> str:

@@ -264,7 +264,7 @@ class Visit:
         """
         home, here = address.parse(self._load.request.url).origin, address.parse(self._document.url).origin
         if here != home:
-            raise FetchError("request", f"the page is at {here}; a secret is typed at {home} only")
+            raise FetchError("request", f"the page is at {here}; a secret is typed only at {home}")
         self._typed.add(secret)
         self._load.locked = home
 
@@ -278,9 +278,7 @@ class Visit:
         self._page = page = await context.new_page()
         context.on("page", lambda other: self._soon(other.close()) if other is not page else None)
         page.on("dialog", lambda dialog: self._soon(dialog.dismiss()))
-        page.on(
-            "crash", lambda _: self._end(FetchError("size", "the page brought the browser's process for it to an end"))
-        )
+        page.on("crash", lambda _: self._end(FetchError("size", "the page ended its process in the browser")))
         self._cdp = await context.new_cdp_session(page)
         self._stir()
         await page.goto(self._document.url, wait_until="commit", timeout=0)
@@ -404,7 +402,7 @@ class Visit:
         if self._typed and (
             self._typed.is_in(url) or (is_page and request.method == "GET" and self._typed.is_in(request.url))
         ):
-            self._end(FetchError("request", "the page writes the typed secret into an address"))
+            self._end(FetchError("request", "the page puts the typed secret into an address"))
             await route.abort("blockedbyclient")
             return
         if self._is_stepping:
@@ -562,7 +560,7 @@ class Visit:
 def _of_part(url: str, error: FetchError) -> FetchError:
     shown = url.partition("?")[0][:200]
     return FetchError(
-        error.kind, f"a part of the page could not be had, {shown}: {error}", retry_after=error.retry_after
+        error.kind, f"a part of the page could not be fetched, {shown}: {error}", retry_after=error.retry_after
     )
 
 
@@ -572,7 +570,7 @@ def _check_document(part: PartAnswer, now: Instant) -> None:
         raise answers.failure_of(part.status, answers.multi(part.headers), now=now)
     media = part.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media and media not in HTML:
-        raise FetchError("request", f"the step leads to something that is no page: {media[:60]}")
+        raise FetchError("request", f"the step leads to something that is not a page: {media[:60]}")
 
 
 def _pick_headers(headers: dict[str, str] | Any) -> dict[str, str]:

@@ -49,7 +49,7 @@ def failure_of(status: int, headers: Headers, *, now: Instant) -> FetchError:
         limit = rate_limit(headers, now=now, is_used_up=status == 429)
         pause = retry_after(headers.get("Retry-After"), now=now) or (max(limit, SHORTEST_PAUSE) if limit else None)
         if limit and kind in {"denied", "request"}:
-            kind, meaning = "busy", "its limit of requests is used up"
+            kind, meaning = "busy", "too many requests were made"
     return FetchError(kind, f"the server answered {status}: {meaning}", status=status, retry_after=pause)
 
 
@@ -57,19 +57,19 @@ def _meaning(status: int) -> tuple[ErrorKind, str]:
     if status in _BUSY:
         return "busy", "it is busy"
     if status in _DENIED:
-        return "denied", "it does not let us see the page"
+        return "denied", "it refuses access to the page"
     if status == 404:
         return "404", "there is no such page"
     if status == 410:
         return "410", "the page is gone for good"
     if 500 <= status < 600:
-        return "5xx", "it has a fault"
+        return "5xx", "it has an internal error"
     if status == 304:
-        return "request", "not modified, although nothing was said of an older version"
+        return "request", "not modified, although the request named no older version"
     if 300 <= status < 400:
-        return "redirect", "it points elsewhere without saying where"
+        return "redirect", "it redirects without an address"
     if 200 <= status < 300:
-        return "request", "this is no whole page"
+        return "request", "this is not a complete page"
     return "request", "it does not accept the request"
 
 

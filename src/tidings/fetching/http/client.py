@@ -249,9 +249,9 @@ class Client:
             journey.take_cookies(response.headers.getall("Set-Cookie", ()), now)
             journey.turn(destination, status)
             if journey.method in REPEATABLE and not journey.visit(now):
-                raise FetchError("redirect", "the page points back to itself in a circle")
+                raise FetchError("redirect", "the page redirects to itself in a circle")
             if len(journey.hops) > journey.max_redirects:
-                raise FetchError("redirect", f"the page points on more than {journey.max_redirects} times")
+                raise FetchError("redirect", f"the page redirects more than {journey.max_redirects} times")
         except FetchError as error:
             error.status = status
             raise
@@ -402,7 +402,7 @@ class Client:
         name = journey.route.proxy_name or target.name
         if isinstance(error, aiohttp.ServerTimeoutError):
             return FetchError("net", f"no connection to {name} within {CONNECT_SECONDS:g} s")
-        return FetchError("net", f"no whole answer from {target.name} within {journey.seconds:g} s")
+        return FetchError("net", f"no complete answer from {target.name} within {journey.seconds:g} s")
 
     @staticmethod
     def _may_repeat(error: Exception, journey: Journey) -> bool:

@@ -34,7 +34,7 @@ def read(text: str) -> tuple[Cookie, ...]:
     """
     found, faults = _parse(text)
     if not found:
-        message = "there is no cookie in this file; export it in the format of Netscape's cookies.txt"
+        message = "this file has no cookies; export it in the format of Netscape's cookies.txt"
         raise UsageError(f"{faults[0]}; {message}" if faults else message)
     return tuple(found)
 
@@ -54,7 +54,7 @@ def _parse(text: str) -> tuple[list[Cookie], list[str]]:
         if len(fields) == _FIELDS - 1:  # an empty value whose tab an editor has removed
             fields.append("")
         fault = (
-            f"it has {len(fields)} fields, not {_FIELDS} with a tab between"
+            f"it has {len(fields)} fields, not {_FIELDS} separated by tabs"
             if len(fields) != _FIELDS
             else _fault(fields)
         )
@@ -71,7 +71,7 @@ def _fault(fields: Sequence[str]) -> str:
     faults = {
         "the domain cannot be read": not host or "/" in host or not host.isascii(),
         "the path cannot be read": not path.startswith("/"),
-        "the time it expires at cannot be read": not expires.partition(".")[0].lstrip("-").isdigit(),
+        "its expiry time cannot be read": not expires.partition(".")[0].lstrip("-").isdigit(),
         "the name cannot be sent": "=" in name or bool(_UNSENDABLE.search(name)),
         "the value cannot be sent: it has a semicolon or a control character": bool(_UNSENDABLE.search(value)),
         "it has neither a name nor a value": not name and not value,

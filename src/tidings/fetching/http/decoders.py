@@ -79,7 +79,9 @@ class Decoder:
         self._stages.clear()  # free their windows before the body is joined
         body = b"".join(self._pieces)
         if self._unknown and not _is_plain(body):
-            reason = f"the body has the unknown Content-Encoding {self._unknown[:40]!r} and is no text as it stands"
+            reason = (
+                f"the body has the unknown Content-Encoding {self._unknown[:40]!r} and is not text without decoding"
+            )
             raise FetchError("encoding", reason)
         return body
 
@@ -124,7 +126,7 @@ class _Limit:
         if self.given > self.max_bytes:
             raise FetchError("size", f"the body is larger than {self.max_bytes:,} bytes")
         if taken and self.given > RATIO_FREE_BYTES and self.given > MOST_RATIO * taken:
-            raise FetchError("size", f"the body grows more than {MOST_RATIO} times by decoding")
+            raise FetchError("size", f"the body becomes more than {MOST_RATIO} times larger by decoding")
 
 
 def encodings(content_encoding: str) -> tuple[list[str], str]:

@@ -32,7 +32,7 @@ def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> Fet
         proxy: The proxy in between, empty for none.
     """
     if (code := _errno(error)) in OUR_OWN:
-        return FetchError("disk", f"this machine has not what a request needs: {os.strerror(code)} (ulimit -a)")
+        return FetchError("disk", f"this machine lacks what a request needs: {os.strerror(code)} (ulimit -a)")
     if proxy and isinstance(error, aiohttp.ClientHttpProxyError):
         return _explain_proxy_refusal(error.status, host, proxy)
     refused = dial.refused or _refusal(error)
@@ -70,7 +70,7 @@ def _errno(error: BaseException) -> int:
 def _explain_proxy_refusal(status: int, host: str, proxy: str) -> FetchError:
     """Return the failure for a proxy's answer to CONNECT."""
     if status in {401, 403, 407}:
-        return FetchError("denied", f"{proxy} does not let us reach {host}: it answered {status}", status=status)
+        return FetchError("denied", f"{proxy} refuses a connection to {host}: it answered {status}", status=status)
     return FetchError("net", f"{proxy} could not reach {host}: it answered {status}")
 
 
@@ -98,7 +98,7 @@ def _clean_message(error: OSError) -> str:
     """Return the system's message of an error, without numbers and source positions."""
     if isinstance(error, ssl.SSLError) and error.reason:
         spelt = error.reason.replace("_", " ").lower()
-        return f"{spelt}: is https spoken there?" if error.reason in NO_TLS else spelt
+        return f"{spelt}: does this server use https?" if error.reason in NO_TLS else spelt
     return _first_line(error.strerror or error)
 
 

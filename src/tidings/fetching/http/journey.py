@@ -48,16 +48,18 @@ def resolve_redirect(url: str, locations: Sequence[str]) -> str:
     """
     if len(locations) != 1 or not locations[0].strip():
         count = "no" if not locations or not locations[0].strip() else "more than one"
-        raise FetchError("redirect", f"the page points elsewhere, but gives {count} address")
+        raise FetchError("redirect", f"the page redirects, but gives {count} address")
     location = _quote(locations[0].strip(" \t"))
     if not location.isprintable():  # the library would remove control characters silently
-        raise FetchError("redirect", "the page points to an address with control characters")
+        raise FetchError("redirect", "the page redirects to an address with control characters")
     try:
         return address.rebuild(urllib.parse.urljoin(url, location))
     except AddressError as error:
-        raise FetchError("redirect", f"the page points to an address that is not followed: {error}") from None
+        raise FetchError(
+            "redirect", f"the page redirects to an address that Tidings does not follow: {error}"
+        ) from None
     except ValueError:
-        raise FetchError("redirect", "the page points to something that is no address") from None
+        raise FetchError("redirect", "the page redirects to something that is not an address") from None
 
 
 def refresh(url: str, headers: Headers, *, body: bytes) -> str:
@@ -117,15 +119,13 @@ def refuse_downgrade(source: str, destination: str, headers: RequestHeaders, *, 
     """
     leaves = source.startswith("https:") and destination.startswith("http:")
     if leaves and (private or not all(is_harmless(*header) for header in headers)):
-        raise FetchError(
-            "redirect", "the page points from https to http, where what is sent with it could be read by anybody"
-        )
+        raise FetchError("redirect", "the page redirects from https to http, where anybody could read the request")
 
 
 def refuse_unnamed(destination: str, origins: frozenset[str] | None) -> None:
     """Raise `FetchError` if a fetch would leave its allowed origins (None: any)."""
     if origins is not None and (origin := address.parse(destination).origin) not in origins:
-        raise FetchError("redirect", f"it leads on to {origin}, which the sentinel does not name")
+        raise FetchError("redirect", f"it redirects to {origin}, which the sentinel does not name")
 
 
 def refuse_to_carry(destination: str, *, first: str) -> None:
@@ -133,7 +133,9 @@ def refuse_to_carry(destination: str, *, first: str) -> None:
     (307, 308).
     """
     if not is_at_home(destination, first=first):
-        raise FetchError("redirect", "the page points to another site, to which its method and body are not carried")
+        raise FetchError(
+            "redirect", "the page redirects to another site; Tidings does not send its method and body there"
+        )
 
 
 def _quote(location: str) -> str:
@@ -261,6 +263,6 @@ def target_of(url: str) -> DialTarget:
     built = URL(parts.url, encoded=True)
     bare = parts.host.strip("[]")
     if built.raw_host != bare or built.port != parts.port:
-        raise FetchError("address", f"programs do not agree on what the host of {parts.origin} is")
+        raise FetchError("address", f"programs read different hosts from {parts.origin}")
     literal = bare if parts.host[0] == "[" or address.is_ipv4(bare) else ""
     return DialTarget(built, address.host_of(parts.url), bare, literal)

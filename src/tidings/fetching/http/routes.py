@@ -98,9 +98,7 @@ class Routes:
         try:
             parts = address.parse(f"{scheme}://{place}/")
         except AddressError:  # its text may show a secret
-            message = (
-                "the proxy is no address that can be used; write http://HOST:PORT, or http://USER:PASSWORD@HOST:PORT"
-            )
+            message = "the proxy has no usable address; write http://HOST:PORT, or http://USER:PASSWORD@HOST:PORT"
             raise FetchError("request", message) from None
         bare = parts.host.strip("[]")
         is_literal = parts.host[0] == "[" or address.is_ipv4(bare)
@@ -110,7 +108,7 @@ class Routes:
         user, _, password = (unquote(part) for part in login.partition(":"))
         name = f"the proxy {bare}"
         if ":" in user:
-            raise FetchError("request", f"the user name for {name} has a colon, which no login can have")
+            raise FetchError("request", f"the user name for {name} has a colon, which is not allowed in a login")
         basic = Secret(aiohttp.encode_basic_auth(user, password)) if at else None
         return Route(tls, URL(parts.origin, encoded=True), basic, name)
 

@@ -46,7 +46,7 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "OPTIONS", "QUERY")
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}")
 _SECRET = re.compile(r"[A-Za-z_][\w.\-]{0,99}")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_UNTIL_SET = "pages that need it are in error until it is"
+_UNTIL_SET = "pages that need it are in error until you set it"
 _KEY = re.compile(r"(?:(?:Control|Shift|Alt|Meta)\+){0,3}(?:[A-Z][A-Za-z]{1,15}\d{0,2}|[!-~])")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
@@ -56,7 +56,7 @@ def read_method(node: Node, clause: Clause) -> str:
     token = _last(node)
     method = unquote(token).upper()
     if method not in METHODS:
-        raise clause.fail(token.start_pos, "E41", f"{token[:40]} brings no page", expected=", ".join(METHODS))
+        raise clause.fail(token.start_pos, "E41", f"{token[:40]} fetches no page", expected=", ".join(METHODS))
     return method
 
 
@@ -64,7 +64,7 @@ def check_header_name(name: Token, clause: Clause) -> str:
     """Return the name of a header. Raise `FaultFoundError` (E41) for an invalid one."""
     text = unquote(name)
     if not _NAME.fullmatch(text):
-        message = f"{name[:40]} is no header name"
+        message = f"{name[:40]} is not a header name"
         raise clause.fail(name.start_pos, "E41", message, expected="letters, digits and -")
     return text
 
@@ -75,7 +75,7 @@ def read_header(node: Node, clause: Clause) -> Header:
     value = _value(node, clause)
     if not value.is_secret and (_CONTROL.search(value.text) or not value.text.isascii()):
         message = f"the value of header {text} has a line end, control or non-ASCII character"
-        raise clause.fail(_last(node).start_pos, "E41", message, hint="take it out")
+        raise clause.fail(_last(node).start_pos, "E41", message, hint="remove it")
     return Header(text, value)
 
 
@@ -90,7 +90,7 @@ def read_login(node: Node, clause: Clause) -> Login:
     url = _of_form(cast("Token", parts["page_of_form"].children[0]), clause)
     user = _value(parts["user"], clause)
     if not user.text or _CONTROL.search(user.text):
-        raise clause.fail(last(parts["user"]).start_pos, "E41", "this is no user's name")
+        raise clause.fail(last(parts["user"]).start_pos, "E41", "this is not a user's name")
     at = next(i for i, child in enumerate(node.children) if isinstance(child, Token) and child.type == "SECRET")
     password = read_secret_name(cast("Token", node.children[at + 1]), clause, without=_UNTIL_SET)
     success = ""
@@ -98,7 +98,7 @@ def read_login(node: Node, clause: Clause) -> Login:
         selector = read_selector(cast("Node", parts["success"].children[1]), clause)
         if selector.language != "css":
             place = first(cast("Node", parts["success"].children[1])).start_pos
-            raise clause.fail(place, "E41", "a login is known by a css selector", expected='success css "…"')
+            raise clause.fail(place, "E41", "a login is recognised by a css selector", expected='success css "…"')
         success = selector.text
     texts = cast("list[Token]", parts["via"].children[1:]) if "via" in parts else []
     return Login(url, user, password, success, tuple(_of_form(text, clause) for text in texts))
@@ -110,7 +110,7 @@ def _of_form(text: Token, clause: Clause) -> str:
     if not check_address(clause.report, text.start_pos or 0, url):
         raise FaultFoundError
     if not url.lower().startswith("https:") and urlsplit(url).hostname not in _LOOPBACK:
-        message = "a password goes over https only"
+        message = "a password is sent by https only"
         raise clause.fail(text.start_pos, "E22", message, expected="https://")
     return url
 
@@ -126,8 +126,10 @@ def read_proxy(node: Node, clause: Clause) -> Value:
         if scheme.lower() not in {"http", "https"}:
             raise clause.fail(last.start_pos, "E22", f'cannot ask a "{scheme}:" proxy', expected="http:// or https://")
         if "@" in rest.partition("/")[0]:
-            message = "a proxy's address holds no password"
-            raise clause.fail(last.start_pos, "E41", message, hint='keep the whole address: Proxy secret "NAME"')
+            message = "a proxy's address cannot contain a password"
+            raise clause.fail(
+                last.start_pos, "E41", message, hint='store the whole address as a secret: Proxy secret "NAME"'
+            )
     message = (
         "the proxy resolves names and must itself refuse private networks: Tidings checks only the proxy's own address"
     )
@@ -159,7 +161,7 @@ def read_frames(node: Node, clause: Clause) -> int:
     """Return how deep frames are followed: 1 is the page alone, 2 the page and its frames."""
     number = _last(node)
     if number not in {"1", "2"}:
-        hint = "Frames 2 is the page with its frames and iframes, Frames 1 the page alone"
+        hint = "Frames 2 watches the page with its frames and iframes, Frames 1 the page alone"
         raise clause.fail(number.start_pos, "E41", f"Frames {number[:20]} makes no sense", expected="1 or 2", hint=hint)
     return int(number)
 
@@ -186,13 +188,13 @@ def _step(node: Node, clause: Clause) -> BrowserStep:
         words = [child.type.lower() for child in parts["spot"].children if isinstance(child, Token)]
         language, place = words[0] if len(words) > 1 else "css", unquote(text)
         if not place.strip() or _CONTROL.search(place):
-            raise clause.fail(text.start_pos, "E41", "this names no place of a page", hint=f'{verb} css "#more"')
+            raise clause.fail(text.start_pos, "E41", "this is not a place on a page", hint=f'{verb} css "#more"')
     if verb in {"fill", "select"}:
         return BrowserStep(verb, language, place, _value(node, clause))
     if verb == "press":
         key = next(child for child in node.children if isinstance(child, Token) and child.type == "STRING")
         if not _KEY.fullmatch(unquote(key)):
-            raise clause.fail(key.start_pos, "E41", f"{key[:40]} is no key", expected='such as "Enter" or "Tab"')
+            raise clause.fail(key.start_pos, "E41", f"{key[:40]} is not a key", expected='such as "Enter" or "Tab"')
         return BrowserStep(verb, language, place, Value(unquote(key)))
     if verb == "wait" and "duration" in parts:
         duration = read_positive_duration(parts["duration"], clause)
@@ -211,7 +213,7 @@ def read_robots(node: Node, clause: Clause) -> str:
         raise clause.fail(
             token.start_pos, "E41", "there is no reason", hint='Robots ignored because "this site is mine"'
         )
-    message = "robots.txt is not obeyed on these pages; the reason stands in each poll's record"
+    message = "robots.txt is not obeyed on these pages; the reason is stored with each check"
     clause.report.warn(cast("Token", node.children[0]).start_pos or 0, "W15", message, hint="only on sites of your own")
     return reason
 
@@ -231,7 +233,7 @@ def read_secret_name(token: Token, clause: Clause, *, without: str) -> str:
     """
     text = unquote(token)
     if not _SECRET.fullmatch(text):
-        message = f"{token[:40]} is no name of a secret"
+        message = f"{token[:40]} is not the name of a secret"
         raise clause.fail(
             token.start_pos, "E41", message, expected="a name such as api-token", hint="tidings secret list"
         )

@@ -188,5 +188,5 @@ def read_positive_duration(node: Node, clause: Clause) -> Duration:
     duration = read_duration(node, clause)
     if duration <= 0:
         number, unit = cast("list[Token]", node.children)
-        raise clause.fail(number.start_pos, "E05", f'"{number} {unit}" is no time at all', expected="more than 0 s")
+        raise clause.fail(number.start_pos, "E05", f'"{number} {unit}" has no length', expected="more than 0 s")
     return duration

@@ -81,7 +81,7 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
     word, parts, types = first(node), parts_of(node), word_types(node)
     if "PAGE" in types:
         if kind in _ANSWERS:
-            message = f"{kind} is no text of the page: nobody reads the page for it"
+            message = f"{kind} is not text of the page, and is checked without reading the page"
             raise clause.fail(word.start_pos, "E28", message, hint=f"leave out page …, or monitor {kind} by itself")
         return Condition("page lacks" if "LACKS" in types else "page has", text=_read_search_text(node, clause))
     if "NEVER_SEEN" in types:
@@ -107,9 +107,9 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
 
 def _never_seen(kind: str, word: Token, clause: Clause) -> Condition:
     if kind not in _KNOWN_AGAIN:
-        message = f"{kind} has no things that are known again"
+        message = f"{kind} has no entries that can be recognised"
         if kind == "any":
-            message = "any change is of words, links and images"
+            message = "any change covers words, links and images"
         hint = "Monitor all words never seen before, or links, images, items, table, list, regex"
         raise clause.fail(word.start_pos, "E28", message, hint=hint)
     return Condition("never seen")
@@ -119,7 +119,7 @@ def _extreme(said: str, kind: str, node: Node, clause: Clause) -> Condition:
     """Return the condition that a number is the lowest or highest of a page's stored ones."""
     word = first(node)
     if kind == "header":
-        message = f'"{word}" asks for values of before, and none are kept of a header'
+        message = f'"{word}" needs earlier values, and a header has none'
         raise clause.fail(word.start_pos, "E28", message, hint="header … where value < 100")
     _check_fits(said, word, kind, clause)
     duration = parts_of(node).get("duration")
@@ -184,5 +184,5 @@ def _check_number(measure: str, token: Token, number: float, clause: Clause, *, 
 def _read_search_text(node: Node, clause: Clause) -> str:
     text = " ".join(unquote(last(node)).split())
     if not text:
-        raise clause.fail(last(node).start_pos, "E07", "there is nothing to look for", hint='contains "oil"')
+        raise clause.fail(last(node).start_pos, "E07", "there is nothing to search for", hint='contains "oil"')
     return text

@@ -51,7 +51,7 @@ def read_monitor(node: Node, sentinel: Token, clause: Clause) -> Meaning:
     word, expression, *rest = cast("list[Any]", node.children)
     meaning = _expression(expression, clause, 0)
     if never_fires(meaning):
-        message = "a sentinel that is only NOT can never be triggered"
+        message = "a sentinel that consists only of NOT can never report anything"
         raise clause.fail(sentinel.start_pos, "E26", message, hint="Monitor any change AND NOT images")
     within = None
     if isinstance(rest[0] if rest else None, Token):
@@ -157,12 +157,12 @@ def _change(node: Node, clause: Clause) -> Interest:
             case _:
                 given["where"] = read_conditions(str(kind.data), detail, clause)
     if given.get("direction") == "updated" and kind.data in _NEVER_UPDATED:
-        message = f"{kind.data} are inserted or deleted, never updated: this is never reported"
-        hint = "write inserted or deleted, or nothing to hear of both"
+        message = f"{kind.data} are inserted or deleted, never updated: this condition never holds"
+        hint = "write inserted or deleted, or neither to be notified of both"
         clause.warn(first(kind).start_pos, "W13", message, hint=hint)
     if kind.data in _ONLY_UPDATED and given.get("direction") in {"inserted", "deleted"}:
-        message = f"{kind.data} is updated, never {given['direction']}: this is never reported"
-        hint = "write updated, or nothing; a page that says none any more is reported as such"
+        message = f"{kind.data} is updated, never {given['direction']}: this condition never holds"
+        hint = "write updated, or nothing; a page that stops giving one is reported"
         clause.warn(first(kind).start_pos, "W13", message, hint=hint)
     return Interest(str(kind.data), **given)
 
@@ -172,7 +172,7 @@ def _listing(word: Token, clause: Clause) -> str:
     is none.
     """
     if clause.names is not None and LISTING not in clause.names:
-        message = "only a collection has pages that come and go"
+        message = "only a collection has pages that appear and disappear"
         hint = "Create Collection NAME Using URL, or Monitor links"
         raise clause.fail(word.start_pos, "E27", message, hint=hint)
     return LISTING
@@ -205,7 +205,7 @@ def _doubt(term: str, offset: int | None, clause: Clause) -> None:
 
     words = tokens_of(term)
     if not words:
-        message = f'"{term}" has no letter or digit and will never be found'
+        message = f'"{term}" has no letter or digit and can never be found'
         clause.warn(offset, "W3", message, hint="write a word of the page")
     elif len(words) == 1 and words[0] != unicodedata.normalize("NFC", term):
         message = f'"{term}" is searched for as the word "{words[0]}"'
@@ -225,7 +225,7 @@ def _header(node: Node, clause: Clause) -> Mapping[str, Any]:
     token = last(node)
     name = check_header_name(token, clause)
     if name.lower() in SECRET_HEADERS:
-        message = f"{name} may hold a secret, and is never kept"
+        message = f"{name} may contain a secret, and is never stored"
         raise clause.fail(token.start_pos, "E41", message, hint='for example header "Last-Modified"')
     if name.lower() in _AT_EACH_LOOK and not clause.is_stored:
         clause.warn(token.start_pos, "W13", f"{name} differs at each check: this reports the checks, not the page")

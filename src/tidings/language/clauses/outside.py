@@ -53,18 +53,20 @@ def _source(node: Node, clause: Clause) -> EventSource:
 def _check_path(text: Token, clause: Clause) -> None:
     path = unquote(text)
     if not path.startswith("/") or ".." in path.split("/") or not path.isprintable():
-        raise clause.fail(text.start_pos, "E47", f'"{path[:60]}" is no whole path', expected='"/srv/report.csv"')
+        raise clause.fail(text.start_pos, "E47", f'"{path[:60]}"is not a complete path', expected='"/srv/report.csv"')
 
 
 def check_words(texts: list[Token], clause: Clause) -> None:
     """Raise `FaultFoundError` (E47) unless the texts are the words of a command."""
     program = unquote(texts[0])
     if not program or "\0" in "".join(texts):
-        raise clause.fail(texts[0].start_pos, "E47", "a command begins with its program", expected='"/usr/bin/uptime"')
+        raise clause.fail(
+            texts[0].start_pos, "E47", "a command must begin with its program", expected='"/usr/bin/uptime"'
+        )
     if len(texts) == 1 and any(letter.isspace() for letter in program):
         quoted = " ".join(f'"{word}"' for word in program.split())
-        hint = f"no shell reads it: each word is a text of its own, {quoted}"
-        raise clause.fail(texts[0].start_pos, "E47", f'no program is called "{program[:60]}"', hint=hint)
+        hint = f"the command does not run in a shell: write each word as a text of its own, {quoted}"
+        raise clause.fail(texts[0].start_pos, "E47", f'there is no program "{program[:60]}"', hint=hint)
     if len(texts) > MOST_WORDS:
         message = f"a command has at most {MOST_WORDS} words"
         raise clause.fail(texts[MOST_WORDS].start_pos, "E47", message, hint="put them into a script")
@@ -78,6 +80,6 @@ def _check_drop(name: Token, clause: Clause) -> None:
         raise clause.fail(name.start_pos, "E20", f'there is no event "{name}"', hint=events.hint(name))
     if users := events.users(name):
         message = f'the event "{name}" cannot be dropped: {either(users, joint="and")} wait{"s" if len(users) == 1 else ""} for it'
-        hint = f"{'; '.join(f'Drop {user}' for user in users[:3])} first, or alter what waits"
+        hint = f"{'; '.join(f'Drop {user}' for user in users[:3])} first, or alter the sentinels that wait"
         raise clause.fail(name.start_pos, "E46", message, hint=hint)
     events.note_dropped(str(name))

@@ -71,7 +71,7 @@ def _step(node: Node, clause: Clause) -> Transform:
     is_pattern = "REGEX" in word_types(node)
     match = read_pattern(texts[0], clause) if is_pattern else unquote(texts[0])
     if not match:
-        raise clause.fail(texts[0].start_pos, "E07", "there is nothing to look for", hint=f'{word} … "views today"')
+        raise clause.fail(texts[0].start_pos, "E07", "there is nothing to search for", hint=f'{word} … "views today"')
     replacement = unquote(texts[1]) if verb == "replace" else ""
     return Transform(verb, match, is_pattern, replacement)
 
@@ -87,6 +87,6 @@ def read_then(node: Node, clause: Clause) -> Then:
         number = cast("Token", parts["least"].children[1])
         least = read_count(number, clause, "any")
         if least > len(pages):
-            message = f"any {least} of {len(pages)} pages can never be"
+            message = f"any {least} of {len(pages)} pages is impossible"
             raise clause.fail(number.start_pos, "E16", message, expected=f"a whole number from 1 to {len(pages)}")
     return Then(within, pages, least)

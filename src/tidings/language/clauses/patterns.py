@@ -27,7 +27,7 @@ _NOT_IN_RE2: Final = re.compile(
 _NOT_IN_RE2_NAMES: Final = {
     "around": "a look-around",
     "back": "a reference to a group",
-    "atomic": "a group or repetition that gives nothing back",
+    "atomic": "a possessive or atomic group",
     "condition": "a condition",
 }
 
@@ -48,8 +48,8 @@ def read_pattern(token: Token, clause: Clause) -> str:
         message = f"the pattern is large ({program.programsize} steps) and slow on a long page (run under a time limit)"
         clause.warn(token.start_pos, "W4", message, hint="fewer or smaller repetitions {n}")
     if program.fullmatch("") is not None:
-        message = "the pattern matches the empty text too, which is everywhere"
-        clause.warn(token.start_pos, "W16", message, hint="write + instead of *, or name what must be there")
+        message = "the pattern also matches the empty text, which is everywhere"
+        clause.warn(token.start_pos, "W16", message, hint="write + instead of *, or add a text that must be there")
     return pattern
 
 
@@ -72,7 +72,7 @@ def _reason(error: Exception, pattern: str) -> str:
     text = said.decode("utf-8", "replace")
     if found := _NOT_IN_RE2.search(pattern):
         kind = _NOT_IN_RE2_NAMES[found.lastgroup or ""]
-        return f'"{found[0]}" is {kind}, which patterns here do not have (they are RE2: none of them can run away)'
+        return f'"{found[0]}" is {kind}, which RE2 patterns do not have'
     return text.removesuffix(f": {pattern}")
 
 
@@ -115,7 +115,7 @@ def _judge(selector: Selector) -> str:
     if _depth(selector.text) > DEEPEST:
         return f"brackets are nested more than {DEEPEST} deep"
     if not selector.text.strip() or "\x00" in selector.text or not _encodable(selector.text):
-        return "there is nothing that could match"
+        return "the selector is empty"
     return _JUDGES[selector.language](selector.text)
 
 

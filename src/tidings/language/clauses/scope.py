@@ -26,7 +26,7 @@ def read_scope(node: Node, clause: Clause) -> Scope:
         message = f"{len(patterns)} patterns"
         raise clause.fail(tokens[0].start_pos, "E16", message, expected=f"at most {MOST_PATTERNS}")
     if all(pattern.startswith("!") for pattern in patterns):
-        message = "every pattern leaves pages out"
+        message = "every pattern excludes pages"
         raise clause.fail(tokens[0].start_pos, "E16", message, hint='Scope "/*", "!/old/*"')
     return Scope(patterns)
 
@@ -62,7 +62,7 @@ def _read_pattern(token: Token, clause: Clause) -> str:
     pattern = unquote(token).strip()
     place = pattern.removeprefix("!")
     if not place.startswith(("/", "http://", "https://")) or any(c.isspace() for c in place):
-        message = f"{token[:60]} is no pattern of addresses"
-        expected = "a path or an address, with * for any letters"
+        message = f"{token[:60]} is not a pattern of addresses"
+        expected = "a path or an address, with * for any characters"
         raise clause.fail(token.start_pos, "E16", message, expected=expected, hint='Scope "/docs/*"')
     return pattern

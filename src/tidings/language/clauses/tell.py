@@ -89,9 +89,9 @@ def _wording(node: Node, channels: tuple[Channel, ...], clause: Clause) -> Wordi
             place, "E49", f"title and text have more than {LONGEST_WORDING:,} characters", hint="shorten them"
         )
     if not title and not wording.text.strip():
-        raise clause.fail(place, "E49", "there is neither a title nor a text", hint='text "{{diff}}"')
+        raise clause.fail(place, "E49", "there is no title and no text", hint='text "{{diff}}"')
     if silent := [channel.kind for channel in channels if channel.kind in WORDLESS]:
-        message = f"what goes to the {silent[0]} has no words of its own"
+        message = f"what goes to the {silent[0]} cannot have a title or text of its own"
         raise clause.fail(
             place, "E49", message, hint=f"a Notify clause of its own for {silent[0]}, without title and text"
         )
@@ -107,9 +107,9 @@ def _check_placeholders(text: Token, clause: Clause) -> None:
         place = (text.start_pos or 0) + at
         expected = f"one of {', '.join(PLACEHOLDERS)}"
         if name is None:
-            message = f'"{text[at : at + 20]}" is no placeholder'
+            message = f'"{text[at : at + 20]}" is not a placeholder'
             raise clause.fail(
-                place, "E49", message, expected=expected, hint="write {{diff}}; there are no statements here"
+                place, "E49", message, expected=expected, hint="write {{diff}}; a template has no statements"
             )
         hint = did_you_mean(name, PLACEHOLDERS) or "a placeholder is a name; nothing is computed"
         raise clause.fail(place, "E49", f'there is no placeholder "{name[:40]}"', expected=expected, hint=hint)
@@ -119,7 +119,7 @@ def _check_json(text: str, place: Token, clause: Clause) -> None:
     try:
         json.loads(fill(text, {**dict.fromkeys(PLACEHOLDERS, "x"), "changes": "1"}))
     except ValueError as error:
-        message = f"the text begins like JSON and is none: {error}"
+        message = f"the text begins like JSON, but is not valid JSON: {error}"
         hint = r'put placeholders into strings: text "{\"text\": \"{{diff}}\"}"'
         raise clause.fail(place.start_pos, "E49", message, hint=hint) from None
 
@@ -137,12 +137,12 @@ def _channels(node: Node, clause: Clause) -> tuple[Channel, ...]:
 def _channel(node: Node, clause: Clause) -> Channel:
     word, address = first(node), last(node)
     if "SECRET" in word_types(node):
-        name = read_secret_name(address, clause, without="news for it waits until it is")
+        name = read_secret_name(address, clause, without="messages to it wait until it is")
         return Channel("webhook" if word.type == "WEBHOOK" else "apprise", name, is_secret=True)
     match word.type:
         case "EMAIL" | "ADDRESS":
-            message = f"mail to {address} is sent once mail is set up (notify.smtp_host)"
-            clause.warn(word.start_pos, "W10", message, hint="until then: tidings changes, or a webhook")
+            message = f"mail to {address} is not sent until mail is set up (notify.smtp_host)"
+            clause.warn(word.start_pos, "W10", message, hint="until then, use tidings changes or a webhook")
             return Channel("email", str(address))
         case "URL" | "WEBHOOK":
             return _address(word, address, clause)
@@ -150,15 +150,15 @@ def _channel(node: Node, clause: Clause) -> Channel:
             clause.note(word.lower(), word.start_pos)
             return Channel(word.lower())
     if word.lower() == "none":
-        hint = "Notify by dashboard: shown, sent to nobody"
+        hint = "Notify by dashboard: changes are shown, and no message is sent"
         raise clause.fail(word.start_pos, "E03", f'found "{word}"', expected="a channel", hint=hint)
     if word.lower() in {"daily", "hourly", "weekly", "immediately", "instantly"}:
-        hint = f"say whom first: Notify by email you@example.org {word.lower()}"
-        raise clause.fail(word.start_pos, "E15", f'"{word}" is no channel', hint=hint)
+        hint = f"name a receiver first: Notify by email you@example.org {word.lower()}"
+        raise clause.fail(word.start_pos, "E15", f'"{word}" is not a channel', hint=hint)
     hint = _SERVICES.get(word.lower()) or did_you_mean(word, CHANNELS)
     hint = f"write Notify by {hint}" if "mean" not in hint and hint else hint
     hint = hint or "give an Apprise or https:// address instead, for example tgram://bot/chat"
-    raise clause.fail(word.start_pos, "E15", f'"{word}" has no channel here', hint=hint)
+    raise clause.fail(word.start_pos, "E15", f'"{word}" is not available as a channel', hint=hint)
 
 
 def _address(word: Token, url: Token, clause: Clause) -> Channel:
@@ -209,7 +209,7 @@ def _often(node: Node, clause: Clause) -> Rate:
 def _interactive(word: Token, channels: tuple[Channel, ...], clause: Clause) -> Rate:
     pushed = next((channel.kind for channel in channels if channel.kind != "dashboard"), None)
     if pushed is not None:
-        message = f"interactive news are looked up on the dashboard, {pushed} cannot wait for that"
+        message = f"interactive works only for the dashboard, not for {pushed}"
         raise clause.fail(word.start_pos, "E15", message, hint="write immediate, or every 1 hour")
     return Rate("interactive")
 
@@ -222,7 +222,7 @@ def read_compare(node: Node, clause: Clause) -> Compare:
         return Compare()
     if word.type == "FIRST":
         return Compare("first")
-    hint = "Compare pairwise compares neighbours"
+    hint = "Compare pairwise compares each version with the one before"
     n = read_count(cast("Token", node.children[2]), clause, f"Compare {word.lower()}", least=2, hint=hint)
     return Compare(cast("Any", word.lower()), n)
 
@@ -231,10 +231,12 @@ def read_history(node: Node, clause: Clause) -> History:
     """Return which changes are stored: a number of them, or their age."""
     number = cast("Token", node.children[1])
     if "UNIT" not in word_types(node):
-        return History(changes=read_count(number, clause, "ChangeHistory", hint="ChangeHistory 90 day keeps by age"))
+        return History(
+            changes=read_count(number, clause, "ChangeHistory", hint="for an age, write ChangeHistory 90 day")
+        )
     age = measure(number, last(node)) if len(number) <= 20 else LONGEST + 1
     if not 0 < age <= LONGEST:
-        message = f'"{number[:20]} {last(node)}" is no age'
+        message = f'"{number[:20]} {last(node)}" is not an age'
         raise clause.fail(number.start_pos, "E05", message, expected="more than 0 s, at most 100 years")
     return History(age=age)
 

@@ -137,7 +137,7 @@ def _slack(node: Node | None, interval: Duration | None, clause: Clause) -> Dura
     slack = read_duration(cast("Node", node.children[1]), clause)
     if interval is not None and slack > interval:
         message = f"slack {spell_duration(slack)} is longer than the interval of {spell_duration(interval)}"
-        hint = "the next check would be due before this one"
+        hint = "otherwise otherwise the next check would be due before this one"
         raise clause.fail(first(node).start_pos, "E14", message, hint=hint)
     return slack
 
@@ -170,7 +170,7 @@ def read_times(node: Node, clause: Clause) -> list[Clock]:
         if isinstance(token, Token) and token.type == "CLOCK":
             clock = 0 if token == MIDNIGHT else read_clock(token)
             if clock is None:
-                raise clause.fail(token.start_pos, "E08", f'"{token}" is no time of day', expected="00:00 to 23:59")
+                raise clause.fail(token.start_pos, "E08", f'"{token}" is not a time of day', expected="00:00 to 23:59")
             times.append(clock)
     return times
 
@@ -184,7 +184,7 @@ def read_span_of_day(node: Node, clause: Clause, what: str) -> tuple[Clock, Cloc
             cast("Token", sign).start_pos, "E03", 'found "+"', expected=f'"to": {clocks[0]} to {clocks[1]}'
         )
     if begin == end and not (begin == 0 and clocks[1] == MIDNIGHT):
-        message = f"{what} from a time to the same time is no time at all"
+        message = f"{what} from a time to the same time has no length"
         raise clause.fail(clocks[1].start_pos, "E14", message, hint="08:00 to 18:00, or over midnight 20:00 to 07:00")
     return begin, end
 
@@ -218,7 +218,7 @@ def read_point(node: Node, clause: Clause) -> Point:
     if "happening" in parts:
         name = read_event_name(parts["happening"], clause)
         if offset < 0:
-            message = f"nobody knows when event({name}) comes, so there is no time before it"
+            message = f"a time before event({name}) is impossible, because nobody knows when the event happens"
             raise clause.fail(word.start_pos, "E34", message, hint=f"event({name}) without a minus")
         return Point("event", offset, event=name)
     if word.type == "NOW":

@@ -293,7 +293,7 @@ _RULES: tuple[Callable[[_Scene], bool], ...] = (
 
 def write_reserved_message(name: str) -> str:
     """Return the message of E04."""
-    return f'"{name}" is a word of the language and cannot be a name'
+    return f'"{name}" is a keyword of the language and cannot be a name'
 
 
 def _spell(terminals: frozenset[str]) -> list[str]:

@@ -51,7 +51,7 @@ def _expression(node: Node) -> Segments:
     found = fields(node, ("or", "and", "not", *_TYPED))
     joints = [name for name in ("or", "and", "not") if name in found]
     if joints and len(found.keys() - {"within", "for at least"}) > 1:
-        raise FormError(node, "E45", f'"{joints[0]}" stands alone', hint="put the others into its list")
+        raise FormError(node, "E45", f'"{joints[0]}" has only one part', hint="put the other parts into its list")
     match joints:
         case ["not"]:
             yield "NOT ("
@@ -296,7 +296,7 @@ def _channels(node: Node) -> Segments:
         found = fields(channel, ("webhook", "secret"))
         if len(found) != 1:
             raise FormError(
-                channel, "E45", "a channel is one thing", expected="{secret: NAME} or {webhook: {secret: NAME}}"
+                channel, "E45", "a channel has one key", expected="{secret: NAME} or {webhook: {secret: NAME}}"
             )
         if "webhook" in found and is_mapping(found["webhook"]):
             yield "webhook "

@@ -174,11 +174,11 @@ def _compose(text: str) -> Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = ScalarNode("", "", mark) if mark is not None else nowhere
-        raise FormError(place, "E43", f"this is no YAML: {error.problem or error.context}") from error
+        raise FormError(place, "E43", f"this is not YAML: {error.problem or error.context}") from error
     except (yaml.YAMLError, ValueError) as error:
-        raise FormError(nowhere, "E43", f"this is no YAML: {str(error).partition(chr(10))[0]}") from error
+        raise FormError(nowhere, "E43", f"this is not YAML: {str(error).partition(chr(10))[0]}") from error
     except RecursionError as error:
-        raise FormError(nowhere, "E43", "this is no YAML: it is nested too deeply") from error
+        raise FormError(nowhere, "E43", "this is not YAML: it is nested too deeply") from error
     if root is not None:
         _check_tree(root, set(), 0)
     return root
@@ -187,9 +187,11 @@ def _compose(text: str) -> Node | None:
 def _check_tree(node: Node, seen: set[int], depth: int) -> None:
     """Raise `FormError` for a node in two places: a kilobyte of text could mean gigabytes."""
     if id(node) in seen:
-        raise FormError(node, "E43", "anchors and aliases are not taken", hint="Defaults say what many sentinels share")
+        raise FormError(
+            node, "E43", "anchors and aliases are not accepted", hint="use Defaults for what many sentinels share"
+        )
     if depth > DEEPEST:
-        raise FormError(node, "E43", "this is no YAML: it is nested too deeply")
+        raise FormError(node, "E43", "this is not YAML: it is nested too deeply")
     seen.add(id(node))
     if isinstance(node.value, list):
         for member in node.value:
@@ -265,11 +267,11 @@ def _head(node: Node) -> tuple[Segments, Mapping[str, Node], str]:
     rest = {name: value for name, value in found.items() if name in CLAUSES or name in SYNONYMS or name == "header"}
     for key in _PAGES & found.keys():
         if "pages" in found:
-            raise FormError(found[key], "E23", f'"{key}" says what "pages" says', hint="keep one")
+            raise FormError(found[key], "E23", f'"{key}"repeats "pages"', hint="keep one")
         found["pages"] = found.pop(key)
     if "name" not in found and "pages" in found and not found.keys() & set(_VERBS):
         raise FormError(
-            node, "E25", "this has no name", expected="name:", hint=f"write name: {_name_for(found['pages'])}"
+            node, "E25", "this sentinel has no name", expected="name:", hint=f"write name: {_name_for(found['pages'])}"
         )
     verbs = [verb for verb in _VERBS if verb in found]
     if len(verbs) + ("name" in found) != 1:
@@ -277,7 +279,7 @@ def _head(node: Node) -> tuple[Segments, Mapping[str, Node], str]:
     kind = verbs[0] if verbs else "name"
     for key in ("pages", "using", "fresh"):
         if key in found and key not in _TAKES.get(kind, ()):
-            raise FormError(found[key], "E45", f'"{key}" does not go with "{kind}"', hint=f"leave {key} out")
+            raise FormError(found[key], "E45", f'"{key}" cannot be used with "{kind}"', hint=f"leave {key} out")
     if rest and kind not in _WITH_CLAUSES:
         what = "using" if kind == "event" else "a name"
         raise FormError(node, "E45", f"{kind} takes {what} and nothing else")
@@ -323,7 +325,7 @@ def _list_pages(pages: Node) -> Segments:
             continue
         parts = fields(page, ("url", "command", "as"))
         if ("url" in parts) == ("command" in parts):
-            raise FormError(page, "E25", "a page is one thing", expected="url: or command:")
+            raise FormError(page, "E25", "a page has one key", expected="url: or command:")
         if "url" in parts:
             yield scalar(parts["url"])
         else:
@@ -338,14 +340,14 @@ def _event(node: Node, found: Mapping[str, Node]) -> Segments:
     yield scalar(found["event"])
     yield " Using "
     if "using" not in found:
-        raise FormError(node, "E25", "an event comes from somewhere", expected="using:", hint="using: webhook")
+        raise FormError(node, "E25", "an event needs a source", expected="using:", hint="using: webhook")
     source = found["using"]
     if not is_mapping(source):
         yield scalar(source)
         return
     parts = fields(source, ("file", "command", "every"))
     if ("file" in parts) == ("command" in parts):
-        raise FormError(source, "E25", "an event comes from one thing", expected="file: or command:")
+        raise FormError(source, "E25", "an event has one source", expected="file: or command:")
     for origin in parts.keys() - {"every"}:
         yield from _words(origin, parts[origin])
     if "every" in parts:

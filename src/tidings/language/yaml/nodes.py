@@ -38,7 +38,7 @@ def string(node: Node) -> Segment:
     """Return a text quoted by the language. Raise `FormError` (E45) if it has several lines."""
     text, _ = scalar(node)
     if "\n" in text:  # the sentence form accepts everything else, too
-        raise FormError(node, "E45", "a text of the language stands on one line", hint="leave line ends out")
+        raise FormError(node, "E45", "a text of the language must be on one line", hint="remove the line ends")
     return quote(text), node
 
 
@@ -68,7 +68,9 @@ def list_texts(node: Node) -> Segments:
         return
     for text, member in texts:
         if set(text) & set(',<>"\n'):
-            raise FormError(member, "E45", "a word of a list holds no comma, quote, < or >", hint="list it by itself")
+            raise FormError(
+                member, "E45", "a word in a list cannot contain a comma, quote, < or >", hint="list it separately"
+            )
     yield f"<{', '.join(text for text, _ in texts)}>", node
 
 

@@ -74,10 +74,10 @@ def back_up(
     """
     is_folder = target.is_dir()
     if keep and not is_folder:
-        raise BackupError(f"--keep needs a directory, and {target} is none; `mkdir -p {target}` makes one")
+        raise BackupError(f"--keep needs a directory, and {target} is not one; `mkdir -p {target}` makes one")
     path = _free_name(target, at) if is_folder else target
     if path.exists() and not overwrite:
-        raise BackupError(f"{path} is there already; name another file, or --overwrite")
+        raise BackupError(f"{path} already exists; name another file, or use --overwrite")
     database = open_database(settings, create=False)
     try:
         archive = Archive(settings.data / "blobs", file_bytes=None, chain_length=1)
@@ -103,7 +103,7 @@ def _write(
     try:
         if faults := quick_check(copied):
             raise BackupError(
-                f"the database is damaged, so no backup is made of it: {faults[0]}; `tidings doctor` says more"
+                f"the database is damaged, so no backup is made: {faults[0]}; `tidings doctor` shows details"
             )
         names, installation = sorted(copied.read(versions.files)), copied.read(instance.load).id
     finally:

@@ -154,7 +154,7 @@ class Package:
         except OSError as error:
             raise BackupError(f"{path} cannot be read: {error.strerror or error}") from error
         except tarfile.TarError as error:
-            raise BackupError(f"{path} is no backup of Tidings, which is a tar file: {error}") from error
+            raise BackupError(f"{path} is not a backup of Tidings, which is a tar file: {error}") from error
         try:
             self._found = {header.name: header for header in self._headers()}
             self.manifest = self._read_manifest()
@@ -175,7 +175,7 @@ class Package:
             if target is not None:
                 target.write(chunk)
         if sha256.hexdigest() != self.manifest.members[name].sha256:
-            raise self._make_broken_error(f"{name} is not what was written there")
+            raise self._make_broken_error(f"{name} is damaged")
 
     def content(self, name: str) -> bytes:
         """Return a small member."""
@@ -197,9 +197,9 @@ class Package:
         try:
             for header in self._tar:
                 if not _is_known(header.name):
-                    raise self._make_broken_error(f"it has a member {header.name[:100]!r}, which no backup has")
+                    raise self._make_broken_error(f"it has a member {header.name[:100]!r}, which does not belong there")
                 if not header.isreg() or header.sparse is not None or header.pax_headers:
-                    raise self._make_broken_error(f"{header.name} is no plain file")
+                    raise self._make_broken_error(f"{header.name} is not a plain file")
                 if header.name in seen:
                     raise self._make_broken_error(f"it has {header.name} twice")
                 if MANIFEST in seen:
@@ -212,9 +212,7 @@ class Package:
     def _read_manifest(self) -> Manifest:
         header = self._found.pop(MANIFEST, None)
         if header is None:
-            raise self._make_broken_error(
-                "it has no list of its members at its end: it was not written to its end, or is no backup"
-            )
+            raise self._make_broken_error("it has no list of its members at its end: it is incomplete, or not a backup")
         if header.size > MOST_MANIFEST:
             raise self._make_broken_error("the list of its members is too large")
         source = self._tar.extractfile(header)
@@ -239,7 +237,7 @@ class Package:
 
     def _make_broken_error(self, what: str) -> BackupError:
         return BackupError(
-            f"{self.path} is no whole backup of Tidings: {what}. Nothing was changed; try another backup"
+            f"{self.path} is not a complete backup of Tidings: {what}. Nothing was changed; try another backup"
         )
 
 
@@ -251,7 +249,7 @@ def _manifest(record: dict[str, Any]) -> Manifest:
     if record["format"] != FORMAT:
         raise ValueError("it is of another program")
     if record["version"] != FORMAT_VERSION:
-        raise ValueError(f"it is of format {record['version']}, this Tidings knows {FORMAT_VERSION}; upgrade it")
+        raise ValueError(f"it is of format {record['version']}, this Tidings knows {FORMAT_VERSION}; upgrade Tidings")
     members = {str(name): PackageMember(int(size), str(sha256)) for name, (size, sha256) in record["members"].items()}
     return Manifest(
         str(record["tidings"]), str(record["schema"]), str(record["installation"]), int(record["at"]), members
@@ -287,14 +285,14 @@ def unlock(content: bytes, passphrase: Secret) -> dict[str, bytes]:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     if not content.startswith(_MAGIC):
-        raise BackupError("the secrets of this backup are in a form that this Tidings does not know; upgrade it")
+        raise BackupError("the secrets of this backup have an unknown format; upgrade Tidings")
     rest = content[len(_MAGIC) :]
     salt, nonce, ciphertext = rest[:_SALT], rest[_SALT : _SALT + _NONCE], rest[_SALT + _NONCE :]
     try:
         plain = AESGCM(_key(passphrase, salt)).decrypt(nonce, ciphertext, _MAGIC)
     except (InvalidTag, ValueError) as error:
         raise BackupError(
-            "this passphrase does not open the secrets of the backup; --without-secrets restores the rest"
+            "the passphrase is wrong for the secrets of this backup; --without-secrets restores the rest"
         ) from error
     held = json.loads(plain)
     return {name: base64.b64decode(held[name]) for name in FILES if name in held}

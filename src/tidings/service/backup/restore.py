@@ -118,7 +118,7 @@ def _give_back(package: Package, database: Database, where: Path) -> None:
             raise BackupError(f"{package.path}: {error}") from error
 
 
-PAUSED: Final = "put back from a backup, and reaches this machine or its network"
+PAUSED: Final = "restored from a backup, and uses this machine or its network"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def restore(
     finish(data)
     with contextlib.closing(Package(path)) as package:
         if has_been_used(data) and not replace:
-            raise BackupError(f"{data} has data; --replace puts that aside first, --data DIR names another directory")
+            raise BackupError(f"{data} has data; --replace moves it aside first, --data DIR names another directory")
         lock = PollerLock(data)
         if not lock.acquire():
             raise PollerBusyError(f"a Tidings (process {lock.holder()}) runs on {data}; stop it, then restore")
@@ -243,7 +243,7 @@ def _begin_anew(connection: Connection, *, at: Instant, trust: bool) -> tuple[tu
             paused.append(row.name)
     sources = [row.name for row in outside.listing(connection) if row.due_at is not None]
     for name in sources:
-        outside.pause(connection, name, why="it was put back from a backup: drop it and add it again")
+        outside.pause(connection, name, why="it was restored from a backup: drop it and add it again")
     return tuple(paused), tuple(sources)
 
 

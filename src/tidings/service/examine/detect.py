@@ -246,7 +246,7 @@ def _summary(found: Found) -> str:
     if found.reference:
         return summary(found.change)
     values = (f'{row.kind} "{row.object}"' for row in found.change.objects)
-    return f"{', '.join(values)}: already so at the first check"
+    return f"{', '.join(values)} (already true at the first check)"
 
 
 def _values(look: PolledVersion, examination: Examination) -> Iterator[ValueRow]:

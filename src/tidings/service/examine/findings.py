@@ -48,7 +48,7 @@ KEPT_HEADERS: Final = (
     "content-language",
     "x-robots-tag",
 )
-EMPTY_NOW: Final = "the page is empty now: what comes is a change from nothing"
+EMPTY_NOW: Final = "the page is empty now; content that comes later is a change"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,7 +162,7 @@ def _settle(row: ChangeRow, mask: str, at: Instant) -> ChangeRow:
         row,
         id=hashlib.sha256(f"{row.id}\x00{mask}\x00{at}".encode()).hexdigest()[:32],
         found=found,
-        summary=f"{summary(found)} (left out as noise at first, it has stayed since)",
+        summary=f"{summary(found)} (ignored as noise at first, but unchanged since then)",
         quiet=False,
         noise=False,
         polled_at=at,

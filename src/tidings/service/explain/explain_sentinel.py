@@ -146,7 +146,7 @@ def list_polls(
             memory = known.get(page.page_id, {})
             at, why, every = _look(asker, page, memory, (turns or {}).get(page.page_id))
             if at is not None and end is not None and at >= end:
-                at, why = None, f"none: it ends before that ({why})"
+                at, why = None, f"none, because the sentinel ends before that ({why})"
             yield Prospect("look", at, why, page.given, page.page_id, every, is_fixed)
 
 
@@ -175,9 +175,9 @@ def _look(
     fetch = WHEN_NEEDED if is_only_shown else sentinel.fetch
     every = None if is_only_shown and page.taken else _every(fetch, learned, asker.settings)
     if asker.row.state == "disabled":
-        return None, f"paused: tidings enable {asker.row.name} goes on", every
+        return None, f"paused: tidings enable {asker.row.name} continues it", every
     if is_only_shown and page.taken:
-        return None, "when Then says so", every
+        return None, "when Then needs it", every
     return *_next(asker, page, fetch, learned, turn), every
 
 
@@ -196,9 +196,9 @@ def _next(
         if not asker.sentinel.during:
             return at, said
         latest = ticks(fetch, asker.row, asker.zone).execution_interval(tick).end
-        return at, f"{said}, moved to where its hours begin" if at > max(latest, least) else said
+        return at, f"{said}, moved to the beginning of its hours" if at > max(latest, least) else said
     if fetch.events and page.checked_at is None:
-        return _open(asker, least), "the first check, for an event to be compared with"
+        return _open(asker, least), "the first check, the baseline for an event"
     if fetch.events and not isinstance(fetch, FetchOnChange):
         return None, f"{said}: or tidings check {name}"
     if not isinstance(fetch, FetchOnChange):
@@ -247,7 +247,7 @@ def _period(fetch: FetchOnChange, learned: Any, settings: Settings) -> tuple[Dur
     if fetch.shortest is not None and fetch.longest is not None:
         period = min(max(period, fetch.shortest), fetch.longest)
     if settings.schedule.policy in BY_TURNS:
-        return period, "in its turn, about every"
+        return period, "in turn, about every"
     return period, "as it changes, about every" if known is not None else "until more is known, about every"
 
 
@@ -264,10 +264,10 @@ def _news(asker: _Asker) -> Iterator[Prospect]:
     for clause in asker.sentinel.notify:
         at = tick_after(clause.rate, asker.now, start=start, zone=asker.zone)
         if at is not None:
-            yield Prospect("news", at, f"{rate_text(clause.rate)}, if there are any")
+            yield Prospect("news", at, f"{rate_text(clause.rate)}, if there are changes")
 
 
 def _why_again(page: Expected) -> str:
     if page.health == "ok":
-        return "checked again: a part of it was not there"
+        return "checked again: a part was missing"
     return f"tried again after {page.kind or page.health}"

@@ -88,7 +88,7 @@ class PageReport:
     def lines(self) -> Iterator[str]:
         """Yield the lines for users."""
         if self.rate is None:
-            yield "how often it changes is not learned yet"
+            yield "its rate of change is not learned yet"
         else:
             bounds = f"{_show_rate(self.low)} to {_show_rate(self.high)} times a day, sure to 95 %"
             yield f"changes {_spell_rate(self.rate)} ({bounds})"
@@ -96,13 +96,13 @@ class PageReport:
             yield self.when
         if (now := self.now) is not None:
             seen = f"half of its changes are seen within {_spell(now.delay)}"
-            yield f"{now.a_day:.3g} checks a day: {seen}, {now.missed:.1%} are hidden by a newer one"
+            yield f"{now.a_day:.3g} checks a day: {seen}, {now.missed:.1%} are missed because of a newer one"
             for pace in self.paces:
                 if not pace.is_now:
                     yield f"    {pace.a_day:.3g} checks a day: within {_spell(pace.delay)}, {pace.missed:.1%} hidden"
             if gain := self.gain():
                 yield gain
-        yield from (f"left out as noise: {one}" for one in self.masked)
+        yield from (f"ignored as noise: {one}" for one in self.masked)
 
     def gain(self) -> str:
         """Return the gain of one more check a day; empty if unknown."""
@@ -111,7 +111,7 @@ class PageReport:
         if now is None or more is None or now.delay - more.delay < MINUTE:
             return ""
         by = "one check" if abs(more.a_day - now.a_day - 1) < 0.01 else f"{more.a_day - now.a_day:.2g} checks"
-        return f"with {by} a day more you would know {_spell(now.delay - more.delay)} sooner"
+        return f"with {by} more a day you would be notified {_spell(now.delay - more.delay)} sooner"
 
     def record(self) -> dict[str, Any]:
         """Return the JSON record; delays in seconds."""

@@ -106,17 +106,17 @@ class Appraisal:
 
     def lines(self) -> list[str]:
         """Return the lines for experts."""
-        made = "the budget makes it" if self.market.binds else "the pace makes it: the budget does not bind"
+        made = "the budget decides it" if self.market.binds else "the pace decides it, not the budget"
         certified = self.why_not if self.certificate is None else f"{self.certificate}, in {self.days:.0f} days"
         return [
             f"price        {self.price:.4g}, floor {self.market.floor:.4g} ({made}); trim {self.trim:.3f}, longest waits × {self.stretch:.3g}"
             + ("; WIC bids in this epoch, which earns more in the model" if self.is_wic else ""),
-            f"budget       {self.budget:,.0f} a day, {self.promised:,.0f} of it promised to fixed intervals; {self.planned:,.0f} planned, {self.spent:,.0f} spent in the last 24 hours",
+            f"budget       {self.budget:,.0f} a day, {self.promised:,.0f} of these for fixed intervals; {self.planned:,.0f} planned, {self.spent:,.0f} spent in the last 24 hours",
             f"certificate  {certified}",
             *(
                 []
                 if self.certificate is None or self.certificate.kept is None
-                else [f"looking back {self.certificate.kept}"]
+                else [f"in the past  {self.certificate.kept}"]
             ),
         ]
 

@@ -169,9 +169,12 @@ class PlanSummary:
             return [f"about {_number(self.asked)} checks a day (the budget allows {self.budget:,.0f}){moves}"]
         slower = self.wished / max(self.asked, 1e-9)
         pace, even = spell_duration(self.pace), round(self.pace * slower / SECOND)
-        asked = f"about {_number(self.asked)} checks a day: what the budget allows ({self.budget:,.0f})"
+        asked = f"about {_number(self.asked)} checks a day, which is the budget ({self.budget:,.0f})"
         wished = f"the pace of {pace} asks for {_number(self.wished)}, so pages wait about {slower:.2g} times as long"
-        moves = f"faster: raise budget.polls_per_day · quieter: from schedule.pace_seconds = {even} on the pace is what limits"
+        moves = (
+            f"faster: raise budget.polls_per_day · quieter: from schedule.pace_seconds = {even} on, the pace is the "
+            "limit"
+        )
         return [f"{asked}; {wished}", moves, *([_too_small(self.stretch)] if self.stretch > 1 else [])]
 
     def record(self) -> dict[str, Any]:
@@ -208,7 +211,7 @@ def summarize_plan(
 def findings(connection: Connection, *, now: Instant) -> Iterator[Finding]:
     """Yield whether the budget limits polls, and whether it is too small for the longest waits."""
     if (priced := get_last_prices(connection, now)) is None:
-        yield ok("budget", "the pace is what limits checks, not the budget")
+        yield ok("budget", "the pace limits the checks, not the budget")
         return
     asked, wished, stretch = priced
     if stretch > 1:
@@ -232,7 +235,7 @@ def get_last_prices(connection: Connection, now: Instant) -> tuple[float, float,
 def _too_small(stretch: float) -> str:
     return (
         "the budget is too small for one check a day of each page:"
-        f" those that hardly change wait up to {stretch:.2g} times as long as they should"
+        f" pages that rarely change wait up to {stretch:.2g} times as long as they should"
     )
 
 
@@ -272,13 +275,13 @@ class BudgetState:
 
     def __str__(self) -> str:
         if self.is_missing:
-            return "is not set up (budget.classes): the budget of all polls pays"
+            return "is not defined (budget.classes); the budget of all checks is used"
         if self.is_spent:
             when = (
                 "never again" if self.at is None else f"again at {(rfc3339(self.at) or '')[:19].replace('T', ' ')} UTC"
             )
-            return f"{self.allows}; spent, it pays {when}"
-        return f"{self.allows}; {math.floor(self.left):,} can be spent now"
+            return f"{self.allows}; it is used up, and allowed {when}"
+        return f"{self.allows}; {math.floor(self.left):,} can be used now"
 
     def record(self) -> dict[str, Any]:
         """Return it as a record."""

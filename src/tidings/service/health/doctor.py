@@ -155,7 +155,7 @@ def explain_refusal(settings: Settings, refusal: Exception | None) -> Finding:
     """Return why the database cannot be opened, and how to fix that."""
     data = settings.data
     if isinstance(refusal, StoreMissingError) and _is_unused(data):
-        return warn("database", f"there is none in {data} yet", "tidings add --url URL")
+        return warn("database", f"{data} has no database yet", "tidings add --url URL")
     mend = put_back(settings)
     match refusal:
         case StoreNewerError():
@@ -163,7 +163,7 @@ def explain_refusal(settings: Settings, refusal: Exception | None) -> Finding:
         case StoreBusyError():
             mend = "tidings doctor  # again; or stop the process that holds it"
         case StoreLostError():
-            mend = "tidings settings store  # store.url; and see that PostgreSQL runs and lets it in"
+            mend = "tidings settings store  # store.url; check that PostgreSQL runs and accepts the connection"
         case StoreMissingError() | StoreDamagedError():
             pass
         case StoreError() | OSError():
@@ -175,13 +175,13 @@ def _spell(error: Exception | None) -> str:
     """Return an error's message; for a foreign error, with its type."""
     if isinstance(error, TidingsError | OSError):
         return str(error)
-    return f"its content makes no sense ({type(error).__name__}: {error})"
+    return f"its content is invalid ({type(error).__name__}: {error})"
 
 
 def put_back(settings: Settings) -> str:
     """Return how to restore a backup in place of the database."""
     if settings.store.url:
-        return "put back the server's own backup: pg_restore --clean --dbname=…"
+        return "restore the server's own backup: pg_restore --clean --dbname=…"
     path = quote(settings.data / "tidings.db")
     return f"with Tidings stopped: cp BACKUP {path} && rm -f {path}-wal {path}-shm"
 
@@ -210,17 +210,17 @@ def _whole(ward: _Ward) -> Iterator[Finding]:
     faults = [fail("quick check", fault, mend) for text in quick_check(ward.database) for fault in text.splitlines()]
     yield from shorten(faults, mend=mend)
     if not faults:
-        yield ok("quick check", "the database finds no fault in itself")
+        yield ok("quick check", "the database found no fault")
 
 
 def _bodies(ward: _Ward) -> Iterator[Finding]:
     kept, named = ward.database.read(_list_bodies)
     lost = [
-        fail("blob", f"the body {sha256} is named and not kept", put_back(ward.settings))
+        fail("blob", f"the body {sha256} is named, but missing", put_back(ward.settings))
         for sha256 in sorted(named - kept.keys())
     ]
     lost += [
-        fail("blob", f"blobs/{b.file} is gone, with the body {b.sha256}", _put_back_blob(ward, b))
+        fail("blob", f"blobs/{b.file} is missing, with the body {b.sha256}", _put_back_blob(ward, b))
         for b in _without_file(ward, kept)
     ]
     files = sum(1 for blob in kept.values() if blob.file is not None)
@@ -306,9 +306,9 @@ def _lease(ward: _Ward) -> Iterator[Finding]:
         yield from _source(ward, "lease")
     else:
         detail = (
-            f"{lease.holder} ended without giving its lease back, which runs until {spell_since(lease.until, ward.now)}"
+            f"{lease.holder} ended without releasing its lease, which lasts until {spell_since(lease.until, ward.now)}"
         )
-        yield warn("lease", detail, "tidings serve  # or `tidings check`: the next poller takes it over")
+        yield warn("lease", detail, "tidings serve  # or `tidings check`: the next process takes it over")
 
 
 def _invariants(ward: _Ward) -> Iterator[Finding]:

@@ -30,7 +30,7 @@ def meaning_of(owner: SentinelRow) -> Sentinel | None:
 
 
 def is_only_shown(sentinel: Sentinel, label: str) -> bool:
-    """Return whether a page is polled again only when Then says so."""
+    """Return whether a page is polled again only when Then needs it."""
     return bool(sentinel.then) and label in composite_parts_of(sentinel).shown
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 RECENT: Final[Duration] = 7 * DAY
 """How long a past interruption is shown."""
 LATE: Final[Duration] = 15 * MINUTE
-"""How long a version may wait while nothing is written to the search index."""
+"""How long a version may wait while the search index cannot be written."""
 SET_CLOCK: Final = "date -u; timedatectl set-ntp true"
 
 
@@ -37,12 +37,12 @@ def clock(reading: HealthReading) -> Iterator[Trouble]:
     """Yield that the machine's clock is wrong, or was."""
     last, newest, now = instants.latest(reading.c), events.newest(reading.c, CLOCK_WRONG), reading.now
     if now < PLAUSIBLE:
-        words = f"the machine's clock says {spell_instant(now)}: nobody has set it since the machine started"
+        words = f"the machine's clock says {spell_instant(now)}: it was not set since the machine started"
         yield Trouble(brief="clock", words=words, mend=SET_CLOCK, severity="fail", is_general=True)
     elif last is not None and last > now + MINUTE:
         words = (
             f"the newest record is from {spell_since(last, now)}: the clock was ahead then, or is behind now."
-            " If it is right now, the next check brings all of that back to now"
+            " If it is right now, the next check brings these times back to now"
         )
         yield Trouble(brief="clock", words=words, mend=SET_CLOCK, is_general=True)
     elif newest is not None and now - newest.at < RECENT:
@@ -65,7 +65,7 @@ def find_search_lag(reading: HealthReading) -> Iterator[Trouble]:
         return
     from tidings.storage.search.index import peek  # few commands need the index
 
-    mend = "tidings search --rebuild  # as the user that runs Tidings; it says what is wrong"
+    mend = "tidings search --rebuild  # as the user that runs Tidings; it shows what is wrong"
     try:
         found = peek(reading.settings.data)
     except StoreBusyError:
@@ -81,7 +81,7 @@ def find_search_lag(reading: HealthReading) -> Iterator[Trouble]:
         return
     many = spell_count(indexed.count_behind(reading.c, *progress), "version")
     since = spell_since(first, reading.now)
-    words = f"{many} cannot be searched, the first from {since}: nothing is written to the search index"
+    words = f"{many} cannot be searched, the first from {since}: the search index cannot be written"
     yield Trouble(brief="search", words=words, mend=mend, since=first)
 
 
@@ -91,8 +91,11 @@ def outages(reading: HealthReading) -> Iterator[Trouble]:
     if found := events.since(reading.c, OUTAGE, now - RECENT + 1):
         last = found[-1]
         lasted = spell_gap(last.at - int(last.data["since"]))
-        words = f"the database was away {spell_count(len(found), 'time')} in the last 7 days, the last time for {lasted} until {spell_since(last.at, now)}: {last.data['reason']}"
-        yield _over("outage", words, "read the log of PostgreSQL; the service goes on by itself", last.at, now)
+        words = (
+            f"the database was unreachable {spell_count(len(found), 'time')} in the last 7 days, the last time for "
+            f"{lasted} until {spell_since(last.at, now)}: {last.data['reason']}"
+        )
+        yield _over("outage", words, "read the log of PostgreSQL; the service continues by itself", last.at, now)
 
 
 def _over(brief: str, words: str, mend: str, at: Instant, now: Instant) -> Trouble:
@@ -114,8 +117,8 @@ def list_silenced(reading: HealthReading) -> Iterator[Trouble]:
             continue
         yield Trouble(
             brief="silenced",
-            words=f"all that {owner.name} would have reported in its last checks was left out as noise, at {spell_since(event.at, reading.now)}",
-            mend=f"tidings mask {owner.name}  # --off MASK lets it be reported",
+            words=f"everything that {owner.name} would have reported in its last checks was ignored as noise, at {spell_since(event.at, reading.now)}",
+            mend=f"tidings mask {owner.name}  # --off MASK reports it again",
             severity="note",
             since=event.at,
             sentinels=(owner.name,),

@@ -89,16 +89,14 @@ def libraries(found: Mapping[str, Version], *, libxml2: Version) -> Iterator[Fin
             faults.append(
                 fail(
                     "library",
-                    f"{name} {spell(found[name])} is older than {spell(floor)}, which closes known holes",
+                    f"{name} {spell(found[name])} is older than {spell(floor)}, which fixes known vulnerabilities",
                     mend,
                 )
             )
     if libxml2 < LIBXML2_FLOOR:
-        detail = (
-            f"lxml uses libxml2 {spell(libxml2)}; from {spell(LIBXML2_FLOOR)} on it bounds what entities may grow to"
-        )
+        detail = f"lxml uses libxml2 {spell(libxml2)}; from {spell(LIBXML2_FLOOR)} on it limits the size of entities"
         faults.append(warn("library", detail, 'python -m pip install --force-reinstall --only-binary lxml "lxml>=6"'))
-    yield from faults or [ok("libraries", f"{len(found) + 1} with known floors, none below")]
+    yield from faults or [ok("libraries", f"{len(found) + 1} with known minimum versions, none older")]
 
 
 def sqlite(version: Version, *, single_writer: bool) -> Finding:
@@ -106,11 +104,14 @@ def sqlite(version: Version, *, single_writer: bool) -> Finding:
     (contracts §2).
     """
     if single_writer:
-        detail = f"{spell(version)} is safe with one writing process only: while one polls, verbs that write are refused; {SAFE_SQLITE} has no such limit"
+        detail = (
+            f"{spell(version)} is safe with only one writing process: while a service runs, commands that write are "
+            f"refused; {SAFE_SQLITE} has no such limit"
+        )
         return warn(
             "sqlite",
             detail,
-            "python -m pip install pysqlite3  # where it has a wheel; else a Python with a newer SQLite",
+            "python -m pip install pysqlite3  # if there is a wheel; otherwise use a Python with a newer SQLite",
         )
     return ok("sqlite", f"{spell(version)}, several processes may write")
 
@@ -122,11 +123,11 @@ def space(data: Path, usage: Callable[[Path], Usage]) -> Finding:
         left = usage(place)
     except OSError as error:
         return warn(
-            "space", f"{place} does not say how much is free: {error.strerror or error}", f"df -h {quote(place)}"
+            "space", f"{place} does not report its free space: {error.strerror or error}", f"df -h {quote(place)}"
         )
     share = left.free / left.total if left.total else 0.0
     detail = f"{spell_bytes(left.free)} free at {place} ({share:.0%})"
-    mend = f"df -h {quote(place)}; make room, or take another directory with --data"
+    mend = f"df -h {quote(place)}; free some space, or use another directory with --data"
     if left.free < LEAST_FREE_BYTES:
         return fail("space", detail, mend)
     if left.free < LOW_FREE_BYTES or share < LOW_FREE_SHARE:
@@ -141,20 +142,23 @@ def lock_holder(data: Path) -> tuple[int | None, Finding]:
         holder = PollerLock(data).holder()
     except OSError as error:
         return None, warn(
-            "lock", f"{path} cannot be opened: {error.strerror or error}", f"ls -l {quote(path)}  # whose is it?"
+            "lock", f"{path} cannot be opened: {error.strerror or error}", f"ls -l {quote(path)}  # who owns it?"
         )
     if holder is None:
-        return None, ok("lock", "free: no process polls now")
+        return None, ok("lock", "free: no process is checking pages")
     if not holder:
-        return holder, ok("lock", "a process is just taking it")
+        return holder, ok("lock", "a process is about to take it")
     if said := PollerLock(data).trouble():
         return holder, fail(
-            "lock", f"process {holder} polls and stands still: {said}", f"df -h {quote(data)}; ls -la {quote(data)}"
+            "lock", f"process {holder} checks pages, but hangs: {said}", f"df -h {quote(data)}; ls -la {quote(data)}"
         )
     if is_alive(holder):
-        return holder, ok("lock", f"process {holder} polls and delivers")
-    detail = f"held, but process {holder}, which took it, is not to be seen: it left a child behind, or runs in another container"
-    return holder, warn("lock", detail, f"fuser -v {quote(path)}  # then stop what it names")
+        return holder, ok("lock", f"process {holder} checks pages and sends messages")
+    detail = (
+        f"locked, but process {holder}, which locked it, is not visible: it left a child process, or runs in another "
+        "container"
+    )
+    return holder, warn("lock", detail, f"fuser -v {quote(path)}  # then stop the named process")
 
 
 def is_alive(pid: int) -> bool:

@@ -70,13 +70,13 @@ class Meter:
             _family(
                 "tidings_polls_total",
                 "counter",
-                "Checks of pages that have ended, by outcome.",
+                "Finished checks, by outcome.",
                 [("", (("outcome", name),), self.polls[name]) for name in outcomes],
             ),
             _family(
                 "tidings_poll_duration_seconds",
                 "histogram",
-                "Time from the charge of a check to its end.",
+                "Time of a check, including the wait for its host.",
                 [
                     *(("_bucket", (("le", le),), count) for le, count in zip(bounds, reached, strict=True)),
                     ("_sum", (), self.seconds),
@@ -86,27 +86,27 @@ class Meter:
             _family(
                 "tidings_changes_total",
                 "counter",
-                "Changes that were found, by change type.",
+                "Found changes, by change type.",
                 [("", (("kind", kind),), count) for kind, count in sorted(self.changes.items())],
             ),
-            _family("tidings_deliveries_total", "counter", "Messages that were taken.", [("", (), self.sent)]),
+            _family("tidings_deliveries_total", "counter", "Messages that receivers accepted.", [("", (), self.sent)]),
             _family(
                 "tidings_delivery_failures_total",
                 "counter",
-                "Attempts to deliver that failed.",
+                "Failed attempts to deliver a message.",
                 [("", (), self.failed)],
             ),
             *(_family(name, "gauge", help_, [("", (), value)]) for name, help_, value in gauges.rows()),
             _family(
                 "tidings_budget_tokens",
                 "gauge",
-                "Requests that may be made at once, by class.",
+                "Requests that the budget allows now, by class.",
                 [("", (("class", name),), level) for name, level in gauges.tokens.items()],
             ),
             _family(
                 "tidings_schedule_price",
                 "gauge",
-                "What a check must be worth to be made; absent if the policy knows no price.",
+                "Minimum value of a check; absent if the policy has no price.",
                 [] if price is None else [("", (), price)],
             ),
             _family("tidings_build_info", "gauge", "The version.", [("", (("version", __version__),), 1)]),
@@ -124,10 +124,10 @@ class Gauges:
 
     def rows(self) -> Iterator[tuple[str, str, int]]:
         """Yield name, help and value of those without labels."""
-        yield "tidings_pages", "Pages that are watched.", self.watching.pages
-        yield "tidings_overdue_pages", "Pages whose check is late by two intervals or more.", self.overdue
-        yield "tidings_pages_in_error", "Pages that cannot be read now.", self.watching.in_error
-        yield "tidings_deliveries_pending", "Messages that wait to be sent.", self.watching.pending
+        yield "tidings_pages", "Watched pages.", self.watching.pages
+        yield "tidings_overdue_pages", "Pages whose check is at least two intervals late.", self.overdue
+        yield "tidings_pages_in_error", "Pages that cannot be read at the moment.", self.watching.in_error
+        yield "tidings_deliveries_pending", "Messages that are not sent yet.", self.watching.pending
 
 
 def read_gauges(c: Connection, settings: Settings, *, now: Instant) -> Gauges:

@@ -39,7 +39,7 @@ def list_undelivered(reading: HealthReading) -> Iterator[Trouble]:
         count = spell_count(len(rows), "dead letter")
         yield Trouble(
             brief="dead letters",
-            words=f"{'at least ' if len(dead) > MANY else ''}{count} of {name}; the newest given up at {spell_since(ended, reading.now)}: {newest.error or 'no reason was noted'}",
+            words=f"{'at least ' if len(dead) > MANY else ''}{count} of {name}; the newest given up at {spell_since(ended, reading.now)}: {newest.error or 'no reason was stored'}",
             mend=f"tidings deliveries --dead; tidings deliveries replay {newest.id}",
             since=min(row.created_at for row in rows),
             sentinels=(name,),
@@ -50,7 +50,7 @@ def list_undelivered(reading: HealthReading) -> Iterator[Trouble]:
         since = min(row.due_at for row in rows)
         yield Trouble(
             brief="news waits",
-            words=f"news of {name} waits to be delivered since {spell_since(since, reading.now)}",
+            words=f"a message to {name} waits since {spell_since(since, reading.now)}",
             mend="tidings deliveries" if reading.is_polled else "tidings serve  # or `tidings check`",
             since=since,
             sentinels=(name,),
@@ -76,11 +76,13 @@ def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
     for row in failing:
         since = f" since {spell_since(row.failing_since, reading.now)}" if row.failing_since is not None else ""
         reason = f": {row.reason}" if row.reason else ""
-        takes = "takes nothing" if row.enabled else "is switched off, it failed"
+        takes = "accepts no messages" if row.enabled else "is switched off after failures"
         yield Trouble(
             brief="not delivered" if row.enabled else "switched off",
             words=f"{spell_endpoint(row)} {takes}{since}{reason}",
-            mend="tidings deliveries" if row.enabled else "tidings deliveries --dead; mend the receiver, then replay",
+            mend="tidings deliveries"
+            if row.enabled
+            else "tidings deliveries --dead; correct the receiver, then replay",
             since=row.failing_since,
             sentinels=notifying(reading.owners.values(), row.kind, row.address),
         )
@@ -123,7 +125,7 @@ def list_lost_classes(reading: HealthReading) -> Iterator[Trouble]:
         if (name := class_of(owner.text)) not in {WHOLE, *named}:
             yield Trouble(
                 brief="no such class",
-                words=f"{owner.name} names the class {name}, which is not set up: the budget of all polls pays",
+                words=f"{owner.name} names the class {name}, which is not defined; the budget of all checks is used",
                 mend=f'tidings settings budget  # budget.classes = ["{name}: 500 per day"]',
                 sentinels=(owner.name,),
             )

@@ -38,10 +38,10 @@ def overdue(reading: HealthReading) -> Iterator[Trouble]:
         words = f"{reading.identities[page_id].given}: overdue since {spell_since(since, reading.now)}"
         mend = f"tidings check {names[0]}"
         if not reading.is_polled:
-            words += "; no process polls"
+            words += "; no process is checking pages"
             mend = "tidings serve  # or `tidings check` from cron"
         elif empty := [name for name in spent if not is_listing(name) or name[len(SCHEME) :] in names]:
-            words += f"; the budget {', '.join(empty)} is spent"
+            words += f"; the budget {', '.join(empty)} is used up"
             setting = "budget.polls_per_day" if WHOLE in empty else "budget.classes"
             mend = f"raise {setting} in tidings.toml"
             if all(map(is_listing, empty)):
@@ -62,7 +62,7 @@ def on_time(reading: HealthReading) -> str:
     checked = (
         "nothing has been checked yet" if last is None else f"the last check was at {spell_since(last, reading.now)}"
     )
-    return f"no process polls; {checked}; {detail}"
+    return f"no process is checking pages; {checked}; {detail}"
 
 
 def _overdue(reading: HealthReading) -> Iterator[tuple[Instant, int]]:
@@ -127,7 +127,7 @@ def _pace(learned: Mapping[str, object], settings: Settings) -> Duration:
 
 
 def _is_only_shown(sub: SubscriptionRow, sentinel: Sentinel | None) -> bool:
-    """Return whether a page that has been polled is polled again only when Then says so."""
+    """Return whether a page that has been polled is polled again only when Then needs it."""
     if sentinel is None or not sub.taken or not sentinel.then:
         return False
     from tidings.service.health.intents import is_only_shown  # it loads the grammar

@@ -42,11 +42,11 @@ def failing(reading: HealthReading) -> Iterator[Trouble]:
         names = reading.names(state.page_id)
         brief = f"{state.health}({state.kind})"
         since = f" since {spell_since(state.failing_since, reading.now)}" if state.failing_since is not None else ""
-        words = f"{identity.given}: {brief}{since}: {state.reason or 'no reason was noted'}"
+        words = f"{identity.given}: {brief}{since}: {state.reason or 'no reason was stored'}"
         is_error = state.health == "error"
         yield Trouble(
             brief=brief,
-            words=words if is_error else f"{words}; it is tried again",
+            words=words if is_error else f"{words} (Tidings tries again)",
             mend=KIND_MENDS.get(state.kind, "tidings check {name}").format(name=names[0]) if is_error else "",
             severity="warn" if is_error else "note",
             since=state.failing_since,
@@ -63,7 +63,10 @@ def list_moved(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the pages that have moved permanently."""
     for identity, state in reading.ailing:
         if state.moved_sights >= MOVED_SIGHTS:
-            words = f"{identity.given} has moved for good to {state.moved_to}; it is watched there by way of its old address"
+            words = (
+                f"{identity.given} has moved permanently to {state.moved_to}; it is watched there through its old "
+                "address"
+            )
             names = reading.names(state.page_id)
             yield Trouble(brief="moved", words=words, severity="note", since=state.moved_at, sentinels=names)
 
@@ -74,7 +77,9 @@ def incomparable(reading: HealthReading) -> Iterator[Trouble]:
     """
     for identity, state in reading.ailing:
         if state.problem:
-            words = f"{identity.given}: what it shows now cannot be compared, so no change is reported: {state.problem}"
+            words = (
+                f"{identity.given}: its current content cannot be compared, so no change is reported: {state.problem}"
+            )
             names = reading.names(state.page_id)
             yield Trouble(
                 brief="not compared",
@@ -91,7 +96,7 @@ def partial(reading: HealthReading) -> Iterator[Trouble]:
     for page_id in sorted(framed & reading.identities.keys()) if framed else ():
         for frame in members.frames(reading.c, page_id):
             if frame.state.health == "error":
-                words = f"{frame.identity.url}: {frame.state.kind}: {frame.state.reason}; what it showed last stays"
+                words = f"{frame.identity.url}: {frame.state.kind}: {frame.state.reason}; its last content is kept"
                 yield Trouble(
                     brief="partial",
                     words=f"{reading.identities[page_id].given}: partial: {words}",
@@ -125,7 +130,7 @@ def list_unconfirmed(reading: HealthReading) -> Iterator[Trouble]:
         since = spell_since(sub.missing.doubt_at, reading.now)
         yield Trouble(
             brief="second check",
-            words=f"{reading.identities[sub.page_id].given}: a change that was found at {since} is reported once a second check confirms it, two minutes later at most",
+            words=f"{reading.identities[sub.page_id].given}: a change found at {since} is reported if a second check confirms it, at most two minutes later",
             severity="note",
             since=sub.missing.doubt_at,
             sentinels=(reading.owners[sub.sentinel_id].name,),
@@ -144,8 +149,8 @@ def list_healed_selectors(reading: HealthReading) -> Iterator[Trouble]:
         for selector, stand_in in describe_healed(owner, sub):
             yield Trouble(
                 brief="healed",
-                words=f"selector healed: {selector} finds nothing, {stand_in} is watched: {reading.identities[sub.page_id].given}",
-                mend=f"tidings alter {owner.name} …  # write it into the clause to keep it",
+                words=f"selector healed: {selector} matches nothing, {stand_in} is watched instead: {reading.identities[sub.page_id].given}",
+                mend=f"tidings alter {owner.name} …  # to keep it, write it into the clause",
                 severity="note",
                 sentinels=(owner.name,),
             )
@@ -160,7 +165,7 @@ def restless(reading: HealthReading) -> Iterator[Trouble]:
             names = reading.names(state.page_id)
             yield Trouble(
                 brief="restless",
-                words=f"{identity.given} is different each time, since {spell_since(state.saturation.since, reading.now)}",
+                words=f"{identity.given} differs at each check, since {spell_since(state.saturation.since, reading.now)}",
                 mend=f"tidings mask {names[0]}  # what differs, or Select and Exclude",
                 since=state.saturation.since,
                 sentinels=names,
@@ -180,7 +185,7 @@ def failing_hosts(reading: HealthReading) -> Iterator[Trouble]:
             yield Trouble(
                 brief="held" if is_paused else "host fails",
                 words=_spell_host(host, is_paused=is_paused),
-                mend="tidings list  # which of its pages fail, and why",
+                mend="tidings list  # shows which of its pages fail, and why",
                 sentinels=tuple(watched[name]),
             )
 
@@ -192,7 +197,7 @@ def _is_paused(host: HostState, reading: HealthReading) -> bool:
 def _spell_host(host: HostState, *, is_paused: bool) -> str:
     parts = [f"{spell_count(host.failures, 'failure')} in a row"] if host.failures else []
     if is_paused and host.paused_until is not None:
-        parts.append(f"left alone until {spell_instant(host.paused_until)}")
+        parts.append(f"requests paused until {spell_instant(host.paused_until)}")
     return f"{host.name}: {', '.join(parts)}"
 
 
@@ -217,8 +222,8 @@ def comparisons_owed(reading: HealthReading) -> Iterator[Trouble]:
         tried = max(row.attempt for row in rows)
         yield Trouble(
             brief="owed",
-            words=f"{spell_count(len(rows), 'comparison')} of {name} owed, tried {spell_count(tried, 'time')} so far",
-            mend="tidings check  # or a running service makes them",
+            words=f"{spell_count(len(rows), 'comparison')} of {name} not done yet, tried {spell_count(tried, 'time')} so far",
+            mend="tidings check  # or a running service does them",
             sentinels=(name,),
         )
     recent = {_key(row) for row in versions.list_given_up(reading.c, since=reading.now - RECENT)}

@@ -36,7 +36,7 @@ def promises(c: Connection, *, settings: Settings) -> Iterator[Finding]:
         return
     admissions = list(_admissions(asked, settings))
     found = [
-        warn("intervals", f"{where} cannot take all checks in time: {_spell_load(admission)}", mend)
+        warn("intervals", f"{where} cannot have all checks in time: {_spell_load(admission)}", mend)
         for where, mend, admission in admissions
         if not admission.holds
     ]

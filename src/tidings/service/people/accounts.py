@@ -48,13 +48,13 @@ def _hasher() -> PasswordHasher:
 @cache
 def _nobody() -> str:
     """Return a hash to compare passwords for unknown names with, so that it takes as long."""
-    return _hasher().hash("nobody has this password")
+    return _hasher().hash("no user has this password")
 
 
 def check_password(password: str) -> None:
     """Raise `UsageError` for a password that is too short or too long."""
     if len(password) < SHORTEST:
-        raise UsageError(f"a password has {SHORTEST} characters at least; a few words are easy to keep")
+        raise UsageError(f"a password has {SHORTEST} characters at least; a few words are easy to remember")
     if len(password.encode(errors="surrogatepass")) > LONGEST:
         raise UsageError(f"a password has {LONGEST:,} bytes at most")
 
@@ -134,7 +134,7 @@ def set_share(c: Connection, name: str, checks_per_day: float) -> None:
         checks_per_day: Checks in a day.
     """
     if checks_per_day != 0 and not 1 <= checks_per_day <= MOST_CHECKS:
-        raise UsageError(f"a share is from 1 to {MOST_CHECKS:,} checks a day, or 0 for no limit")
+        raise UsageError(f"a limit is from 1 to {MOST_CHECKS:,} checks a day, or 0 for no limit")
     accounts.alter(c, accounts.get_by_name(c, name).id, checks_per_day=checks_per_day)
 
 
@@ -142,7 +142,7 @@ def check_not_last(c: Connection, row: AccountRow) -> None:
     """Raise `UsageError` if an account is the only admin while others have accounts."""
     others = [one for one in accounts.listing(c) if one.id != row.id]
     if row.role == "admin" and others and not any(one.role == "admin" for one in others):
-        raise UsageError(f"{row.name} is the only admin; make another one first: `tidings user role NAME admin`")
+        raise UsageError(f"{row.name} is the only admin; first make another: `tidings user role NAME admin`")
 
 
 def record(row: AccountRow) -> dict[str, Any]:

@@ -181,14 +181,14 @@ def spell(text: str) -> list[str]:
         reported, visible = learned.interest.reported, learned.interest.visible
         said.append(f"reports {reported:,} of {visible:,} changes of this page")
     if learned.life is not None:
-        said.append(f"what a change brings is there {_stays(learned.life)}")
+        said.append(f"new content stays {_stays(learned.life)}")
     return said
 
 
 def _stays(life: ChangeLife) -> str:
     match life.mode:
         case "overwrite":
-            return "until the next one"
+            return "until the next change"
         case "changes":
             return f"for about {life.changes} further ones"
         case "window":

@@ -141,18 +141,20 @@ def _explain_misuse(identity: PageIdentity, opened: Mapping[str, Opened]) -> str
     """Return why a secret cannot be used where it stands, or an empty text."""
     for secret in opened.values():
         if secret.kind == "signing":
-            return f"the secret {secret.name} signs webhooks and is sent to nobody; use another name in the sentinel"
+            return f"the secret {secret.name} signs webhooks and is never sent; use another name in the sentinel"
         if secret.kind in {"address", "naming"}:
-            return f"the secret {secret.name} is the address of a receiver and is sent to no page; use another name in the sentinel"
+            return f"the secret {secret.name} is the address of a receiver and is never sent to a page; use another name in the sentinel"
         if secret.kind == "hook":
-            return f"the secret {secret.name} is the token of an event and is sent to nobody; use another name in the sentinel"
+            return (
+                f"the secret {secret.name} is the token of an event and is never sent; use another name in the sentinel"
+            )
     others = [header.value for header in identity.headers if header.name != "cookie"]
     if identity.login is not None:
         others += [identity.login.user, Value(identity.login.password, is_secret=True)]
     typed = [step.value for step in identity.steps]
     for value in [*others, *typed, identity.body, identity.proxy]:
         if value is not None and value.is_secret and opened[value.text].kind == "cookies":
-            return f'the secret {value.text} holds cookies; it can only be Header "Cookie" secret "{value.text}"'
+            return f'the secret {value.text} contains cookies; use it only as Header "Cookie" secret "{value.text}"'
     for value in typed:
         if value is not None and value.is_secret and len(opened[value.text].value.reveal()) < FEWEST_TYPED:
             return (

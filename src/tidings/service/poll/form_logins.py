@@ -89,7 +89,7 @@ class _Visit:
                 return await self._keep(seen, session)
         now = self._now
         if session.next_try(now) > now:
-            return self._lose(session, session.reason or "it was tried too often")
+            return self._lose(session, session.reason or "there were too many attempts")
         return await self._repair(session)
 
     @property
@@ -111,9 +111,9 @@ class _Visit:
             return seen
         if await self._is_in(seen):
             return await self._keep(seen, session, is_new=True)
-        why = "the form took the password, but the page still asks to log in"
+        why = "the form accepted the password, but the page still asks for a login"
         if self._login.success:
-            why = f"the form took the password, but the page has no {self._login.success}"
+            why = f"the form accepted the password, but the page has no {self._login.success}"
         failed = before.trying(self._now).fail(why)
         await self._save(failed)
         return self._lose(failed, why)
@@ -156,8 +156,10 @@ class _Visit:
             raise _LoginError(_describe("the form", answer))
         after = await self._read(answer)
         if after.asks_password and not after.is_found:
-            human = " and asks for a proof that somebody is human" if after.has_captcha else ""
-            raise _LoginError(f"the form came back{human}: the user or the password is wrong, or its token has expired")
+            human = " and asks for a captcha" if after.has_captcha else ""
+            raise _LoginError(
+                f"the form was shown again{human}: the user or the password is wrong, or its token has expired"
+            )
         return session.succeed(replace(session, cookies=cookies).renew(answer.cookies, self._now).cookies)
 
     async def _ask(self, request: FetchRequest, session: Session) -> Outcome:
@@ -219,19 +221,19 @@ class _Visit:
 def _usable(page: LoginPage, named: set[str]) -> LoginForm:
     """Return the form of a login page. Raises `_LoginError` if no password may be sent with it."""
     if page.has_captcha:
-        message = "its page asks for a proof that somebody is human: log in with a browser and keep its cookies"
+        message = "its page asks for a captcha: log in with a browser and store its cookies"
         raise _LoginError(f"{message} (tidings secret set NAME --cookies FILE)")
     if page.problem:
         raise _LoginError(f"its page cannot be read: {page.problem}")
     form = page.form
     if form is None:
-        raise _LoginError("its page has no form with one user and one password any more, or scripts build it")
+        raise _LoginError("its page no longer has a form with one user and one password, or scripts build it")
     if form.method != "POST":
-        raise _LoginError("its form would write the password into an address")
+        raise _LoginError("its form would put the password into an address")
     try:
         action = address.rebuild(form.action)
     except AddressError as error:
-        raise _LoginError(f"its form leads nowhere: {error}") from error
+        raise _LoginError(f"its form has no valid address: {error}") from error
     origin = address.parse(action).origin
     if origin not in named:
         raise _LoginError(f'its form leads to {origin}; if that is right, write via "{origin}"')
@@ -241,7 +243,7 @@ def _usable(page: LoginPage, named: set[str]) -> LoginForm:
 
 
 def _describe(what: str, outcome: Failed | Unchanged) -> str:
-    return f"{what} was not answered: {outcome.reason}" if isinstance(outcome, Failed) else f"{what} was not sent"
+    return f"{what} got no answer: {outcome.reason}" if isinstance(outcome, Failed) else f"{what} was not sent"
 
 
 def _is_html(seen: Fetched) -> bool:

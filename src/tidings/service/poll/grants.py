@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tidings.service")
 NETWORK_WORDS: Final = {
-    EventType.NETWORK_DOWN: "our own network seems to be down: most hosts cannot be reached",
-    EventType.NETWORK_UP: "our own network is back",
+    EventType.NETWORK_DOWN: "the network of this machine seems to be down: most hosts cannot be reached",
+    EventType.NETWORK_UP: "the network of this machine works again",
 }
 
 
@@ -220,7 +220,7 @@ class Grants:
                 return
             (charged,) = await self._store.charge([grant], at=self._clock.now(), epoch=self._epoch)
             if charged is None:
-                message = "the budget is spent for now"
+                message = "the budget is used up for now"
                 raise BudgetError(message)
             paid.append(charged)
             further.append(self._further(charged))
@@ -427,5 +427,5 @@ def unkept(error: BaseException) -> str:
     if isinstance(error, StoreError):
         return f"the result of the check could not be stored: {error}"
     if isinstance(error, MemoryError):
-        return "the result of the check could not be stored: no memory is left for it"
+        return "the result of the check could not be stored: there is not enough memory"
     return f"a fault of the service, described in its log: {error}"

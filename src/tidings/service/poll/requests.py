@@ -54,7 +54,7 @@ class Requests:
         """Load the requests that other processes have written."""
         for row in await self._store.read(polls.list_requests):
             if row.page_id not in self._watched:
-                await self.refuse(row.id, "nothing that is enabled watches this page")
+                await self.refuse(row.id, "no enabled sentinel watches this page")
                 continue
             asked = self._asked.setdefault(row.page_id, PageRequest())
             if row.id not in asked.requests:

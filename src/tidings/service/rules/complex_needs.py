@@ -278,7 +278,7 @@ def _read_latest(connection: Connection, sentinel_id: int, page_id: int, first: 
 
 
 def _make_unchanged(wait: Plain) -> PagePart:
-    said = f"not changed, it shows version {version_id(wait['page'], wait['version'])}"
+    said = f"not changed, still version {version_id(wait['page'], wait['version'])}"
     return PagePart(
         page_id=wait["page"],
         url=wait["url"],
@@ -314,4 +314,4 @@ def _why(connection: Connection, wait: Plain, now: Instant) -> str:
     paying = {WHOLE, *(poll.budget for poll in latest[:1])}
     if any(bucket.refill(now).level < 1 for name, bucket in charge.budgets(connection).items() if name in paying):
         return "budget"
-    return "its turn did not come (its host's gap, its own rest between checks, or the sentinel ended)"
+    return "there was no time for the check (its host's gap, its minimum interval, or the end of the sentinel)"

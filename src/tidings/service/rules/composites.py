@@ -215,7 +215,10 @@ class Composites:
         if not unseen:
             return await self._came_true(moment, place, span["parts"])
         width = say_duration(span["until"] - span["from"])
-        reason = f"whether {' and '.join(dict.fromkeys(unseen))} changed is not known: not checked well for {width}"
+        reason = (
+            f"whether {' and '.join(dict.fromkeys(unseen))} changed is unknown, because there was no successful "
+            f"check for {width}"
+        )
         report = JointReport(
             changes=[part["change"] for part in span["parts"]],
             verdict="undecided",

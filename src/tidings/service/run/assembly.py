@@ -265,7 +265,7 @@ async def _open_copies(stack: contextlib.AsyncExitStack, settings: Settings, sto
     copies = Copies(settings.data)
     stack.callback(copies.close)
     if why := await store.write(copies.recognise, at=now):
-        log.warning("this is an older copy of the data (%s): the ids of messages and changes begin anew", why)
+        log.warning("this is an older copy of the data (%s): messages and changes get new ids", why)
     return copies
 
 
@@ -310,7 +310,7 @@ async def _open_keys(base: _Base, now: Instant) -> Signing:
     try:
         await base.store.write(references.seal_older, base.vault, at=now)
     except SecretError as error:
-        log.error("addresses of receivers stay as an older version kept them, not encrypted: %s", error)  # noqa: TRY400 - the text says all
+        log.error("addresses of receivers stay unencrypted, as an older version stored them: %s", error)  # noqa: TRY400 - the text says all
     return await base.store.write(read_signing, base.settings, base.vault, now)
 
 

@@ -265,7 +265,10 @@ async def ask(
         if say is not None and clock.now() - now > SHORT:
             say(f"waiting for {database.read(spell_poller)}")
         if clock.now() - now > patience and not waits:
-            message = "the running service has not checked in time; its log or `tidings doctor` says why (the requests stay open)"
+            message = (
+                "the running service has not checked in time; its log or `tidings doctor` shows why (the requests "
+                "stay open)"
+            )
             raise ServiceError(message)
         await asyncio.sleep(REST / SECOND / 4)
     for state in states:
@@ -294,9 +297,9 @@ def spell_hold(c: Connection, host: str, until: Instant, now: Instant) -> str:
     """Return until when a host is paused, and why: it asked for that, or it fails."""
     failed = polls.last_failure(c, host)
     asked = failed is not None and failed.status in {429, 503}
-    why = f"the host asked for that ({failed.status})" if failed is not None and asked else ""
-    why = why or (f"the host fails ({failed.note or failed.kind})" if failed is not None else "the host asked for that")
-    return f"held until {_spell_time(until, now)}: {why}"
+    why = f"the host requested it ({failed.status})" if failed is not None and asked else ""
+    why = why or (f"the host fails ({failed.note or failed.kind})" if failed is not None else "the host requested it")
+    return f"paused until {_spell_time(until, now)}: {why}"
 
 
 def _spell_time(until: Instant, now: Instant) -> str:
@@ -316,20 +319,20 @@ def spell_wait(monitor: Monitor, waiting: Collection[int], now: Instant) -> str:
     ]
     if held:
         until, page = min(held, key=lambda one: one[0] or 0)
-        return f"{page.identity.host}, which is held until {_spell_time(until or 0, now)}"
+        return f"{page.identity.host}, which is paused until {_spell_time(until or 0, now)}"
     if busy:
         identity = busy[0].identity
         return f"{'the browser that renders' if identity.render else 'the answer of'} {identity.given}"
     if idle and monitor.polling.payer.pays_at > now:
-        return f"the budget, which pays again in {spell_duration(_whole(monitor.polling.payer.pays_at - now))}"
+        return f"the budget, which allows a check in {spell_duration(_whole(monitor.polling.payer.pays_at - now))}"
     for page in idle:
         host = page.identity.host
         ready = monitor.gate.ready_at(host)
         if ready == NEVER:
             return f"other requests to {host}"
         if ready > now:
-            return f"{host}, which is asked once in {spell_duration(_whole(monitor.gate.gap(host)))}"
-    return "receivers of messages" if monitor.sending.is_busy else "what was found to be stored"
+            return f"{host}, which allows one request in {spell_duration(_whole(monitor.gate.gap(host)))}"
+    return "receivers of messages" if monitor.sending.is_busy else "the storage of what was found"
 
 
 def _whole(duration: Duration) -> Duration:
@@ -340,4 +343,6 @@ def _whole(duration: Duration) -> Duration:
 def spell_poller(c: Connection) -> str:
     """Return the process that is asked to check."""
     lease = leases.current(c, leases.POLLER)
-    return f"the process that polls ({lease.holder if lease is not None and lease.holder else 'it has just ended'})"
+    return (
+        f"the process that checks pages ({lease.holder if lease is not None and lease.holder else 'it has just ended'})"
+    )

@@ -68,7 +68,7 @@ def _open_log(settings: Settings, stack: contextlib.ExitStack) -> SearchLog | No
     try:
         return stack.enter_context(contextlib.closing(SearchLog(settings.data)))
     except StoreError as error:
-        log.warning("the worth of changes to searches is not measured: %s", error)
+        log.warning("the value of changes for searches is not measured: %s", error)
         return None
 
 

@@ -82,7 +82,10 @@ async def open_alone(settings: Settings, patience_seconds: float, *, endures: bo
     held = held or await take_over(lock, database, settings)
     if not held:
         database.close()
-        message = f"another Tidings (process {lock.holder()}) polls for {settings.data}; ask it with `tidings check`, or stop it first"
+        message = (
+            f"another Tidings (process {lock.holder()}) checks the pages of {settings.data}; use `tidings check`, or "
+            "stop that process first"
+        )
         raise PollerBusyError(message)
     archive = open_archive(settings, dialect=database.dialect)
     store = Store(database, keep=keeping(archive))
@@ -139,11 +142,14 @@ async def take_over(lock: PollerLock, database: Database, settings: Settings) ->
     try:
         database.write(lambda c: leases.current(c, leases.POLLER))
     except StoreBusyError as error:
-        message = f"process {pid} was stopped while it wrote, so nobody else can write; let it go on (kill -CONT {pid}) or end it (kill -KILL {pid})"
+        message = (
+            f"process {pid} was stopped during a write, so no other process can write; continue it (kill -CONT "
+            f"{pid}) or end it (kill -KILL {pid})"
+        )
         raise StoreBusyError(message) from error
     if not lock.take_over():
         return False
-    log.warning("process %d does nothing any more, its lease has ended: this process takes over", pid)
+    log.warning("process %d no longer works, and its lease has ended: this process takes over", pid)
     return True
 
 
@@ -189,7 +195,7 @@ async def lead(settings: Settings, store: Store, lock: PollerLock, clock: Clock,
             if first is None:
                 first = held
                 left = (held.until - now) / SECOND
-                log.warning("waiting for the lease of %s, which ends in %.0f s unless it is renewed", held.holder, left)
+                log.warning("waiting for the lease of %s, which ends in %.0f s if it is not renewed", held.holder, left)
             if held != first and now >= give_up_at:
                 raise
             await asyncio.sleep(LOCK_EVERY_SECONDS)

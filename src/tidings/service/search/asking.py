@@ -182,7 +182,7 @@ def instant(text: str, zone: str, *, is_end: bool = False) -> Instant:
     """
     reading, known = read_date(text.strip()), zone_of(zone)
     if reading is None or known is None:
-        raise UsageError(f"{text[:40]!r} is no date; write 2026-03-01, or 2026-03-01T08:00")
+        raise UsageError(f"{text[:40]!r} is not a date; write 2026-03-01, or 2026-03-01T08:00")
     if is_end and "T" not in reading.text:
         return instant_of(replace(reading, local=reading.local + timedelta(days=1)), known) - 1
     return instant_of(reading, known)

@@ -110,7 +110,7 @@ class References:
             except SecretError as error:
                 message = (
                     f"addresses of receivers cannot be encrypted: {str(error).partition('; ')[0]}; put your copy of {self._vault.key_file.path}"
-                    f" back, or, if there is none, let them be named anew: tidings secret drop {KEY}"
+                    f" back, or, if you have none, let Tidings make new names: tidings secret drop {KEY}"
                 )
                 raise SecretError(message) from error
             if opened is None:

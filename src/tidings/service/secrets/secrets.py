@@ -65,7 +65,10 @@ class Named:
 def check_name(name: str) -> None:
     """Raise `UsageError` for a name that the language does not allow."""
     if not _NAME.fullmatch(name):
-        message = "that is no name of a secret; take letters, digits, -, _ and dots, a letter first, such as api-token"
+        message = (
+            "this is not the name of a secret; use letters, digits, -, _ and dots, beginning with a letter, such as "
+            "api-token"
+        )
         raise UsageError(message)
 
 
@@ -104,7 +107,7 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
         cookies.read(text)
     if name == SIGNING:
         if jar:
-            message = f"{SIGNING} is the secret that signs webhooks; take another name for cookies"
+            message = f"{SIGNING} is the secret that signs webhooks; use another name for cookies"
             raise UsageError(message)
         read_secrets(text)
     vault.seal_plain(c)
@@ -154,10 +157,10 @@ def drop(c: Connection, name: str, *, force: bool = False) -> tuple[str, ...]:
         message = f"there is no secret {name}; `tidings secret list` shows all"
         raise UnknownNameError(message)
     if row.kind == "hook":
-        message = f"{name} is the token of an event and goes with it: Drop Event {name.partition(':')[2]}"
+        message = f"{name} is the token of an event, and is dropped with it: Drop Event {name.partition(':')[2]}"
         raise UsageError(message)
     if using and not force:
-        message = f"{', '.join(using)} would be without the secret {name}; drop what uses it first, or add --force"
+        message = f"{', '.join(using)} would lose the secret {name}; first drop what uses it, or add --force"
         raise UsageError(message)
     secrets.drop(c, name)
     for kept in secrets.names(c):
@@ -208,7 +211,7 @@ def findings(c: Connection, vault: Vault) -> Iterator[Finding]:
         yield fail("secrets", str(error), f"ls -l {path}")
         return
     if keys and not vault.key_file.is_private():
-        yield fail("secrets", f"{path} can be read by others than its owner", f"chmod 600 {path}")
+        yield fail("secrets", f"{path} can be read by other users", f"chmod 600 {path}")
     faults = [fail("secret", fault, f"tidings secret set {row.name}") for row in rows if (fault := vault.fault(row))]
     yield from shorten(faults, mend="tidings secret list")
     missing = _missing_receivers(c, {row.name for row in rows})
@@ -216,9 +219,11 @@ def findings(c: Connection, vault: Vault) -> Iterator[Finding]:
     if plain := [row.name for row in rows if not row.key_id]:
         yield warn("secrets", f"not encrypted yet: {', '.join(plain)}", "tidings secret rotate")
     if len(keys) > 1 and not faults:
-        yield warn("secrets", f"{path} has {len(keys)} keys: a rotation was cut off", "tidings secret rotate")
+        yield warn(
+            "secrets", f"{path} has {len(keys)} keys, because a rotation was interrupted", "tidings secret rotate"
+        )
     if not faults and not missing:
-        yield ok("secrets", f"{len(rows)} kept, each opens" if rows else "none kept")
+        yield ok("secrets", f"{len(rows)} stored, each can be decrypted" if rows else "none stored")
 
 
 def _missing_receivers(c: Connection, known: set[str]) -> list[Finding]:
@@ -232,7 +237,7 @@ def _missing_receivers(c: Connection, known: set[str]) -> list[Finding]:
     return [
         fail(
             "secret",
-            f"the secret {name} is not set: news for {', '.join(using[name])} waits",
+            f"the secret {name} is not set: messages of {', '.join(using[name])} wait",
             f"tidings secret set {name}",
         )
         for name in sorted(using.keys() & named)

@@ -209,7 +209,10 @@ def _read_all(
                 continue
             if not isinstance(statement, Sentinel):
                 order = printer.to_text(statement).partition("\n")[0]
-                message = f"{file}: apply takes statements that create sentinels and events, and Defaults; {order} is a command"
+                message = (
+                    f"{file}: apply takes statements that create sentinels and events, and Defaults; {order} changes "
+                    "existing ones"
+                )
                 raise UsageError(message)
             register.check_pages(statement, settings)
             for page in statement.pages:
@@ -272,7 +275,7 @@ class _ApplyRun:
             return self._make(sentinel, "created")
         if row.state == "ended":
             sentinels.drop(self.connection, row.id, self.now)
-            return self._make(sentinel, "replaced", "the one of that name had ended", before=row.text)
+            return self._make(sentinel, "replaced", "the sentinel of that name had ended", before=row.text)
         wanted = register.canonical(sentinel, by_name.lives(self.connection))
         if row.text == wanted or row.text == self._as_of(file, row):
             self._note(row)
@@ -280,7 +283,7 @@ class _ApplyRun:
         register.check_commands((meaning(row.text),), self.settings)
         if _pages_of(meaning(row.text)) != _pages_of(sentinel):
             sentinels.drop(self.connection, row.id, self.now)
-            return self._make(sentinel, "replaced", "its pages are others", before=row.text)
+            return self._make(sentinel, "replaced", "its pages differ", before=row.text)
         altered = register.alter(self.connection, row, sentinel, now=self.now)
         self._note(altered)
         return Step(row.name, "altered", altered.text, before=row.text)
@@ -347,8 +350,8 @@ class _ApplyRun:
             events.append(self.connection, [Event(type=APPLIED, at=self.now, sentinel_id=row.id)])
 
 
-_UNNAMED = "no file names it any more"
-_NOT_OURS = "it was not made by apply; `tidings drop` drops it"
+_UNNAMED = "no file has it any more"
+_NOT_OURS = "apply did not make it; use `tidings drop` to drop it"
 
 
 def _pages_of(sentinel: Sentinel) -> list[tuple[str, str]]:

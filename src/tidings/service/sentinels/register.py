@@ -182,7 +182,7 @@ def check_pages(sentinel: Sentinel, settings: Settings) -> None:
     allowed = settings.fetch.allow_files
     for page in sentinel.pages:
         if files.is_file(page.url) and not files.is_below(files.path_of(files.rebuild(page.url)), allowed):
-            message = f"{page.url} is not below a directory of fetch.allow_files: {', '.join(allowed)}"
+            message = f"{page.url} is not in a directory of fetch.allow_files: {', '.join(allowed)}"
             raise AddressError(message)
 
 
@@ -387,7 +387,7 @@ def command(connection: Connection, statement: Command, *, now: Instant) -> Sent
     elif statement.verb == "confirm" and row.state != "ended":
         altering.confirm(connection, row, now=now)
     elif row.state == "ended":
-        message = f'"{row.name}" has ended ({row.reason or "its end has passed"}) and stays so; create a new one, or drop it to use the name again'
+        message = f'"{row.name}" has ended ({row.reason or "its end has passed"}); create a new sentinel, or drop it to use the name again'
         raise UnknownNameError(message)
     return sentinels.get(connection, row.id)
 
@@ -408,9 +408,9 @@ def take_back(connection: Connection, name: str, *, now: Instant) -> SentinelRow
     """
     row = by_name.find_past(connection, name)
     if row.reason != "dropped":
-        raise UsageError(f"{name} was not dropped, so there is nothing to take back")
+        raise UsageError(f"{name} was not dropped, so it cannot be restored")
     if not can_be_taken_back(row, now):
-        raise UsageError(f"{name} was dropped more than a day ago; make it anew, its history stays")
+        raise UsageError(f"{name} was dropped more than a day ago; create it again (its history is kept)")
     sentinels.restore(connection, row.id, now)
     return sentinels.get(connection, row.id)
 

@@ -95,10 +95,8 @@ def matches_nothing(name: str, media: str = "") -> str:
     """
     if name in {"price", "availability"}:
         kind = "number" if name == "price" else "all words"
-        where = "neither JSON-LD nor microdata nor Open Graph has one"
-        return (
-            f'W7 no {name} is found on this page: {where}; watch where it is written: Monitor {kind} in css ".{name}"'
-        )
+        where = "the page has none in JSON-LD, microdata or Open Graph"
+        return f'W7 no {name} is found on this page: {where}; watch the place where the page shows it: Monitor {kind} in css ".{name}"'
     language = name.partition(" ")[0] if name.endswith('"') else ""
     why = (why_nothing(language, media) or why_little(language, media)) if language else ""
     return f"W7 {name} matches nothing on this page as it is now{': ' if why else ''}{why}"
@@ -108,7 +106,7 @@ def excludes_nothing(sentinel: Sentinel, media: str) -> list[str]:
     """Return messages about the exclusions that cannot match a page of this type (W7)."""
     selectors = (excluded for excluded in sentinel.exclude if isinstance(excluded, Selector))
     return [
-        f'W7 Exclude {one.language} "{one.text}" leaves out nothing of this page: {why}'
+        f'W7 Exclude {one.language} "{one.text}" matches nothing on this page: {why}'
         for one in selectors
         if (why := why_nothing(one.language, media))
     ]

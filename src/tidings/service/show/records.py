@@ -362,46 +362,51 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
     data = event.data
     match event.type:
         case EventType.PAGE_ERROR if data["kind"] == GONE:
-            summary = f"the page cannot be watched any more: {data['reason']}"
+            summary = f"the page can no longer be watched: {data['reason']}"
         case EventType.PAGE_ERROR:
             summary = f"the page cannot be watched for now ({data['kind']}): {data['reason']}"
         case EventType.PAGE_GONE:
             gap = spell_gap(event.at - data["since"])
-            summary = f"the page seems to be gone, it could not be watched for {gap} ({data['kind']}): {data['reason']}"
+            summary = f"the page seems to be gone; it could not be watched for {gap} ({data['kind']}): {data['reason']}"
         case EventType.SENTINEL_NOISY:
             often = f"more than {data['changes']} changes in {spell_gap(data['span'])}"
-            summary = f"{often}: from now on they are gathered and reported together, until there are fewer"
+            summary = f"{often}; until there are fewer, they are reported together"
         case EventType.SENTINEL_CALM:
-            summary = "there are fewer changes again: each is reported when it is found"
+            summary = "there are fewer changes again; each is reported at once"
         case EventType.PAGE_MOVED:
-            summary = f"the page has moved for good to {data['to']}; it is watched there by way of its old address, or watch the new one instead"
+            summary = (
+                f"the page has moved permanently to {data['to']}; it is watched there through its old address; you "
+                "can watch the new address instead"
+            )
         case EventType.PAGE_SATURATED:
             summary = describe_saturated(data, sentinel)
         case EventType.SENTINEL_SILENCED:
             summary = describe_silenced(data, sentinel)
         case EventType.PAGE_OK if data.get("first"):
             begins = f', it begins "{_short(data["words"])}"' if data.get("words") else ""
-            summary = f"the page has appeared{begins}: what it shows now is what the next change is compared with"
+            summary = f"the page now exists{begins}; later changes are compared with this version"
         case EventType.PAGE_OK:
             summary = f"the page can be watched again, after {spell_gap(event.at - (data.get('since') or event.at))}"
         case EventType.PAGE_PARTIAL:
             failing = "; ".join(f"{f['url']} ({f['kind']}): {f['reason']}" for f in data["frames"])
-            summary = f"a part of the page cannot be watched for now, what it showed last stays: {failing}"
+            summary = f"a part of the page cannot be watched for now; its last content is kept: {failing}"
         case EventType.PAGE_WHOLE:
             summary = "all frames of the page can be watched again"
         case EventType.PART_LOST:
-            summary = f"the selected part is gone: {data['part']} matches nothing on the page any more"
-            summary = f"the page says no {data['part']} any more" if data["part"] in _SAID else summary
+            summary = f"the selected part is gone: {data['part']} no longer matches anything on the page"
+            summary = f"the page no longer gives a value for {data['part']}" if data["part"] in _SAID else summary
         case EventType.PART_BACK:
             summary = f"the selected part is there again: {data['part']} matches"
-            summary = f"the page says the {data['part']} again" if data["part"] in _SAID else summary
+            summary = f"the page gives a value for {data['part']} again" if data["part"] in _SAID else summary
         case EventType.PART_HEALED:
             summary = describe_healed(data)
         case EventType.PART_APPEARED:
-            summary = f"the selected part is there now: {data['part']} matches for the first time"
-            summary = f"the page says the {data['part']} for the first time" if data["part"] in _SAID else summary
+            summary = f"the selected part is now there: {data['part']} matches for the first time"
+            summary = (
+                f"the page gives a value for {data['part']} for the first time" if data["part"] in _SAID else summary
+            )
         case EventType.COMPARISON_GIVEN_UP if not data["from"]:
-            summary = f"what the page shows cannot be compared, so no change of it can be reported: {data['reason']}"
+            summary = f"the content of the page cannot be compared, so no change can be reported: {data['reason']}"
         case _:
             summary = f"versions {data['from']} and {data['to']} could not be compared: {data['reason']}"
     details = {
@@ -453,19 +458,29 @@ def bulletin_record(event: NoticeEvent) -> Record:
         case EventType.NETWORK_AWAY:
             summary = (
                 f"no page can be checked: most hosts have not answered for {spell_gap(event.at - data['since'])}, so the network"
-                f" connection of this machine seems to be down; checks go on by themselves once it is back{say_last(event)}"
+                " connection of this machine seems to be down; checks continue when the network works "
+                f"again{say_last(event)}"
             )
         case EventType.NETWORK_BACK:
-            summary = f"pages can be checked again: the network was away for {spell_gap(event.at - data['since'])}"
+            summary = f"pages can be checked again: the network was down for {spell_gap(event.at - data['since'])}"
         case EventType.SERVICE_STALLED:
             since = (rfc3339(data["since"]) or "")[:19].replace("T", " ")
-            summary = f"since {since} UTC checks could not be stored: {data['reason']} (Tidings goes on by itself; `tidings doctor` says how it stands)"
+            summary = (
+                f"since {since} UTC checks could not be stored: {data['reason']} (Tidings continues by itself; "
+                "`tidings doctor` shows the state)"
+            )
         case EventType.STORE_OUTAGE:
             gap = spell_gap(event.at - data["since"])
-            summary = f"no page was checked for {gap}: the database of Tidings did not answer; checks go on, and nothing was lost"
+            summary = (
+                f"no page was checked for {gap}: the database of Tidings did not answer; checks continue, and "
+                "nothing was lost"
+            )
         case EventType.DATA_DAMAGED:
             what = "; ".join(data["items"])
-            summary = f"what is stored makes no sense and is not watched any more: {what}. All else goes on. `tidings doctor` says more; put a copy of the database back"
+            summary = (
+                f"stored data is invalid and no longer watched: {what}. Everything else continues. `tidings doctor` "
+                "shows details; put a copy of the database back"
+            )
         case EventType.WEEK_REPORTED:
             summary = _describe_week(data)
         case _:
@@ -492,13 +507,13 @@ def _describe_week(data: Mapping[str, Any]) -> str:
         return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
     since = (rfc3339(data["since"]) or "")[:10]
-    in_error = f"{count('in_error', 'page')} cannot be read now" if data["in_error"] else "All can be read now"
+    in_error = f"{count('in_error', 'page')} cannot be read now" if data["in_error"] else "All pages can be read now"
     text = (
         f"{count('sentinels', 'sentinel')} found {count('changes', 'change')} on {count('pages', 'page')} in the week"
         f" from {since}. {in_error}"
     )
     if data["given_up"]:
-        text += f"; {count('given_up', 'message')} had to be given up"
+        text += f"; {count('given_up', 'message')} were given up"
     text += f". {count('polls', 'check')} made, {data['failed']:,} failed"
     saved = data["at_pace"] - data["polls"]
     return f"{text}; a fixed pace would have made {saved:,} more" if saved > 0 else text
@@ -508,14 +523,16 @@ def describe_healed(data: Mapping[str, Any]) -> str:
     """Return the message about a healed selector."""
     said = f'"{_short(data["before"])}" → "{_short(data["after"])}"'
     alike = f"{data['score']:.0%} alike"
-    return f"selector healed: {data['part']} matches nothing any more, {data['stand_in']} is watched instead ({alike}): {said}"
+    return f"selector healed: {data['part']} no longer matches anything; {data['stand_in']} is watched instead ({alike}): {said}"
 
 
 def describe_saturated(data: Mapping[str, Any], sentinel: str) -> str:
     """Return the message about a page that differs at each poll."""
     showed, shows = data["showed"], data["shows"]
     what = f': "{_short(showed)}", then "{_short(shows)}"' if showed or shows else ""
-    return f"the page is different each time, at {data['looks']} checks in a row{what}; {suggest_mask(sentinel, data['mask'])}"
+    return (
+        f"the page differs at each check: {data['looks']} checks in a row{what}; {suggest_mask(sentinel, data['mask'])}"
+    )
 
 
 def suggest_mask(sentinel: str, mask: str = "") -> str:
@@ -523,8 +540,8 @@ def suggest_mask(sentinel: str, mask: str = "") -> str:
     leave out the difference, if any.
     """
     if mask:
-        return f"if that is no news: tidings mask {sentinel} --on {mask}"
-    return "if that is no news: Select watches one part of a page, Exclude leaves a part out"
+        return f"to ignore this: tidings mask {sentinel} --on {mask}"
+    return "to ignore this, use Select for one part of the page, or Exclude to leave a part out"
 
 
 def describe_silenced(data: Mapping[str, Any], sentinel: str) -> str:
@@ -534,7 +551,7 @@ def describe_silenced(data: Mapping[str, Any], sentinel: str) -> str:
     words = "; ".join(f'"{_short(old)}" → "{_short(new)}"' for old, new in data["words"])
     off = " ".join(f"--off {mask}" for mask in data["masks"])
     return (
-        f"all that changed for it in its last ten polls is left out as noise from now on: {words}; to be notified of it again:"
+        f"all its changes in the last ten checks are now ignored as noise: {words}; to be notified of them again:"
         f" tidings mask {sentinel} {off}"
     )
 
@@ -549,9 +566,9 @@ _SHORT = 80
 def life_record(move: SentinelMove, *, sentinel: str, url: str) -> Record:
     """Return the end of a sentinel that no user asked for, to notify its owner."""
     if move.reason == "missed":
-        summary = "it has ended without a check: from its start to its end nobody watched (Tidings was not running)"
+        summary = "it has ended without a check, because Tidings was not running between its start and its end"
     else:
-        summary = "it has ended: the sentinel whose start it waited for never started"
+        summary = "it has ended, because it waited for the start of a sentinel that never started"
     details = {
         "event": EventType.SENTINEL_ENDED,
         "sentinel": sentinel,

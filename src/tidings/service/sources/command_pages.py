@@ -33,7 +33,7 @@ def check(settings: FetchSettings) -> None:
     """Raise `AddressError` unless the operator allows watching command output."""
     if not settings.allow_commands:
         message = (
-            "no command is watched here: that takes `fetch.allow_commands = true` in the settings file or"
+            "commands are not allowed here: they need `fetch.allow_commands = true` in the settings file or"
             " TIDINGS_FETCH_ALLOW_COMMANDS=true, and a statement of who runs Tidings, on its command line"
         )
         raise AddressError(message)
@@ -59,7 +59,7 @@ class CommandFetcher:
         if self._closed:
             return Failed(kind="net", reason="the fetcher is closed", requests=0)
         if request.render or request.method != "GET" or request.body is not None:
-            return _make_failure("request", "a command is run as it is: leave Render, Method and Body out")
+            return _make_failure("request", "a command cannot have Render, Method or Body; leave them out")
         try:
             check(self._settings)
             argv = asking.argv_of(request.url)
@@ -95,7 +95,7 @@ class CommandFetcher:
 def _last_words(errors: bytes) -> str:
     """Return the end of a command's standard error, as the end of a sentence."""
     text = " ".join("".join(c if c.isprintable() else " " for c in errors.decode("utf-8", "replace")).split())
-    return f": {text[-_LAST_WORDS:]}" if text else " and said nothing"
+    return f": {text[-_LAST_WORDS:]}" if text else " without a message"
 
 
 def _make_failure(kind: str, reason: str) -> Failed:
@@ -124,9 +124,9 @@ class ListingFetcher:
         try:
             pages = await self._read(id_of(request.url))
         except ValueError:
-            return Failed(kind="address", reason="this is no collection", requests=0)
+            return Failed(kind="address", reason="this is not a collection", requests=0)
         if pages is None:
-            reason = "no page that was read names an address in its scope"
+            reason = "no page that was read has a link in its scope"
             return Failed(kind="scope", reason=reason, requests=0)
         body = write_listing(pages).encode()
         return Fetched(

@@ -195,7 +195,10 @@ def drop(c: Connection, name: str) -> None:
     """
     row = outside.find(c, name)
     if users := [waiting.name for waiting, _ in waiters(c, name)]:
-        message = f"the event {name} cannot be dropped: {', '.join(users)} would wait for ever; drop or alter what waits first"
+        message = (
+            f"the event {name} cannot be dropped: {', '.join(users)} would wait for ever; first drop or alter these "
+            "sentinels"
+        )
         raise UsageError(message)
     outside.drop(c, row.id)
     take_token(c, name)
@@ -213,13 +216,13 @@ def source_of(row: SourceRow) -> EventSource:
 def check_source(source: EventSource, settings: EventSettings) -> None:
     """Raise `UsageError` for a source that the operator does not allow."""
     if source.origin == "command" and not settings.allow_commands:
-        message = "commands make no events here: events.allow_commands is false; whoever runs Tidings can set it"
+        message = "commands are not allowed for events here; the operator of Tidings can set events.allow_commands"
         raise UsageError(message)
     if source.origin == "file" and not settings.allow_files:
-        message = "files make no events here: events.allow_files names no directory; whoever runs Tidings can set it"
+        message = "files are not allowed for events here; the operator of Tidings can set events.allow_files"
         raise UsageError(message)
     if source.origin == "file" and not files.is_below(source.path, settings.allow_files):
-        message = f"{source.path} is not below a directory of events.allow_files: {', '.join(settings.allow_files)}"
+        message = f"{source.path} is not in a directory of events.allow_files: {', '.join(settings.allow_files)}"
         raise UsageError(message)
 
 
@@ -230,19 +233,23 @@ def _first_look(said: CreateEvent, now: Instant) -> Instant | None:
 def check_params(params: Mapping[str, Any]) -> None:
     """Raise `UsageError` unless params are an object of plain JSON that is not too large."""
     if not isinstance(params, Mapping):
-        message = 'the params of an event are a JSON object, such as {"version": "1.2"}'
+        message = 'the parameters of an event must be a JSON object, such as {"version": "1.2"}'
         raise UsageError(message)
     if is_deeper(params, DEEPEST_PARAMS):
-        message = f"the params of an event are plain JSON: objects and lists nested at most {DEEPEST_PARAMS} deep"
+        message = (
+            f"the parameters of an event must be plain JSON, with objects and lists nested at most {DEEPEST_PARAMS} "
+            "deep"
+        )
         raise UsageError(message)
     try:
         size = len(json.dumps(dict(params), allow_nan=False, separators=(",", ":")))
     except (TypeError, ValueError, RecursionError) as error:
-        message = f"the params of an event are plain JSON: {error}"
+        message = f"the parameters of an event must be plain JSON: {error}"
         raise UsageError(message) from error
     if size > MOST_PARAMS:
         message = (
-            f"the params of an event have at most {MOST_PARAMS:,} bytes as JSON, not {size:,}; send what names the rest"
+            f"the parameters of an event have at most {MOST_PARAMS:,} bytes as JSON, not {size:,}; send a reference "
+            "to the rest instead"
         )
         raise UsageError(message)
 

@@ -59,7 +59,7 @@ UNHEARD_ATTEMPTS: Final = 3
 """After this many accepted but unverified requests it is reported that the hub may not reach this
 service.
 """
-MEND: Final = "see that hubs reach serve.public_url; until then the feed is checked without them"
+MEND: Final = "make sure that hubs can reach serve.public_url; until then the feed is checked without them"
 AT_ONCE: Final = 4
 LONGEST_CHALLENGE: Final = 1_024
 METHODS: Final = frozenset({"sha1", "sha256", "sha384", "sha512"})
@@ -279,7 +279,7 @@ class Subscriber:
         challenge = params.get("hub.challenge", "")
         if mode == "denied":
             self._signals.hearing.leave(row.page_id, KIND)
-            reason = f"the hub refuses: {params.get('hub.reason', 'it does not say why')[:200]}"
+            reason = f"the hub refuses: {params.get('hub.reason', 'it gives no reason')[:200]}"
             await self._put(replace(row, state="refused", problem=reason, due_at=now + DAY))
             return ""
         if not 0 < len(challenge) <= LONGEST_CHALLENGE:
@@ -367,7 +367,7 @@ def findings(c: Connection) -> Iterator[Finding]:
     yield from shorten(failing)
     if not failing:
         active = sum(row.state == "active" for row in rows)
-        yield ok("hubs", f"{active} of {len(rows)} report what is new" if rows else "none is asked")
+        yield ok("hubs", f"{active} of {len(rows)} report new entries" if rows else "no hub is used")
 
 
 def _trouble(row: HubRow) -> str:

@@ -43,7 +43,7 @@ class Heartbeat:
     async def _ping(self) -> None:
         answer = await self._poster.post(self._url, headers=self._headers, body=b"", timeout_seconds=TIMEOUT_SECONDS)
         if answer.error and answer.error != self._error:
-            log.warning("serve.ping_url takes no pings: %s", answer.error)
+            log.warning("serve.ping_url accepts no pings: %s", answer.error)
         elif self._error and not answer.error:
-            log.info("serve.ping_url takes pings again")
+            log.info("serve.ping_url accepts pings again")
         self._error = answer.error

@@ -53,7 +53,7 @@ def stall_of(error: BaseException) -> StoreStalledError | None:
     another fault.
     """
     if isinstance(error, MemoryError):
-        return StoreStalledError("no memory is left for what was under way")
+        return StoreStalledError("there was not enough memory for the work in progress")
     return error if isinstance(error, StoreStalledError) else None
 
 
@@ -162,7 +162,7 @@ class Upkeep:
         if self._stall.error is None:
             return
         if cause := hindrance(self._directory):
-            raise StoreStalledError(f"{self._directory} takes nothing: {cause}")
+            raise StoreStalledError(f"{self._directory} cannot be written: {cause}")
         self.next_due = 0
         await self._keep_lease(now)
         await self._sending.store_again()

@@ -71,7 +71,7 @@ class Wrong:
         when = f"between {since} and {until} UTC" if since else f"until {until} UTC"
         return (
             f"the machine's clock was ahead by up to {spell_gap(self.ahead)} {when}, and is right again: checks and messages may have come too early or"
-            " too late meanwhile; from now on each page is checked within its interval"
+            " too late meanwhile; now each page is checked within its interval"
         )
 
 
@@ -194,7 +194,7 @@ def _revive(connection: Connection, row: SentinelRow, sentinel: Sentinel, now: I
     state: State = "created" if started_at is None else "enabled"
     connection.execute(_REVIVE, id=row.id, state=state)
     subscriptions.activate(connection, row.id, active=state == "enabled", at=now)
-    data = {"name": row.name, "before": "ended", "state": state, "reason": "it ended only since the clock was ahead"}
+    data = {"name": row.name, "before": "ended", "state": state, "reason": "it ended only because the clock was ahead"}
     kind = EventType.SENTINEL_ENABLED if state == "enabled" else EventType.SENTINEL_ALTERED
     events.append(connection, [Event(type=kind, at=now, sentinel_id=row.id, data=data)])
 

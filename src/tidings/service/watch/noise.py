@@ -275,10 +275,10 @@ _SECOND_LOOKS = "at second checks within a minute"
 def why(thing: Thing) -> str:
     """Return why a thing is noise, or may be masked, as text for users."""
     if thing.verdict == "rotating":
-        return f"shows the same {len(thing.seen)} things in turn, also {_SECOND_LOOKS}"
+        return f"shows the same {len(thing.seen)} contents in turn, also {_SECOND_LOOKS}"
     order = "the same words in another order" if thing.name == ORDER else "something else"
     soon = f", also {_SECOND_LOOKS}" if thing.verdict and not thing.wanted else ""
-    asked = ", left out since you asked for it" if thing.wanted else ""
+    asked = ", ignored because you chose it" if thing.wanted else ""
     return f"shows {order} at {round(100 * thing.likelihood)} % of checks{soon}{asked}"
 
 

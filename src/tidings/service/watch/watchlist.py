@@ -466,7 +466,8 @@ def _meaning(text: str, recall: Callable[[str], Statement]) -> Sentinel:
         statement, why = None, str(error).splitlines()[0]
     if not isinstance(statement, Sentinel):
         raise StoreDamagedError(
-            f"the stored text of a sentinel cannot be read ({text[:60]!r}: {why}): `tidings doctor` shows what else; put a copy of the database back"
+            f"the stored text of a sentinel cannot be read ({text[:60]!r}: {why}): `tidings doctor` shows more; put "
+            "a copy of the database back"
         )
     return statement
 

@@ -253,13 +253,13 @@ def _revision(driver: DatabaseDriver) -> str | None:
     """
     if not driver.has_table("alembic_version"):
         if driver.has_table("instance"):
-            raise StoreError(f"{driver.where} has tables but says no revision; `tidings doctor` says more")
+            raise StoreError(f"{driver.where} has tables but no revision; `tidings doctor` shows details")
         return None
     revision = driver.connection.value("SELECT version_num FROM alembic_version")
     if revision is not None and revision not in REVISIONS:
         raise StoreNewerError(
             f"{driver.where} was written by a newer Tidings (schema {revision}, this one knows {REVISIONS[-1]}); it is left "
-            'untouched. Upgrade with `pip install --upgrade "tidings"`, or put back the copy that was kept before the upgrade'
+            'untouched. Upgrade with `pip install --upgrade "tidings"`, or put back the copy from before the upgrade'
         )
     return str(revision) if revision is not None else None
 
@@ -336,7 +336,7 @@ class Patience:
             return 0.0
         if self._error not in self._said:
             self._said.add(self._error)
-            log.warning("%s; trying again until it answers", error)
+            log.warning("%s; Tidings tries again until it answers", error)
         most = BRIEF_SECONDS if self._hurried.is_set() else self._seconds
         if most is not None and time.monotonic() - self._begun >= most:
             raise error
@@ -348,9 +348,9 @@ class Patience:
             return
         outage = Outage(time.monotonic() - self._begun, self._error)
         if self._attempts > 1:
-            log.warning("the database answers again, after %.1f s; what waited for it goes on", outage.seconds)
+            log.warning("the database answers again, after %.1f s; waiting work continues", outage.seconds)
         else:
-            log.info("the connection to the database was cut and made anew (%s)", outage.error)
+            log.info("the connection to the database was lost and made again (%s)", outage.error)
         self._begun, self._error, self._attempts = None, "", 0
         self._said.clear()
         self._ended.append(outage)

@@ -22,7 +22,7 @@ def load(c: Connection) -> DatabaseInstance:
     """Return the one row."""
     row = c.one("SELECT id, restore_epoch, hash_seed FROM instance")
     if row is None:
-        raise StoreDamagedError("the database does not say which one it is; put a copy of tidings.db back")
+        raise StoreDamagedError("the database has no identity; put a copy of tidings.db back")
     return DatabaseInstance(*row)
 
 

@@ -42,7 +42,8 @@ def acquire(c: Connection, name: str, holder: str, *, at: Instant, until: Instan
     if lease is not None and lease.holder not in {"", holder} and lease.until > at:
         left = (lease.until - at) / 1_000_000
         raise PollerBusyError(
-            f"{lease.holder} polls and delivers here; its lease ends in {left:.1f} s unless it is renewed. Stop it, or wait"
+            f"{lease.holder} checks pages and sends messages here; its lease ends in {left:.1f} s if it is not "
+            "renewed. Stop that process, or wait"
         )
     epoch: int = c.value(
         "INSERT INTO lease (name, holder, epoch, until) VALUES (:name, :holder, 1, :until)"
@@ -72,9 +73,7 @@ def renew(c: Connection, name: str, holder: str, epoch: int, *, until: Instant) 
     """
     text = "UPDATE lease SET until = :until WHERE name = :name AND holder = :holder AND epoch = :epoch"
     if not c.execute(text, name=name, holder=holder, epoch=epoch, until=until):
-        raise StaleEpochError(
-            f"the lease {name} of {holder} (epoch {epoch}) was taken over; this process stops polling and delivering"
-        )
+        raise StaleEpochError(f"the lease {name} of {holder} (epoch {epoch}) was taken over; this process stops")
 
 
 def release(c: Connection, name: str, holder: str, epoch: int) -> None:
@@ -87,6 +86,4 @@ def check_epoch(c: Connection, epoch: int) -> None:
     """Raise `StaleEpochError` unless `epoch` is the poller's newest (0 before the first poller)."""
     newest = c.value("SELECT epoch FROM lease WHERE name = 'poller'") or 0
     if epoch != newest:
-        raise StaleEpochError(
-            f"epoch {epoch} is stale, the poller's is {newest}; this process stops polling and delivering"
-        )
+        raise StaleEpochError(f"epoch {epoch} is stale, the current one is {newest}; this process stops")

@@ -55,7 +55,7 @@ class PollerLock:
             return self._acquire()
         except OSError as error:
             raise StoreStalledError(
-                f"{self._path} cannot be written: {error.strerror or error}; check free space, owner and rights"
+                f"{self._path} cannot be written: {error.strerror or error}; check free space, owner and permissions"
             ) from error
 
     def _acquire(self) -> bool:
@@ -232,9 +232,9 @@ def hindrance(data: Path) -> str:
         return "the file system is read-only"
     free = left.f_bavail if os.geteuid() else left.f_bfree  # root may use the reserved blocks
     if left.f_blocks and free * left.f_frsize < LEAST_BYTES:
-        return "no room is left on the disk"
+        return "the disk is full"
     if left.f_files and not left.f_favail:
-        return "the disk takes no more files (no inode is free)"
+        return "the disk has no room for more files (no free inode)"
     return ""
 
 

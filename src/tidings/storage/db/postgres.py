@@ -226,7 +226,8 @@ class PostgresDriver:
         while (status := self._run_status()) == "in progress":
             if time.monotonic() > deadline:
                 raise StoreLostError(
-                    f"{self.where} has not ended a connection that was cut; whether its last write counts is not yet known"
+                    f"{self.where} has not ended a lost connection; it is not known yet whether the last write was "
+                    "stored"
                 )
             time.sleep(0.02)
         return bool(status == "committed")
@@ -287,15 +288,15 @@ class PostgresDriver:
     def translate(self, error: Exception) -> StoreError:
         """Return the error of our tree for one of psycopg's."""
         if isinstance(error, OSError | MemoryError):
-            cause = error.strerror if isinstance(error, OSError) and error.strerror else "there is no memory for it"
-            return StoreStalledError(f"{self.where} cannot be used: {cause}; `tidings doctor` says more")
+            cause = error.strerror if isinstance(error, OSError) and error.strerror else "there is not enough memory"
+            return StoreStalledError(f"{self.where} cannot be used: {cause}; `tidings doctor` shows details")
         text = _first_line(error)
         if isinstance(error, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
             return StoreBusyError(
                 f"{self.where} was held by another process for {self._busy_seconds:g} s; try again, or raise store.busy_seconds"
             )
         if isinstance(error, psycopg.errors.DiskFull):
-            return StoreFullError(f"{self.where} cannot grow: {text}; make room there")
+            return StoreFullError(f"{self.where} cannot grow: {text}; free some space there")
         if isinstance(error, psycopg.errors.DataCorrupted | psycopg.errors.IndexCorrupted):
             return StoreDamagedError(f"{self.where} is damaged: {text}. Restore it from the server's own backup")
         state = getattr(error, "sqlstate", None)
@@ -305,7 +306,7 @@ class PostgresDriver:
                 self._raw.close()  # the server that takes writes may be another one by now
             return self._make_lost_error(error)
         if isinstance(error, psycopg.IntegrityError | psycopg.DataError | psycopg.ProgrammingError):
-            return UnitError(f"what was to be written to {self.where} contradicts what is stored: {text}")
+            return UnitError(f"the data for {self.where} contradicts the stored data: {text}")
         return StoreError(
             f"{self.where} does not answer as it should: {text}; check store.url and that PostgreSQL runs"
         )

@@ -122,7 +122,7 @@ def _alone(data: Path) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if time.monotonic() >= deadline:
-                    raise StoreBusyError(f"another process restores {data}; try again") from None
+                    raise StoreBusyError(f"another process is restoring {data}; try again") from None
                 time.sleep(0.01)
         yield
     finally:

@@ -93,6 +93,6 @@ def describe_damage(settings: Settings, what: str) -> str:
         else f"`cp BACKUP {where} && rm -f {where}-wal {where}-shm`"
     )
     return (
-        f"{where} is damaged: {what}. Nothing is served from it; `tidings doctor` shows what can still be read."
+        f"{where} is damaged: {what}. Tidings does not use it; `tidings doctor` shows what can still be read."
         f" Put a copy back, with Tidings stopped: {copy}"
     )

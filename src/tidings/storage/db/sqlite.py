@@ -206,7 +206,7 @@ class SqliteDriver:
         text = "PRAGMA integrity_check" if deep else "PRAGMA quick_check"
         faults = [row[0] for row in self._raw.execute(text).fetchall() if row[0] != "ok"]
         orphans = [
-            f"a row of {row[0]} names a row of {row[2]} that is not there"
+            f"a row of {row[0]} names a row of {row[2]} that does not exist"
             for row in self._raw.execute("PRAGMA foreign_key_check").fetchall()
         ]
         return faults + orphans
@@ -219,29 +219,29 @@ class SqliteDriver:
         """Return the error of our tree for one of SQLite's."""
         text = str(error)
         if isinstance(error, OSError | MemoryError):
-            cause = "there is no memory for it" if isinstance(error, MemoryError) else error.strerror or text
-            return StoreStalledError(f"{self._path} cannot be used: {cause}; `tidings doctor` says more")
+            cause = "there is not enough memory" if isinstance(error, MemoryError) else error.strerror or text
+            return StoreStalledError(f"{self._path} cannot be used: {cause}; `tidings doctor` shows details")
         if isinstance(
             error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError | sqlite3.DataError
         ):
-            return UnitError(f"what was to be written to {self._path} contradicts what is stored: {text}")
+            return UnitError(f"the data for {self._path} contradicts the stored data: {text}")
         if "locked" in text or "busy" in text:
             holder = _holder(self._data)
             who = f"process {holder}" if holder else "another process"
             return StoreBusyError(
-                f"{self._path} was held for {self._busy_seconds:g} s ({who}); try again, or raise store.busy_seconds"
+                f"{self._path} was locked for {self._busy_seconds:g} s ({who}); try again, or raise store.busy_seconds"
             )
         if "full" in text:
             return StoreFullError(
-                f"{self._path} cannot grow: {text}; make room, `tidings doctor` says how much there is"
+                f"{self._path} cannot grow: {text}; free some space (`tidings doctor` shows how much there is)"
             )
         if any(sign in text for sign in _STALLS):
             cause = hindrance(self._data) or text
             return StoreStalledError(
-                f"{self._path} cannot be used: {cause}; check free space and rights, then `tidings doctor`"
+                f"{self._path} cannot be used: {cause}; check free space and permissions, then run `tidings doctor`"
             )
         if isinstance(error, sqlite3.OperationalError):
-            return StoreError(f"{self._path}: {text}; `tidings doctor` says more")
+            return StoreError(f"{self._path}: {text}; `tidings doctor` shows details")
         return _make_damaged_error(self._path, text)
 
     def close(self) -> None:
@@ -377,7 +377,7 @@ def _refuse_lost(data: Path, path: Path, *, used: bool, create: bool) -> None:
     if used:
         raise StoreMissingError(
             f"{data} has been used, but its {path.name} is gone; nothing new was put in its place. Put a copy back "
-            f"(`cp BACKUP {path}`), or, to begin anew, remove {data / MARKER}"
+            f"(`cp BACKUP {path}`), or, to begin again without data, remove {data / MARKER}"
         )
     if not create:
         raise StoreMissingError(
@@ -395,7 +395,7 @@ def _check_header(path: Path) -> None:
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}; check its owner and rights") from error
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
-        raise _make_damaged_error(path, "it is no SQLite database" if header else "it is empty")
+        raise _make_damaged_error(path, "it is not an SQLite database" if header else "it is empty")
     wal = path.with_name(path.name + "-wal")
     size = int.from_bytes(header[16:18], "big")
     size = 65_536 if size == 1 else size
@@ -406,7 +406,8 @@ def _check_header(path: Path) -> None:
 
 def _make_damaged_error(path: Path, what: str) -> StoreDamagedError:
     return StoreDamagedError(
-        f"{path} is damaged: {what}. Nothing is served from it; `tidings doctor` shows what can still be read. Put a copy back: "
+        f"{path} is damaged: {what}. Tidings does not use it; `tidings doctor` shows what can still be read. Put a "
+        "copy back: "
         f"`cp BACKUP {path} && rm -f {path}-wal {path}-shm`"
     )
 

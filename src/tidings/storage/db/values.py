@@ -20,7 +20,8 @@ def from_json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, TypeError, RecursionError) as error:
         raise StoreDamagedError(
-            f"a stored value makes no sense ({error}): `tidings doctor` shows what can still be read; put a copy of the database back"
+            f"a stored value is invalid ({error}): `tidings doctor` shows what can still be read; put a copy of the "
+            "database back"
         ) from error
 
 
@@ -56,7 +57,8 @@ def readable(
                 if isinstance(error, StoreDamagedError):
                     raise
                 raise StoreDamagedError(
-                    f"a stored {what} makes no sense ({error}): `tidings doctor` shows what can still be read; put a copy of the database back"
+                    f"a stored {what} is invalid ({error}): `tidings doctor` shows what can still be read; put a "
+                    "copy of the database back"
                 ) from error
             set_aside(row, str(error))
     return made

@@ -82,11 +82,9 @@ def add(c: Connection, version: Version, made_of: Sequence[Member]) -> None:
     """
     name = version_id(version.page_id, version.seq)
     if len(made_of) != version.frames + 1 or not version.frames:
-        raise UnitError(
-            f"version {name} has {version.frames} frames and {len(made_of)} members; nothing of this was written"
-        )
+        raise UnitError(f"version {name} has {version.frames} frames and {len(made_of)} members; nothing was written")
     if hashlib.sha256(member_list(made_of)).hexdigest() != version.sha256:
-        raise UnitError(f"version {name} is not named after its members; nothing of this was written")
+        raise UnitError(f"version {name} is not named after its members; nothing was written")
     c.many(
         _ADD,
         [

@@ -85,7 +85,7 @@ _BEATS = (
 _CHARGED = (
     "SELECT page_id, charged_at, finished_at, cost, reason FROM poll WHERE charged_at >= :since ORDER BY charged_at"
 )
-CUT_OFF = "cut off: the process that asked ended before the answer was kept"
+CUT_OFF = "interrupted: the process ended before the answer was stored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ def finish(c: Connection, records: Sequence[PollRecord]) -> None:
     ]
     if c.batch(_FINISH, rows) != len(rows):
         ids = ", ".join(str(r.poll_id) for r in records)
-        raise UnitError(f"poll {ids} is not an open poll of its page; nothing of this was written")
+        raise UnitError(f"poll {ids} is not an open poll of its page; nothing was written")
 
 
 def end_earlier_epochs(c: Connection, *, epoch: int, now: Instant, longest: Duration) -> int:

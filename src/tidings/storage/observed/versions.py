@@ -132,9 +132,9 @@ def add(c: Connection, new: Sequence[Version]) -> None:
         seq, stored, sha256 = last.get(version.page_id, (0, 0, ""))
         name = version_id(version.page_id, version.seq)
         if version.seq != seq + 1:
-            raise UnitError(f"version {name} cannot follow number {seq}; nothing of this was written")
+            raise UnitError(f"version {name} cannot follow number {seq}; nothing was written")
         if version.sha256 == sha256 and stored == seq:
-            raise UnitError(f"version {name} has the body of the version before it; nothing of this was written")
+            raise UnitError(f"version {name} has the body of the version before it; nothing was written")
         last[version.page_id] = version.seq, version.seq, version.sha256
     c.batch(_INSERT, [*map(_to_row, new)])
 
@@ -249,7 +249,7 @@ def put_digests(c: Connection, kept: Sequence[tuple[int, int, Digest]]) -> None:
     ]
     if c.many(_PUT_DIGEST, rows) != len(rows):
         names = " or ".join(dict.fromkeys(f"version {version_id(page_id, seq)}" for page_id, seq, _ in kept))
-        raise UnitError(f"a digest names {names}, which is not there; nothing of this was written")
+        raise UnitError(f"a digest names {names}, which is not there; nothing was written")
 
 
 def forget_digests(c: Connection, page_ids: Collection[int]) -> None:

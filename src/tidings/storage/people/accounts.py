@@ -54,7 +54,7 @@ def add(c: Connection, name: str, role: Role, password: str, *, at: Instant) -> 
         at: When it is made (µs).
     """
     if _fold(name) in {_fold(row[0]) for row in c.rows("SELECT name FROM owner")}:
-        raise UsageError(f"there is a user {name} already; `tidings user list` shows all")
+        raise UsageError(f"the user {name} already exists; `tidings user list` shows all")
     id_ = int(c.value(_INSERT, name=name, role=role, password=password, at=at))
     return AccountRow(id_, name, role, password, at)
 

@@ -62,7 +62,7 @@ def add(
     given = {"owner_id": owner_id, "name": name, "hash": digest, "scope": scope}
     id_ = c.value(_INSERT, **given, at=at, expires_at=expires_at)
     if id_ is None:
-        raise UsageError(f"there is a token {name} already; `tidings token revoke {name}` ends it")
+        raise UsageError(f"the token {name} already exists; `tidings token revoke {name}` ends it")
     return TokenRow(int(id_), owner_id, name, scope, at, expires_at, None)
 
 

@@ -203,7 +203,7 @@ class SearchIndex:
                 raise _translate(error, self.path) from error
             with contextlib.suppress(sqlite3.Error, OSError):
                 self._begin_anew()
-            message = f"{self.path} was damaged ({error}); it is made anew of what is stored, ask again"
+            message = f"{self.path} was damaged ({error}); it is being built again from stored data, try again"
             raise StoreStalledError(message) from error
 
     # -- reading
@@ -473,5 +473,5 @@ def _translate(error: Exception, path: Path) -> StoreStalledError:
     if _is_busy(error):
         return StoreBusyError(f"{path} is being written by another process; try again")
     return StoreStalledError(
-        f"{path} cannot be used: {error}; it is made of what is stored, `tidings search --rebuild` makes it anew"
+        f"{path} cannot be used: {error}; `tidings search --rebuild` builds it again from stored data"
     )

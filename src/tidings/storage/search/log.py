@@ -75,7 +75,7 @@ class SearchLog:
             yield
         except sqlite3.Error as error:
             raise StoreStalledError(
-                f"{self.path} cannot be used: {error}; it is the log of searches, and may be removed"
+                f"{self.path} cannot be used: {error}; it is the log of searches, and you can remove it"
             ) from error
 
     @contextlib.contextmanager

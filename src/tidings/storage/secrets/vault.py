@@ -64,7 +64,7 @@ class KeyFile:
             except (binascii.Error, ValueError):
                 key = b""
             if len(key) != KEY_BYTES:
-                message = f"{self.path} is not what Tidings wrote (each line is a key); put your copy of it back"
+                message = f"{self.path} is not in Tidings' format (each line is a key); put your copy back"
                 raise SecretError(message)
             found[key_id(key)] = key
         return found
@@ -102,7 +102,7 @@ class KeyFile:
             _sync(self.path.parent)
         except OSError as error:
             part.unlink(missing_ok=True)
-            message = f"{self.path} cannot be written: {error.strerror}; check free space, owner and rights"
+            message = f"{self.path} cannot be written: {error.strerror}; check free space, owner and permissions"
             raise SecretError(message) from error
 
 
@@ -213,20 +213,23 @@ class Vault:
 
     def _decrypt(self, row: SecretRow) -> str:
         keys = self.key_file.keys()
-        anew = f"set it anew with `tidings secret set {row.name}`"
+        anew = f"set it again with `tidings secret set {row.name}`"
         if not keys:
-            message = f"the secret {row.name} cannot be opened: {self.key_file.path} is gone; put your copy of it back, or {anew}"
+            message = (
+                f"the secret {row.name} cannot be decrypted: {self.key_file.path} is missing; put your copy back, or "
+                f"{anew}"
+            )
             raise SecretError(message)
         if row.key_id not in keys:
             message = (
-                f"the secret {row.name} cannot be opened: {self.key_file.path} does not have its key ({row.key_id});"
+                f"the secret {row.name} cannot be decrypted: {self.key_file.path} does not have its key ({row.key_id});"
                 f" add the lines of your copy to it, or {anew}"
             )
             raise SecretError(message)
         try:
             return _decrypt(keys[row.key_id], row.value, _make_associated_data(row))
         except ValueError as error:
-            message = f"the secret {row.name} cannot be opened: what is stored is damaged or was moved; {anew}"
+            message = f"the secret {row.name} cannot be decrypted: the stored value is damaged or was moved; {anew}"
             raise SecretError(message) from error
 
 
@@ -255,5 +258,5 @@ def _decrypt(key: bytes, value: str, bound: bytes) -> str:
             .decode("utf-8", "surrogatepass")
         )
     except (binascii.Error, InvalidTag) as error:
-        message = "it does not open"
+        message = "it cannot be decrypted"
         raise ValueError(message) from error

@@ -300,7 +300,7 @@ def finish(c: Connection, results: Sequence[DeliveryResult]) -> None:
         for r in results
     ]
     if c.many(_RESULT, rows) != len(rows):
-        raise UnitError("an attempt names a delivery that is not there; nothing of this was written")
+        raise UnitError("an attempt names a delivery that does not exist; nothing was written")
 
 
 def _to_row(row: tuple[Any, ...]) -> DeliveryRow:

@@ -144,7 +144,7 @@ def move(c: Connection, moves: Sequence[EndpointMove]) -> None:
         for m in moves
     ]
     if c.many(_MOVE, rows) != len(rows):
-        raise UnitError("an attempt names an endpoint that is not there; nothing of this was written")
+        raise UnitError("an attempt names an endpoint that is not there; nothing was written")
 
 
 def _to_row(row: tuple[Any, ...]) -> EndpointRow:

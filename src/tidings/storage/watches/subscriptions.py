@@ -218,7 +218,7 @@ def move(c: Connection, moves: Sequence[CursorMove]) -> None:
         for m in moves
     ]
     if c.batch(_MOVE, rows) != len(rows):
-        raise UnitError("a cursor names a subscription that is not there; nothing of this was written")
+        raise UnitError("a cursor names a subscription that is not there; nothing was written")
 
 
 def _to_row(row: tuple[Any, ...]) -> SubscriptionRow:

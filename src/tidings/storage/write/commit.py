@@ -107,7 +107,7 @@ def _write_versions(c: Connection, units: Sequence[Unit], keep: Keep | None) -> 
     for unit in units:
         for new in unit.bodies:
             if keep is None:
-                raise UnitError("nobody can say how a new body is kept; nothing of this was written")
+                raise UnitError("nobody can say how a new body is kept; nothing was written")
             rows, unused = keep(c, new)
             versions.put_blobs(c, rows)
             retention.add(c, unused, at=unit.at)
@@ -115,9 +115,7 @@ def _write_versions(c: Connection, units: Sequence[Unit], keep: Keep | None) -> 
             versions.put_blobs(c, unit.blobs)
         if unit.version is not None:
             if unit.page is None or unit.page.page_id != unit.version.page_id or unit.page.last_seq != unit.version.seq:
-                raise UnitError(
-                    "a unit with a version must carry the state of its page after it; nothing of this was written"
-                )
+                raise UnitError("a unit with a version must carry the state of its page after it; nothing was written")
             made.append(unit.version)
         for body in unit.quarantined:
             c.execute(
@@ -138,9 +136,7 @@ def _write_pages(c: Connection, units: Iterable[Unit]) -> None:
     states = [(unit.page, unit.page.last_seq - (unit.version is not None)) for unit in units if unit.page is not None]
     if pages.update(c, states) != len(states):
         names = ", ".join(str(state.page_id) for state, _ in states)
-        raise UnitError(
-            f"the state of page {names} leans on a version that is not the newest; nothing of this was written"
-        )
+        raise UnitError(f"the state of page {names} leans on a version that is not the newest; nothing was written")
 
 
 def _write_states(c: Connection, units: Sequence[Unit]) -> None:
@@ -171,7 +167,7 @@ def _page_of(unit: Unit) -> int:
     for part in (unit.page, unit.version, unit.poll):
         if part is not None:
             return part.page_id
-    raise UnitError("a unit with digests or frames must say of which page; nothing of this was written")
+    raise UnitError("a unit with digests or frames must say of which page; nothing was written")
 
 
 def _write_news(c: Connection, units: Sequence[Unit]) -> list[Committed]:
@@ -223,9 +219,9 @@ def _write_deliveries(c: Connection, unit: Unit, seqs: Sequence[int]) -> tuple[s
 def _range(draft: DeliveryDraft, seqs: Sequence[int]) -> tuple[int, int]:
     if draft.events:
         if max(draft.events) >= len(seqs) or min(draft.events) < 0:
-            raise UnitError("a delivery names an event that its unit does not have; nothing of this was written")
+            raise UnitError("a delivery names an event that its unit does not have; nothing was written")
         told = [seqs[place] for place in draft.events]
         return min(told), max(told)
     if draft.first_seq is None or draft.last_seq is None:
-        raise UnitError("a delivery tells of no event; nothing of this was written")
+        raise UnitError("a delivery tells of no event; nothing was written")
     return draft.first_seq, draft.last_seq

@@ -103,7 +103,7 @@ def _blobs(c: Connection, blob_bytes: BlobBytes | None) -> Iterator[str]:
     """
     kept = {blob.sha256: blob for blob in versions.blobs(c)}
     for sha256 in sorted(versions.list_referenced(c) - kept.keys()):
-        yield f"I-2: the body {sha256} is named and not kept"
+        yield f"I-2: the body {sha256} is named, but missing"
     for sha256 in sorted(kept):
         fault = _chain_fault(kept, sha256)
         if fault:

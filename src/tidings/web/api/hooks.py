@@ -59,7 +59,7 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
     except UsageError as error:
         raise ProblemError(HTTPStatus.BAD_REQUEST, str(error)) from error
     except SecretError as error:
-        message = "the token of this hook cannot be read here; `tidings doctor` says more to who runs this service"
+        message = "the token of this hook cannot be read here; `tidings doctor` shows details to who runs this service"
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message) from error
     except StoreError as error:
         message = "the event could not be kept; send it again"

@@ -134,10 +134,10 @@ def test_the_password_can_be_a_secret(tidings, shop, server, monkeypatch):
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (("--header", "nothing"), "is no header; write for example"),
-        (("--user", "a:b"), "has no colon"),
-        (("--password", "x"), "--password goes with --user NAME"),
-        (("--user", "anna", "--password", "none"), "there is no secret none; `tidings secret set none` keeps one"),
+        (("--header", "nothing"), "is not a header; write for example"),
+        (("--user", "a:b"), "cannot have a colon"),
+        (("--password", "x"), "--password needs --user NAME"),
+        (("--user", "anna", "--password", "none"), "there is no secret none; `tidings secret set none` stores one"),
         (("--select", "<<"), "--select: "),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
@@ -156,7 +156,7 @@ def test_flags_of_url_do_not_go_with_a_file(tidings, tmp_path):
     path = tmp_path / "s.sentinel"
     path.write_text("Create Sentinel s Using https://example.org/ Monitor any change")
 
-    assert "--tag goes with --url" in tidings("add", str(path), "--tag", "x").err
+    assert "--tag needs --url" in tidings("add", str(path), "--tag", "x").err
 
 
 def test_an_address_that_is_watched_already_says_so(tidings, shop):
@@ -164,7 +164,7 @@ def test_an_address_that_is_watched_already_says_so(tidings, shop):
     tidings("add", "--url", shop, "--name", "first")
     ran = tidings("add", "--url", shop, "--name", "second")
 
-    assert "already   watched by first too; `tidings drop second` takes this one back" in ran.out
+    assert "already   also watched by first; `tidings drop second` removes the new sentinel" in ran.out
 
 
 def test_names_are_readable_in_any_script(tidings, server):

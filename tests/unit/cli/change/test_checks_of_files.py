@@ -52,7 +52,7 @@ def test_of_many_pages_the_service_makes_the_first_checks(tidings, server, path,
     monkeypatch.setattr(first_check, "MOST_CHECKED", 1)
     ran = tidings("add", str(path), checks=True)
 
-    assert "2 new pages: the service makes the first checks, or `tidings check` does\n" in ran.out
+    assert "2 new pages: the service or `tidings check` makes the first checks\n" in ran.out
     assert [] == server.seen
 
 

@@ -22,7 +22,7 @@ def test_a_renamed_sentinel_keeps_its_changes(changed):
     """The old name is free, the new one has all."""
     ran = changed("rename", "shop", "kettle-価格")
 
-    assert "shop is called kettle-価格 now; its versions and changes stay\n" == ran.out
+    assert "shop is now called kettle-価格; its versions and changes are kept\n" == ran.out
     assert ["kettle-価格"] == [record["sentinel"] for record in changed("changes", "--json").records]
     assert 1 == len(changed("changes", "kettle-価格", "--json").records)
     assert 2 == changed("show", "shop").code
@@ -56,7 +56,7 @@ def test_a_sentinel_of_a_file_says_to_rename_it_there(tidings, server, tmp_path)
     path.write_text(f"Create Sentinel s Using {server.url('/news')} Monitor any change")
     tidings("apply", str(path))
 
-    assert "call it t in its file too" in tidings("rename", "s", "t").out
+    assert "use the name t in its file too" in tidings("rename", "s", "t").out
 
 
 def test_a_page_that_moved_gets_its_new_address(changed, server):
@@ -82,7 +82,7 @@ def test_several_pages_move_under_their_names(tidings, server, tmp_path):
     right = tidings("alter", "s", "Using", f"{a} As A, {server.url('/c')} As B")
 
     assert (
-        f'E36 "s" has other pages: each gets a new address under the name that it has, in their order (hint: it has {a} As A, {b} As B)'
+        f'E36 "s" has other pages: give one new address for each page, in order (hint: it has {a} As A, {b} As B)'
         in wrong.err
     )
     assert 0 == right.code

@@ -62,7 +62,7 @@ def test_a_value_is_never_an_argument(tidings):
     ran = tidings("secret", "set", "token", "c4nary")
 
     assert 2 == ran.code
-    assert "never an argument" in ran.err
+    assert "cannot be an argument" in ran.err
     assert "c4nary" not in ran.out + ran.err
     assert 3 == tidings("secret", "list").code  # not even a database was made
 
@@ -73,12 +73,12 @@ def test_a_value_is_never_an_argument(tidings):
         (("set",), "x", "needs the NAME"),
         (("list", "token"), "x", "takes no name"),
         (("drop",), "x", "needs the NAME"),
-        (("set", "a b"), "x", "is no name of a secret"),
+        (("set", "a b"), "x", "is not the name of a secret"),
         (("set", "token"), "", "at least one character"),
         (("set", "token"), "\n", "at least one character"),
         (("set", "token"), "x" * 65_537, "at most 65,536 bytes"),
         (("set", "token", "--cookies", "/none"), "", "cannot be read"),
-        (("set", "token", "-", "--cookies", "/none"), "", "instead of a value"),
+        (("set", "token", "-", "--cookies", "/none"), "", "replaces the value"),
         (("set", "webhook"), "c4nary", "is not whsec_"),
         (("drop", "token"), "", "no secret token"),
     ],
@@ -137,7 +137,7 @@ def test_list_shows_names_states_and_users_never_values(tidings, pipe, server, t
     assert (True, "signing") == (records["webhook"]["opens"], records["webhook"]["kind"])
     assert ["missing", "-", "not", "set", "-", "api"] == shown.out.splitlines()[1].split()
     assert "c4nary" not in shown.out
-    assert "does not open" in lost.out
+    assert "cannot be decrypted" in lost.out
     assert "tidings secret set spare" in lost.out
 
 
@@ -179,9 +179,9 @@ def test_drop_is_refused_while_a_sentinel_uses_it(tidings, pipe, server, tmp_pat
     pipe("c4nary", "secret", "set", "api-token")
     tidings("drop", "api")
 
-    assert (2, True) == (refused.code, "api would be without the secret api-token" in refused.err)
+    assert (2, True) == (refused.code, "api would lose the secret api-token" in refused.err)
     assert (0, ["api"]) == (forced.code, forced.records[0]["sentinels"])
-    assert (0, "api-token is forgotten\n") == (
+    assert (0, "api-token is deleted\n") == (
         (ran := tidings("secret", "drop", "api-token")).code,
         ran.out,
     )
@@ -213,9 +213,9 @@ def test_doctor_says_how_secrets_are_kept(tidings, pipe, tmp_path):
         ]
 
     pipe("c4nary", "secret", "set", "token")
-    assert [("ok", "1 kept, each opens", "")] == report()
+    assert [("ok", "1 stored, each can be decrypted", "")] == report()
     path.chmod(0o644)
-    assert [("fail", f"{path} can be read by others than its owner", f"chmod 600 {path}")] == report()[:1]
+    assert [("fail", f"{path} can be read by other users", f"chmod 600 {path}")] == report()[:1]
     path.chmod(0o600)
     key = path.read_bytes()
     path.write_bytes(b"A" * 43 + b"=\n" + key)

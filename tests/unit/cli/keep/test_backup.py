@@ -16,14 +16,14 @@ def test_from_backup_to_restore(tidings, tmp_path, server):
     restored = tidings("restore", "--replace", str(tmp_path / "b.tar"))
 
     assert "the database and 0 files of bodies" in made.out
-    assert "secrets.key and tidings.toml are not in it" in made.err
-    assert "is whole: made " in verified.out
-    assert "1 sentinel, 1 bodies each given back and verified by its hash" in verified.out
-    assert (3, True) == (refused.code, "--replace puts that aside" in refused.err)
-    assert "what was there before is in " in restored.out
-    assert "paused, because they reach this machine or its network: news" in restored.out
+    assert "the backup has no secrets.key and no tidings.toml" in made.err
+    assert "is complete: made " in verified.out
+    assert "1 sentinel, 1 bodies each restored and verified by its hash" in verified.out
+    assert (3, True) == (refused.code, "--replace moves it aside" in refused.err)
+    assert "the old data is in " in restored.out
+    assert "paused, because they use this machine or its network: news" in restored.out
     assert "tidings enable news" in restored.out
-    assert "are valid, also if they were revoked since: phone" in restored.out
+    assert "are valid, also those revoked since then: phone" in restored.out
 
 
 def test_json_and_a_passphrase_from_a_pipe(tidings, tmp_path, server, monkeypatch):

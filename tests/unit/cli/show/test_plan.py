@@ -58,7 +58,7 @@ def test_a_look_that_a_sentinel_does_not_live_to_see_is_not_planned(tidings, ser
     shown = [p for p in tidings("show", "short", "--json").records[0]["next"] if p["what"] == "look"]
 
     assert planned["at"] is None
-    assert planned["reason"].startswith("none: it ends before that")
+    assert planned["reason"].startswith("none, because the sentinel ends before that")
     assert [(None, planned["reason"])] == [(look["at"], look["why"]) for look in shown]
 
 
@@ -124,7 +124,7 @@ def test_show_says_what_plan_says_under_a_policy_that_keeps_nothing(watched):
     (shown,) = [p for p in watched("show", "free", "--json", *flags).records[0]["next"] if p["what"] == "look"]
 
     assert (planned["at"], planned["reason"]) == (shown["at"], shown["why"])
-    assert "in its turn, about every" in planned["reason"]
+    assert "in turn, about every" in planned["reason"]
 
 
 def test_policies_that_keep_nothing_are_known():

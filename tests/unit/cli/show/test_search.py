@@ -19,11 +19,11 @@ def test_search_by_words_and_by_date(tidings, server):
     said = tidings("search", "count OR tally", "--changed-since", "2020-01-01").out
 
     assert [("The News", "1.2", [[0, 5]])] == [(one["title"], one["version"], one["marks"]) for one in found]
-    assert (1, "nothing that is watched says count\n") == (nothing.code, nothing.out)
+    assert (1, "no watched page contains count\n") == (nothing.code, nothing.out)
     assert "1. The News" in said
     assert "[tally] 2" in said
     assert "1 page: 127.0.0.1 1" in said
-    assert "2 texts, 1 of them what pages say now" in tidings("search", "--rebuild").out
+    assert "2 texts, 1 of them from the newest versions" in tidings("search", "--rebuild").out
     assert 1 == tidings("search", "count", "--at", "2020-01-01").code
 
 
@@ -44,9 +44,9 @@ def test_bad_questions_are_answered(tidings, server):
     tidings("add", "--url", server.url("/news"), checks=True)
 
     for words, why in (
-        (["search"], "say what to search for"),
+        (["search"], "give words to search for"),
         (["search", "--", "-count"], "say a word"),
-        (["search", "count", "--at", "soon"], "no date"),
+        (["search", "count", "--at", "soon"], "not a date"),
         (["queries", "import"], "needs a FILE"),
         (["queries", "erase", "x"], "takes no file"),
     ):

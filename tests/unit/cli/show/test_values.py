@@ -38,4 +38,4 @@ def test_what_has_no_single_value_says_so(tidings, server):
     """Words have no course."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
 
-    assert "no value is kept of n yet" in tidings("history", "n", "--values").out
+    assert "n has no stored values yet" in tidings("history", "n", "--values").out

@@ -232,7 +232,7 @@ def test_a_page_that_loads_for_ever_is_no_page(chromium, server):
     server.pages["/"] = page("<title>T</title><div>Loading…</div>")
     outcome = chromium.render(server.url(), timeout=8_000_000)
 
-    assert ("busy", "the page still says 'Loading…' after 8 s in a browser") == (outcome.kind, outcome.reason)
+    assert ("busy", "the page still shows 'Loading…' after 8 s in the browser") == (outcome.kind, outcome.reason)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_page_that_does_not_come_whole_fails_as_without_a_browser(chromium, se
 
 @pytest.mark.parametrize(("status", "kind"), [(503, "busy"), (500, "5xx"), (429, "busy")])
 def test_a_page_is_doubtful_when_a_part_from_its_own_host_fails(chromium, server, status, kind):
-    """A list that could not be had is no empty list: the look fails, with the address of the part, and is no version."""
+    """A list that could not be fetched is no empty list: the look fails, with the address of the part, and is no version."""
     server.pages["/"] = page(
         "<script>fetch('/list').then(r => document.body.append(r.ok ? 'list' : 'nothing'))</script>"
     )
@@ -341,7 +341,7 @@ def test_a_script_without_end_costs_its_deadline_and_nobody_elses(server):
         rendering.close()
 
     assert ["net", "net"] == [outcome.kind for outcome in outcomes]
-    assert "come to rest in a browser within 1.5 s" in outcomes[0].reason
+    assert "come to rest in the browser within 1.5 s" in outcomes[0].reason
     assert "words" in text_of(after)
 
 
@@ -390,7 +390,7 @@ def test_without_a_browser_the_failure_says_what_to_install(server):
 
     assert ("request", 0) == (outcome.kind, outcome.requests)
     assert (
-        "fetch.browser_path names no program: /nowhere/chromium" in outcome.reason
+        "fetch.browser_path is not a program: /nowhere/chromium" in outcome.reason
         or "tidings[browser]" in outcome.reason
     )
     assert [] == server.seen

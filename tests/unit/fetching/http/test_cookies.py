@@ -81,12 +81,12 @@ def test_addresses_have_no_subdomains():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "there is no cookie"),
-        ("# only\n", "there is no cookie"),
+        ("", "this file has no cookies"),
+        ("# only\n", "this file has no cookies"),
         ("a=c4nary; c=d", "line 1: it has 1 fields, not 7"),
         ("\n\tFALSE\t/\tFALSE\t0\tn\tc4nary", "line 2, the cookie n of no domain: the domain"),
         ("h\tFALSE\tx\tFALSE\t0\tn\tc4nary", "the path"),
-        ("h\tFALSE\t/\tFALSE\tsoon\tn\tc4nary", "the time it expires at"),
+        ("h\tFALSE\t/\tFALSE\tsoon\tn\tc4nary", "its expiry time cannot be read"),
         ("h\tFALSE\t/\tFALSE\t0\t\t", "neither a name nor a value"),
         ("h\tFALSE\t/\tFALSE\t0\ta=b\tc4nary", "the name"),
         ("h\tFALSE\t/\tFALSE\t0\tn\tc4nary; d=e", "the value"),
@@ -125,7 +125,7 @@ def test_a_cookie_that_cannot_be_sent_is_left_out_and_named():
     assert "sid=good" == list_sent(jar, "http://h/")
     assert (
         "line 2, the cookie odd of other.example: the value cannot be sent: it has a semicolon or a control character",
-        "line 3: it has 1 fields, not 7 with a tab between",
+        "line 3: it has 1 fields, not 7 separated by tabs",
     ) == cookies.list_unusable(jar)
 
 

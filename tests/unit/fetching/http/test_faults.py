@@ -27,7 +27,7 @@ def _tls(reason: str) -> ssl.SSLError:
     [
         (
             aiohttp.ClientConnectorSSLError(KEY, _tls("WRONG_VERSION_NUMBER")),
-            "no connection to shop.example (wrong version number: is https spoken there?)",
+            "no connection to shop.example (wrong version number: does this server use https?)",
         ),
         (
             aiohttp.ClientConnectorSSLError(KEY, _tls("TLSV1_ALERT_PROTOCOL_VERSION")),

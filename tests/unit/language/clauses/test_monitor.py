@@ -90,7 +90,7 @@ def test_keywords_and_phrases_have_their_terms(clause, meaning):
     [
         (
             "keywords <oil, ...>",
-            'W3 "..." has no letter or digit and will never be found (hint: write a word of the page)',
+            'W3 "..." has no letter or digit and can never be found (hint: write a word of the page)',
         ),
         (
             'keyword ".NET"',
@@ -99,15 +99,15 @@ def test_keywords_and_phrases_have_their_terms(clause, meaning):
         (
             "links updated",
             (
-                "W13 links are inserted or deleted, never updated: this is never reported"
-                " (hint: write inserted or deleted, or nothing to hear of both)"
+                "W13 links are inserted or deleted, never updated: this condition never holds"
+                " (hint: write inserted or deleted, or neither to be notified of both)"
             ),
         ),
         (
             "keyword <oil> updated",
             (
-                "W13 keywords are inserted or deleted, never updated: this is never reported"
-                " (hint: write inserted or deleted, or nothing to hear of both)"
+                "W13 keywords are inserted or deleted, never updated: this condition never holds"
+                " (hint: write inserted or deleted, or neither to be notified of both)"
             ),
         ),
     ],

@@ -63,18 +63,18 @@ def test_clauses_name_events(clause, field, meant):
 
 FAULTS = [
     ("Create Event deploy Using webhook", '1:14: E21 you already have an event "deploy" (hint: use another name, or Drop Event deploy first)'),
-    ("Create Event Fetch Using webhook", '1:14: E04 "Fetch" is a word of the language and cannot be a name (hint: try Fetch_1)'),
+    ("Create Event Fetch Using webhook", '1:14: E04 "Fetch" is a keyword of the language and cannot be a name (hint: try Fetch_1)'),
     ("Create Evnt e Using webhook", '1:8: E03 found "Evnt"; expected "event" (hint: did you mean "event"?)'),
     ("Create Event e Using webhok", '1:22: E03 found "webhok"; expected "command", "file" or "webhook" (hint: did you mean "webhook"?)'),
-    ('Create Event e Using file "a.csv"', '1:27: E47 "a.csv" is no whole path; expected "/srv/report.csv"'),
-    ('Create Event e Using file "/srv/../etc/passwd"', '1:27: E47 "/srv/../etc/passwd" is no whole path; expected "/srv/report.csv"'),
-    ('Create Event e Using command "ls -l"', '1:30: E47 no program is called "ls -l" (hint: no shell reads it: each word is a text of its own, "ls" "-l")'),
-    ('Create Event e Using command ""', '1:30: E47 a command begins with its program; expected "/usr/bin/uptime"'),
-    ('Create Event e Using file "/a" every 0 s', '1:38: E05 "0 s" is no time at all; expected more than 0 s'),
-    ("Drop Event deploy", '1:12: E46 the event "deploy" cannot be dropped: shop waits for it (hint: Drop shop first, or alter what waits)'),
+    ('Create Event e Using file "a.csv"', '1:27: E47 "a.csv"is not a complete path; expected "/srv/report.csv"'),
+    ('Create Event e Using file "/srv/../etc/passwd"', '1:27: E47 "/srv/../etc/passwd"is not a complete path; expected "/srv/report.csv"'),
+    ('Create Event e Using command "ls -l"', '1:30: E47 there is no program "ls -l" (hint: the command does not run in a shell: write each word as a text of its own, "ls" "-l")'),
+    ('Create Event e Using command ""', '1:30: E47 a command must begin with its program; expected "/usr/bin/uptime"'),
+    ('Create Event e Using file "/a" every 0 s', '1:38: E05 "0 s" has no length; expected more than 0 s'),
+    ("Drop Event deploy", '1:12: E46 the event "deploy" cannot be dropped: shop waits for it (hint: Drop shop first, or alter the sentinels that wait)'),
     ("Drop Event deplo", '1:12: E20 there is no event "deplo" (hint: did you mean "deploy"?)'),
     (HEAD + "To event(nothing)", '1:71: E20 there is no event "nothing" (hint: Create Event nothing Using webhook)'),
-    (HEAD + "From event(x) - 1 hour", "1:67: E34 nobody knows when event(x) comes, so there is no time before it (hint: event(x) without a minus)"),
+    (HEAD + "From event(x) - 1 hour", "1:67: E34 a time before event(x) is impossible, because nobody knows when the event happens (hint: event(x) without a minus)"),
     (HEAD + "Fetch on event(x) or on event(x)", '1:86: E17 the event "x" is named twice (hint: keep one)'),
 ]  # fmt: skip
 

@@ -43,9 +43,9 @@ def test_a_clause_says_the_words_of_its_messages(text, expected):
         ('with title "{{watch_titel}}"', 1, 'no placeholder "watch_titel"'),
         ("with text \"{{ ''.__class__.__mro__ }}\"", 1, "no placeholder \"''.__class__.__mro__\""),  # H-075
         ("with text \"{{ 'a'*1000000000 }}\"", 1, "no placeholder \"'a'*1000000000\""),  # H-076
-        ('with text "a {% if b %}"', 3, '"{% if b %}"" is no placeholder'),
-        ('with text "{{diff"', 1, '"{{diff"" is no placeholder'),
-        ('with text ""', 0, "neither a title nor a text"),
+        ('with text "a {% if b %}"', 3, '"{% if b %}"" is not a placeholder'),
+        ('with text "{{diff"', 1, '"{{diff"" is not a placeholder'),
+        ('with text ""', 0, "no title and no text"),
         (f'with text "{"a" * 17_000}"', 0, "more than 16,384 characters"),
     ],
 )
@@ -63,14 +63,14 @@ def test_json_that_is_none_is_refused():
     """A placeholder outside a string would break it with the first change."""
     (problem,) = parse(HEAD + r'https://h.example/ with text "{\"text\": {{diff}}}"').problems
 
-    assert problem.message.startswith("the text begins like JSON and is none: Expecting value")
+    assert problem.message.startswith("the text begins like JSON, but is not valid JSON: Expecting value")
 
 
 def test_records_have_no_words():
     """Programs read the stream."""
     (problem,) = parse(HEAD + 'stream with title "a"').problems
 
-    assert ("E49", "what goes to the stream has no words of its own") == (problem.code, problem.message)
+    assert ("E49", "what goes to the stream cannot have a title or text of its own") == (problem.code, problem.message)
 
 
 def test_every_form_says_the_words():

@@ -33,7 +33,7 @@ ROWS = [
     ),
     (
         "Create Sentinel monitor Using https://x.example Monitor any change",
-        '1:17: E04 "monitor" is a word of the language and cannot be a name (hint: try monitor_1)',
+        '1:17: E04 "monitor" is a keyword of the language and cannot be a name (hint: try monitor_1)',
     ),
     (
         "Create Sentinel s9 Using www.cnn.com Monitor any change",
@@ -45,7 +45,7 @@ ROWS = [
     ),
     (
         f"{HEAD}\nFetch 2 day",
-        '1:17: E25 sentinel "s9" says nothing to watch for; expected a Monitor clause (hint: Monitor any change)',
+        '1:17: E25 sentinel "s9" has no Monitor clause; expected a Monitor clause (hint: Monitor any change)',
     ),
     (
         f"{HEAD}\nMonitor all imges",
@@ -70,7 +70,7 @@ ROWS = [
     ),
     (
         f"{HEAD}\nMonitor NOT images",
-        "1:17: E26 a sentinel that is only NOT can never be triggered (hint: Monitor any change AND NOT images)",
+        "1:17: E26 a sentinel that consists only of NOT can never report anything (hint: Monitor any change AND NOT images)",
     ),
     (
         f"{WATCHING}\nFetch 2\nNotify By dashboard",
@@ -103,11 +103,11 @@ ROWS = [
         ),
     ),
     (f"{WATCHING}\nFrom end(s99)", '2:1: E20 there is no sentinel "s99"'),
-    (f"{WATCHING}\nTo now For 3 day", "1:17: E32 To and For both fix the end (hint: keep one)"),
+    (f"{WATCHING}\nTo now For 3 day", "1:17: E32 To and For both set the end (hint: keep one)"),
     (
         f"{WATCHING}\nNotify By fax 555",
         (
-            '2:11: E15 "fax" has no channel here'
+            '2:11: E15 "fax" is not available as a channel'
             " (hint: give an Apprise or https:// address instead, for example tgram://bot/chat)"
         ),
     ),
@@ -115,7 +115,7 @@ ROWS = [
         f"{WATCHING}\nCompare moving 1",
         (
             "2:16: E16 Compare moving 1 makes no sense; expected a whole number from 2"
-            " (hint: Compare pairwise compares neighbours)"
+            " (hint: Compare pairwise compares each version with the one before)"
         ),
     ),
     (
@@ -143,7 +143,7 @@ ROWS = [
     ),
     (
         f"{WATCHING}\nNotify none",
-        '2:8: E03 found "none"; expected a channel (hint: Notify by dashboard: shown, sent to nobody)',
+        '2:8: E03 found "none"; expected a channel (hint: Notify by dashboard: changes are shown, and no message is sent)',
     ),
     (
         f"{WATCHING}\nNotify By console immediate max 3 per day",
@@ -198,11 +198,11 @@ MORE_ROWS = [
     ),
     (
         "Create Sentinel s9 Using https://[::1 Monitor any change",
-        '1:26: E22 "https://[::1" is no address: Invalid IPv6 URL',
+        '1:26: E22 "https://[::1" is not an address: Invalid IPv6 URL',
     ),
     (
         "Create Sentinel s9 Using https://x.example:port/ Monitor any change",
-        "1:26: E22 \"https://x.example:port/\" is no address: Port could not be cast to integer value as 'port'",
+        "1:26: E22 \"https://x.example:port/\" is not an address: Port could not be cast to integer value as 'port'",
     ),
     (
         "Create Sentinel s9 Using localhost:8000/x Monitor any change",
@@ -221,7 +221,7 @@ MORE_ROWS = [
     ("Create Sentinel s9 Using s1 From end(s9)", '1:29: E20 "s9" cannot wait for itself (hint: name another sentinel)'),
     (
         f"{WATCHING}\nFrom end(s1) - 1 day",
-        '2:1: E34 nobody knows yet when "s1" ends, so there is no time before it (hint: end(s1) without a minus)',
+        '2:1: E34 nobody knows yet when "s1" ends, so a time before it is impossible (hint: end(s1) without a minus)',
     ),
     (f"{HEAD}\nMonitor links)", '2:14: E09 found ")" (hint: no "(" is open here)'),
     (
@@ -231,7 +231,7 @@ MORE_ROWS = [
     (f"{HEAD}\nMonitor any chnge", '2:13: E03 found "chnge"; expected "change" (hint: did you mean "change"?)'),
     (
         f"{HEAD}\nMonitor links OR NOT images",
-        "1:17: E26 a sentinel that is only NOT can never be triggered (hint: Monitor any change AND NOT images)",
+        "1:17: E26 a sentinel that consists only of NOT can never report anything (hint: Monitor any change AND NOT images)",
     ),
     (
         f"{HEAD}\nMonitor keywords <a, b",
@@ -241,11 +241,11 @@ MORE_ROWS = [
         f"{WATCHING}\nFetch 2 hurs",
         '2:9: E05 unknown unit "hurs"; expected s, min, hour, day or week (hint: did you mean "hour"?)',
     ),
-    (f"{WATCHING}\nFetch 0 s", '2:7: E05 "0 s" is no time at all; expected more than 0 s'),
+    (f"{WATCHING}\nFetch 0 s", '2:7: E05 "0 s" has no length; expected more than 0 s'),
     (f"{WATCHING}\nFor 5300 week", '2:5: E05 "5300 week" is too long; expected at most 100 years'),
     (
         f"{WATCHING}\nFetch 1 hour slack 2 hour",
-        "2:14: E14 slack 2 hour is longer than the interval of 1 hour (hint: the next check would be due before this one)",
+        "2:14: E14 slack 2 hour is longer than the interval of 1 hour (hint: otherwise otherwise the next check would be due before this one)",
     ),
     (
         f"{WATCHING}\nFetch on change slack 1 min",
@@ -281,15 +281,15 @@ MORE_ROWS = [
     ),
     (
         'Create Sentinel s Using https://x.example Monitor regex "(?<=EUR )[0-9]+"',
-        '1:57: E11 bad pattern: "(?<=" is a look-around, which patterns here do not have (they are RE2: none of them can run away)',
+        '1:57: E11 bad pattern: "(?<=" is a look-around, which RE2 patterns do not have',
     ),
     (
         'Create Sentinel s Using https://x.example Monitor regex "a(?!b)"',
-        '1:57: E11 bad pattern: "(?!" is a look-around, which patterns here do not have (they are RE2: none of them can run away)',
+        '1:57: E11 bad pattern: "(?!" is a look-around, which RE2 patterns do not have',
     ),
     (
         "Create Sentinel s Using https://x.example Monitor regex <(a)\\1>",
-        '1:57: E11 bad pattern: "\\1" is a reference to a group, which patterns here do not have (they are RE2: none of them can run away)',
+        '1:57: E11 bad pattern: "\\1" is a reference to a group, which RE2 patterns do not have',
     ),
     (
         f"{WATCHING}\nFrom tomorrow",
@@ -300,7 +300,7 @@ MORE_ROWS = [
     (f"{WATCHING}\nFrom end(s1) To end(s1)", "2:14: E31 To end(s1) is not after From end(s1)"),
     (
         f"{WATCHING}\nNotify By emial jill@aol.com",
-        '2:11: E15 "emial" has no channel here (hint: did you mean "email"?)',
+        '2:11: E15 "emial" is not available as a channel (hint: did you mean "email"?)',
     ),
     (
         f"{WATCHING}\nNotify By email",
@@ -317,14 +317,14 @@ MORE_ROWS = [
     (
         f"{WATCHING}\nNotify By console interactive",
         (
-            "2:19: E15 interactive news are looked up on the dashboard, console cannot wait for that"
+            "2:19: E15 interactive works only for the dashboard, not for console"
             " (hint: write immediate, or every 1 hour)"
         ),
     ),
     (f"{WATCHING}\nTags a, links", None),
     (
         f"{WATCHING}\nTags a, monitor",
-        '2:9: E04 "monitor" is a word of the language and cannot be a name (hint: try monitor_1)',
+        '2:9: E04 "monitor" is a keyword of the language and cannot be a name (hint: try monitor_1)',
     ),
     (f"{WATCHING}\nImportance 0", "2:12: E19 importance 0 is out of range; expected a number above 0, at most 1"),
     (

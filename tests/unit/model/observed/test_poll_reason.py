@@ -20,7 +20,7 @@ def test_a_reason_comes_back_as_it_was_stored(why, of):
         ("on change", Why.CHANGE),
         ("on change, 5 min later since its server said that it stays fresh", Why.EASED),
         ("on change, sooner than it would be, since the budget has looks to spare", Why.SPARE),
-        ("interval, moved to where its hours begin", Why.OPENING),
+        ("interval, moved to the beginning of its hours", Why.OPENING),
         ("an update was expected, to be seen within 5 min", Why.EXPECTED),
         ("the look for an expected update is late: it was to be made within 5 min", Why.OVERDUE),
         ("needed within 5 min: Then", Why.THEN),

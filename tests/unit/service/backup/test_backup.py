@@ -155,7 +155,7 @@ def test_a_file_that_is_there_is_not_replaced_unasked(tmp_path):
     settings = fill(tmp_path / "data", "one")
     (tmp_path / "b.tar").write_text("precious")
 
-    with pytest.raises(BackupError, match="is there already"):
+    with pytest.raises(BackupError, match="already exists"):
         back_up(settings, tmp_path / "b.tar", at=NOON)
     assert "precious" == (tmp_path / "b.tar").read_text()
     back_up(settings, tmp_path / "b.tar", at=NOON, overwrite=True)

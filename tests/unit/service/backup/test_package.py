@@ -32,7 +32,7 @@ def manifest(**members) -> bytes:
 
 
 def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
-    """Return a member that is no plain file."""
+    """Return a member that is not a plain file."""
     header = tarfile.TarInfo(name)
     header.type, header.linkname = kind, target
     return header
@@ -65,15 +65,15 @@ class Closing:
 
 
 HOSTILE: dict[str, tuple[dict[str, bytes | tarfile.TarInfo], str]] = {
-    "a name that leads out (H-096)": ({"../../x": b"", **GOOD}, "'../../x', which no backup has"),
-    "an absolute name (H-099)": ({"/etc/passwd": b"", **GOOD}, "'/etc/passwd', which no backup has"),
-    "a name of Windows (H-096)": ({"C:\\x": b"", **GOOD}, "which no backup has"),
-    "a body that leads out": ({"blobs/../tidings.toml": b"", **GOOD}, "which no backup has"),
-    "a settings file, which is only under a passphrase": ({"tidings.toml": b"", **GOOD}, "which no backup has"),
-    "a link (H-097)": ({"tidings.db": special("tidings.db", tarfile.SYMTYPE, "/etc/passwd")}, "is no plain file"),
-    "a hard link": ({"tidings.db": special("tidings.db", tarfile.LNKTYPE, "/etc/passwd")}, "is no plain file"),
-    "a device": ({"tidings.db": special("tidings.db", tarfile.CHRTYPE)}, "is no plain file"),
-    "a folder": ({"tidings.db": special("tidings.db", tarfile.DIRTYPE)}, "is no plain file"),
+    "a name that leads out (H-096)": ({"../../x": b"", **GOOD}, "'../../x', which does not belong there"),
+    "an absolute name (H-099)": ({"/etc/passwd": b"", **GOOD}, "'/etc/passwd', which does not belong there"),
+    "a name of Windows (H-096)": ({"C:\\x": b"", **GOOD}, "which does not belong there"),
+    "a body that leads out": ({"blobs/../tidings.toml": b"", **GOOD}, "which does not belong there"),
+    "a settings file, which is only under a passphrase": ({"tidings.toml": b"", **GOOD}, "which does not belong there"),
+    "a link (H-097)": ({"tidings.db": special("tidings.db", tarfile.SYMTYPE, "/etc/passwd")}, "is not a plain file"),
+    "a hard link": ({"tidings.db": special("tidings.db", tarfile.LNKTYPE, "/etc/passwd")}, "is not a plain file"),
+    "a device": ({"tidings.db": special("tidings.db", tarfile.CHRTYPE)}, "is not a plain file"),
+    "a folder": ({"tidings.db": special("tidings.db", tarfile.DIRTYPE)}, "is not a plain file"),
     "no list": (GOOD, "it has no list of its members"),
     "a list that is no JSON": ({**GOOD, "manifest.json": b"{"}, "cannot be read"),
     "a list without end": ({**GOOD, "manifest.json": b"[" * 100_000}, "cannot be read"),
@@ -97,7 +97,7 @@ def test_what_is_no_backup_of_ours_is_refused(tmp_path, kind):
     """Before anything of it is written anywhere."""
     members, said = HOSTILE[kind]
 
-    with pytest.raises(BackupError, match="is no whole backup of Tidings") as raised:
+    with pytest.raises(BackupError, match="is not a complete backup of Tidings") as raised:
         Package(pack(tmp_path / "b.tar", members))
     assert said in str(raised.value)
 
@@ -123,7 +123,7 @@ def test_content_that_was_altered_is_noticed(tmp_path):
         file.seek(offset + 10)
         file.write(b"\0\0\0\0")
 
-    with Closing(Package(path)) as package, pytest.raises(BackupError, match="is not what was written there"):
+    with Closing(Package(path)) as package, pytest.raises(BackupError, match="is damaged"):
         package.copy(name, None)
 
 
@@ -143,7 +143,7 @@ def test_another_kind_of_file_is_said_to_be_none(tmp_path, content):
     """A zip, a gzip (which could grow), a text."""
     (tmp_path / "b").write_bytes(content)
 
-    with pytest.raises(BackupError, match="is no backup of Tidings, which is a tar file"):
+    with pytest.raises(BackupError, match="is not a backup of Tidings, which is a tar file"):
         Package(tmp_path / "b")
     with pytest.raises(BackupError, match="there is no file"):
         Package(tmp_path / "c")

@@ -41,7 +41,7 @@ def test_a_directory_with_data_is_taken_only_if_asked_and_what_it_has_is_put_asi
     back_up(fill(tmp_path / "new", "new"), tmp_path / "b.tar", at=NOON)
     settings = fill(tmp_path / "data", "old")
 
-    with pytest.raises(BackupError, match="has data; --replace puts that aside"):
+    with pytest.raises(BackupError, match="has data; --replace moves it aside"):
         restore(settings, tmp_path / "b.tar", at=NOON, ask=None)
     assert (["old"], BODIES) == content(settings.data)
     done = restore(settings, tmp_path / "b.tar", at=NOON, ask=None, replace=True)
@@ -131,7 +131,7 @@ def test_secrets_come_back_only_with_the_passphrase(tmp_path):
     assert (False, True) == (plain.manifest.has_secrets, full.manifest.has_secrets)
     assert b"c4nary" not in (tmp_path / "plain.tar").read_bytes() + (tmp_path / "full.tar").read_bytes()
     one = load(tmp_path / "one", environment={})
-    with pytest.raises(BackupError, match="does not open the secrets"):
+    with pytest.raises(BackupError, match="the passphrase is wrong"):
         restore(one, tmp_path / "full.tar", at=NOON, ask=lambda: Secret("wrong horse"))
     assert not (one.data / "tidings.db").exists()
     assert not restore(one, tmp_path / "full.tar", at=NOON, ask=None).has_secrets

@@ -52,12 +52,12 @@ def test_it_is_said_what_one_check_more_would_bring() -> None:
 
     assert [
         "changes 2 times a day (1.5 to 2.6 times a day, sure to 95 %)",
-        "4 checks a day: half of its changes are seen within 3 h, 21.3% are hidden by a newer one",
+        "4 checks a day: half of its changes are seen within 3 h, 21.3% are missed because of a newer one",
         "    3 checks a day: within 4 h, 27.0% hidden",
         "    5 checks a day: within 2 h 24 min, 17.6% hidden",
         "    8 checks a day: within 1 h 30 min, 11.5% hidden",
-        "with one check a day more you would know 36 min sooner",
-        "left out as noise: clock: ticks",
+        "with one check more a day you would be notified 36 min sooner",
+        "ignored as noise: clock: ticks",
     ] == [*report.lines()]
     assert DAY // 8 == report.paces[1].delay
 

@@ -65,8 +65,8 @@ def test_where_the_budget_limits_it_is_said_by_how_much(world):
     later = world.read(summarize_plan, SETTINGS, [look(1, HOUR)], now=world.at + FRESH + 1)
 
     assert [
-        "about 2,000 checks a day: what the budget allows (2,000); the pace of 1 hour asks for 4,000, so pages wait about 2 times as long",
-        "faster: raise budget.polls_per_day · quieter: from schedule.pace_seconds = 7200 on the pace is what limits",
+        "about 2,000 checks a day, which is the budget (2,000); the pace of 1 hour asks for 4,000, so pages wait about 2 times as long",
+        "faster: raise budget.polls_per_day · quieter: from schedule.pace_seconds = 7200 on, the pace is the limit",
     ] == found.lines()
     assert {"record": "plan", "kind": "outline", "looks_a_day": 2000.0, "wished_a_day": 4000.0} == {
         name: value
@@ -85,7 +85,7 @@ def test_a_budget_that_is_too_small_is_said_in_plan_and_doctor(world):
     (small,) = world.read(lambda c: list(findings(c, now=world.at)))
     found = world.read(summarize_plan, SETTINGS, [look(1, HOUR)], now=world.at)
 
-    assert ("ok", "the pace is what limits checks, not the budget") == (before.status, before.detail)
+    assert ("ok", "the pace limits the checks, not the budget") == (before.status, before.detail)
     assert ("ok", "it allows 50% of the checks that the pace asks for (tidings plan)") == (binds.status, binds.detail)
     assert ("warn", found.lines()[-1]) == (small.status, small.detail)
     assert "wait up to 4 times as long" in small.detail

@@ -277,7 +277,7 @@ def test_a_file_under_blobs_that_is_gone(world):
     (world.settings.data / "blobs" / name).unlink()
     line = only(examine(world), "blob")
 
-    assert ("fail", True) == (line.status, f"blobs/{name} is gone" in line.detail)
+    assert ("fail", True) == (line.status, f"blobs/{name} is missing" in line.detail)
     assert f"cp BACKUP/blobs/{name} {world.settings.data}/blobs/{name}" == line.mend
 
 
@@ -400,7 +400,7 @@ def test_a_held_lock_names_its_process(world):
     line = only(examine(world), "lock")
     lock.release()
 
-    assert ("ok", f"process {os.getpid()} polls and delivers") == (line.status, line.detail)
+    assert ("ok", f"process {os.getpid()} checks pages and sends messages") == (line.status, line.detail)
 
 
 def test_a_lock_whose_process_is_not_to_be_seen(world):
@@ -432,7 +432,7 @@ def test_a_poller_that_died(world, left):
     world.write(leases.renew, "poller", "test", 1, until=world.at + left)
     line = only(examine(world), "lease")
 
-    assert ("warn", True) == (line.status, "ended without giving its lease back" in line.detail)
+    assert ("warn", True) == (line.status, "ended without releasing its lease" in line.detail)
 
 
 def test_a_poller_that_hangs(world):
@@ -516,7 +516,7 @@ def test_comparisons_that_are_owed_or_were_given_up(world):
     world.commit(world.unit(comparisons=(row, replace(row, revision=2, status="pending", attempt=2))))
     owed, given_up = [line for line in examine(world) if line.what == "comparisons"]
 
-    assert "1 comparison of news owed, tried 2 times so far" == owed.detail
+    assert "1 comparison of news not done yet, tried 2 times so far" == owed.detail
     assert ("tidings diff news 1 2", True) == (given_up.mend, "too slow" in given_up.detail)
 
 
@@ -531,8 +531,8 @@ def test_with_postgresql_the_lease_says_who_polls(products, tmp_path):
         world.database.close()
 
     assert only(found, "database").detail.startswith(f"PostgreSQL, schema {REVISIONS[-1]}")
-    assert "no process polls" not in only(found, "checks").detail
-    assert "no process polls" in only(alone, "checks").detail
+    assert "no process is checking pages" not in only(found, "checks").detail
+    assert "no process is checking pages" in only(alone, "checks").detail
 
 
 def test_a_server_has_backups_of_its_own():

@@ -44,7 +44,7 @@ def troubles(world, brief, *, later=HOUR):
     ("kind", "brief", "said"),
     [
         ("service.stalled", "stalled", "1 time in the last 7 days nothing could be stored"),
-        ("store.outage", "outage", "the database was away 1 time in the last 7 days"),
+        ("store.outage", "outage", "the database was unreachable 1 time in the last 7 days"),
         ("clock.wrong", "clock", "the clock was ahead"),
     ],
 )

@@ -120,7 +120,7 @@ def test_nobody_has_the_lock(tmp_path):
     """Without a lock file, nobody polls."""
     holder, line = machine.lock_holder(tmp_path)
 
-    assert (None, "ok", "free: no process polls now") == (holder, line.status, line.detail)
+    assert (None, "ok", "free: no process is checking pages") == (holder, line.status, line.detail)
 
 
 def test_a_lock_that_cannot_be_opened(tmp_path):

@@ -83,7 +83,7 @@ def test_fixed_intervals_that_cannot_be_kept_are_said(world):
 
     assert ("ok", "all can be kept: 1 page, 0% of the budget") == (fine.status, fine.detail)
     assert "warn" == poor.status
-    assert "the budget cannot take all checks in time: they are 2.4 times" in poor.detail
+    assert "the budget cannot have all checks in time: they are 2.4 times" in poor.detail
     assert "2.0 times" in crowded.detail
 
 
@@ -219,12 +219,14 @@ def test_a_paused_sentinel_is_never_late(world):
 
 
 def test_without_a_poller_the_last_look_is_told(world):
-    """If no process polls the line says so and when the last look was; late pages ask for one to be started."""
+    """If no process is checking pages the line says so and when the last look was; late pages ask for one to be started."""
     watch(world)
     soon, late = looks(world, HOUR, polling=False), looks(world, DAY, polling=False)
 
     assert ("ok", "") == (soon.status, soon.mend)
-    assert soon.detail.startswith("no process polls; the last check was at 2023-11-14 22:13:21 UTC (60 min ago)")
+    assert soon.detail.startswith(
+        "no process is checking pages; the last check was at 2023-11-14 22:13:21 UTC (60 min ago)"
+    )
     assert ("warn", True) == (late.status, late.mend.startswith("tidings serve"))
 
 
@@ -232,7 +234,7 @@ def test_without_a_poller_and_without_a_look(world):
     """If nothing was ever looked at the line says that."""
     world.watch()
 
-    assert "no process polls; nothing has been checked yet" in looks(world, HOUR, polling=False).detail
+    assert "no process is checking pages; nothing has been checked yet" in looks(world, HOUR, polling=False).detail
 
 
 # -- pages and hosts ---------------------------------------------------------------------------------------------------------------
@@ -269,7 +271,7 @@ def test_pages_that_failed_once_are_only_noted(world):
     put(world, health="shaky", kind="net", failures=1)
     (line,) = lines(world, "pages")
 
-    assert ("ok", True) == (line.status, line.detail.endswith("it is tried again"))
+    assert ("ok", True) == (line.status, line.detail.endswith("(Tidings tries again)"))
 
 
 def test_pages_that_nobody_watches_are_not_told(world):
@@ -298,7 +300,7 @@ def test_a_host_that_fails(world):
     world.write(hosts.put, [HostState(name="a.example", failures=3, paused_until=world.at + 2 * HOUR)])
     (line,) = lines(world, "hosts")
 
-    assert ("warn", "a.example: 3 failures in a row, left alone until 2023-11-15 00:13:21 UTC") == (
+    assert ("warn", "a.example: 3 failures in a row, requests paused until 2023-11-15 00:13:21 UTC") == (
         line.status,
         line.detail,
     )
@@ -355,7 +357,9 @@ def test_an_endpoint_that_was_switched_off(world):
     )
     (line,) = lines(world, "receivers")
 
-    assert line.detail.startswith(f"webhook {endpoint} at hooks.example is switched off, it failed since 2023-11-14")
+    assert line.detail.startswith(
+        f"webhook {endpoint} at hooks.example is switched off after failures since 2023-11-14"
+    )
     assert not [secret for secret in ("T0KEN", "S3CRET", "word") if secret in line.detail + line.mend]
 
 
@@ -365,7 +369,7 @@ def test_an_address_without_a_web_host_is_not_shown(world):
     world.commit(world.unit(endpoints=(EndpointMove(endpoint_id=endpoint, failing_since=world.at),)))
     (line,) = lines(world, "receivers")
 
-    assert ("warn", True) == (line.status, line.detail.startswith(f"url {endpoint} takes nothing since"))
+    assert ("warn", True) == (line.status, line.detail.startswith(f"url {endpoint} accepts no messages since"))
     assert "B0TT0KEN" not in line.detail
 
 

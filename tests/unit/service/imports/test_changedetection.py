@@ -190,7 +190,7 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"url": "source:https://site.example/"}, "Monitor any change", A, "not the source"),
     ({"url": "https://site.example/?d={{ now }}"}, "", R, "a template (Jinja)"),
     ({"url": "ftp://site.example/"}, "", R, "cannot be watched"),
-    ({"url": "file:///etc/passwd"}, "", R, "file: addresses are off"),
+    ({"url": "file:///etc/passwd"}, "", R, "file: addresses are not allowed"),
     ({"tomorrow": "x"}, "Monitor all words", A, "this field is not known"),
 ]
 STATE = {"date_created": 1, "check_count": 9, "last_checked": 1_700_000_000, "previous_md5": "x", "uuid": "u"}

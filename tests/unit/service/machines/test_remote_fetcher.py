@@ -145,11 +145,11 @@ def test_a_request_that_the_budget_refuses_ends_the_check_as_it_does_here():
         async def hop(self, host):
             await super().hop(host)
             if len(self.hosts) > 1:
-                raise BudgetError("the class is spent")
+                raise BudgetError("the class is used up")
 
     async def story():
         async with pair(Answers(hosts=("a.example", "b.example"))) as service:
-            with pytest.raises(BudgetError, match="the class is spent"):
+            with pytest.raises(BudgetError, match="the class is used up"):
                 await service.fetch(REQUEST, Refuses())
 
     play(story)

@@ -33,7 +33,7 @@ def test_what_cannot_be_read_is_as_if_nothing_were_known(text):
 @pytest.mark.parametrize(
     ("life", "said"),
     [
-        (ChangeLife("overwrite"), "until the next one"),
+        (ChangeLife("overwrite"), "until the next change"),
         (ChangeLife("changes", changes=10), "for about 10 further ones"),
         (ChangeLife("window", span=7 * DAY), "for about 7 d"),
     ],

@@ -108,7 +108,7 @@ def test_a_lost_key_is_a_failure_of_the_pages_that_need_it(world: World, asker: 
     put(world, asker, "key", "c4nary")
     asker.vault.key_file.path.unlink()
 
-    assert "secrets.key is gone" in refusal(world, asker, Asking(headers=(Header("A", secret("key")),)))
+    assert "secrets.key is missing" in refusal(world, asker, Asking(headers=(Header("A", secret("key")),)))
     assert URL == ask_page(world, asker, PLAIN).url
 
 
@@ -134,7 +134,7 @@ def test_a_step_has_its_secret_put_in_and_is_named_without_it(world: World, aske
         PlayedStep('click text "Go"', "click", "text=Go"),
     ) == request.steps
     assert "c4nary" not in repr(request)
-    assert "holds cookies" in refusal(
+    assert "contains cookies" in refusal(
         world, asker, Asking(render="browser", steps=(replace(typing, value=secret("jar")),))
     )
 
@@ -167,20 +167,25 @@ def test_a_kept_login_becomes_cookies_and_no_header(world: World, asker: Request
             JAR.format(ends=0).replace("shop", "toys"),
             "none of the 1 cookies of the secret x is for this page of shop.example (0 have expired)",
         ),
-        (Asking(headers=(Header("X-A", secret("x")),)), "cookies", JAR.format(ends=0), 'can only be Header "Cookie"'),
-        (Asking(method="POST", body=secret("x")), "cookies", JAR.format(ends=0), 'can only be Header "Cookie"'),
-        (Asking(proxy=secret("x")), "cookies", JAR.format(ends=0), 'can only be Header "Cookie"'),
+        (
+            Asking(headers=(Header("X-A", secret("x")),)),
+            "cookies",
+            JAR.format(ends=0),
+            'use it only as Header "Cookie"',
+        ),
+        (Asking(method="POST", body=secret("x")), "cookies", JAR.format(ends=0), 'use it only as Header "Cookie"'),
+        (Asking(proxy=secret("x")), "cookies", JAR.format(ends=0), 'use it only as Header "Cookie"'),
         (
             Asking(headers=(Header("X-A", secret("x")),)),
             "signing",
             "whsec_c4nary",
-            "signs webhooks and is sent to nobody",
+            "signs webhooks and is never sent",
         ),
         (
             Asking(headers=(Header("X-A", secret("x")),)),
             "address",
             "https://h.example/c4nary",
-            "is the address of a receiver and is sent to no page",
+            "is the address of a receiver and is never sent to a page",
         ),
         (Asking(headers=(Header("Cookie", secret("x")),)), "cookies", "c4nary", "cannot be used: line 1"),
     ],

@@ -52,8 +52,8 @@ def test_output_is_the_body_and_no_request_is_counted():
     ("argv", "kind", "why"),
     [
         (("/bin/sh", "-c", "echo no disk >&2; exit 3"), "command", "/bin/sh ended with exit code 3: no disk"),
-        (("/bin/sh", "-c", "exit 1"), "command", "/bin/sh ended with exit code 1 and said nothing"),
-        (("/bin/sh", "-c", "kill -9 $$"), "command", "/bin/sh ended with signal 9 and said nothing"),
+        (("/bin/sh", "-c", "exit 1"), "command", "/bin/sh ended with exit code 1 without a message"),
+        (("/bin/sh", "-c", "kill -9 $$"), "command", "/bin/sh ended with signal 9 without a message"),
         (("/no/such/program",), "command", "/no/such/program cannot be run: No such file or directory"),
         (("/bin/sh", "-c", "while :; do echo yyyyyyyy; done"), "size", "/bin/sh wrote more than 1,000 bytes"),
     ],

@@ -179,7 +179,7 @@ def test_a_server_that_comes_back_is_gone_on_with(ours: Database, cable: Cable, 
     assert 1 == ours.write(count_up)
     said = [record.getMessage() for record in caplog.records]
     assert len(set(said)) == len(said)
-    assert "trying again until it answers" in said[0]
+    assert "Tidings tries again until it answers" in said[0]
     assert "answers again" in said[-1]
 
 

@@ -99,7 +99,11 @@ def test_a_start_that_was_killed_is_made_good(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("what", "content"),
-    [("it is empty", b""), ("no SQLite database", b"<html>" * 100), ("no SQLite database", b"SQLite format 3\0")],
+    [
+        ("it is empty", b""),
+        ("not an SQLite database", b"<html>" * 100),
+        ("not an SQLite database", b"SQLite format 3\0"),
+    ],
 )
 def test_a_file_that_is_no_database_is_refused(world: World, what: str, content: bytes):
     """A file that is empty, foreign or only begun is refused with the command that mends it, and left as it is."""
@@ -195,7 +199,7 @@ def test_a_full_disk_is_an_error_that_passes(world: World):
     assert isinstance(driver, SqliteDriver)
     pages = driver._raw.execute("PRAGMA page_count").fetchone()[0]
     driver._raw.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StoreError, match="make room") as caught:
+    with pytest.raises(StoreError, match="free some space") as caught:
         world.write(secrets.put, "big", "x" * 100_000)
     assert not isinstance(caught.value, UnitError)
 

@@ -144,7 +144,7 @@ def test_damage_that_is_met_later_is_mended(index, tmp_path):
     path.write_bytes(data[:8192] + b"\x55" * (len(data) - 8192))
     index._raw.execute("PRAGMA shrink_memory")
 
-    with pytest.raises(StoreStalledError, match="made anew"):
+    with pytest.raises(StoreStalledError, match="built again"):
         index.put([IndexEntry(page_id=900, seq=1, at=1, text="sea")], cursor=399, moved_to=400)
 
     assert ["", "0"] == [index.read_note("source"), index.read_note("cursor")]

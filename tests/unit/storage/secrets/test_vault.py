@@ -92,7 +92,7 @@ def test_a_lost_key_loses_the_secrets_and_nothing_else(filled: World, vault: Vau
     path = filled.settings.data / "secrets.key"
     copy = path.read_bytes()
     path.unlink()
-    with pytest.raises(SecretError, match=r"secrets\.key is gone.*tidings secret set token"):
+    with pytest.raises(SecretError, match=r"secrets\.key is missing.*tidings secret set token"):
         decrypt(filled, vault, "token")
     put(filled, vault, "token", "new")
     with pytest.raises(SecretError, match="does not have its key"):
@@ -110,7 +110,7 @@ def test_a_file_that_is_no_key_file_is_not_overwritten(filled: World, vault: Vau
     with pytest.raises(SecretError):
         decrypt(filled, vault, "token")
     if content:
-        with pytest.raises(SecretError, match="not what Tidings wrote"):
+        with pytest.raises(SecretError, match="not in Tidings' format"):
             put(filled, vault, "token", "x")
         assert content == path.read_bytes()
 
@@ -203,7 +203,7 @@ def test_a_copy_without_the_key_opens_nothing(filled: World):
     copy = filled.settings.data.with_name("copy")
     shutil.copytree(filled.settings.data, copy, ignore=shutil.ignore_patterns("secrets.key"))
 
-    with pytest.raises(SecretError, match="is gone"):
+    with pytest.raises(SecretError, match="is missing"):
         filled.read(Vault(copy).open, "token")
 
 
