@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
+from tests.acceptance.test_collections import show
 from tests.acceptance.test_screens import face
 from tests.browsers import need_chromium
 from tests.people import PASSWORD, hash_password
@@ -402,6 +403,37 @@ def test_a_phone_shows_the_present_entry_of_the_menu(tab: Tab, world: World) -> 
             box = await visit.page.locator(".top nav [aria-current]").bounding_box()
             assert box is not None
             assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
-            assert 390 >= await visit.page.evaluate("document.documentElement.scrollWidth")
+            wide = await visit.page.evaluate("document.documentElement.scrollWidth")
+            assert (path, 390) == (path, wide)
 
     tab.play(world, story, viewport={"width": 390, "height": 844})
+
+
+def test_a_site_is_watched_as_a_whole(tab: Tab, world: World) -> None:
+    """A collection is begun on its screen, its pages are listed and filtered, and a new page is
+    news.
+    """
+    show(world, 4)
+
+    async def story(visit: Visit) -> None:
+        await visit.go("/collections")
+        await visit.sees("No site is watched as a whole")
+        await visit.click("Write one", role="link")
+        text = visit.page.get_by_label("in its language")
+        await text.fill((await text.input_value()).replace("https://docs.example/", world.text("{/docs/}")))
+        await visit.click("Watch it")
+        await visit.page.wait_for_url("**/sentinels/docs")
+        await visit.passes(3 * HOUR)
+        await visit.click("Collections", role="link")
+        await visit.click("docs", role="link")
+        await visit.sees("5 pages")
+        await visit.page.get_by_label("Filter by title or address").fill("title 2")
+        await visit.page.keyboard.press("Enter")
+        await visit.page.get_by_role("link", name="Title 1", exact=True).wait_for(state="detached")
+        await visit.sees("Title 2")
+        show(world, 5)
+        await visit.passes(DAY)
+        await visit.go("/")
+        await visit.sees("Title 4")
+
+    tab.play(world, story)
