@@ -4,12 +4,10 @@ import json
 
 import pytest
 
-from tests.stores import World, products
+from tests.stores import World
 from tidings.cli.main import main
 from tidings.settings import Settings
 from tidings.storage.db.database import open_database
-
-__all__ = ["products"]
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import socket
 import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -19,20 +18,6 @@ from tidings.model.secret import Secret
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 SCRIPT = {"Content-Type": "text/javascript"}
 JSON = {"Content-Type": "application/json"}
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Rendering]:
-    need_chromium()
-    rendering = Rendering()
-    yield rendering
-    rendering.close()
-
-
-@pytest.fixture
-def server() -> Iterator[WebServer]:
-    with WebServer() as running:
-        yield running
 
 
 def page(body: str, **more: object) -> Page:

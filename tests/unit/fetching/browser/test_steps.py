@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.browsers import Rendering, need_chromium
 from tests.fakes import Page, Seen, WebServer, Wire, response
 from tidings.fetching.browser.steps import SHOWN, Typed
 from tidings.fetching.browser.visit import treatment
@@ -27,20 +25,6 @@ more.onclick = () => setTimeout(() => list.insertAdjacentHTML("beforeend", "<li 
 size.onchange = () => list.insertAdjacentHTML("beforeend", `<li>${size.value}</li>`);
 document.onkeydown = (event) => { document.title = event.key; };
 </script>"""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Rendering]:
-    need_chromium()
-    rendering = Rendering()
-    yield rendering
-    rendering.close()
-
-
-@pytest.fixture
-def server() -> Iterator[WebServer]:
-    with WebServer() as running:
-        yield running
 
 
 def played(verb: Any, place: str = "", value: str | Secret = "") -> PlayedStep:

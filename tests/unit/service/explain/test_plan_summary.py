@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.stores import World, products
 from tidings.clock import DAY, HOUR
 from tidings.model.observed.unit import Event
 from tidings.model.watch.weight import WHOLE
@@ -18,18 +17,7 @@ from tidings.service.explain.plan_summary import FRESH, PRICED, ComingPoll, find
 from tidings.settings import BudgetSettings, ScheduleSettings, Settings, load
 from tidings.storage.watches import events
 
-__all__ = ["products"]
-
 SETTINGS = Settings(schedule=ScheduleSettings(policy="price"), budget=BudgetSettings(polls_per_day=2_000))
-
-
-@pytest.fixture
-def world(products, tmp_path):
-    """Yield a fresh SQLite database."""
-    with products.fresh("sqlite", tmp_path / "data") as settings:
-        world = World(settings)
-        yield world
-        world.database.close()
 
 
 def look(page_id: int, every: int | None, at: int | None = 0) -> ComingPoll:

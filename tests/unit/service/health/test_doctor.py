@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.stores import START, World, products
+from tests.stores import START, World
 from tidings.archive.archive import Archive
 from tidings.cli.verbs import VERBS
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
@@ -29,8 +29,6 @@ from tidings.storage.db.database import REVISIONS
 from tidings.storage.db.lock import PollerLock
 from tidings.storage.observed import versions
 from tidings.storage.watches import events
-
-__all__ = ["products"]
 
 INSTALLED = doctor.Installed(
     python=(3, 11, 7),
@@ -48,15 +46,6 @@ PLURALS = {"blob": "blobs", "invariant": "invariants"}
 def plenty(path):
     """Say that the disk is nearly empty."""
     return SimpleNamespace(total=100 * 2**30, free=90 * 2**30)
-
-
-@pytest.fixture
-def world(products, tmp_path):
-    """Yield a fresh SQLite database."""
-    with products.fresh("sqlite", tmp_path / "data") as settings:
-        world = World(settings)
-        yield world
-        world.database.close()
 
 
 def examine(world, *, later=SECOND, installed=INSTALLED, restore=None):

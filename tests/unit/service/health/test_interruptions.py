@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.stores import World, products
+from tests.stores import World
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.model.observed.unit import Event, Unit
 from tidings.service.health.sources import health_of
@@ -14,8 +14,6 @@ from tidings.service.watch import noise
 from tidings.settings import SearchSettings, Settings
 from tidings.storage.observed import indexed
 from tidings.storage.search.index import SearchIndex
-
-__all__ = ["products"]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.stores import World, products
+from tests.stores import World
 from tidings.fetching.address import identify
 from tidings.fetching.browser import chromium
 from tidings.model.watch.asking import Asking
@@ -155,17 +155,7 @@ def test_sizes_are_spelled(size, text):
     assert text == spell_bytes(size)
 
 
-__all__ = ["products"]
-
 GONE = "no Chromium was found on PATH"
-
-
-@pytest.fixture
-def world(products, tmp_path):
-    with products.fresh("sqlite", tmp_path / "data") as settings:
-        world = World(settings)
-        yield world
-        world.database.close()
 
 
 def watch_rendered(world: World) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.stores import SECOND, World, products
+from tests.stores import SECOND
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.event_type import EventType
 from tidings.model.observed.page import HostState
@@ -16,22 +16,11 @@ from tidings.storage.observed import hosts, pages
 from tidings.storage.watches import deliveries, endpoints, events
 from tidings.storage.write import charge
 
-__all__ = ["products"]
-
 FLOOR = MINUTE
 PACE = HOUR
 SETTINGS = Settings(
     fetch=FetchSettings(page_floor_seconds=FLOOR / SECOND), schedule=ScheduleSettings(pace_seconds=PACE / SECOND)
 )
-
-
-@pytest.fixture
-def world(products, tmp_path):
-    """Yield a fresh SQLite database."""
-    with products.fresh("sqlite", tmp_path / "data") as settings:
-        world = World(settings)
-        yield world
-        world.database.close()
 
 
 def watch(world, *, fetch=None, key="a"):

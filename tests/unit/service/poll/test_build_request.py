@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from tests.stores import Products, World, products
+from tests.stores import World
 from tidings.clock import SECOND
 from tidings.fetching.address import identify
 from tidings.model.observed.outcome import Failed, FetchRequest, PlayedStep, Validators
@@ -16,19 +14,9 @@ from tidings.model.watch.asking import PLAIN, Asking, BrowserStep, Header, Value
 from tidings.service.poll.build_request import Occasion, RequestBuilder
 from tidings.storage.secrets.vault import Vault
 
-__all__ = ["products", "world"]
-
 URL = "https://shop.example/a"
 JAR = "shop.example\tFALSE\t/\tTRUE\t{ends}\tsid\tc4nary\n"
 KNOWN = Validators('"1"')
-
-
-@pytest.fixture
-def world(products: Products, tmp_path: Path) -> Iterator[World]:
-    with products.fresh("sqlite", tmp_path / "data") as settings:
-        world = World(settings)
-        yield world
-        world.database.close()
 
 
 @pytest.fixture

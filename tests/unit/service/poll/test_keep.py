@@ -3,29 +3,18 @@
 import asyncio
 import hashlib
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.stores import Products, World, products
+from tests.stores import World
 from tidings.archive.archive import Archive
 from tidings.model.observed.unit import Unit
 from tidings.model.observed.version import NewBody
 from tidings.service.poll.keep import Keeper, keeping
 from tidings.storage.write.store import Store
 
-__all__ = ["products", "world"]
-
 FILE_BYTES = 2_000
-
-
-@pytest.fixture
-def world(products: Products, tmp_path: Path) -> Iterator[World]:
-    with products.fresh("sqlite", tmp_path / "data") as settings:
-        world = World(settings)
-        yield world
-        world.database.close()
 
 
 def new_body(size: int, former_size: int = 0) -> NewBody:

@@ -6,13 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.stores import products
 from tidings.service.run import indexer
 from tidings.service.run.indexer import indexing, open_indexer
 from tidings.service.search.indexing import Indexer
 from tidings.storage.search.log import FILE
-
-__all__ = ["products"]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.stores import Products, World, products
+from tests.stores import Products, World
 from tidings.clock import SECOND, ManualClock
 from tidings.errors import UnknownNameError, UsageError
 from tidings.language.write.printer import to_text
@@ -28,8 +28,6 @@ from tidings.settings import EventSettings
 from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import events, outside
 from tidings.storage.write.store import Store
-
-__all__ = ["products"]
 
 
 @pytest.fixture

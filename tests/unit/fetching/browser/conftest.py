@@ -1,0 +1,24 @@
+"""One browser for all tests of rendered pages, and a server for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browsers import Rendering, need_chromium
+from tests.fakes import WebServer
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Rendering]:
+    need_chromium()
+    rendering = Rendering()
+    yield rendering
+    rendering.close()
+
+
+@pytest.fixture
+def server() -> Iterator[WebServer]:
+    with WebServer() as running:
+        yield running
