@@ -22,7 +22,7 @@ from tests.fakes import WebServer
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE
 from tidings.detection.job.contract import Body
-from tidings.search.scope import address_of, belongs, is_page, origin_of
+from tidings.search.sites import address_of, belongs, is_page, origin_of
 from tidings.service.collections.read_links import read_links
 from tidings.service.run.monitor import Monitor
 from tidings.storage.observed import pages

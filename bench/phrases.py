@@ -27,8 +27,7 @@ from tidings.detection.compare.instances import RESOLVED, Rules, occurrences
 from tidings.detection.compare.phrases import compare_phrase
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.compare.stability import adapt, measure_changed_share
-from tidings.detection.kinds.keywords import Keywords
-from tidings.detection.kinds.phrases import Phrases
+from tidings.detection.kinds.keywords import Keywords, Phrases
 from tidings.document.parse import parse
 from tidings.model.observed.change import Edit
 from tidings.model.watch.interest import Interest

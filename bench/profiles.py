@@ -23,8 +23,7 @@ from bench.intervals import interval
 from tests.data_sets import rows_of
 from tidings.lab.bounds import local_ratio, optimum, relaxation
 from tidings.lab.generate import poisson_updates, profiles, watch
-from tidings.lab.profiles.cei import Cei
-from tidings.lab.profiles.online import Aggregate, MEdf, Mrsf, Online, SEdf
+from tidings.lab.profiles import Aggregate, Cei, MEdf, Mrsf, Online, SEdf
 
 POLICIES = {
     "S-EDF": Online(SEdf()),

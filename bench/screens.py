@@ -27,7 +27,7 @@ from tests.acceptance.test_search import index
 from tests.fakes import Page, WebServer
 from tests.people import PASSWORD, hash_password
 from tests.screens import serve
-from tests.unit.presentation.pictures.test_screenshots import picture
+from tests.unit.presentation.test_screenshots import picture
 from tests.world import World
 from tidings.clock import HOUR
 from tidings.fetching.browser.chromium import find

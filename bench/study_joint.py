@@ -21,7 +21,7 @@ from bench.study_model import Chances, Instance, Moment, choose, price, wic
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csr_array
 
-from tidings.lab.profiles.cei import Cei, Interval
+from tidings.lab.profiles import Cei, Interval
 from tidings.scheduling.population import Floats
 
 PAGES, INSTANTS, CEIS, HOSTS, CAPACITY = 20, 40, 25, 8, 3

@@ -18,7 +18,7 @@ from tests.acceptance.test_screens import face
 from tests.browsers import need_chromium
 from tests.people import PASSWORD, hash_password
 from tests.screens import serve
-from tests.unit.presentation.pictures.test_screenshots import picture as screen
+from tests.unit.presentation.test_screenshots import picture as screen
 from tests.world import World
 from tidings.clock import DAY, HOUR
 from tidings.fetching.browser.chromium import find

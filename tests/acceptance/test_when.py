@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.world import World, play, serve
-from tidings.cli.show import planning
+from tidings.cli.show import plan
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.observed.poll_reason import Why
 from tidings.model.wall import instant_of, local_of
@@ -212,7 +212,7 @@ def test_the_plan_says_when_a_page_has_its_turn(make_world, policy):
     with serve(world) as service:
         service.settle()
         now = world.clock.now()
-        turns = world.read(planning.find_turns, world.settings, now)
+        turns = world.read(plan.find_turns, world.settings, now)
         planned = world.read(list_coming_polls, world.settings, names=(), now=now, turns=turns)
         service.pass_time(12 * HOUR)
         made = {look.page_id: world.polls(look.page_id)[1].charged_at for look in planned}

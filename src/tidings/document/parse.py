@@ -13,13 +13,18 @@ from typing import Any
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
-from tidings.document.data.calendar import calendar_text, is_calendar
 from tidings.document.data.csv_rows import CsvTree, pieces_of_rows, rows_of, separator_of
-from tidings.document.data.embedded import take_from_scripts
-from tidings.document.data.json_tree import JsonTree, unwrap, words_of_value
+from tidings.document.data.json_tree import JsonTree, take_from_scripts, unwrap, words_of_value
 from tidings.document.data.media import Media, form_of, media_of_bytes, media_of_text, past_lead, type_within
 from tidings.document.data.pdf import NO_TEXT, NOT_READ, UnreadableError, is_readable, read_pdf
-from tidings.document.data.structured import ShownTexts, links_of_xml, pieces_of_xml, root_of
+from tidings.document.data.structured import (
+    ShownTexts,
+    calendar_text,
+    is_calendar,
+    links_of_xml,
+    pieces_of_xml,
+    root_of,
+)
 from tidings.document.data.xml_tree import Node, XmlTree, is_small, node_of, words_of_nodes
 from tidings.document.document import Document
 from tidings.document.feeds.feeds import hub_of, newest_of, title_of

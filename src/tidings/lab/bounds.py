@@ -14,8 +14,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from tidings.lab.profiles.cei import Cei
-from tidings.lab.profiles.online import Budget, by_instant
+from tidings.lab.profiles import Budget, Cei, by_instant
 from tidings.record import dataclass
 
 

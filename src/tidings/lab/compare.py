@@ -15,8 +15,7 @@ from typing import Final
 import numpy as np
 
 from tidings.lab.gardener.policy import Medd
-from tidings.lab.policies.baselines import Lottery, PeriodicPolling
-from tidings.lab.policies.cam import Cam
+from tidings.lab.policies.baselines import Cam, Lottery, PeriodicPolling
 from tidings.lab.policies.crawlers import Nutch, StormCrawler
 from tidings.lab.policies.freshness import Azar, Ebr, PoliteLambdaCrawl
 from tidings.lab.policies.index_and_rates import Index, LambdaCrawl, Sbr

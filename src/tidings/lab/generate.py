@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from tidings.lab.profiles.cei import Cei, Interval
+from tidings.lab.profiles import Cei, Interval
 from tidings.lab.traces import Series
 from tidings.model.interval import DAY, HOUR, MINUTE, WEEK
 

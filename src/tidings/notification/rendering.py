@@ -15,9 +15,8 @@ from tidings.model.watch.telling import Wording
 from tidings.notification import mail, payload, templates
 from tidings.notification.addresses import limit_of_scheme
 from tidings.presentation import atom
-from tidings.presentation.edits import Record, headline, host_of, in_zone, minute, summary
+from tidings.presentation.edits import Record, headline, host_of, in_zone, minute, newest_first, summary
 from tidings.presentation.hypertext import document
-from tidings.presentation.net import newest_first
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import PRESENTERS, presenter, view_of
 from tidings.presentation.writing import cut_text, headline_in, length, one_line, subject_line, unmentioning

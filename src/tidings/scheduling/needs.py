@@ -7,7 +7,7 @@ waits: one probe serves all. What is not captured when its interval ends is miss
 
 `ranks` decides the order. While all open waits can be served in time, the earliest deadline comes
 first (S-EDF), which misses none. Otherwise a page ranks by the total value of polling it: Σ
-w/(residual² · slack) over its open waits (scheduling §2.4, `lab.profiles.online.Aggregate`). The
+w/(residual² · slack) over its open waits (scheduling §2.4, `lab.profiles.Aggregate`). The
 demand bound decides between the two: the demand within h against the supply.
 """
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tidings.cli.run.logs import announce, set_up
+from tidings.cli.run.serve import announce, set_up
 from tidings.errors import SettingError
 from tidings.model.secret import Secret
 

@@ -12,7 +12,7 @@ from tidings.detection.ask.pair import Pair
 from tidings.detection.data import tabular
 from tidings.detection.job.contract import Body
 from tidings.detection.job.examiner import compare_bodies
-from tidings.detection.kinds import matches
+from tidings.detection.kinds import number
 from tidings.document.extract import extract, take
 from tidings.document.parse import parse
 from tidings.document.select.chosen import RefusedError
@@ -381,7 +381,7 @@ def test_h_062_a_feed_with_a_bomb_of_entities_is_read_at_once():
 def test_too_many_entries_or_matches_are_refused(monkeypatch):
     """What is too much is no comparison, never "unchanged"."""
     monkeypatch.setattr(entries, "MOST_ENTRIES", 3)
-    monkeypatch.setattr(matches, "MOST_MATCHES", 3)
+    monkeypatch.setattr(number, "MOST_MATCHES", 3)
 
     with pytest.raises(RefusedError):
         find("items", "[]", "[1,2,3,4]", "application/json")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.unit.lab.profiles.test_profiles import RANKINGS, instance, overlaps_within_resources
+from tests.unit.lab.test_profiles import RANKINGS, instance, overlaps_within_resources
 from tidings.lab.bounds import local_ratio, optimum, relaxation
 from tidings.lab.generate import poisson_updates, profiles, watch
-from tidings.lab.profiles.cei import Cei, cei
-from tidings.lab.profiles.online import Online, best
+from tidings.lab.profiles import Cei, Online, best, cei
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -10,19 +10,18 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from tidings.cli.output import add_json, write_json, write_line, write_nowhere
-from tidings.cli.run.logs import announce, set_up
+from tidings.cli.output import add_json, json_line, write_json, write_line, write_nowhere
 from tidings.clock import SECOND
-from tidings.errors import ClockSetBackError, OutputError, StaleEpochError, StoreStalledError, UsageError
+from tidings.errors import ClockSetBackError, OutputError, SettingError, StaleEpochError, StoreStalledError, UsageError
 from tidings.plugs.home_assistant import inform_home_assistant
 from tidings.record import replace
 from tidings.service.run.assembly import poller
 from tidings.service.run.from_settings import open_poller
 from tidings.service.run.indexer import indexing
 from tidings.service.show.finding import spell_count
-from tidings.service.show.records import change_record
+from tidings.service.show.records import change_record, rfc3339
 from tidings.storage.people import accounts
 from tidings.web.door import Door
 from tidings.web.supervisor import find_supervisor
@@ -31,6 +30,46 @@ if TYPE_CHECKING:
     from tidings.model.observed.unit import Unit
     from tidings.service.run.monitor import Monitor
     from tidings.settings import Settings
+
+FORMATS: Final = ("text", "json")
+_log = logging.getLogger("tidings.serve")
+
+
+class JsonFormatter(logging.Formatter):
+    """Writes a record with `at`, `level`, `logger`, `message`, and `exception` if there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return one line of JSON, without the line end."""
+        found = {
+            "at": rfc3339(round(record.created * SECOND)),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            found["exception"] = self.formatException(record.exc_info)
+        return json_line(found).rstrip("\n")
+
+
+def set_up(form: str) -> None:
+    """Log on standard error. Raises `SettingError` for an unknown form."""
+    if form not in FORMATS:
+        raise SettingError(f"serve.log_format cannot be {form!r}: expected {' or '.join(FORMATS)}")
+    handler = logging.StreamHandler(sys.stderr)
+    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler.setFormatter(JsonFormatter() if form == "json" else plain)
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+
+
+def announce(text: str) -> None:
+    """Write a line that begins with the program's name, or a record."""
+    if any(isinstance(handler.formatter, JsonFormatter) for handler in logging.getLogger().handlers):
+        _log.info("%s", text)
+        return
+    with contextlib.suppress(OSError):  # the reader may have left; the service goes on
+        sys.stderr.write(f"tidings: {text}\n")
+        sys.stderr.flush()
+
 
 PATIENCE_SECONDS = 15.0
 """How long a starting service waits for a running `check` or `add --url`."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.cli.happenings import happening_of
 from tidings.cli.health import read_health
 from tidings.cli.output import add_json, short_time, write_json, write_line
-from tidings.cli.show import planning
+from tidings.cli.show import plan
 from tidings.cli.show.listing import list_pages, write_standstill
 from tidings.cli.show.mask import lines_of
 from tidings.clock import SystemClock
@@ -89,7 +89,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     ]
     found = changes.listing(connection, sentinel=row.name, limit=5)
     now = SystemClock().now()
-    find, turns = by_name.lives(connection, dropped=True), planning.find_turns(connection, settings, now)
+    find, turns = by_name.lives(connection, dropped=True), plan.find_turns(connection, settings, now)
     coming = outlook(connection, row, find=find, settings=settings, now=now, turns=turns)
     zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
     made = count_on_time(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)

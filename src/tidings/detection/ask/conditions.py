@@ -18,9 +18,9 @@ import xxhash
 
 from tidings.detection.data.items import MARK, Items
 from tidings.detection.data.offers import is_state, prices
-from tidings.detection.find.amounts import INFINITE, holds_of_numbers, stands
 from tidings.detection.find.findings import finding_of_edits, narrow
 from tidings.detection.find.keyed import choose_things, finding_of_things
+from tidings.detection.find.numerals import INFINITE, holds_of_numbers, stands
 from tidings.detection.kinds.aims import aim_expression, aims_of
 from tidings.detection.kinds.interests import label_of
 from tidings.detection.kinds.number import numbers

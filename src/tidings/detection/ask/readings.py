@@ -13,12 +13,10 @@ from typing import Final
 from tidings.detection.ask.conditions import is_said
 from tidings.detection.data.offers import availability_of, is_state, price_of
 from tidings.detection.data.tabular import write_row
-from tidings.detection.find.amounts import holds_of_numbers
-from tidings.detection.find.numerals import number_in
+from tidings.detection.find.numerals import holds_of_numbers, number_in
 from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aim_expression, positive_of
 from tidings.detection.kinds.interests import LONGEST, label_of
-from tidings.detection.kinds.matches import matches_in
-from tidings.detection.kinds.number import first_number
+from tidings.detection.kinds.number import first_number, matches_in
 from tidings.detection.kinds.registry import row_of, terms_of
 from tidings.document.document import Document
 from tidings.document.extract import extract

@@ -21,13 +21,16 @@ Digits of other scripts are digits. JSON is read by JSON's rules.
 
 from __future__ import annotations
 
+import operator
 import re
 import unicodedata
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from itertools import islice
-from typing import Literal
+from typing import Final, Literal
 
 from tidings.document.text.cents import CURRENCY_NAMES
+from tidings.model.watch.interest import Condition
 from tidings.record import dataclass
 
 Sense = Literal["decimal", "group", "doubt", ""]
@@ -249,3 +252,45 @@ def _plain(text: str) -> str:
 def _in_ascii(found: re.Match[str]) -> str:
     letter = found.group()
     return _OTHER_SIGNS.get(letter) or str(unicodedata.decimal(letter))
+
+
+INFINITE: Final = Decimal("Infinity")
+_HOLDS: Mapping[str, Callable[[Decimal, Decimal], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+
+
+def holds_of_numbers(condition: Condition, was: Decimal | None, now: Decimal | None) -> bool:
+    """Return whether a condition holds of a number that is `now` and was `was`; None is no
+    number.
+    """
+    if now is None:
+        return False
+    if condition.measure in {"value", "is"}:
+        return stands(condition, now)
+    if condition.measure == "becomes":
+        return stands(condition, now) and (was is None or not stands(condition, was))
+    if was is None:
+        return False
+    difference = now - was
+    if condition.measure == "changes":
+        difference = abs(difference)
+    elif condition.measure == "drops":
+        difference = -difference
+    if difference <= 0:
+        return False
+    if condition.is_percent:
+        difference = difference * 100 / abs(was) if was else INFINITE
+    return stands(condition, difference)
+
+
+def stands(condition: Condition, number: Decimal) -> bool:
+    """Return whether a number stands in the condition's relation to its bound."""
+    if condition.relation == "between":
+        return Decimal(str(condition.number)) <= number <= Decimal(str(condition.upper))
+    return _HOLDS[condition.relation or ">="](number, Decimal(str(condition.number)))

@@ -19,11 +19,9 @@ from tidings.detection.data.tabular import Tables
 from tidings.detection.find.findings import finding_of_body, finding_of_edits, finding_of_objects
 from tidings.detection.find.placed import places_of
 from tidings.detection.find.terms import distinct, words_of
-from tidings.detection.kinds.keywords import Keywords
+from tidings.detection.kinds.keywords import Keywords, Phrases
 from tidings.detection.kinds.kind import Kind, PlacedKind, SaidKind, Span, TermKind
-from tidings.detection.kinds.matches import Regex
-from tidings.detection.kinds.number import Number
-from tidings.detection.kinds.phrases import Phrases
+from tidings.detection.kinds.number import Number, Regex
 from tidings.detection.kinds.status import Headers, Status
 from tidings.document.document import Document
 from tidings.document.html.images import Image

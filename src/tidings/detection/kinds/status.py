@@ -192,8 +192,7 @@ _OF_TEXTS = frozenset({"contains", "matches"})
 def _holds(condition: Condition, was: str, now: str, meant: str) -> bool:
     if condition.measure in _OF_TEXTS:
         return says(condition, meant)
-    from tidings.detection.find.amounts import holds_of_numbers
-    from tidings.detection.find.numerals import number_in, values
+    from tidings.detection.find.numerals import holds_of_numbers, number_in, values
 
     before, after = values(number_in(was), number_in(now))
     return holds_of_numbers(condition, before, after)

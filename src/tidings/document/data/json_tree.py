@@ -1,4 +1,4 @@
-"""JSON as a tree: typed values, parts by JSONPath, and the notation of numbers.
+"""JSON as a tree: typed values, parts by JSONPath, the notation of numbers, and JSON in scripts.
 
 For JSONPath, the last of duplicate keys counts (H-067); for a comparison every member counts.
 Filters compare numbers by value; they are shown as written.
@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from tidings.document.data.json_query import compile_path
 from tidings.document.html.walk import BREAK
@@ -398,3 +398,54 @@ def write_scalar(value: Any) -> str:
     if isinstance(value, JsonNumber):
         return value.written
     return value if isinstance(value, str) else json.dumps(value)
+
+
+LONGEST_SCRIPT: Final = 2_000_000
+"""The longest script that is read, in characters; longer ones are programs."""
+MOST_SCRIPTS: Final = 100
+MOST_ATTEMPTS: Final = 20
+"""The most places in a script at which data is tried."""
+_BEGINS = re.compile(r"(?:[=(]|\bJSON\.parse\(\s*)\s*(?=[\[{])")
+
+
+def take_from_scripts(scripts: Sequence[str], extraction: Extraction) -> TakenPart:
+    """Return the matches of an extraction's selectors in the data of scripts, in order.
+
+    Raises `RefusedError` for a selector that costs too much.
+
+    Args:
+        scripts: Their texts.
+        extraction: Selectors in JSONPath only.
+    """
+    pieces: list[str] = []
+    for script in scripts[:MOST_SCRIPTS]:
+        for tree in _read_trees(script):
+            pieces += tree.take(extraction).pieces
+    return TakenPart(pieces=tuple(pieces), missing=None if pieces else extraction.selectors[-1])
+
+
+def _read_trees(script: str) -> Iterator[JsonTree]:
+    if len(script) > LONGEST_SCRIPT:
+        return
+    try:
+        yield JsonTree(*unwrap(script.strip().rstrip(";")))
+    except (ValueError, RecursionError):
+        yield from _read_assignments(script)
+
+
+def _read_assignments(script: str) -> Iterator[JsonTree]:
+    """Yield the JSON values that a program assigns to names or passes to functions."""
+    decoder = json.JSONDecoder()
+    end = attempts = 0
+    for found in _BEGINS.finditer(script):
+        if found.start() < end:
+            continue
+        attempts += 1
+        if attempts > MOST_ATTEMPTS:
+            return
+        try:
+            _, end = decoder.raw_decode(script, found.end())
+            text = script[found.end() : end]
+            yield JsonTree(text, value_of(text))
+        except (ValueError, RecursionError):
+            continue

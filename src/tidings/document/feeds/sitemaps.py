@@ -1,10 +1,67 @@
-"""The question to a sitemap and its answer; it is parsed where content is parsed (contracts §7)."""
+"""Sitemaps: which pages of a site changed when, as the site says (sitemaps.org).
+
+The question, its answer, and the job that reads it where content is parsed (contracts §7), within
+bounds. Only the requested addresses are returned. No DTD, entity or address is ever loaded; a
+packed file is unpacked up to the 50 MB that the format allows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
+from tidings.document.text.packed import unpack
 from tidings.record import dataclass
+
+MOST_BYTES: Final = 50_000_000
+MOST_URLS: Final = 50_000
+MOST_CHILDREN: Final = 1_000
+_LONGEST: Final = 2_048
+_PARSING: Final[Mapping[str, Any]] = {
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "huge_tree": False,
+    "remove_comments": True,
+    "remove_pis": True,
+}
+
+
+def read(question: SitemapQuestion) -> Sitemap:
+    """Return the answer of a sitemap."""
+    from lxml import etree  # only where content is parsed
+
+    pages: dict[str, str] = {}
+    children: dict[str, str] = {}
+    try:
+        for number, (kind, loc, lastmod) in enumerate(list_entries(unpack(question.body, most=MOST_BYTES))):
+            if number >= MOST_URLS:
+                return Sitemap(pages, children, f"it has more than {MOST_URLS:,} entries")
+            if kind == "sitemap" and len(children) < MOST_CHILDREN:
+                children[loc] = lastmod
+            elif kind == "url" and loc in question.wanted:
+                pages[loc] = lastmod
+    except (etree.XMLSyntaxError, ValueError) as error:
+        return Sitemap(pages, children, f"it cannot be read: {str(error)[:200]}")
+    return Sitemap(pages, children)
+
+
+def list_entries(body: bytes) -> Iterator[tuple[str, str, str]]:
+    """Yield (url or sitemap, address, date of change), freeing each element once it is read."""
+    from lxml import etree
+
+    for _, element in etree.iterparse(io.BytesIO(body), events=("end",), tag=("{*}url", "{*}sitemap"), **_PARSING):
+        said = {
+            etree.QName(child).localname: (child.text or "").strip()
+            for child in element.iterchildren(tag=etree.Element)
+        }
+        loc = said.get("loc", "")
+        if 0 < len(loc) <= _LONGEST:
+            yield etree.QName(element).localname, loc, said.get("lastmod", "")[:40]
+        element.clear(keep_tail=False)
+        while element.getprevious() is not None:
+            del element.getparent()[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from lark import Token
 from tidings.language.clauses.asking import ASKING_READERS, asking
 from tidings.language.clauses.clause import Clause, FaultFoundError, Node, first
 from tidings.language.clauses.monitor import read_monitor
-from tidings.language.clauses.parts import read_exclude, read_select, read_then, read_transform
+from tidings.language.clauses.patterns import read_exclude, read_select, read_then, read_transform
 from tidings.language.clauses.scope import read_budget, read_depth, read_scope
 from tidings.language.clauses.tell import read_compare, read_errors, read_history, read_notify, read_presentation
 from tidings.language.clauses.when import read_during, read_fetch, read_point, read_span, read_zone

@@ -20,8 +20,7 @@ from tidings.fetching import address
 from tidings.isolation.runner import Died
 from tidings.model.watch.collection import LISTING
 from tidings.record import replace
-from tidings.search.scope import address_of, belongs
-from tidings.search.unseen import worth_refresh
+from tidings.search.sites import address_of, belongs, worth_refresh
 from tidings.service.collections.known import KnownCollection
 from tidings.service.collections.read_links import ReadLinks, read_links
 from tidings.service.collections.report import lacks_pages

@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY
 from tidings.record import dataclass, replace
-from tidings.search.scope import address_of, belongs, is_page, origin_of
-from tidings.search.traps import FormRecord, form_of, trap_of
-from tidings.search.unseen import terms_of_link, worth_unseen
+from tidings.search.sites import (
+    FormRecord,
+    address_of,
+    belongs,
+    form_of,
+    is_page,
+    origin_of,
+    terms_of_link,
+    trap_of,
+    worth_unseen,
+)
 from tidings.storage.watches.collections import CollectedPage, FoundAddress
 
 if TYPE_CHECKING:

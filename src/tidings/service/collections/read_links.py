@@ -45,7 +45,7 @@ def read_links(bodies: Sequence[Body]) -> ReadLinks:
     from tidings.detection.job.examiner import parse_body
     from tidings.document.text.packed import PackedError, unpack
     from tidings.document.text.words import show
-    from tidings.search.traps import sketch_of
+    from tidings.search.sites import sketch_of
 
     first = bodies[0]
     try:
@@ -75,7 +75,7 @@ def read_links(bodies: Sequence[Body]) -> ReadLinks:
 def _read_sitemap(data: bytes) -> ReadLinks:
     from lxml import etree
 
-    from tidings.document.feeds.sitemap import list_entries
+    from tidings.document.feeds.sitemaps import list_entries
 
     links: list[tuple[str, str]] = []
     maps: list[str] = []

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from tidings.model.observed.change import ChangeSet
     from tidings.model.observed.page import PageIdentity
     from tidings.model.observed.version import Version
-    from tidings.presentation.pictures.screenshots import ScreenshotComparison
     from tidings.presentation.safe.merged import Merged
     from tidings.presentation.safe.picker import PickedPart
+    from tidings.presentation.screenshots import ScreenshotComparison
     from tidings.presentation.views.view import View
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection

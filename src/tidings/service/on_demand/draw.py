@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from tidings.document.select.extraction import Extraction
     from tidings.model.observed.change import ChangeSet
     from tidings.model.watch.sentinel import Expression
-    from tidings.presentation.pictures.screenshots import ScreenshotComparison
     from tidings.presentation.safe.merged import Merged
     from tidings.presentation.safe.picker import PickedPart
+    from tidings.presentation.screenshots import ScreenshotComparison
     from tidings.presentation.views.view import View
 
 
@@ -108,6 +108,6 @@ def parts_at(asked: tuple[Body, int]) -> list[PickedPart]:
 
 def screenshots(pictures: tuple[bytes, bytes]) -> ScreenshotComparison:
     """Return the differences between two screenshots."""
-    from tidings.presentation.pictures.screenshots import compare_screenshots
+    from tidings.presentation.screenshots import compare_screenshots
 
     return compare_screenshots(*pictures)

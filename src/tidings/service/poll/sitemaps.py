@@ -14,8 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.document.feeds.sitemap_run import read
-from tidings.document.feeds.sitemaps import Sitemap, SitemapQuestion
+from tidings.document.feeds.sitemaps import Sitemap, SitemapQuestion, read
 from tidings.errors import AddressError
 from tidings.fetching import address
 from tidings.isolation.runner import Died

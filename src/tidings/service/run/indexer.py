@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 from tidings.clock import SystemClock
 from tidings.errors import StoreError, TidingsError
 from tidings.search.query import parse
-from tidings.search.unseen import shares
-from tidings.search.valuation import single_terms
+from tidings.search.ranking import single_terms
+from tidings.search.sites import shares
 from tidings.service.run.from_settings import open_archive, open_runner
 from tidings.service.search.appraise import rates
 from tidings.service.search.indexing import AFTER_FAULT_SECONDS, Indexer

@@ -20,9 +20,17 @@ from tidings.errors import UsageError
 from tidings.record import dataclass
 from tidings.search.query import Phrase, Query, parse
 from tidings.search.query_log import knee, viewing_exponent
-from tidings.search.rank_curve import RankCurve, curve_of
-from tidings.search.scoring import K1, Statistics, idf, norm_of
-from tidings.search.valuation import rate, single_terms, value_of_refresh
+from tidings.search.ranking import (
+    K1,
+    RankCurve,
+    Statistics,
+    curve_of,
+    idf,
+    norm_of,
+    rate,
+    single_terms,
+    value_of_refresh,
+)
 from tidings.storage.search import find
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from tidings.language.dates import instant_of, read_date, zone_of
 from tidings.record import dataclass, replace
 from tidings.search import snippets
 from tidings.search.query import FILTERS, Phrase, Query, holds, is_of_site, parse, terms_of
-from tidings.search.scoring import bm25
+from tidings.search.ranking import bm25
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import indexed
 from tidings.storage.search import find

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tidings.record import dataclass
-from tidings.search.scoring import Statistics
+from tidings.search.ranking import Statistics
 from tidings.zstd import decompress
 
 if TYPE_CHECKING:

@@ -82,7 +82,7 @@ class IndexProgress(NamedTuple):
 
 
 class Appraises(Protocol):
-    """The value of a refresh for searchers; `search.valuation` implements it."""
+    """The value of a refresh for searchers; `search.ranking` implements it."""
 
     def __call__(self, old: Sequence[str] | None, new: Sequence[str] | None) -> float:
         """Return the value, given the terms of title, text and address before and after; None: the

@@ -15,7 +15,7 @@ from tidings.detection.compare.stability import (
 )
 from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import examine
-from tidings.detection.kinds.phrases import Phrases
+from tidings.detection.kinds.keywords import Phrases
 from tidings.document.parse import parse
 from tidings.model.observed.version import Digest
 from tidings.model.watch.interest import Interest

@@ -6,7 +6,7 @@ from tidings.detection.ask.summary import summary
 from tidings.detection.compare.instances import STRICT
 from tidings.detection.compare.phrases import MOST_INSTANCES
 from tidings.detection.find.findings import narrow
-from tidings.detection.kinds.phrases import Phrases
+from tidings.detection.kinds.keywords import Phrases
 from tidings.document.parse import parse
 from tidings.model.observed.change import Edit, ObjectCount
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tidings.lab.policies.cam import Cam
+from tidings.lab.policies.baselines import Cam
 from tidings.lab.refresh.whole import cam
 from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.policy import Observation, Population

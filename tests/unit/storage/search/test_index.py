@@ -6,7 +6,7 @@ import pytest
 
 from tidings.errors import StoreStalledError
 from tidings.search.query import parse
-from tidings.search.scoring import bm25
+from tidings.search.ranking import bm25
 from tidings.service.search.asking import counts_of
 from tidings.storage.search import find
 from tidings.storage.search.index import FILE, IndexEntry, SearchIndex

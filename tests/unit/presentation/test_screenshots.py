@@ -4,7 +4,7 @@ import zlib
 import pytest
 from PIL import Image
 
-from tidings.presentation.pictures.screenshots import MOST_PIXELS, compare_screenshots
+from tidings.presentation.screenshots import MOST_PIXELS, compare_screenshots
 
 
 def picture(size: tuple[int, int], *boxes: tuple[int, int, int, int], form: str = "PNG") -> bytes:

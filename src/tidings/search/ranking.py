@@ -1,15 +1,19 @@
-"""The scores of a query's results by rank, and sums of the viewing curve over ranks (002 §5.1)."""
+"""Ranks: the score of a text, the scores of a query's results by rank, sums of the viewing curve
+over ranks (002 §5.1), and what changed texts are worth by them.
+"""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate, pairwise
 from operator import neg
 from typing import Final
 
 from tidings.record import dataclass
+from tidings.search.query import Query
 
 EXACT: Final = 256
 """The number of best results with exact scores: 1 KB a query."""
@@ -157,3 +161,123 @@ def weigh_steps(curve: RankCurve, first: int, last: int, step: int) -> float:
         within = sum_of_powers(low, high, whole, shift, piece.start)
         total += exponent * piece.high * piece.start ** -(exponent + 1) * within
     return total
+
+
+def value_of_move(curve: RankCurve, before: float, after: float) -> float:
+    """Return the gain of a page's move for one search.
+
+    Args:
+        curve: The results before, including the page if it had a score.
+        before: The score of the replaced copy, 0 for none.
+        after: The score of the new copy, 0 for none.
+    """
+    if before == after:
+        return 0.0
+    above_before, above_after = curve.count_above(before), curve.count_above(after)
+    if after < before:
+        r1, r2 = above_before + 1, above_after if after > 0 else 0
+        if r1 == r2:
+            return 0.0
+        moved = weigh_steps(curve, r1 + 1, r2 or curve.last, -1)
+    else:
+        r1, r2 = above_before + 1 if before > 0 else 0, above_after + 1
+        if r1 == r2:
+            return 0.0
+        moved = -weigh_steps(curve, r2, r1 - 1 if r1 else curve.last, 1)
+    return (read(r2, curve.exponent) - read(r1, curve.exponent)) * after + moved
+
+
+def value_of_refresh(
+    old: Mapping[str, float],
+    new: Mapping[str, float],
+    curves: Mapping[str, RankCurve],
+    frequencies: Mapping[str, float],
+) -> float:
+    """Return the gain of a refresh for all searches of a workload of single terms.
+
+    No move counts below zero: where one seems to, the curve is older than the page's rank.
+
+    Args:
+        old: The scores of the replaced copy, for each of its terms.
+        new: Those of the new copy.
+        curves: The results of each term.
+        frequencies: How often each term is searched.
+    """
+    total = 0.0
+    for term in old.keys() | new.keys():
+        curve = curves.get(term)
+        if curve is not None:
+            move = value_of_move(curve, old.get(term, 0.0), new.get(term, 0.0))
+            total += frequencies[term] * max(0.0, move)
+    return total
+
+
+def single_terms(workload: Iterable[tuple[Query, float]]) -> dict[str, float]:
+    """Return how often each term is searched: a search for several counts for each of them (002
+    §5.1).
+    """
+    found: Counter[str] = Counter()
+    for query, frequency in workload:
+        for term in query.terms:
+            found[term] += frequency  # type: ignore[assignment]
+    return dict(found)
+
+
+def rate(gained: float, time: float, *, usual: float, weight: float) -> float:
+    """Return a page's gain per unit of time: the ratio of its sums, shrunk to the usual one while
+    little is known.
+
+    The mean of the ratios of single refreshes, which the paper takes, has a larger variance; and a
+    page without a gain so far would never be refreshed again.
+
+    Args:
+        gained: The total gain of its refreshes.
+        time: The total time between them.
+        usual: The mean gain of pages.
+        weight: The weight of the usual gain, as time.
+    """
+    return (gained + usual * weight) / (time + weight) if time + weight > 0 else 0.0
+
+
+K1: Final = 1.2
+B: Final = 0.75
+LEAST_IDF: Final = 1e-6
+"""The weight of a term that occurs in half of all texts or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Statistics of all texts: their number, their average number of terms, and the number of texts
+    with each term.
+    """
+
+    documents: int
+    mean_length: float
+    frequency: Mapping[str, int]
+
+
+def bm25(counts: Mapping[str, float], length: int, known: Statistics) -> float:
+    """Return the BM25 score of a text; greater is better.
+
+    Args:
+        counts: The count of each term or phrase in the text, possibly weighted by place.
+        length: The number of terms of the text.
+        known: The statistics of all texts.
+    """
+    norm = norm_of(length, known)
+    return sum(
+        idf(known.documents, known.frequency.get(term, 0)) * count * (K1 + 1) / (count + norm)
+        for term, count in counts.items()
+        if count
+    )
+
+
+def norm_of(length: int, known: Statistics) -> float:
+    """Return BM25's length normalisation."""
+    return K1 * (1 - B + B * length / known.mean_length) if known.mean_length else K1
+
+
+def idf(documents: int, having: int) -> float:
+    """Return the weight of a term that occurs in `having` of all texts."""
+    weight = math.log((documents - having + 0.5) / (having + 0.5)) if having <= documents else 0.0
+    return weight if weight > 0 else LEAST_IDF

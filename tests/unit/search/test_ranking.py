@@ -12,9 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.search.query import parse, terms_of
-from tidings.search.rank_curve import curve_of, sum_of_powers
-from tidings.search.scoring import Statistics
-from tidings.search.valuation import rate, single_terms, value_of_move, value_of_refresh
+from tidings.search.ranking import (
+    LEAST_IDF,
+    Statistics,
+    bm25,
+    curve_of,
+    rate,
+    single_terms,
+    sum_of_powers,
+    value_of_move,
+    value_of_refresh,
+)
 
 POWER = curve_of([r**-0.7 for r in range(1, 201)], 1.5)
 SCORE = st.integers(0, 1_000).map(lambda n: n / 7)
@@ -207,3 +215,16 @@ def test_rates_are_ratios_of_sums():
     assert 0.175 == pytest.approx(rate(0.4 + 1.4 + 0.3, 2 + 7 + 3, usual=0, weight=0))
     assert 0 < rate(0.0, 100.0, usual=0.2, weight=10.0) < 0.2
     assert 0 == rate(0.0, 0.0, usual=1.0, weight=0.0)
+
+
+KNOWN = Statistics(100, 50.0, {"rare": 1, "common": 60})
+
+
+def test_bm25_by_hand():
+    """ln((100 - 1 + .5) / 1.5) for one of average length that has the term once; a common term
+    weighs next to nothing.
+    """
+    assert 4.1947 == pytest.approx(bm25({"rare": 1}, 50, KNOWN), abs=1e-4)
+    assert LEAST_IDF == pytest.approx(bm25({"common": 1}, 50, KNOWN))
+    assert bm25({"rare": 1}, 20, KNOWN) > bm25({"rare": 1}, 80, KNOWN)
+    assert 0 == bm25({"rare": 0}, 50, KNOWN)

@@ -4,9 +4,8 @@ import gzip
 
 import pytest
 
-from tidings.document.feeds import sitemap
-from tidings.document.feeds.sitemap_run import read
-from tidings.document.feeds.sitemaps import SitemapQuestion
+from tidings.document.feeds import sitemaps
+from tidings.document.feeds.sitemaps import SitemapQuestion, read
 
 URLSET = '<?xml version="1.0"?>{}<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{}</urlset>'
 URL = "<url><loc>{}</loc><lastmod>{}</lastmod></url>"
@@ -66,9 +65,9 @@ def test_what_is_broken_or_hostile_does_no_harm(body):
 
 def test_it_is_bounded(monkeypatch):
     """A bomb is not unpacked whole, and no more entries are read than the format allows."""
-    assert (50_000_000, 50_000) == (sitemap.MOST_BYTES, sitemap.MOST_URLS)
-    monkeypatch.setattr(sitemap, "MOST_BYTES", 10_000)
-    monkeypatch.setattr(sitemap, "MOST_URLS", 3)
+    assert (50_000_000, 50_000) == (sitemaps.MOST_BYTES, sitemaps.MOST_URLS)
+    monkeypatch.setattr(sitemaps, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(sitemaps, "MOST_URLS", 3)
     bomb = gzip.compress(b" " * 10_001)
     many = URLSET.format("", "<url><loc>https://x.example/</loc></url>" * 4)
 

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidings.lab.profiles.cei import Cei, Interval, cei
-from tidings.lab.profiles.online import (
+from tidings.lab.profiles import (
     Aggregate,
+    Cei,
+    Interval,
     MEdf,
     Mrsf,
     Online,
@@ -21,6 +22,7 @@ from tidings.lab.profiles.online import (
     Standing,
     best,
     capture,
+    cei,
     urgency_at,
 )
 

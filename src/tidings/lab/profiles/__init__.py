@@ -1,3 +1,0 @@
-"""Complex user profiles: several pages within deadlines, revealed one by one (Roitman, Gal,
-Raschid; paper 001).
-"""
