@@ -129,10 +129,10 @@ def test_what_a_verb_imports_is_never_searched_for_garbage():
 
 
 def test_the_parent_loads_no_parser_of_pages(tidings, server, monkeypatch):
-    """`check` polls and compares, and lxml, selectolax, feedparser, Apprise and smtplib stay in its children (contracts §10)."""
+    """`check` polls and compares; lxml, selectolax, feedparser, Apprise and smtplib stay in its children (contracts §10), and nothing is left to chance."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     monkeypatch.setenv("TIDINGS_DETECT_ISOLATION", "killable")
-    parsers = ("lxml", "selectolax", "feedparser", "apprise", "smtplib")
+    parsers = ("lxml", "selectolax", "feedparser", "apprise", "smtplib", "numpy.random")
     code = (
         "import sys; from tidings.cli.main import main; main(['check', 'n']); "
         f"print([m for m in {parsers!r} if m in sys.modules])"

@@ -28,7 +28,7 @@ _EDGES = "".join(map(chr, range(33)))
 _INSIDE = re.compile(r"[\t\n\r]+")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _SEGMENT = r"[A-Za-z0-9_~%\-][A-Za-z0-9_~%.,+=\-]*"
-_QUERY = r"[^#\x00-\x20\"<>'\x7f-\U0010ffff]+"
+_QUERY = r"[!$-&(-;=?-~]+"  # printable ASCII without " # ' < >
 _SIMPLE = re.compile(rf"https?://[a-z0-9.\-]+/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?{_QUERY})?(?:#.*)?")
 _LOCAL = re.compile(rf"/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?{_QUERY})?(?:#.*)?")
 """An address on the page's own host that needs no resolving: the most common case."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -150,6 +150,17 @@ def open_policy(settings: Settings) -> Policy[Any]:
     return Learned(made, HourlyLearner() if isinstance(made, HeedsHours) else GammaLearner())
 
 
+class _LateChance:
+    """A generator of random numbers that is made when it is first asked: the policies that poll ask
+    for none, and to load it takes a checker 11 ms.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if "made" not in self.__dict__:
+            self.__dict__["made"] = np.random.default_rng(0)  # noqa: TID251 - here is where chance comes from
+        return getattr(self.__dict__["made"], name)
+
+
 def open_planner(
     settings: Settings,
     pages: Mapping[int, WatchedPage],
@@ -172,7 +183,7 @@ def open_planner(
         pages,
         floor=round(settings.fetch.page_floor_seconds * SECOND),
         host_connections=settings.fetch.host_connections,
-        rng=np.random.default_rng(0),  # noqa: TID251 - here is where chance comes from
+        rng=cast("np.random.Generator", _LateChance()),
         heed=round(settings.fetch.freshness_seconds * SECOND),
         spreads=spreads,
         render_cost=render_cost(settings),
