@@ -110,6 +110,8 @@ REFUSED = [
     ('Monitor link "PDF"', 'found "link"', 'write Monitor links containing "PDF"'),
     ("Monitor .price", 'found ".price"', 'write Monitor css ".price"'),
     ("Ignore ads", 'found "ads"', 'write Exclude "ads"'),
+    ("Exclude regex posted", 'found "posted"', 'write Exclude regex "posted"'),
+    (r"Ignore regex \d+ visitors", "unexpected character", r'write Exclude regex "\d+ visitors"'),
     ("Exclude links", 'found "links"', "write Monitor any change AND NOT all links"),
     ("Tags work shop", 'unknown clause "shop"', "write Tags work, shop"),
     ("For 3 months", 'unknown unit "months"', "write For 90 day"),

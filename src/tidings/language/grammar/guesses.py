@@ -140,6 +140,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     ),
     (r"^(?:keep|only|filter)\s+(?:only\s+)?lines?\s+(?:with|containing|matching)?\s*(?=\")", "Transform keep lines "),
     (r"^(?:ignore|exclude|skip)\s+(?:text\s+)?/([^/]+)/\w*$", r'Exclude regex "\1"'),
+    (r"^(?:ignore|exclude|skip)\s+regexp?\s+([^\"\s][^\"]*)$", r'Exclude regex "\1"'),
     (
         (r"^(?:ignore|exclude|skip|remove|without|except|strip|drop)\s+(?:the\s+)?(?:elements?|selectors?|"
         r"tags?|parts?|nodes?)\s*:?\s+(?=\")"),
