@@ -313,7 +313,7 @@ class ServeSettings:
     )
     edit_token: str = _setting(
         "",
-        "the token for reading and for editing sentinels in the browser. If it is empty and `token` is set, nobody can edit in the browser",
+        "the token for reading and for editing sentinels in the browser. If `edit_token` is empty and `token` is set, nobody can edit in the browser",
         secret=True,
     )
     names: tuple[str, ...] = _setting(
@@ -342,7 +342,7 @@ class ServeSettings:
     )
     public_url: str = _setting(
         "",
-        "the address of this service on the Internet, e.g. https://tidings.example.org. If it is set, Tidings subscribes to the hubs of feeds (WebSub)",
+        "the address of this service on the Internet, e.g. https://tidings.example.org. With this address, Tidings subscribes to the hubs of feeds (WebSub)",
     )
 
 
@@ -493,8 +493,8 @@ Tidings reads values from four places. A later place overrides an earlier one:
 4. `--set SECTION.KEY=VALUE` on the command line.
 
 The environment variable of `section.key` is `TIDINGS_SECTION_KEY`: `fetch.robots` is `TIDINGS_FETCH_ROBOTS`. In a variable,
-separate the items of a list with commas. A secret can be read from a file: `TIDINGS_SERVE_TOKEN_FILE=/run/secrets/token`. Its
-value is the content of the file without the last line end. Containers and systemd's credentials provide secrets as such files.
+separate the items of a list with commas. A secret can be read from a file: `TIDINGS_SERVE_TOKEN_FILE=/run/secrets/token`. The value
+is the content of the file without the last line end. Containers and systemd's credentials provide secrets as such files.
 An unknown key is an error. `TIDINGS_DATA` is the data directory and `TIDINGS_CONFIG` the configuration file.
 
 ```toml
