@@ -89,6 +89,9 @@ class Killable:
 
     async def _worker_of(self, lane: Lane[Worker]) -> Worker | Died:
         """Return the worker of a lane; a dead or used-up one is replaced."""
+        ready = lane.worker
+        if ready is not None and ready.fit and ready.jobs < self._limits.tasks and not self._closed:
+            return ready
         async with lane.lock:
             worker = lane.worker
             if self._closed:

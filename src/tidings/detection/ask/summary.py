@@ -275,8 +275,10 @@ def _put_space_before(text: str) -> str:
 def _printable(text: str) -> str:
     from tidings.document.text.words import show as as_read
 
-    kept = (character if character.isprintable() or character in _JOINERS else " " for character in as_read(text))
-    return " ".join("".join(kept).split())
+    read = as_read(text)
+    if not read.isprintable():
+        read = "".join(character if character.isprintable() or character in _JOINERS else " " for character in read)
+    return " ".join(read.split())
 
 
 def _quote(text: str) -> str:
