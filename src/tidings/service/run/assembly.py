@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from tidings.clock import DAY, SECOND, SystemClock
@@ -43,7 +43,6 @@ from tidings.service.rules.fetch_on_event import FetchOnEvent
 from tidings.service.rules.follow import RuleFollower
 from tidings.service.rules.joint_reports import Reporter
 from tidings.service.run.from_settings import budgets, open_fetcher, open_planner, open_runner, open_web
-from tidings.service.run.indexer import open_worths
 from tidings.service.run.monitor import GATHER_SECONDS, Inbox, Monitor, WaysIn
 from tidings.service.run.only_poller import lead, open_alone
 from tidings.service.run.senders import open_senders, read_signing
@@ -222,7 +221,7 @@ async def _build(
         planner,
         outside.runner,
         named=outside.client.robots.sitemaps,
-        worths=open_worths(settings, clock),
+        worths=lambda: _read_worths(settings, clock),
     )
     monitor = Monitor(
         clock=clock,
@@ -256,6 +255,13 @@ async def _build(
     if wrong is not None:
         await _report_wrong_clock(wrong, base, watch)
     return monitor
+
+
+async def _read_worths(settings: Settings, clock: Clock) -> tuple[Mapping[str, float], Mapping[int, float]]:
+    """Return what is searched for and which pages matter, for those who watch a site."""
+    from tidings.service.run.indexer import open_worths  # few do, and every check pays for what it imports
+
+    return await open_worths(settings, clock)()
 
 
 async def _open_copies(stack: contextlib.AsyncExitStack, settings: Settings, store: Store, now: Instant) -> Copies:
