@@ -162,7 +162,7 @@ class BudgetSettings:
     """How many requests may be made."""
 
     polls_per_day: float = _setting(
-        50_000.0, "how many requests all pages together may make in a day (a token bucket)", least=0
+        50_000.0, "how many requests Tidings may make in a day for all pages together (a token bucket)", least=0
     )
     burst: float = _setting(2_000.0, "how many unused requests may be saved and then used at once", least=1)
     classes: tuple[str, ...] = _setting(
