@@ -86,7 +86,11 @@ class KnownCollection:
 
     def form(self, url: str) -> FormRecord:
         """Return what is known of the form of an address."""
-        return self.forms.setdefault(form_of(url), FormRecord())
+        name = form_of(url)
+        found = self.forms.get(name)
+        if found is None:
+            found = self.forms[name] = FormRecord()
+        return found
 
     def find_new(self, source: CollectedPage, read: ReadLinks) -> list[FoundAddress]:
         """Return the addresses that a page names and that are not known, each with why it is left
