@@ -16,8 +16,11 @@ import pytest
 
 from tests.acceptance.test_screens import SHOP, edit, face
 from tests.asgi import Answer, ask
+from tests.fakes import Page
 from tests.people import People, with_people
 from tests.world import World, play
+from tidings.clock import DAY
+from tidings.service.health.sources import health_of
 from tidings.service.run.monitor import Monitor
 from tidings.storage.watches import inbox
 from tidings.web.markup import catalogue
@@ -35,7 +38,7 @@ which mails show too.
 SPOKEN = re.compile(r'<[^>]* (?:aria-label|title|placeholder|alt|data-say-\w+)="([^"]*)"')
 KNOWN = frozenset(
     "Tidings UTC dev shop money annas common hers ada anna bob rita read edit admin Price EUR Offer all words one price"
-    " nowhere".split()
+    " nowhere lost".split()
 )
 """Names of this story, which no language translates."""
 
@@ -68,7 +71,8 @@ def english_of(page: str) -> set[str]:
 
 ADDRESSES = (
     "/", "/?s=all", "/?s=all&q=nowhere", "/changes/{id}", "/changes/{id}?view=two", "/changes/{id}/fewer",
-    "/changes/{id}/fewer?how=size", "/sentinels", "/sentinels?q=nowhere", "/sentinels?tag=money", "/sentinels/shop",
+    "/changes/{id}/fewer?how=size", "/sentinels", "/sentinels?q=nowhere", "/sentinels?tag=money", "/sentinels/shop", "/sentinels/lost",
+    "/sentinels/lost",
     "/new", "/new?url={/a}", "/search", "/search?q=price", "/search?q=nowhere&at=2026-01-01", "/plan",
     "/plan?budget=10", "/health", "/health?machine=1", "/settings", "/login",
 )  # fmt: skip
@@ -94,6 +98,8 @@ def test_no_sentence_of_a_screen_bypasses_the_catalogue(world: World) -> None:
     """
     world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
     world.add(SHOP)
+    world.page("/lost", "<p>once</p>")
+    world.add("Create Sentinel lost Using {/lost} Monitor all words Fetch every 1 hour")
 
     async def story(monitor: Monitor) -> None:
         async with face(world, monitor) as app:
@@ -105,6 +111,10 @@ def test_no_sentence_of_a_screen_bypasses_the_catalogue(world: World) -> None:
             await world.settle(monitor)
             await edit(world, monitor, "109", "99", "89", "79", "69")
             items = await monitor.store.read(inbox.listing, inbox.Filter(), limit=1)
+            world.server.pages["/lost"] = Page(b"gone", status=500)
+            await world.pass_time(monitor, 2 * DAY)
+            health = world.read(health_of, world.settings, now=world.clock.wall(), is_polled=True)
+            assert {"error(5xx)", "clock"} == {one.brief for one in health.troubles}
             places = (("{id}", items[0].change.row.id), ("{/a}", world.server.url("/a")))
             paths = [reduce(lambda said, place: said.replace(*place), places, one) for one in ADDRESSES]
             assert {} == await find_english(look, paths)

@@ -13,12 +13,13 @@ import mimetypes
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 
 from tidings import __version__
+from tidings.model.watch.sentinel import State
 from tidings.settings import table
 from tidings.web.markup import spell
 from tidings.web.markup.catalogue import draw, get_language, say
@@ -26,7 +27,7 @@ from tidings.web.markup.sentences import Sentences, catalogue
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from starlette.requests import Request
 
@@ -55,16 +56,22 @@ def environment() -> Environment:
         lstrip_blocks=True,
         extensions=[Sentences],
     )
-    made.filters.update(span=spell.span, number=spell.number, text=spell.text)
+    made.filters.update(span=spell.span, number=spell.number, text=spell.text, brief=spell.brief)
     made.globals.update(_=draw, count=spell.count, say=say, version=__version__, asset=asset, language=get_language)
     return made
+
+
+def _list_tables() -> Iterator[str]:
+    """Yield the sentences of tables that screens show: help of settings, states of sentinels."""
+    yield from (row.help for row in table())
+    yield from get_args(State)
 
 
 def write_catalogue() -> str:
     """Return the content of `translations/en.json`: every sentence of the screens, in English."""
     return (
         json.dumps(
-            catalogue(environment(), HERE.parent, (row.help for row in table())),
+            catalogue(environment(), HERE.parent, HERE.parents[1] / "service" / "health", _list_tables()),
             ensure_ascii=False,
             indent=1,
             sort_keys=True,

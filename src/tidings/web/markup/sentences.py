@@ -222,6 +222,16 @@ def sentences_of_code(folder: Path) -> Iterator[tuple[str, ...]]:
                 yield from _of_call(name, texts)
 
 
+def briefs_of_health(folder: Path) -> Iterator[tuple[str]]:
+    """Yield each fixed brief of a trouble in the code of a folder: `brief="overdue"`."""
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "brief":
+                for one in ast.walk(node.value):
+                    if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                        yield (one.value,)
+
+
 def _of_call(name: str, texts: list[str]) -> Iterator[tuple[str, ...]]:
     match name, texts:
         case (("_" | "say" | "sentence" | "draw"), [text, *_]):
@@ -236,13 +246,19 @@ def _of_call(name: str, texts: list[str]) -> Iterator[tuple[str, ...]]:
             pass
 
 
-def catalogue(environment: Environment, folder: Path, more: Iterable[str]) -> dict[str, Any]:
+def catalogue(environment: Environment, folder: Path, health: Path, more: Iterable[str]) -> dict[str, Any]:
     """Return the English catalogue: each sentence with itself, each count with its forms.
 
     Args:
         environment: The templates.
         folder: The code of the screens.
+        health: The code that finds troubles.
         more: Sentences of other tables that screens show.
     """
-    found = {*sentences_of_templates(environment), *sentences_of_code(folder), *((text,) for text in more)}
+    found = {
+        *sentences_of_templates(environment),
+        *sentences_of_code(folder),
+        *briefs_of_health(health),
+        *((text,) for text in more),
+    }
     return {texts[0]: texts[0] if len(texts) == 1 else list(texts) for texts in sorted(found)}

@@ -143,3 +143,8 @@ def _show(text: str) -> Markup:
         else escape(one)
         for one in text
     )
+
+
+def brief(said: str) -> str:
+    """Return the brief of a trouble in the reader's language; a page in error is failing."""
+    return say("failing") if "(" in said else say(said)

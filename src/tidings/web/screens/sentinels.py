@@ -20,7 +20,7 @@ from tidings.storage.observed import estimates, pages, polls
 from tidings.storage.watches import listed, sentinels, subscriptions
 from tidings.storage.watches.listed import TableRequest
 from tidings.web.access import check_objects
-from tidings.web.markup import beat, forms
+from tidings.web.markup import beat, forms, spell
 from tidings.web.markup.catalogue import say, sentence
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back
@@ -257,10 +257,10 @@ def state_of(row: SentinelRow, health: Health, *, is_new: bool) -> tuple[str, st
         return (
             ("wall" if "block" in own[0].brief else "alert"),
             "bad" if own[0].severity == "fail" else "warn",
-            say("failing") if "(" in own[0].brief else own[0].brief,
+            spell.brief(own[0].brief),
         )
     if health.own:
-        return "wave", "warn", health.own[0].brief
+        return "wave", "warn", spell.brief(health.own[0].brief)
     if is_new:
         return "wait", "soft", say("first check due")
     return "check", "ok", say("fine")
