@@ -46,8 +46,9 @@ _CODE = re.compile(r"(?=[a-z_\-]*\d)[0-9a-z_\-]{16,}|[0-9a-f]{12,}", re.IGNORECA
 _WORD = re.compile(r"[^\W\d_]+")
 
 
+@lru_cache(maxsize=65_536)
 def form_of(url: str) -> str:
-    """Return the form of an address."""
+    """Return the form of an address. The waiting addresses of a site are ranked again and again."""
     parts = urlsplit(url)
     path = "/".join(_open(segment) for segment in parts.path.split("/"))
     names = sorted(part.partition("=")[0] for part in parts.query.split("&") if part)
