@@ -209,7 +209,7 @@ def _notices(world: World) -> list[str]:
 
 
 def test_a_dead_letter_is_notified_by_another_way_once(world: World, hook: Receiver):
-    """The owner's other endpoint says that the first takes nothing, once, and once that it takes news again."""
+    """The owner's other endpoint says that the first takes nothing, once, and once that it accepts messages again."""
     other = Receiver(world, "/other")
     _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}")
     hook.answer = _down(404)
@@ -222,7 +222,7 @@ def test_a_dead_letter_is_notified_by_another_way_once(world: World, hook: Recei
     assert ["endpoint.failing", "endpoint.ok"] == _notices(world)
     first, second = other.summaries()
     assert "refused a message for good (404 Not Found)" in first
-    assert "takes news again" in second
+    assert "accepts messages again" in second
     assert [str(count) for count in range(1, 7)] == other.counts()
 
 
@@ -238,7 +238,7 @@ def test_an_endpoint_that_takes_nothing_for_an_hour_is_notified(world: World, ho
 
     assert ["endpoint.failing"] == _notices(world)
     assert [1, 1] == [len(errors.summaries()), len(other.summaries())]
-    assert "has taken no news for" in errors.summaries()[0]
+    assert "has accepted no message for" in errors.summaries()[0]
 
 
 @pytest.mark.parametrize("status", [410, 503])

@@ -266,7 +266,7 @@ def check_header(name: str, value: str) -> tuple[str, str]:
     set.
     """
     if not _TOKEN.fullmatch(name):
-        raise UsageError(f"{name[:40]!r} is no header name; use letters, digits and -")
+        raise UsageError(f"{name[:40]!r} is not a header name; use letters, digits and -")
     if name.lower() in OWN_HEADERS:
         raise UsageError(f"the header {name} cannot be set, because Tidings sets it; leave it out")
     if any(ord(character) < 32 or ord(character) >= 0x7F for character in value.replace("\t", " ")):

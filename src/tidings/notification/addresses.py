@@ -70,7 +70,7 @@ def ascii_address(text: str) -> str:
     )
     if not whole:
         message = (
-            f"{text[:80]!r} is no mail address; give one, as in anna@example.org (for several people write several)"
+            f"{text[:80]!r} is not a mail address; write one such as anna@example.org (for several people, several)"
         )
         raise AddressError(message)
     return f"{local}@{ascii_domain}"

@@ -51,7 +51,7 @@ def test_one_recipient_is_taken(text, written):
 )
 def test_no_other_recipient_is_taken(text):
     """H-106: several, with a name, with line ends, or malformed: refused before anything is sent."""
-    with pytest.raises(AddressError, match="is no mail address"):
+    with pytest.raises(AddressError, match="is not a mail address"):
         check("email", text)
 
 

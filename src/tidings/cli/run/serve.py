@@ -282,7 +282,7 @@ class Printer:
             if not self.is_unheard:
                 cause = error.__cause__ if isinstance(error, OutputError) else error
                 announce(
-                    f"standard output cannot be written ({getattr(cause, 'strerror', cause)}); the service goes on"
+                    f"standard output cannot be written ({getattr(cause, 'strerror', cause)}); the service continues"
                 )
             self.is_unheard = True
 

@@ -61,7 +61,7 @@ def _meaning(status: int) -> tuple[ErrorKind, str]:
     if status == 404:
         return "404", "there is no such page"
     if status == 410:
-        return "410", "the page is gone for good"
+        return "410", "the page is gone permanently"
     if 500 <= status < 600:
         return "5xx", "it has an internal error"
     if status == 304:

@@ -310,7 +310,7 @@ _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 
 
 def _make_damage_error(name: str) -> FetchError:
-    return FetchError("encoding", f"the body says it is {name}, but is not, or is damaged")
+    return FetchError("encoding", f"the body is declared as {name}, but is not, or is damaged")
 
 
 def _make_cut_error(name: str) -> FetchError:

@@ -175,9 +175,7 @@ def restore(
         try:
             return _put_in_place(data, package, at=at, ask=ask, trust=trust)
         except OSError as error:
-            raise BackupError(
-                f"{data} cannot be written: {error.strerror or error}; nothing of it was changed"
-            ) from error
+            raise BackupError(f"{data} cannot be written: {error.strerror or error}; nothing was changed") from error
         finally:
             lock.release()
 

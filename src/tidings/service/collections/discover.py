@@ -274,7 +274,7 @@ class Discovery:
 
     async def _leave_traps(self, known: KnownCollection) -> None:
         if trapped := known.find_trapped():
-            reason = "pages like it say nothing new"
+            reason = "pages like it have no new text"
             await self._store.write(_leave_out, known.held.row.id, trapped, reason)
             for url in trapped:
                 known.revise(url, state="left", reason=reason)

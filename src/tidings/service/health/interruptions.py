@@ -42,7 +42,7 @@ def clock(reading: HealthReading) -> Iterator[Trouble]:
     elif last is not None and last > now + MINUTE:
         words = (
             f"the newest record is from {spell_since(last, now)}: the clock was ahead then, or is behind now."
-            " If it is right now, the next check brings these times back to now"
+            " If it is right now, the next check corrects these times"
         )
         yield Trouble(brief="clock", words=words, mend=SET_CLOCK, is_general=True)
     elif newest is not None and now - newest.at < RECENT:

@@ -105,7 +105,7 @@ def _spell_lease(reading: HealthReading) -> str:
     """Return the holder of the lease."""
     lease = leases.current(reading.c, leases.POLLER)
     if lease is None:
-        return "nobody has polled yet"
+        return "no check was made yet"
     if not lease.holder:
         return f"free; epoch {lease.epoch}"
     return f"{lease.holder}, epoch {lease.epoch}, until {spell_since(lease.until, reading.now)}"
@@ -139,7 +139,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "healed parts": Source(page_troubles.list_healed_selectors, _constant("no selector was healed")),
     "masks": Source(interruptions.list_silenced, _constant("no sentinel is silenced by what is ignored as noise")),
     "restless pages": Source(page_troubles.restless, _constant("no page is different each time")),
-    "moved pages": Source(page_troubles.list_moved, _constant("no page has moved for good")),
+    "moved pages": Source(page_troubles.list_moved, _constant("no page has moved permanently")),
     "hosts": Source(page_troubles.failing_hosts, page_troubles.no_host_fails),
     "deliveries": Source(news_troubles.list_undelivered, _constant("none is dead, none waits longer than it should")),
     "receivers": Source(news_troubles.failing_endpoints, _spell_endpoints),

@@ -72,7 +72,7 @@ def _select(draft: Draft, text: str) -> None:
         draft.select("jsonpath", text.removeprefix("json:"), name)
     elif text.startswith(("jq:", "jqraw:")):
         if (path := jsonpath_of_jq(text.partition(":")[2])) is None:
-            draft.refuse(name, f"{show_value(text)}: only plain paths of jq are known here")
+            draft.refuse(name, f"{show_value(text)}: only plain paths of jq are supported")
         else:
             draft.select("jsonpath", path, name, "jq is written as JSONPath")
     else:
@@ -212,7 +212,7 @@ def _add_fetching(draft: Draft, _: Any, watch: Watch) -> None:
         draft.renders = draft.renders or "browser"
         draft.translate("fetch_backend")
     elif kind not in {"", "system", "html_requests"}:
-        draft.refuse("fetch_backend", f"{kind} is not known here; pages are asked for plainly")
+        draft.refuse("fetch_backend", f"{kind} is not supported; pages are requested directly")
 
 
 STEPS: Final = {
@@ -254,7 +254,7 @@ def _steps(draft: Draft, value: Any, _: Watch) -> None:
             }
             draft.step(STEPS[operation].format(**words), "browser_steps", DIFFERS.get(operation, ""))
         else:
-            draft.refuse("browser_steps", f"{operation} {show_value(place or given)} is no step here")
+            draft.refuse("browser_steps", f"{operation} {show_value(place or given)} is not supported as a step")
 
 
 def _headers(draft: Draft, value: Any, watch: Watch) -> None:
@@ -278,7 +278,7 @@ def _add_proxy(draft: Draft, value: Any, watch: Watch) -> None:
         known = keyed.get(str(value).removeprefix("ui-0").removeprefix("ui-1"), keyed.get(str(value), ""))
         known = known or next((url for name, url in keyed.items() if name and name in str(value)), "")
     if not known:
-        draft.refuse("proxy", f"what {show_value(value)} means stands in proxies.json, which is not in the file")
+        draft.refuse("proxy", f"what {show_value(value)} means is in proxies.json, which is not in the file")
     elif "@" in known:
         draft.add(f"Proxy secret {write_text(draft.keep_secret('proxy', known))}", "proxy")
     else:
@@ -287,7 +287,7 @@ def _add_proxy(draft: Draft, value: Any, watch: Watch) -> None:
 
 def _add_notifying(draft: Draft, _: Any, watch: Watch) -> None:
     if watch.record.get("notification_muted"):
-        draft.note("approximated", "notification_muted", "nobody is notified; changes are shown on the dashboard")
+        draft.note("approximated", "notification_muted", "no receiver; changes are shown on the dashboard")
         draft.note("state", "notification_urls", "muted")
         return
     for url in _texts(watch.first("notification_urls")):
@@ -311,9 +311,9 @@ def _add_processor(draft: Draft, value: Any, watch: Watch) -> None:
         _add_restocking(draft, watch)
     elif value == "image_ssim_diff":
         draft.renders = "browser screenshot"
-        draft.translate("processor", "pictures are kept; words are compared, not pictures")
+        draft.translate("processor", "pictures are stored; words are compared, not pictures")
     elif value not in {"", None, "text_json_diff"}:
-        draft.refuse("processor", f"{show_value(value)} is not known here; words are watched")
+        draft.refuse("processor", f"{show_value(value)} is not supported; words are watched")
 
 
 def _add_restocking(draft: Draft, watch: Watch) -> None:
@@ -367,7 +367,7 @@ def _condition(draft: Draft, field: str, operator: str, value: str) -> None:
         share = round((1 - _number(value)) * 100, 2)
         draft.where(f"where share > {share:g}%", name, "the share of words that changed, not of characters")
     else:
-        draft.refuse("conditions", f"{field} {operator} {show_value(value)} cannot be asked here")
+        draft.refuse("conditions", f"{field} {operator} {show_value(value)} is not supported")
 
 
 def _number(text: str) -> float:
@@ -410,8 +410,8 @@ def _ld_price(draft: Draft, value: Any, _: Watch) -> None:
 
 
 def _intent(draft: Draft, value: Any, _: Watch) -> None:
-    draft.comments.append(f"what was meant: {show_value(value)}")
-    draft.refuse("llm_intent", "no language model reads pages here; it stands as a comment")
+    draft.comments.append(f"its intent: {show_value(value)}")
+    draft.refuse("llm_intent", "there is no language model; it is kept as a comment")
 
 
 def _prefilter(draft: Draft, value: Any, _: Watch) -> None:
@@ -447,10 +447,10 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "notification_title": Note("refused", "", TEMPLATE),
     "notification_body": Note("refused", "", TEMPLATE),
     "notification_format": STATE_ONLY,
-    "notification_screenshot": Note("refused", "", "messages have no pictures; `Render browser screenshot` keeps them"),
-    "ignore_status_codes": Note(
-        "refused", "", "an answer with an error is no version here; `Monitor status` watches it"
+    "notification_screenshot": Note(
+        "refused", "", "messages have no pictures; `Render browser screenshot` stores them"
     ),
+    "ignore_status_codes": Note("refused", "", "an answer with an error is not a version; `Monitor status` watches it"),
     "history_snapshot_max_length": _history_length,
     "llm_intent": _intent,
     "llm_change_summary": _intent,
@@ -582,7 +582,7 @@ def _apply(draft: Draft, watch: Watch) -> None:
         elif field in STATE:
             draft.note("state", field)
         elif field not in ELSEWHERE:
-            draft.refuse(field, f"this field is not known: {show_value(value)}")
+            draft.refuse(field, f"this field is unknown: {show_value(value)}")
     for each in ALWAYS:
         each(draft, None, watch)
 

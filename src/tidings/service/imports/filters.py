@@ -14,8 +14,8 @@ from tidings.service.imports.draft import Draft, literal, show_value, write_text
 
 Given = Mapping[str, Any]
 Rule = Callable[[Draft, Given], None]
-BY_LINE: Final = "it works on the whole text there, and line by line here"
-NOTHING: Final = "it means nothing here: how a text is laid out is never compared"
+BY_LINE: Final = "it works on the whole text there, but line by line here"
+NOTHING: Final = "it has no effect: the layout of a text is never compared"
 
 
 def jsonpath_of_jq(query: str) -> str | None:
@@ -106,7 +106,7 @@ def _unique(draft: Draft, given: Given) -> None:
 def _query(draft: Draft, given: Given) -> None:
     query = str(given.get("query") or "")
     if (path := jsonpath_of_jq(query)) is None:
-        draft.refuse("filter: jq", f"{show_value(query)}: only plain paths of jq are known here")
+        draft.refuse("filter: jq", f"{show_value(query)}: only plain paths of jq are supported")
     else:
         draft.select("jsonpath", path, "filter: jq", "jq is written as JSONPath")
 
@@ -167,7 +167,7 @@ TEXTUAL: Final = frozenset(
     {"html2text", "grep", "grepi", "re.sub", "re.findall", "keep_lines_containing", "delete_lines_containing"}
 )
 WHY: Final = {
-    "ocr": "texts in pictures are not read",
+    "ocr": "text in pictures is not read",
     "shellpipe": "no shell is run; `Using command` watches what a program writes, where the operator allows it",
     "execute": "no program is run on a page",
     "hexdump": "bytes are not compared",

@@ -72,7 +72,7 @@ def _draft(check: Mapping[str, Any], notifiers: Mapping[str, Any]) -> Draft:
         elif rule is not None:
             rule(draft, value)
         else:
-            draft.refuse(field, f"this key is not known: {show_value(value)}")
+            draft.refuse(field, f"this key is unknown: {show_value(value)}")
     if not draft.parts:
         draft.monitor("all words", "transform")
     if draft.every is None and not any(clause.text.startswith("Fetch") for clause in draft.clauses):
@@ -114,7 +114,7 @@ def _all(kind: str) -> Rule:
 
 def _query(draft: Draft, given: Any) -> None:
     if (path := jsonpath_of_jq(str(given))) is None:
-        draft.refuse("transform: jq", f"{show_value(given)}: only plain paths of jq are known here")
+        draft.refuse("transform: jq", f"{show_value(given)}: only plain paths of jq are supported")
     else:
         draft.select("jsonpath", path, "transform: jq", "jq is written as JSONPath")
 
@@ -146,7 +146,7 @@ def _period(draft: Draft, value: Any) -> None:
         return
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)?\s*([a-z]+?)s?\s*", str(value).lower())
     if found is None or found[2] not in UNITS:
-        draft.refuse("period", f"{show_value(value)} is no time that is known here")
+        draft.refuse("period", f"{show_value(value)} is not a time that Tidings can read")
     else:
         draft.every = round(float(found[1] or 1) * UNITS[found[2]])
 
@@ -164,7 +164,7 @@ def _schedule(draft: Draft, value: Any) -> None:
         elif unit in UNITS:
             draft.every = every * UNITS[unit]
         else:
-            draft.refuse("schedule", f"{show_value(one)} is no time that is known here")
+            draft.refuse("schedule", f"{show_value(one)} is not a time that Tidings can read")
 
 
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -181,10 +181,12 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "schedule": _schedule,
     "headers": _headers,
     "delay": Note("approximated", "", "the browser waits until the page is at rest"),
-    "scenario": Note("refused", "", "no program of your own drives the browser; `Render browser steps (…)` says steps"),
+    "scenario": Note(
+        "refused", "", "no program of your own controls the browser; `Render browser steps (…)` has steps"
+    ),
     "form": Note("refused", "", "steps fill forms: `Render browser steps (fill css … with …)`"),
     "verify-cert": Note("refused", "", 'certificates are always verified; `Trust "file.pem"` adds one'),
-    "error": Note("approximated", "", "errors are reported once they last, and once when they end"),
+    "error": Note("approximated", "", "lasting errors are reported once, and their end"),
     "cache": Note("state", ""),
 }
 

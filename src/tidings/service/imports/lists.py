@@ -159,7 +159,7 @@ def _interval(draft: Draft, text: str) -> None:
         return
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*?)s?", text.lower())
     if found is None or found[2] not in UNITS:
-        draft.refuse("interval", f"{show_value(text)} is no time that is known here")
+        draft.refuse("interval", f"{show_value(text)} is not a time that Tidings can read")
     else:
         draft.every = round(float(found[1]) * UNITS[found[2]])
 

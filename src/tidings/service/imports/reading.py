@@ -148,7 +148,7 @@ class Files:
         name = member.orig_filename
         path = PurePosixPath(name)
         if not name or "\\" in name or "\0" in name or ":" in name or path.is_absolute() or ".." in path.parts:
-            raise self.refusal(f"it has a member {shorten_name(name)}, which leads out of it")
+            raise self.refusal(f"it has a member {shorten_name(name)}, which leads outside")
         if stat.S_ISLNK(member.external_attr >> 16):
             raise self.refusal(f"{shorten_name(name)} is a link")
         if member.flag_bits & 1:

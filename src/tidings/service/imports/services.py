@@ -66,7 +66,7 @@ def read_distill(files: Files) -> Iterator[Draft]:
         for selection in map(_map, _list(config.get("selections"))):
             _selection(draft, selection)
         for key in config.keys() - {"selections", "ignoreEmptyText", "includeStyle", "dataAttr"}:
-            draft.refuse(f"config.{key}", f"{show_value(config[key])} was not seen in a published file")
+            draft.refuse(f"config.{key}", f"{show_value(config[key])} is not in any published example")
         draft.monitor("all words", "config")
         draft.note("refused", "actions", "whom to notify is not in the file; write `Notify by …`")
         yield draft
@@ -93,7 +93,7 @@ def _schedule(draft: Draft, schedule: Mapping[str, Any]) -> None:
         draft.every = round(params["interval"] * SECOND)
     elif schedule:
         draft.refuse(
-            "schedule", f"{show_value(schedule.get('type'))} was not seen in a published file; Tidings learns how often"
+            "schedule", f"{show_value(schedule.get('type'))} is not in any published example; Tidings learns how often"
         )
 
 
@@ -150,7 +150,7 @@ def _visual(draft: Draft, job: Mapping[str, Any]) -> None:
             draft.refuse(key, why)
     if definition := _map(job.get("summalyzer")).get("importantDefinition"):
         draft.comments.append(f"what is important: {show_value(definition)}")
-        draft.refuse("summalyzer", "no language model reads pages here; it stands as a comment")
+        draft.refuse("summalyzer", "there is no language model; it is kept as a comment")
 
 
 DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -193,7 +193,7 @@ def _page(folders: tuple[str, ...], node: Mapping[str, Any]) -> Draft:
     if node.get("ignoreNumbers"):
         draft.add('Exclude regex "\\d+"', "ignoreNumbers")
     if node.get("changeThreshold"):
-        draft.note("approximated", "changeThreshold", "every change counts; `where changed > …` asks for more words")
+        draft.note("approximated", "changeThreshold", "every change counts; for more words use `where changed > …`")
     if node.get("selectors"):
         draft.select("css", str(node["selectors"]), "selectors")
     if node.get("doPost"):
@@ -227,7 +227,7 @@ def read_huginn(files: Files) -> Iterator[Draft]:
     for number, agent in enumerate(agents):
         if number not in used:
             draft = Draft(str(agent.get("name") or ""), "", "Huginn")
-            draft.fault = f"{str(agent.get('type') or '').removeprefix('Agents::')} has no equal here"
+            draft.fault = f"{str(agent.get('type') or '').removeprefix('Agents::')} has no equivalent"
             yield draft
 
 
@@ -246,7 +246,7 @@ def _huginn(
     for url in urls or [""]:
         draft = Draft(str(agent.get("name") or ""), str(url or ""), "Huginn", key=str(agent.get("guid") or ""))
         if options.get("url_from_event") or options.get("data_from_event"):
-            draft.fault = "it follows addresses that other agents find"
+            draft.fault = "it follows addresses from other agents"
         draft.disabled = bool(agent.get("disabled"))
         draft.tags = [tag_of(scenario)] if scenario else []
         _huginn_times(draft, str(agent.get("schedule") or ""))
@@ -290,7 +290,7 @@ def _huginn_parts(draft: Draft, kind: str, options: Mapping[str, Any]) -> None:
             draft.monitor(f"regex {write_text(str(given['regexp']))}", f"extract.{name}")
     for key in ("basic_auth", "force_encoding", "disable_ssl_verification", "unzip", "template", "http_success_codes"):
         if options.get(key):
-            draft.refuse(key, f"{key} has no equal here")
+            draft.refuse(key, f"{key} has no equivalent")
 
 
 def _path(text: str) -> str:
@@ -342,4 +342,4 @@ def _trigger(draft: Draft, options: Mapping[str, Any]) -> None:
         elif sign:
             draft.monitor(f"number where value {sign} {value}", "TriggerAgent", "the first number of the part is read")
         else:
-            draft.refuse("TriggerAgent", f"{kind} cannot be asked here")
+            draft.refuse("TriggerAgent", f"{kind} is not supported")

@@ -87,7 +87,7 @@ def read(path: Path) -> tuple[Format, list[Draft]]:
                 name = urlwatch.peer(files) if reader.format.name == "urlwatch" else reader.format.name
                 return Format(name, reader.format.basis), drafts
     known = ", ".join(reader.format.name for reader in READERS)
-    raise ImportFileError(f"{path} is in no format that is known; known are: {known}, webchanges")
+    raise ImportFileError(f"{path} has no known format; these are known: {known}, webchanges")
 
 
 MOST_JOBS: Final = 50_000

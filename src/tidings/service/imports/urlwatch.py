@@ -22,10 +22,10 @@ JOBS: Final = ("urls.yaml", "jobs.yaml", "urls.yml", "jobs.yml")
 SETTINGS: Final = ("urlwatch.yaml", "config.yaml")
 DATABASES: Final = ("cache.db", "snapshots.db")
 Rule = Callable[[Draft, Any, Mapping[str, Any]], None]
-POLITE: Final = Note("refused", "", "how often and how a host is asked again is decided here, politely")
+POLITE: Final = Note("refused", "", "Tidings decides when to retry a host")
 BROWSER: Final = Note("refused", "", "what a browser waits for is a step: `Render browser steps (wait for …)`")
 STATE_ONLY: Final = Note("state", "")
-ERRORS: Final = Note("approximated", "", "errors are reported once they last, and once when they end")
+ERRORS: Final = Note("approximated", "", "lasting errors are reported once, and their end")
 
 
 def _method(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
@@ -83,16 +83,14 @@ def _diffs(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
         elif name in {"grep", "keep_lines_containing"} and pattern.startswith(("^[-", "^-")):
             draft.where("deleted", "diff_filter")
         else:
-            draft.refuse(
-                "diff_filter", f"{name} {show_value(pattern)}: a condition says which changes count (`where …`)"
-            )
+            draft.refuse("diff_filter", f"{name} {show_value(pattern)}: use a condition instead (`where …`)")
 
 
 def _additions(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
     draft.where(
         "inserted",
         "additions_only",
-        "" if value is True else "its threshold is left out: `where inserted > …` says one",
+        "" if value is True else "its threshold is left out; use `where inserted > …`",
     )
 
 
@@ -122,7 +120,7 @@ def _tags(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
 
 def _note(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
     draft.comments.append(show_value(value))
-    draft.note("state", "note", "it stands as a comment")
+    draft.note("state", "note", "it is kept as a comment")
 
 
 def _wait(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
@@ -145,8 +143,8 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "diff_filter": _diffs,
     "diff_filters": _diffs,
     "diff_tool": Note("refused", "", "changes are compared and shown by Tidings alone"),
-    "treat_new_as_changed": Note("refused", "", "the first version is the baseline, and never news"),
-    "compared_versions": Note("approximated", "", "a page that flaps is learned as noise"),
+    "treat_new_as_changed": Note("refused", "", "the first version is the baseline, and never reported"),
+    "compared_versions": Note("approximated", "", "a page that alternates is learned as noise"),
     "max_tries": Note("approximated", "", "an error counts after three checks and an hour"),
     "method": _method,
     "data": _data,
@@ -167,7 +165,7 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "suppress_errors": ERRORS,
     "suppress_repeated_errors": ERRORS,
     "suppress_error_ended": ERRORS,
-    "encoding": Note("refused", "", "the encoding is found by what the page says and by its letters"),
+    "encoding": Note("refused", "", "the encoding comes from the page and its letters"),
     "wait_until": Note("approximated", "", "the browser waits until the page is at rest"),
     "wait_for": _wait,
     "wait_for_selector": _wait,
@@ -291,7 +289,7 @@ def _draft(
         elif rule is not None:
             rule(draft, value, job)
         else:
-            draft.refuse(field, f"this key is not known: {show_value(value)}")
+            draft.refuse(field, f"this key is unknown: {show_value(value)}")
     for receiver in receivers:
         if isinstance(receiver, Note):
             draft.notes.append(receiver)
@@ -312,7 +310,7 @@ def _reporters(report: Any) -> list[Note | str]:
             continue
         address = _address(str(name), options)
         if address is None:
-            found.append(Note("refused", f"report: {name}", "there is no such receiver here; see `Notify by`"))
+            found.append(Note("refused", f"report: {name}", "there is no such receiver; see `Notify by`"))
         elif address:
             found.append(f"Notify by {address}")
     return found

@@ -133,9 +133,9 @@ class RemotePoller:
                 case ["work", value, known]:
                     await self._begin(talk, inbox, value, known)
         except TimeoutError:
-            log.warning("the service gave no check within %g s; is its bus.secret the same?", WORK_SECONDS)
+            log.warning("the service gave no check within %g s; does it have the same bus.secret?", WORK_SECONDS)
         except BusError as error:
-            log.warning("a check was cut off: %s", error)
+            log.warning("a check was interrupted: %s", error)
         except (WireError, ValueError, TypeError) as error:
             log.warning("a check could not be made: %s", error)
         finally:
@@ -259,7 +259,7 @@ class RemotePermit:
             async with asyncio.timeout(PERMIT_SECONDS):
                 await asked
         except (TimeoutError, BusError) as error:
-            raise BudgetError(f"the service does not answer any more: {error}") from None
+            raise BudgetError(f"the service no longer answers: {error}") from None
         finally:
             self._asked.pop(number, None)
         return number

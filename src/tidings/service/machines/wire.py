@@ -170,7 +170,7 @@ class VisitCipher:
             plain = self._cipher.decrypt(nonce, data[_NONCE:], None)
         except InvalidTag:
             raise WireError(
-                "a message was changed on its way, or is not for us: is bus.secret the same everywhere?"
+                "a message was changed on its way, or is not for us: check that bus.secret is the same everywhere"
             ) from None
         self._seen = number
         return unpack(plain)

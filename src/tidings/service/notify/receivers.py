@@ -39,12 +39,12 @@ def endpoint_text(event: NoticeEvent) -> str:
     gap = f" for {spell_gap(event.at - since)}" if since is not None and since < event.at else ""
     replay = "`tidings deliveries --dead` lists what was given up, `tidings deliveries replay ID` sends it again"
     if event.type == OK:
-        return f"{who} takes news again, after it took none{gap}"
+        return f"{who} accepts messages again, after it accepted none{gap}"
     if event.type == OFF:
-        return f"{who} is switched off ({data['reason']}): news for it waits until you mend it; {replay}"
+        return f"{who} is switched off ({data['reason']}): its messages wait until you correct it; {replay}"
     if data["dead"]:
-        return f"{who} refused a message for good ({data['reason']}); {replay}"
-    return f"{who} has taken no news{gap} ({data['reason']}): what is found waits and is sent again for three days"
+        return f"{who} refused a message permanently ({data['reason']}); {replay}"
+    return f"{who} has accepted no message{gap} ({data['reason']}): Tidings keeps trying for three days"
 
 
 def _record(event: NoticeEvent, sentinel: str) -> Record:

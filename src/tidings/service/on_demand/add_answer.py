@@ -112,7 +112,7 @@ def _pace(sentinel: Sentinel, look: Prospect | None) -> str:
     if isinstance(sentinel.fetch, FetchEvery):
         return f"every {say_duration(sentinel.fetch.interval)}"
     if look is None or look.every is None:
-        return "when it is asked for"
+        return "on request"
     return f"about every {say_duration(roundly(look.every))}"
 
 

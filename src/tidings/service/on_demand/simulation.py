@@ -511,7 +511,7 @@ def read_trace(text: str) -> dict[str, list[Instant]]:
             at = datetime.fromisoformat(" ".join(parts[1:]))
         except ValueError as error:
             raise UsageError(
-                f"line {number} of the trace is no change; write an address and a time: {AN_EXAMPLE}"
+                f"line {number} of the trace is not a change; write an address and a time: {AN_EXAMPLE}"
             ) from error
         at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
         found.setdefault(parts[0], []).append((at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1))

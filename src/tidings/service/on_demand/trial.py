@@ -211,7 +211,7 @@ class _Looker:
                 return _make_tried(sentinel, identity, outcome.kind, None, (outcome.reason,))
             case Unchanged():
                 return _make_tried(
-                    sentinel, identity, "request", None, ("the server says 304 to a request that asked for all",)
+                    sentinel, identity, "request", None, ("the server answered 304 to an unconditional request",)
                 )
 
     async def _examine(self, sentinel: Sentinel, identity: PageIdentity, fetched: Fetched) -> Tried:

@@ -175,7 +175,7 @@ def _nothing_fits(identity: PageIdentity, opened: Mapping[str, Opened], jar: tup
     over = sum(1 for cookie in jar if cookie.expires_at is not None and cookie.expires_at <= now)
     return (
         f"none of the {len(jar)} cookies of the secret {names} is for this page of {identity.host} ({over} have expired):"
-        f" log in, export them anew, then `tidings secret set {names} --cookies FILE`"
+        f" log in, export them again, then `tidings secret set {names} --cookies FILE`"
     )
 
 

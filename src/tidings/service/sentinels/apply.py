@@ -350,7 +350,7 @@ class _ApplyRun:
             events.append(self.connection, [Event(type=APPLIED, at=self.now, sentinel_id=row.id)])
 
 
-_UNNAMED = "no file has it any more"
+_UNNAMED = "no file has it now"
 _NOT_OURS = "apply did not make it; use `tidings drop` to drop it"
 
 

@@ -84,7 +84,7 @@ def start(connection: Connection, clock: Clock) -> Instant:
     said = clock.wall()
     now = clock.restart(max(instants.latest(connection) or 0, PLAUSIBLE))
     log.warning(
-        "the machine's clock says %s and is not set: time goes on from %s until it is (%s)",
+        "the machine's clock says %s and is not set: time continues from %s until it is (%s)",
         spell_instant(said),
         spell_instant(now),
         MEND,

@@ -129,7 +129,7 @@ class SqliteDriver:
         """Begin a write with BEGIN IMMEDIATE, in single-writer mode behind a separate lock."""
         if _identity(self._path) != self._file:
             raise StoreMissingError(
-                f"{self._path} is not the file any more that was opened: it was removed or replaced meanwhile. Nothing is written to what is gone; "
+                f"{self._path} was removed or replaced while Tidings ran, so nothing was written; "
                 "start again, with a copy put back if need be"
             )
         self._raw.execute("PRAGMA query_only = OFF")
@@ -259,7 +259,7 @@ class SqliteDriver:
             raise SingleWriterError(
                 f"process {holder} is polling for {self._data}, and this SQLite "
                 f"({'.'.join(map(str, library_version()))}) is safe with one writing process only; stop it first, or ask it through its API "
-                "(`tidings doctor` says which SQLite versions have no such limit)"
+                "(`tidings doctor` shows which SQLite versions have no such limit)"
             )
         handle = os.open(self._data / "write.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         deadline = time.monotonic() + self._busy_seconds

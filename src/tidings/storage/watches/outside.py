@@ -63,7 +63,7 @@ def create(c: Connection, name: str, origin: Origin, *, text: str, at: Instant, 
     """
     found = c.value(_INSERT, owner_id=events.OWNER, name=name, origin=origin, text=text, at=at, due_at=due_at)
     if found is None:
-        message = f"there is an event {name} already; take another name, or `Drop Event {name}` first"
+        message = f"there is an event {name} already; use another name, or `Drop Event {name}` first"
         raise UsageError(message)
     return find(c, name)
 

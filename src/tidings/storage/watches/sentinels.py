@@ -145,7 +145,7 @@ def create(
     )
     if sentinel_id is None:
         raise UsageError(
-            f"there is a sentinel {sentinel.name} already; take another name, or `tidings drop {sentinel.name}` first"
+            f"there is a sentinel {sentinel.name} already; use another name, or `tidings drop {sentinel.name}` first"
         )
     c.execute(_INSERT_TEXT, sentinel_id=sentinel_id, text=text, at=at)
     c.many(
@@ -197,7 +197,7 @@ def get(c: Connection, id: int) -> SentinelRow:
     """Return sentinel `id`, dropped ones too. Raise `UnknownNameError` if there is none."""
     rows = c.rows(f"{_SELECT} WHERE s.id = :id", id=id)
     if not rows:
-        raise UnknownNameError(f"there is no sentinel with the id {id}; `tidings list` shows those that are there")
+        raise UnknownNameError(f"there is no sentinel with the id {id}; `tidings list` shows all")
     return _with_tags(c, rows)[0]
 
 
@@ -279,9 +279,7 @@ def move(c: Connection, step: SentinelMove) -> None:
     """
     row = c.one("SELECT name, state FROM sentinel WHERE id = :id", id=step.sentinel_id)
     if row is None:
-        raise UnknownNameError(
-            f"there is no sentinel with the id {step.sentinel_id}; `tidings list` shows those that are there"
-        )
+        raise UnknownNameError(f"there is no sentinel with the id {step.sentinel_id}; `tidings list` shows all")
     name, before = row
     if before == step.state or step.before not in {None, before}:
         return
@@ -464,7 +462,7 @@ def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> Sent
         at: When it is renamed (µs).
     """
     if name in names(c):
-        raise UsageError(f"there is a sentinel {name} already; take another name, or `tidings drop {name}` first")
+        raise UsageError(f"there is a sentinel {name} already; use another name, or `tidings drop {name}` first")
     before = get(c, id)
     c.execute("UPDATE sentinel SET name = :name WHERE id = :id", id=id, name=name)
     rewrite(c, id, before.revision, text)
@@ -525,7 +523,7 @@ def restore(c: Connection, id: int, at: Instant) -> SentinelRow:
     ended = events.newest(c, EventType.SENTINEL_ENDED, sentinel_id=id)
     before = "" if ended is None else str(ended.data.get("before", ""))
     if row.state != "ended" or row.reason != "dropped" or not before:
-        raise UsageError(f"{row.name} was not dropped while it was watched, so there is nothing to take back")
+        raise UsageError(f"{row.name} was not dropped while it was watched, so it cannot be restored")
     if row.name in names(c):
         raise UsageError(f"another sentinel is called {row.name} by now; `tidings rename {row.name} NEW-NAME` first")
     c.execute(

@@ -185,13 +185,13 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"notification_title": "{{watch_url}}"}, "Monitor all words", A, "templates of Jinja"),
     ({"ignore_status_codes": True}, "Monitor all words", A, "Monitor status"),
     ({"history_snapshot_max_length": 6}, "ChangeHistory 5", T, ""),
-    ({"llm_intent": "only new jobs"}, "-- what was meant: only new jobs", A, "no language model"),
+    ({"llm_intent": "only new jobs"}, "-- its intent: only new jobs", A, "no language model"),
     ({"llm_prefilter": ".ad"}, 'Exclude css ".ad"', T, ""),
     ({"url": "source:https://site.example/"}, "Monitor any change", A, "not the source"),
     ({"url": "https://site.example/?d={{ now }}"}, "", R, "a template (Jinja)"),
     ({"url": "ftp://site.example/"}, "", R, "cannot be watched"),
     ({"url": "file:///etc/passwd"}, "", R, "file: addresses are not allowed"),
-    ({"tomorrow": "x"}, "Monitor all words", A, "this field is not known"),
+    ({"tomorrow": "x"}, "Monitor all words", A, "this field is unknown"),
 ]
 STATE = {"date_created": 1, "check_count": 9, "last_checked": 1_700_000_000, "previous_md5": "x", "uuid": "u"}
 

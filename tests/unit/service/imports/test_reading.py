@@ -35,9 +35,9 @@ def link(name):
 
 GOOD = {"changedetection.json": "{}", "u/watch.json": '{"url": "https://a.example/"}'}
 ARCHIVES = {
-    "a name that leads out (H-096)": ({**GOOD, "../../x": ""}, "leads out of it"),
-    "an absolute name (H-096)": ({**GOOD, "/etc/x": ""}, "leads out of it"),
-    "a name of Windows (H-096)": ({**GOOD, "C:\\x": ""}, "leads out of it"),
+    "a name that leads out (H-096)": ({**GOOD, "../../x": ""}, "leads outside"),
+    "an absolute name (H-096)": ({**GOOD, "/etc/x": ""}, "leads outside"),
+    "a name of Windows (H-096)": ({**GOOD, "C:\\x": ""}, "leads outside"),
     "a link (H-097)": ({**GOOD, link("u/history.txt"): "/etc/passwd"}, "is a link"),
     "a bomb (H-098)": ({**GOOD, "u/watch.json": b"[" + b"0," * 4_000_000 + b"0]"}, "times its size"),
     "JSON without end (H-101)": ({**GOOD, "u/watch.json": "[" * 200_000}, "is no JSON"),

@@ -186,7 +186,7 @@ CASES = {
             "Fetch at 18:00 daily",
             "Tags Deals",
         ],
-        ["ShellCommandAgent has no equal"],
+        ["ShellCommandAgent has no equivalent"],
     ),
     "kibitzr": (
         "kibitzr.yml",
@@ -222,7 +222,7 @@ CASES = {
         CSV,
         ["Kettle", "b-example"],
         ['Select xpath "//h1"', "Fetch every 30 min", "Render browser", "Tags Shops"],
-        ["2 weeks is no time"],
+        ["2 weeks is not a time"],
     ),
     "bookmarks": ("b.html", BOOKMARKS, ["A-B"], ["Using https://a.example/?a=1&b=2", "Tags Work"], []),
     "list of addresses": (

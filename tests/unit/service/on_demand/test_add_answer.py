@@ -61,4 +61,4 @@ def test_a_page_that_is_looked_at_when_asked_for_says_so(world):
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch on demand")
     play(world, world.settle)
 
-    assert (None, "when it is asked for") == (write_answer(world)["next_look"], write_answer(world)["pace"])
+    assert (None, "on request") == (write_answer(world)["next_look"], write_answer(world)["pace"])

@@ -10,7 +10,7 @@ def _words(kind, reason):
 
 def test_what_is_gone_for_good_is_not_gone_for_now():
     """410 says that a page is gone for good; all other errors may end."""
-    assert "the page can no longer be watched: the page is gone for good (410)" == _words(
-        "410", "the page is gone for good (410)"
+    assert "the page can no longer be watched: the page is gone permanently (410)" == _words(
+        "410", "the page is gone permanently (410)"
     )
     assert "the page cannot be watched for now (404): not found" == _words("404", "not found")
