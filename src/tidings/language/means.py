@@ -7,6 +7,7 @@ against `InstallationMeans`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 
 from tidings.language.parser import Parsed
 from tidings.language.problems import MOST, Problem
@@ -47,8 +48,8 @@ def within(parsed: Parsed, means: InstallationMeans) -> Parsed:
         return parsed
     return replace(
         parsed,
-        problems=tuple(sorted((*parsed.problems, *problems), key=_place)[:MOST]),
-        warnings=tuple(sorted((*parsed.warnings, *doubts), key=_place)),
+        problems=tuple(sorted((*parsed.problems, *problems), key=attrgetter("place"))[:MOST]),
+        warnings=tuple(sorted((*parsed.warnings, *doubts), key=attrgetter("place"))),
     )
 
 
@@ -84,7 +85,3 @@ def _unread(parsed: Parsed, places: Mapping[str, int], means: InstallationMeans)
         )
         hint = f"{either(readers, joint='and')} read{'' if len(readers) > 1 else 's'} it" if readers else ""
         yield parsed.report.problem(places[part], "W19", message, hint=hint)
-
-
-def _place(problem: Problem) -> tuple[int, int, str]:
-    return problem.line, problem.column, problem.code

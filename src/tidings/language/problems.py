@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from operator import attrgetter
 
 from tidings.record import dataclass
 
@@ -27,6 +28,11 @@ class Problem:
     message: str
     expected: str = ""
     hint: str = ""
+
+    @property
+    def place(self) -> tuple[int, int, str]:
+        """Return line, column and code, by which problems are sorted."""
+        return self.line, self.column, self.code
 
     def __str__(self) -> str:
         """Return `line:column: code message; expected … (hint: …)`."""
@@ -113,12 +119,12 @@ class ProblemReport:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Return the first faults, in the order of the text."""
-        return tuple(sorted(self._problems, key=_place)[:MOST])
+        return tuple(sorted(self._problems, key=attrgetter("place"))[:MOST])
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
         """Return all warnings, in the order of the text."""
-        return tuple(sorted(self._warnings, key=_place))
+        return tuple(sorted(self._warnings, key=attrgetter("place")))
 
     def _place(self, offset: int) -> tuple[int, int]:
         if self._ends is None:
@@ -126,7 +132,3 @@ class ProblemReport:
         line = bisect_left(self._ends, offset)
         start = self._ends[line - 1] + 1 if line else 0
         return line + 1, offset - start + 1
-
-
-def _place(problem: Problem) -> tuple[int, int, str]:
-    return problem.line, problem.column, problem.code

@@ -82,14 +82,13 @@ class RankCurve:
         return low
 
 
-def curve_of(scores: Iterable[float], exponent: float, *, exact: int = EXACT, pieces: int = PIECES) -> RankCurve:
+def curve_of(scores: Iterable[float], exponent: float, *, exact: int = EXACT) -> RankCurve:
     """Return the curve of a query's results.
 
     Args:
         scores: The scores of all results, in any order; zeros are dropped.
         exponent: That of the viewing curve.
         exact: How many of the best are exact.
-        pieces: The number of pieces for the others.
     """
     ordered = sorted((score for score in scores if score > 0), reverse=True)
     top, count = tuple(ordered[:exact]), len(ordered)
@@ -98,7 +97,7 @@ def curve_of(scores: Iterable[float], exponent: float, *, exact: int = EXACT, pi
     if count <= exact:
         return RankCurve(top, exponent, ups, downs)
     start = max(1, exact)
-    ends = sorted({round(start * (count / start) ** (n / pieces)) for n in range(pieces + 1)})
+    ends = sorted({round(start * (count / start) ** (n / PIECES)) for n in range(PIECES + 1)})
     made = []
     for first, last in pairwise(ends):
         high, low = ordered[first - 1], ordered[last - 1]

@@ -135,9 +135,9 @@ def _use(row: secrets.Named) -> str:
     return _few([*row.sentinels, *ours.get(row.kind, [])]) or "-"
 
 
-def _few(names: list[str] | tuple[str, ...], most: int = 5) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+def _few(names: list[str] | tuple[str, ...]) -> str:
+    more = len(names) - 5
+    return ", ".join(names[:5]) + (f" and {more} more" if more > 0 else "")
 
 
 def _drop(database: Database, arguments: argparse.Namespace) -> int:

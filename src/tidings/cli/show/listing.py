@@ -20,7 +20,6 @@ from tidings.storage.observed import estimates, members, pages
 from tidings.storage.watches import outside, sentinels, subscriptions
 
 if TYPE_CHECKING:
-    from tidings.model.interval import Instant
     from tidings.service.health.trouble import Health
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -74,9 +73,7 @@ def _list(connection: Connection, arguments: argparse.Namespace, health: Health)
                 row.state,
                 *((budget,) if is_classed else ()),
                 brief(health.of(row.name)) or _well(watched.get(row.id, [])),
-                short_time(
-                    rfc3339(max((_find_last_change(page) for page in watched.get(row.id, [])), default=0) or None)
-                ),
+                short_time(rfc3339(max((page.last_change for page in watched.get(row.id, [])), default=0) or None)),
                 ", ".join(page.given for page in watched.get(row.id, [])[:2]) + (" …" if row.pages > 2 else ""),
             )
             for row, budget in zip(rows, classes, strict=True)
@@ -143,11 +140,6 @@ def _well(watched: list[Brief]) -> str:
     successfully.
     """
     return "ok" if any(page.polls and page.is_well for page in watched) else "new"
-
-
-def _find_last_change(page: Brief) -> Instant:
-    """Return when a page last changed, 0 if never: its first version is not a change."""
-    return (page.changed_at or 0) if page.versions > 1 else 0
 
 
 def write_standstill(settings: Settings, *, as_json: bool) -> None:

@@ -42,26 +42,13 @@ del.tidings.tidings{color:#8f2219!important;background:#fae3df!important;text-de
 """Our marks, overriding the page's styles: underlined and struck, so that no colour is needed."""
 
 
-def make_safe_page(document: Document, images: Mapping[str, str] | None = None) -> str:
-    """Return a stored page as a document that renders like it without active content; empty if it
-    was not parsed as a page with its tree.
-
-    Args:
-        document: The page, parsed with `keep_tree`.
-        images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:`
-            address; None for none.
-    """
-    made = rewrite(document, images)
-    return page(made) if made is not None else ""
-
-
-def rewrite(document: Document, images: Mapping[str, str] | None = None, mark: Mark | None = None) -> Written | None:
+def rewrite(document: Document, mark: Mark | None = None) -> Written | None:
     """Return the rewritten content of a page that was parsed with its tree; None for any other
     document. `mark` formats its texts.
     """
     if document.problem or not isinstance(document.tree, HtmlTree) or not document.extraction.is_whole:
         return None
-    return write_page(document.tree.root, document, images or {}, mark)
+    return write_page(document.tree.root, document, mark)
 
 
 def page(made: Written) -> str:

@@ -1,7 +1,8 @@
 """A parsed page rewritten: rendering elements, their harmless attributes, and escaped texts.
 
 Other elements become `span` or `div`, so that their text stays; invisible text is dropped. Links
-become text that shows the address; images are stored copies, else their words in a box. The walk is
+become text that shows the address; images within the page stay, others become their
+words in a box. The walk is
 that of `document/html/walk`, so that each text is found by the number of its piece. The result goes
 through nh3, which parses it independently with the same lists (decision 0055).
 """
@@ -19,7 +20,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tidings.document.document import Document
 from tidings.document.html.images import image_of
-from tidings.document.html.links import Resolver
 from tidings.document.html.walk import BREAK, IN_LINE, WITHOUT_TEXT
 from tidings.document.text.cents import POINT, has_cents
 from tidings.presentation.writing import cut_text, tame
@@ -188,7 +188,6 @@ class Written:
 def write_page(
     tree: LexborHTMLParser | LexborNode | None,
     document: Document,
-    images: Mapping[str, str],
     mark: Mark | None = None,
     at: MarkAt | None = None,
 ) -> Written:
@@ -197,13 +196,11 @@ def write_page(
     Args:
         tree: The root of the parse tree; None for none.
         document: The document, for its base address and its pieces.
-        images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:`
-            address; others become their words in a box.
         mark: Formats the texts; None for unchanged.
         at: Formats the texts from their nodes, in place of `mark`.
     """
     root = tree.root if isinstance(tree, LexborHTMLParser) else tree
-    writer = _Writer(document, images, mark, at)
+    writer = _Writer(document, mark, at)
     if root is not None:
         writer.write(root)
     return Written(clean("".join(writer.out)), "".join(writer.css), document.title, writer.attributes)
@@ -217,14 +214,11 @@ def clean(markup: str) -> str:
 class _Writer:
     """Writes while walking like `walk`; `piece` counts the pieces of `walk`."""
 
-    def __init__(
-        self, document: Document, images: Mapping[str, str], mark: Mark | None, at: MarkAt | None = None
-    ) -> None:
-        self.document, self.images, self.mark, self.at = document, images, mark, at
+    def __init__(self, document: Document, mark: Mark | None, at: MarkAt | None = None) -> None:
+        self.document, self.mark, self.at = document, mark, at
         self.out: list[str] = []
         self.css: list[str] = []
         self.attributes: dict[str, str] = {}
-        self.resolver = Resolver(document.base)
         self.piece = 0
         self.foreign = 0
         self.left_of_css = MOST_CSS
@@ -310,15 +304,8 @@ class _Writer:
     def _image(self, node: LexborNode) -> str:
         kept = _keep_harmless("img", node.attributes)
         address = image_of(node) or ""
-        if _PICTURE.fullmatch(address):
-            copy = address if len(address) <= LONGEST_PICTURE else None
-        else:
-            (name,) = self.resolver.each_image([address])
-            copy = self.images.get(name) if name else None
-        copy = copy if copy and copy.startswith("data:image/") else None
-        kept.pop("src", None)
-        if copy is not None:
-            kept["src"] = copy
+        if _PICTURE.fullmatch(address) and len(address) <= LONGEST_PICTURE:
+            kept["src"] = address
         else:
             kept["class"] = "tidings-image"
             kept = {name: text for name, text in kept.items() if name in {"class", "alt", "title"}}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -37,8 +37,8 @@ class Merged:
     why_not: str = ""
 
 
-def merge_page(edits: Sequence[Edit], old: Document, new: Document, images: Mapping[str, str] | None = None) -> Merged:
-    """Return two versions of a page as one that renders like the new one, safe as `make_safe_page`.
+def merge_page(edits: Sequence[Edit], old: Document, new: Document) -> Merged:
+    """Return two versions of a page as one that renders like the new one, safe as `frame.page`.
 
     Raises `ValueError` for edits beyond the documents.
 
@@ -46,11 +46,9 @@ def merge_page(edits: Sequence[Edit], old: Document, new: Document, images: Mapp
         edits: All edits of the words of the whole pages.
         old: The version before.
         new: The version now, parsed with its tree.
-        images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:`
-            address; None for none.
     """
     marks = _Marks(script_of(edits, old, new).marks, old, new)
-    made = rewrite(new, images, marks.text)
+    made = rewrite(new, marks.text)
     if made is None:
         is_part = not new.extraction.is_whole
         return Merged("", "Only a part of the page is watched." if is_part else "This is no web page with words.")

@@ -63,7 +63,7 @@ def page_to_pick(document: Document, link: str) -> str:
         del node
         return f'<ins id="tidings-pick-{piece}">{escape(text)}</ins>' if text.strip() else escape(text)
 
-    made = write_page(document.tree.root, document, {}, at=name)
+    made = write_page(document.tree.root, document, at=name)
     address = escape(link)
     made.body = _OURS.sub(
         lambda found: f'<a class="tidings-pick" target="_top" href="{address}{found[1]}">', made.body
@@ -85,7 +85,7 @@ def parts_at(document: Document, number: int) -> list[PickedPart]:
             found.append(node)
         return ""
 
-    write_page(document.tree.root, document, {}, at=note)
+    write_page(document.tree.root, document, at=note)
     if not found:
         return []
     tree = _Selectors(found[0])

@@ -7,11 +7,9 @@ Pure and bounded, and parses pages: run it where pages are parsed, in a worker (
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Final, Literal
 
 from tidings.document.document import Document
-from tidings.document.html.walk import BREAK
 from tidings.errors import UsageError
 from tidings.model.observed.change import ChangeSet
 from tidings.presentation.marks import escape
@@ -21,7 +19,7 @@ from tidings.presentation.views.rows import Row, rows_of
 from tidings.presentation.views.script import MOST_EDITS, Script, script_of
 from tidings.presentation.views.table import table
 from tidings.presentation.writing import cut_text, one_line
-from tidings.record import dataclass, replace
+from tidings.record import dataclass
 
 ViewName = Literal["only", "page", "two", "table", "rendered"]
 
@@ -141,17 +139,6 @@ def view_of(
         edits=edited,
         left=drawn.left,
         notice=" ".join(notices) if edited else "",
-    )
-
-
-def whole_page(parts: Sequence[Document]) -> Document:
-    """Return a page and its frames as one document, with the words of its parts concatenated, as
-    its edits index them.
-    """
-    pieces = tuple(chain.from_iterable((*part.pieces, BREAK) for part in parts))
-    media = "html" if len(parts) > 1 else parts[0].media
-    return replace(
-        parts[0], media=media, pieces=pieces, marks=(), link_places=(), image_places=(), frames=(), tree=None
     )
 
 

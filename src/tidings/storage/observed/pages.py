@@ -91,6 +91,11 @@ class Brief(NamedTuple):
     versions: int
     changed_at: Instant | None
 
+    @property
+    def last_change(self) -> Instant:
+        """Return when it last changed, 0 if never: its first version is not a change."""
+        return (self.changed_at or 0) if self.versions > 1 else 0
+
 
 def ensure(c: Connection, identity: PageIdentity) -> int:
     """Return the id of the page, creating it if it is new. The first `given` stays."""

@@ -212,10 +212,6 @@ def _read(
     }
 
 
-def _find_last_change(page: Brief) -> Instant:
-    return (page.changed_at or 0) if page.versions > 1 else 0
-
-
 def _show(
     row: SentinelRow,
     watched: Sequence[Brief],
@@ -240,7 +236,7 @@ def _show(
         tone,
         says,
         beat.picture(beat.merge(own)),
-        max((_find_last_change(page) for page in watched), default=0) or None,
+        max((page.last_change for page in watched), default=0) or None,
         next_at,
         say(_STANDS[row.state]) if row.state in _STANDS else "" if next_at else say("no time set"),
         sum(paces.values()) if paces else None,

@@ -15,7 +15,7 @@ from tidings.presentation.safe.frame import frame
 from tidings.presentation.views.pages import MOST_EDITED
 from tidings.presentation.views.rows import rows_of
 from tidings.presentation.views.script import MOST_EDITS, script_of
-from tidings.presentation.views.view import NAMES, View, view_of, whole_page
+from tidings.presentation.views.view import NAMES, View, view_of
 
 FEES = "<h2>Fees</h2><p>Delivery is free.<p>The fee for a parcel held longer than <b>14</b> days is 2.50 EUR."
 MANY = "".join(f"<p>Paragraph {number} says nothing new." for number in range(20))
@@ -210,14 +210,6 @@ def test_of_very_many_edits_the_first_are_marked_and_the_view_says_so():
 
     assert (MOST_EDITS, MOST_EDITS, 0) == made.words
     assert made.notice.endswith("Only the first 5,000 of 5,001 edits are marked.")
-
-
-def test_a_page_with_frames_is_shown_as_its_parts_one_after_the_other():
-    """The edits of a page with frames index the words of all its parts; so do its views."""
-    before, after = (whole_page([page("<p>One."), page(f"<p>Two {word}.")]) for word in ("a", "b"))
-    made = view_of(change(before, after, "words"), before, after, "page")
-
-    assert "<ins>b</ins>" in made.html
 
 
 def test_a_view_that_there_is_not_is_refused():
