@@ -17,9 +17,8 @@ import numpy as np
 from tidings.lab.gardener.policy import Medd
 from tidings.lab.policies.baselines import Cam, Lottery, PeriodicPolling
 from tidings.lab.policies.crawlers import Nutch, StormCrawler
-from tidings.lab.policies.freshness import Azar, Ebr, PoliteLambdaCrawl
+from tidings.lab.policies.freshness import Azar, Ebr, OlstonPandey, PoliteLambdaCrawl
 from tidings.lab.policies.index_and_rates import Index, LambdaCrawl, Sbr
-from tidings.lab.policies.longevity import OlstonPandey
 from tidings.lab.simulator import World, simulate
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.registry import Registry

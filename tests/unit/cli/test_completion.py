@@ -5,8 +5,7 @@ import subprocess
 
 import pytest
 
-from tidings.cli.reference.pages import commands
-from tidings.cli.reference.shells import SHELLS
+from tidings.cli.reference import SHELLS, commands
 from tidings.cli.verbs import VERBS
 
 ASKED = """

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print the script, or the names."""
     if arguments.kind == "names":
         return _names(settings)
-    from tidings.cli.reference.shells import SHELLS  # it loads the parsers of all verbs
+    from tidings.cli.reference import SHELLS  # it loads the parsers of all verbs
 
     sys.stdout.write(SHELLS[arguments.kind]())
     return 0

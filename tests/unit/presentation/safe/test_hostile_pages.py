@@ -19,7 +19,7 @@ def _rewrite(document: Document) -> Written:
 def show(page: str) -> str:
     """Return a page as it is shown."""
     return write_page(
-        rewrite(parse(page.encode(), "text/html; charset=utf-8", url="http://x.example/a/", keep_tree=True))
+        _rewrite(parse(page.encode(), "text/html; charset=utf-8", url="http://x.example/a/", keep_tree=True))
     )
 
 

@@ -1,1 +1,0 @@
-"""Completion, man page and reference page, generated from the command line's parsers."""
