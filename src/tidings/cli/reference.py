@@ -1,4 +1,4 @@
-"""Completion, and the pages that `script/docs` writes: `docs/reference/commands.md`, `docs/tidings.1`.
+"""Completion, and what `script/docs` writes: `docs/reference/commands.md` and `docs/tidings.1`.
 
 The commands as values: each verb with its arguments, read from the parser that takes them.
 """
