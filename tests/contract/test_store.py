@@ -904,8 +904,7 @@ def test_everything_else_of_a_unit_is_written(world: World):
 
     assert replace(host, started_at=charged.at) == world.read(hosts.state, "1.example")
     assert [host.name] == [state.name for state in world.read(hosts.states)]
-    assert [unit.timers[0]] == world.read(events.due_timers, 8)
-    assert list(unit.timers) == world.read(events.due_timers, 9)
+    assert list(unit.timers) == world.read(events.list_timers)
     assert {1: {"rate": 0.5}} == world.read(estimates.load_all, "poisson")
     assert {"open": 1} == world.read(events.get_rule_state, 1, "rule")
     assert ["aa/bb"] == world.read(retention.listing)
@@ -929,7 +928,7 @@ def test_timers_and_rules_are_taken_away(world: World):
     world.commit(world.unit(rules=(RuleState(sentinel_id=1, name="r", state=None),)))
     world.write(events.cancel_timer, "a", 7)
 
-    assert [9] == [timer.due_at for timer in world.read(events.due_timers, 100)]
+    assert [9] == [timer.due_at for timer in world.read(events.list_timers)]
     assert world.read(events.get_rule_state, 1, "r") is None
 
 
@@ -1223,7 +1222,7 @@ def test_an_event_of_other_origin_is_taken_once_a_key(world: World):
     seq = world.write(outside.happen, row, params, at=world.at, key="k \0")
     world.write(outside.settle, row.id, state={"sha256": "x"}, problem="no \0")
     due = world.read(outside.due, world.at + 1, limit=5)
-    world.write(outside.look, row.id, at=world.at, due_at=world.at + 9)
+    world.write(outside.note_check, row.id, at=world.at, due_at=world.at + 9)
 
     assert (seq, None) == tuple(world.read(outside.find_taken, row.id, key) for key in ("k \0", "other"))
     assert [row.id] == [found.id for found in due]

@@ -32,7 +32,7 @@ class EventType(StrEnum):
     """it redirects permanently to another address"""
     PAGE_FIRST = "page.first"
     """the content of its first version, for the answer of `add`"""
-    PAGE_LOOKED = "page.looked"
+    PAGE_POLLED = "page.looked"
     """a successful poll that a sentinel waited for"""
     PART_APPEARED = "part.appeared"
     """a selected part of a page was found for the first time"""

@@ -32,7 +32,7 @@ SUMMARY_CHARACTERS: Final = 200
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def webhook_body(records: Sequence[Record], sentinel: str, *, at: Instant, most_bytes: int = MOST_BYTES) -> bytes:
+def webhook_body(records: Sequence[Record], sentinel: str, *, at: Instant) -> bytes:
     """Return JSON of one change (`change.found`, `data` is the record) or of several
     (`change.digest`, `data` has `sentinel` and `changes`).
 
@@ -43,30 +43,29 @@ def webhook_body(records: Sequence[Record], sentinel: str, *, at: Instant, most_
         records: Change records (contracts §12).
         sentinel: Its name.
         at: When the message was made (µs): its `timestamp`.
-        most_bytes: The size at which lists are cut.
     """
     if not records:
         message = "a message needs at least one change"
         raise ValueError(message)
     whole = _body(records, sentinel, at=at, more=0)
-    if len(whole) <= most_bytes:
+    if len(whole) <= MOST_BYTES:
         return whole
     short: list[dict[str, Any]] = []
     for characters, entries in STEPS:
         short = [_cut_record(record, characters, entries) for record in records]
         whole = _body(short, sentinel, at=at, more=0)
-        if len(whole) <= most_bytes:
+        if len(whole) <= MOST_BYTES:
             return whole
-    return _fewer(short, sentinel, at=at, most_bytes=most_bytes)
+    return _fewer(short, sentinel, at=at)
 
 
-def _fewer(records: Sequence[Record], sentinel: str, *, at: Instant, most_bytes: int) -> bytes:
+def _fewer(records: Sequence[Record], sentinel: str, *, at: Instant) -> bytes:
     """Return the body with as many of the first records as fit, at least one."""
 
     def body(kept: int) -> bytes:
         return _body(records[:kept], sentinel, at=at, more=len(records) - kept)
 
-    return body(max(1, most_that_fit(len(records), lambda kept: len(body(kept)), most_bytes)))
+    return body(max(1, most_that_fit(len(records), lambda kept: len(body(kept)), MOST_BYTES)))
 
 
 def _body(records: Sequence[Record], sentinel: str, *, at: Instant, more: int) -> bytes:
@@ -127,17 +126,17 @@ def _shorten_text(value: Any, characters: int) -> Any:
     return f"{value[:characters]} … and {len(value) - characters} more characters"
 
 
-def stream_body(records: Sequence[Record], *, most_bytes: int = MOST_LINE_BYTES) -> bytes:
-    """Return a line of JSON for each record, whole up to `most_bytes`, else cut and with `more`
+def stream_body(records: Sequence[Record]) -> bytes:
+    """Return a line of JSON for each record, whole up to `MOST_LINE_BYTES`, else cut and with `more`
     like those of a webhook.
     """
-    return b"".join(_line_of_json(record, most_bytes) for record in records)
+    return b"".join(_line_of_json(record) for record in records)
 
 
-def _line_of_json(record: Record, most_bytes: int) -> bytes:
+def _line_of_json(record: Record) -> bytes:
     line = _json(dict(record))
     for characters, entries in STEPS:
-        if len(line) <= most_bytes:
+        if len(line) <= MOST_LINE_BYTES:
             break
         line = _json(_cut_record(record, characters, entries))
     return line + b"\n"

@@ -1,8 +1,8 @@
 """The interface of behaviours: what sentinels do by rules over events (sentinels §3.5).
 
-A behaviour declares a sentinel's rules, handles each firing, and returns *deeds*: what is to be
+A behaviour declares a sentinel's rules, handles each firing, and returns *effects*: what is to be
 written. It writes nothing itself, and its only state for a sentinel is the `memory`, stored with
-the state of its rules: after a crash the same events give the same deeds. Message contents are
+the state of its rules: after a crash the same events give the same effects. Message contents are
 never in a memory: they are read from the event log, by event number.
 
 Log events reach rules under the names of `name_logged`, one per sentinel, so that no sentinel's
@@ -110,12 +110,12 @@ def postpone(start: Instant, end: Instant, moment: Moment) -> tuple[Instant, Ins
 
 
 @dataclass(frozen=True, slots=True)
-class Deeds:
+class Effects:
     """The result of a firing, written in one unit with the state of the sentinel's rules.
     `DeliveryDraft.events` are positions in `events`.
 
     Its events are processed in turn like all log events. `raised` events occur to the rules of this
-    sentinel only, right after these deeds; their types are the sentinel's own (`own`).
+    sentinel only, right after these effects; their types are the sentinel's own (`own`).
     """
 
     events: tuple[Event, ...] = ()
@@ -126,15 +126,15 @@ class Deeds:
     raised: tuple[Raised, ...] = ()
 
 
-NO_DEEDS = Deeds()
+NO_EFFECTS = Effects()
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """The rules that a sentinel needs now, and deeds for its former ones."""
+    """The rules that a sentinel needs now, and effects for its former ones."""
 
     wanted: Sequence[WantedRule] = ()
-    deeds: Deeds = NO_DEEDS
+    effects: Effects = NO_EFFECTS
 
 
 class Behaviour(Protocol):
@@ -176,12 +176,12 @@ class Behaviour(Protocol):
         """
         ...
 
-    async def act(self, moment: Moment, firing: Firing) -> Deeds:
-        """Return the deeds of a firing."""
+    async def act(self, moment: Moment, firing: Firing) -> Effects:
+        """Return the effects of a firing."""
         ...
 
-    async def finish(self, moment: Moment) -> Deeds:
-        """Return the last deeds for an ended sentinel; its rules and memory are then deleted."""
+    async def finish(self, moment: Moment) -> Effects:
+        """Return the last effects for an ended sentinel; its rules and memory are then deleted."""
         ...
 
     def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:

@@ -22,9 +22,16 @@ from tidings.fetching import address
 from tidings.fetching.fetcher import FetchError, Permit, PostAnswer
 from tidings.fetching.guard import Guard
 from tidings.fetching.http import answers
-from tidings.fetching.http.connector import DIAL, MAX_FIELD_BYTES, MAX_HEADERS, Dial, GuardedConnector
+from tidings.fetching.http.connector import (
+    DIAL,
+    MAX_FIELD_BYTES,
+    MAX_HEADERS,
+    WIRE_ERRORS,
+    Dial,
+    GuardedConnector,
+    fault_of,
+)
 from tidings.fetching.http.decoders import Decoder
-from tidings.fetching.http.faults import WIRE_ERRORS, fault_of
 from tidings.fetching.http.journey import (
     MOST_REDIRECTS,
     REPEATABLE,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tidings.model.observed.change import ChangeSet
     from tidings.model.observed.outcome import Unchanged
     from tidings.model.observed.unit import CursorMove, Event
-    from tidings.service.examine.poll_result import PollResult
+    from tidings.service.examine.judge import PollResult
     from tidings.service.watch.composite_parts import AskedComparison
     from tidings.service.watch.watchlist import Subscription, WatchedPage
     from tidings.storage.db.instance import DatabaseInstance

@@ -25,7 +25,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
 from tidings.model.observed.version import ValueRow
 from tidings.record import dataclass, replace
-from tidings.service.examine.extremes import with_extremes
+from tidings.service.examine.stored_versions import with_extremes
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.composite_parts import PART
 from tidings.service.watch.cursors import is_doubtful, reference, standing_still, take, window_of
@@ -270,8 +270,8 @@ def _across(sub: Subscription, checked_at: Instant | None) -> str:
     """Return the mark of the comparison that spans a pause of its sentinel (sentinels §2), empty
     for others.
     """
-    looked_at = checked_at if sub.interval is None else sub.row.ticked_at
-    if not sub.row.paused or (looked_at or 0) >= sub.row.since:
+    polled_at = checked_at if sub.interval is None else sub.row.ticked_at
+    if not sub.row.paused or (polled_at or 0) >= sub.row.since:
         return ""
     return f" (across a pause of {spell_gap(sub.row.paused)})"
 

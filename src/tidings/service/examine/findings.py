@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from tidings.model.observed.unit import ChangeRow, CursorMove, Estimate, FrameRow, PollRecord
     from tidings.model.observed.version import Digest, Member
     from tidings.service.examine.framed_page import FramedPage
+    from tidings.service.examine.judge import PollResult, Turn
     from tidings.service.examine.look import PolledVersion
-    from tidings.service.examine.poll_result import PollResult, Turn
     from tidings.service.examine.stored_versions import Stored
     from tidings.storage.db.instance import DatabaseInstance
 
@@ -160,7 +160,7 @@ def of_no_change(
         floor: The shortest time between two polls (µs).
     """
     before, at = result.page.state, result.at
-    state, events = page_state.after_look(before, answer, at, floor=floor)
+    state, events = page_state.after_poll(before, answer, at, floor=floor)
     if frames is not None:
         state, events = frames.state(state, at, floor=floor), (*events, *frames.events(before.page_id, at))
     partial = frames.partial if frames is not None else ""
@@ -214,7 +214,7 @@ def of_version(
     text_changed = seen is not None and seen.text_changed
     is_first = page_state.knows_no_body(before)
     differs = text_changed and not is_first
-    state, events = page_state.after_look(
+    state, events = page_state.after_poll(
         before,
         answer,
         at,

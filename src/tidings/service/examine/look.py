@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.observed.outcome import Fetched
     from tidings.model.observed.version import Digest, Version
-    from tidings.service.examine.extremes import Extremes
     from tidings.service.examine.framed_page import FramedPage
-    from tidings.service.examine.poll_result import PollResult, Turn
-    from tidings.service.examine.stored_versions import Stored
+    from tidings.service.examine.judge import PollResult, Turn
+    from tidings.service.examine.stored_versions import Extremes, Stored
     from tidings.service.watch.watchlist import Subscription, WatchedPage
 
 

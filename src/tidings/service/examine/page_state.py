@@ -257,7 +257,7 @@ address.
 """
 
 
-def after_look(
+def after_poll(
     state: PageState,
     answer: Unchanged | Fetched,
     at: Instant,

@@ -79,7 +79,7 @@ class Book:
             begin: The beginning of the window (µs).
             end: Its end (µs).
         """
-        looks = [look for look in polls.looks(connection, begin) if look[0] in rates]
+        looks = [look for look in polls.list_successes(connection, begin) if look[0] in rates]
         return cls(state, rates, price, polls.last_before(connection, begin), looks, begin, end)
 
     def certificate(self) -> Certificate:

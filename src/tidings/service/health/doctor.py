@@ -75,7 +75,7 @@ def get_installed() -> Installed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ward:
+class _CheckInput:
     """The input of the checks of an open database."""
 
     settings: Settings
@@ -131,13 +131,13 @@ def examine(
     if database is None:
         yield explain_refusal(settings, refusal)
         return
-    ward = _Ward(
+    given = _CheckInput(
         settings=settings, database=database, now=now, polling=_is_polling(database, holder, now), restore=restore
     )
     if database.dialect == "sqlite":
         yield ok("database", f"{database.where}, schema {REVISIONS[-1]}")
     for what, check in CHECKS.items():
-        yield from _guard(what, check, ward)
+        yield from _guard(what, check, given)
 
 
 def _is_polling(database: Database, holder: int | None, now: Instant) -> bool:
@@ -196,39 +196,39 @@ def _is_unused(data: Path) -> bool:
         return False
 
 
-def _guard(what: str, check: Callable[[_Ward], Iterator[Finding]], ward: _Ward) -> Iterator[Finding]:
+def _guard(what: str, check: Callable[[_CheckInput], Iterator[Finding]], given: _CheckInput) -> Iterator[Finding]:
     try:
-        yield from check(ward)
+        yield from check(given)
     except StoreBusyError as error:
         yield warn(what, str(error), "tidings doctor  # again")
     except UNREADABLE as error:
-        yield fail(what, f"cannot be read: {_spell(error)}", put_back(ward.settings))
+        yield fail(what, f"cannot be read: {_spell(error)}", put_back(given.settings))
 
 
-def _whole(ward: _Ward) -> Iterator[Finding]:
-    mend = put_back(ward.settings)
-    faults = [fail("quick check", fault, mend) for text in quick_check(ward.database) for fault in text.splitlines()]
+def _whole(given: _CheckInput) -> Iterator[Finding]:
+    mend = put_back(given.settings)
+    faults = [fail("quick check", fault, mend) for text in quick_check(given.database) for fault in text.splitlines()]
     yield from shorten(faults, mend=mend)
     if not faults:
         yield ok("quick check", "the database found no fault")
 
 
-def _bodies(ward: _Ward) -> Iterator[Finding]:
-    kept, named = ward.database.read(_list_bodies)
+def _bodies(given: _CheckInput) -> Iterator[Finding]:
+    kept, named = given.database.read(_list_bodies)
     lost = [
-        fail("blob", f"the body {sha256} is named, but missing", put_back(ward.settings))
+        fail("blob", f"the body {sha256} is named, but missing", put_back(given.settings))
         for sha256 in sorted(named - kept.keys())
     ]
     lost += [
-        fail("blob", f"blobs/{b.file} is missing, with the body {b.sha256}", _put_back_blob(ward, b))
-        for b in _without_file(ward, kept)
+        fail("blob", f"blobs/{b.file} is missing, with the body {b.sha256}", _put_back_blob(given, b))
+        for b in _without_file(given, kept)
     ]
     files = sum(1 for blob in kept.values() if blob.file is not None)
-    if not lost and ward.restore is not None:
-        lost = _not_restored(ward, kept, ward.restore)
-    yield from shorten(lost, mend=put_back(ward.settings))
+    if not lost and given.restore is not None:
+        lost = _not_restored(given, kept, given.restore)
+    yield from shorten(lost, mend=put_back(given.settings))
     if not lost:
-        verified = "restored and verified by its hash" if ward.restore is not None else "there (--deep verifies them)"
+        verified = "restored and verified by its hash" if given.restore is not None else "there (--deep verifies them)"
         yield ok(
             "blobs",
             f"{spell_count(len(kept), 'body', 'bodies')}, {spell_count(files, 'file')} under blobs/, each {verified}",
@@ -239,42 +239,42 @@ def _list_bodies(c: Connection) -> tuple[dict[str, Blob], set[str]]:
     return {blob.sha256: blob for blob in versions.blobs(c)}, versions.list_referenced(c)
 
 
-def _put_back_blob(ward: _Ward, blob: Blob) -> str:
+def _put_back_blob(given: _CheckInput, blob: Blob) -> str:
     if blob.file is None or not is_file_name(blob.file):
-        return put_back(ward.settings)
-    return f"cp BACKUP/blobs/{blob.file} {quote(ward.settings.data / 'blobs' / blob.file)}"
+        return put_back(given.settings)
+    return f"cp BACKUP/blobs/{blob.file} {quote(given.settings.data / 'blobs' / blob.file)}"
 
 
-def _without_file(ward: _Ward, kept: Mapping[str, Blob]) -> list[Blob]:
+def _without_file(given: _CheckInput, kept: Mapping[str, Blob]) -> list[Blob]:
     """Return the blobs without their file; rows are read again, since a poller may have replaced
     rows and files meanwhile.
     """
-    if all(_has_file(ward, blob) for blob in kept.values()):
+    if all(_has_file(given, blob) for blob in kept.values()):
         return []
-    again, _ = ward.database.read(_list_bodies)
-    return [blob for blob in again.values() if not _has_file(ward, blob)]
+    again, _ = given.database.read(_list_bodies)
+    return [blob for blob in again.values() if not _has_file(given, blob)]
 
 
-def _has_file(ward: _Ward, blob: Blob) -> bool:
+def _has_file(given: _CheckInput, blob: Blob) -> bool:
     if blob.file is None:
         return True
-    return is_file_name(blob.file) and (ward.settings.data / "blobs" / blob.file).is_file()
+    return is_file_name(blob.file) and (given.settings.data / "blobs" / blob.file).is_file()
 
 
-def _not_restored(ward: _Ward, kept: Mapping[str, Blob], restore: Restore) -> list[Finding]:
+def _not_restored(given: _CheckInput, kept: Mapping[str, Blob], restore: Restore) -> list[Finding]:
     """Restore every body, each right after its delta base, so that each is decoded once."""
     found = []
     for sha256 in _by_chain(kept):
         try:
-            _restore(ward, sha256, restore)
+            _restore(given, sha256, restore)
         except UNREADABLE as error:
-            found.append(fail("blob", _spell(error), put_back(ward.settings)))
+            found.append(fail("blob", _spell(error), put_back(given.settings)))
     return found
 
 
-def _restore(ward: _Ward, sha256: str, restore: Restore) -> None:
+def _restore(given: _CheckInput, sha256: str, restore: Restore) -> None:
     def lookup(name: str) -> Blob | None:
-        return ward.database.read(versions.blob, name)
+        return given.database.read(versions.blob, name)
 
     try:
         restore(sha256, lookup)
@@ -300,49 +300,49 @@ def _by_chain(kept: Mapping[str, Blob]) -> Iterator[str]:
     yield from left
 
 
-def _lease(ward: _Ward) -> Iterator[Finding]:
-    lease = ward.database.read(leases.current, leases.POLLER)
-    if lease is None or not lease.holder or ward.polling:
-        yield from _source(ward, "lease")
+def _lease(given: _CheckInput) -> Iterator[Finding]:
+    lease = given.database.read(leases.current, leases.POLLER)
+    if lease is None or not lease.holder or given.polling:
+        yield from _source(given, "lease")
     else:
         detail = (
-            f"{lease.holder} ended without releasing its lease, which lasts until {spell_since(lease.until, ward.now)}"
+            f"{lease.holder} ended without releasing its lease, which lasts until {spell_since(lease.until, given.now)}"
         )
         yield warn("lease", detail, "tidings serve  # or `tidings check`: the next process takes it over")
 
 
-def _invariants(ward: _Ward) -> Iterator[Finding]:
-    mend = put_back(ward.settings)
-    faults = [fail("invariant", fault, mend) for fault in ward.database.read(invariants.check)]
+def _invariants(given: _CheckInput) -> Iterator[Finding]:
+    mend = put_back(given.settings)
+    faults = [fail("invariant", fault, mend) for fault in given.database.read(invariants.check)]
     yield from shorten(faults, mend=mend)
     if not faults:
         yield ok("invariants", "all hold")
 
 
-def _source(ward: _Ward, name: str) -> Iterator[Finding]:
+def _source(given: _CheckInput, name: str) -> Iterator[Finding]:
     """Yield the findings of one source of `health`; sources are read separately, so that one
     unreadable source stops no other.
     """
-    yield from ward.database.read(
-        lambda c: list(sources.findings(c, name, ward.settings, now=ward.now, is_polled=ward.polling))
+    yield from given.database.read(
+        lambda c: list(sources.findings(c, name, given.settings, now=given.now, is_polled=given.polling))
     )
 
 
-def _health(ward: _Ward, check: Callable[..., Iterator[Finding]], **more: object) -> Iterator[Finding]:
-    yield from ward.database.read(lambda c: list(check(c, **more)))
+def _health(given: _CheckInput, check: Callable[..., Iterator[Finding]], **more: object) -> Iterator[Finding]:
+    yield from given.database.read(lambda c: list(check(c, **more)))
 
 
-CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
+CHECKS: Final[Mapping[str, Callable[[_CheckInput], Iterator[Finding]]]] = {
     "quick check": _whole,
     "blobs": _bodies,
     "invariants": _invariants,
-    "secrets": lambda ward: _health(ward, secrets.findings, vault=Vault(ward.settings.data)),
+    "secrets": lambda given: _health(given, secrets.findings, vault=Vault(given.settings.data)),
     "lease": _lease,
-    "browser": lambda ward: _health(ward, machine.findings, settings=ward.settings),
-    "intervals": lambda ward: _health(ward, promises.promises, settings=ward.settings),
-    "budget": lambda ward: _health(ward, plan_summary.findings, now=ward.now),
-    "class": lambda ward: _health(ward, promises.classes, settings=ward.settings, now=ward.now),
-    "hubs": lambda ward: _health(ward, websub.findings),
+    "browser": lambda given: _health(given, machine.findings, settings=given.settings),
+    "intervals": lambda given: _health(given, promises.promises, settings=given.settings),
+    "budget": lambda given: _health(given, plan_summary.findings, now=given.now),
+    "class": lambda given: _health(given, promises.classes, settings=given.settings, now=given.now),
+    "hubs": lambda given: _health(given, websub.findings),
     **{name: partial(_source, name=name) for name in sources.SOURCES if name not in {"lease", "secrets"}},
 }
 """Every check of an open database, in the order of the output."""

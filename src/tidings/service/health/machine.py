@@ -66,10 +66,10 @@ def python(version: Version) -> Finding:
     return ok("python", spell(version))
 
 
-def list_installed(names: Iterator[str] | tuple[str, ...] = (*LIBRARY_FLOORS, *BORROWED_FLOORS)) -> dict[str, Version]:
+def list_installed() -> dict[str, Version]:
     """Return the installed versions of the libraries with a floor."""
     found: dict[str, Version] = {}
-    for name in names:
+    for name in (*LIBRARY_FLOORS, *BORROWED_FLOORS):
         with contextlib.suppress(metadata.PackageNotFoundError):
             found[name] = read_version(metadata.version(name))
     return found

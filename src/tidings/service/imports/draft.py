@@ -170,7 +170,7 @@ def duration(amount: Duration) -> str:
     return f"{max(1, round(amount / SECOND))} s"
 
 
-def plain_address(draft: Draft, url: str, name: str = "url") -> str:
+def plain_address(draft: Draft, url: str) -> str:
     """Return an address without user and password, which become a header with a secret."""
     try:
         parts = urlsplit(url)
@@ -182,7 +182,7 @@ def plain_address(draft: Draft, url: str, name: str = "url") -> str:
 
     pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
     value = f"Basic {base64.b64encode(pair.encode()).decode()}"
-    draft.header("Authorization", value, name)
+    draft.header("Authorization", value, "url")
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 

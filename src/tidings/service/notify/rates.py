@@ -21,9 +21,9 @@ from tidings.model.observed.unit import Event, Timer
 from tidings.model.watch.telling import Rate
 from tidings.record import dataclass, replace
 from tidings.service.behaviour import (
-    NO_DEEDS,
+    NO_EFFECTS,
     Arrangement,
-    Deeds,
+    Effects,
     WantedRule,
     name_closing,
     name_logged,
@@ -47,8 +47,6 @@ CHANGE: Final = EventType.CHANGE_FOUND
 DONE: Final = EventType.DELIVERY_DONE
 """A message was accepted or given up, and something waits for its recipient."""
 NOISY: Final = EventType.SENTINEL_NOISY
-FAR: Final = 2**62
-"""an instant after all others"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ class NotifyBehaviour:
         is_new = "lines" not in memory
         kept: dict[str, dict[str, Any]] = memory.setdefault("lines", {})
         lines = self.lines(held)
-        done: list[Deeds] = []
+        done: list[Effects] = []
         for key in [key for key in kept if key not in lines]:
             done.append(await self._tell(_everybody(key, held), kept.pop(key), moment))
         for key, line in lines.items():
@@ -164,14 +162,14 @@ class NotifyBehaviour:
                 freed = Plus(own(f"told {key}", number), clause.cap.per)
                 yield _make_rule(f"telling.freed.{key}", freed, Context.CHRONICLE, per=clause.cap.per)
 
-    async def _inherit(self, lines: Mapping[str, RateLine], moment: Moment) -> list[Deeds]:
+    async def _inherit(self, lines: Mapping[str, RateLine], moment: Moment) -> list[Effects]:
         """Take over what timers of older versions of Tidings have gathered (`digest.PLACE`),
         without loss.
         """
-        done: list[Deeds] = []
+        done: list[Effects] = []
         for timer in await self._store.read(_list_inherited, moment.held.row.id):
             key = timer.kind.partition(".")[2]
-            gone = Deeds(timers=(Timer(kind=timer.kind, ref=timer.ref, due_at=None),))
+            gone = Effects(timers=(Timer(kind=timer.kind, ref=timer.ref, due_at=None),))
             after, is_over = int(timer.data["after"]), timer.due_at is not None and timer.due_at <= moment.at
             if key in lines:
                 moment.memory["lines"][key] |= {"after": after, "is_due": is_over}
@@ -181,7 +179,7 @@ class NotifyBehaviour:
             done.append(gone)
         return done
 
-    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+    async def act(self, moment: Moment, firing: Firing) -> Effects:
         """Return the messages for a change, a clock or the end of an attempt."""
         what, _, key = firing.rule.name.removeprefix("telling.").partition(".")
         lines, kept = self.lines(moment.held), moment.memory["lines"]
@@ -197,12 +195,12 @@ class NotifyBehaviour:
             case "calm":
                 return await self._calm(moment)
             case _ if key not in lines:
-                return NO_DEEDS  # altered just now
+                return NO_EFFECTS  # altered just now
             case "tick":
                 kept[key]["is_due"] = True
         return await self._try(lines[key], kept[key], moment)
 
-    async def finish(self, moment: Moment) -> Deeds:
+    async def finish(self, moment: Moment) -> Effects:
         """Report what is left (W-54); what quiet hours and caps hold is sent when they allow it."""
         done = []
         for key, line in self.lines(moment.held).items():
@@ -210,7 +208,7 @@ class NotifyBehaviour:
                 done.append(await self._tell(line, m, moment))
         return _join(done)
 
-    async def _hear(self, moment: Moment, kind: str, params: Mapping[str, Any]) -> Deeds:
+    async def _hear(self, moment: Moment, kind: str, params: Mapping[str, Any]) -> Effects:
         """Record a change or notice: lines that wait for nothing, or for this many changes, become
         due.
         """
@@ -226,33 +224,33 @@ class NotifyBehaviour:
                 done.append(await self._try(line, m, moment))
         return _join(done)
 
-    async def _try(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Deeds:
+    async def _try(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Effects:
         """Report if the line is due and not held; the end of the hold leads here again."""
         is_held = quiet_hours.free_at(line.clause, moment.at, sent=m["sent"], zone=moment.held.zone) > moment.at
         if not m["is_due"] or is_held or "flight" in m:
-            return NO_DEEDS
+            return NO_EFFECTS
         return await self._tell(line, m, moment)
 
-    async def _tell(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Deeds:
+    async def _tell(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Effects:
         """Report what has gathered, in one message per recipient, due when the line is free."""
         held, clause = moment.held, line.clause
         found = await self._store.read(news.gather, held, m["after"], moment.upto, moment.pauses)
         m |= {"after": max(moment.upto, m["after"]), "count": 0, "is_due": False}
         if not found:
-            return NO_DEEDS
+            return NO_EFFECTS
         due_at = quiet_hours.free_at(clause, moment.at, sent=m["sent"], zone=held.zone)
         first, last = found[0][0], found[-1][0]
         records = [record for _, record in found]
         more = {"due_at": due_at, "first_seq": first, "last_seq": last}
-        deeds = Deeds(deliveries=tuple(news.draft(t, held, records, moment.at, **more) for t in line.targets))
+        effects = Effects(deliveries=tuple(news.draft(t, held, records, moment.at, **more) for t in line.targets))
         if clause.rate.mode == "best_effort":
             m["flight"] = [line.targets[0].endpoint_id, last]
         if clause.cap is None:
-            return deeds
+            return effects
         m["sent"] = [*m["sent"], due_at][-clause.cap.count :]
-        return replace(deeds, raised=(Raised(own(f"told {line.key}", held.row.id).name),))
+        return replace(effects, raised=(Raised(own(f"told {line.key}", held.row.id).name),))
 
-    def _note(self, moment: Moment, params: Mapping[str, Any]) -> Deeds:
+    def _note(self, moment: Moment, params: Mapping[str, Any]) -> Effects:
         """Count a change; the one that exceeds the limit is reported with the notice that further
         ones are gathered.
         """
@@ -260,11 +258,11 @@ class NotifyBehaviour:
         noise["seen"] = [at for at in (*noise["seen"], moment.at) if at > moment.at - self._noise.span]
         noise["seen"], noise["page"] = noise["seen"][-self._noise.changes - 1 :], params.get("page")
         if noise["is_noisy"] or len(noise["seen"]) <= self._noise.changes:
-            return NO_DEEDS
+            return NO_EFFECTS
         noise["is_noisy"] = True
-        return Deeds(events=(self._event(NOISY, moment),), raised=(Raised(own("noisy", moment.held.row.id).name),))
+        return Effects(events=(self._event(NOISY, moment),), raised=(Raised(own("noisy", moment.held.row.id).name),))
 
-    async def _calm(self, moment: Moment) -> Deeds:
+    async def _calm(self, moment: Moment) -> Effects:
         """Report what gathered during a flood; the flood is over if the limit was not reached this
         time.
         """
@@ -277,9 +275,9 @@ class NotifyBehaviour:
                 moment.memory["lines"][key]["is_due"] = True
                 done.append(await self._try(line, moment.memory["lines"][key], moment))
         if noise["is_noisy"]:
-            done.append(Deeds(raised=(Raised(own("noisy", moment.held.row.id).name),)))
+            done.append(Effects(raised=(Raised(own("noisy", moment.held.row.id).name),)))
         else:
-            done.append(Deeds(events=(self._event(EventType.SENTINEL_CALM, moment),)))
+            done.append(Effects(events=(self._event(EventType.SENTINEL_CALM, moment),)))
         return _join(done)
 
     def _event(self, kind: EventType, moment: Moment) -> Event:
@@ -295,11 +293,11 @@ def _everybody(key: str, held: WatchedSentinel) -> RateLine:
 
 def list_inherited(connection: Connection) -> list[int]:
     """Return the sentinels with changes gathered by timers of older versions of Tidings."""
-    return sorted({timer.ref for timer in events.due_timers(connection, FAR) if timer.kind.startswith("digest.")})
+    return sorted({timer.ref for timer in events.list_timers(connection) if timer.kind.startswith("digest.")})
 
 
 def _list_inherited(connection: Connection, sentinel_id: int) -> list[Timer]:
-    return [t for t in events.due_timers(connection, FAR) if t.ref == sentinel_id and t.kind.startswith("digest.")]
+    return [t for t in events.list_timers(connection) if t.ref == sentinel_id and t.kind.startswith("digest.")]
 
 
 def _make_rule(name: str, event: Any, context: Context = Context.RECENT, **data: Any) -> WantedRule:
@@ -339,8 +337,8 @@ def _retune(firing: Firing) -> Iterator[Retuned]:
     yield Retuned(firing.rule.id, following - at)
 
 
-def _join(parts: list[Deeds]) -> Deeds:
-    return Deeds(
+def _join(parts: list[Effects]) -> Effects:
+    return Effects(
         events=tuple(event for part in parts for event in part.events),
         deliveries=tuple(made for part in parts for made in part.deliveries),
         timers=tuple(timer for part in parts for timer in part.timers),

@@ -184,7 +184,9 @@ def read_history(c: Connection, settings: Settings, *, begin: Instant, end: Inst
     """
     pages = {page: held for page, held in load_pages(c, zone=settings.serve.zone).items() if held.subscriptions}
     since = {page: max(begin, min(_start(sub) for sub in held.subscriptions.values())) for page, held in pages.items()}
-    good = [Check(*look) for look in polls.looks(c, begin - LEARNED_FROM) if look[0] in pages and look[1] < end]
+    good = [
+        Check(*look) for look in polls.list_successes(c, begin - LEARNED_FROM) if look[0] in pages and look[1] < end
+    ]
     by_page: dict[int, list[Check]] = defaultdict(list)
     for check in good:
         by_page[check.page].append(check)

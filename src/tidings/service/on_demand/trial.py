@@ -135,14 +135,14 @@ async def trial(
         fetcher = open_fetcher(settings, client, runner, _sessions(database, vault))
         stack.push_async_callback(fetcher.close)
         asker = RequestBuilder(vault, settings.data)
-        looker = _Looker(database, fetcher, gate, runner, clock, asker, settings)
+        visitor = _PageTrial(database, fetcher, gate, runner, clock, asker, settings)
         archive = open_archive(settings, dialect=database.dialect)
         for sentinel in parsed.statements:
             if not isinstance(sentinel, Sentinel):
                 continue
             for page in sentinel.pages:
                 identity = address.identify(page.url, sentinel.asking)
-                tried = await looker.look(sentinel, identity)
+                tried = await visitor.visit(sentinel, identity)
                 told = await try_on_stored(database, archive, runner, sentinel, page, identity)
                 masks = database.read(noise.masks_of_page, identity.key)
                 found.append(replace(tried, on_stored=tuple(told), masks=masks))
@@ -161,7 +161,7 @@ def _sessions(database: Database, vault: Vault) -> Sessions:
     return Sessions(vault, read=read, write=write)
 
 
-class _Looker:
+class _PageTrial:
     """Fetches pages for a trial."""
 
     def __init__(
@@ -182,7 +182,7 @@ class _Looker:
         self._asker = asker
         self._settings = settings
 
-    async def look(self, sentinel: Sentinel, identity: PageIdentity) -> Tried:
+    async def visit(self, sentinel: Sentinel, identity: PageIdentity) -> Tried:
         budget = sentinel.budget_class if sentinel.budget_class in self._settings.budget.map_names() else WHOLE
         cost = render_cost(self._settings, budget) if identity.render else 1.0
         left = cost - 1

@@ -143,7 +143,7 @@ class Chooser:
     def _longest_waiting(self, rows: Rows, now: Instant) -> Rows:
         if len(rows) <= MOST_SPARE:
             return rows
-        last = self._proposals.last_looked(self._table.ids[rows])
+        last = self._proposals.get_last_polled(self._table.ids[rows])
         waited = (now - last) / np.maximum(self._table.due[rows] - last, 1)
         return np.sort(rows[np.argpartition(-waited, MOST_SPARE)[:MOST_SPARE]])
 
@@ -273,7 +273,7 @@ class Chooser:
         starved = ~late & np.isin(table.host[rows], table.host[rows[late]])
         if starved.any():
             since = self._since(rows[starved], now)
-            wanted = since - self._proposals.last_looked(table.ids[rows[starved]])
+            wanted = since - self._proposals.get_last_polled(table.ids[rows[starved]])
             is_new = table.due[rows[starved]] <= 0
             starved[starved] = (now - since > 0) & (is_new | (now - since >= wanted))
         return starved

@@ -402,7 +402,7 @@ class Planner:
         stale, self._stale = self._stale, set()
         gone = [i for i in stale if i not in self._pages]
         here = [i for i in stale if i in self._pages]
-        self.proposals.tell(here, gone, self._table.__contains__)
+        self.proposals.update_policy(here, gone, self._table.__contains__)
         for page_id in gone:
             self._dues.forget(page_id)
             self._needs.settle(EXPECTED, page_id, ())

@@ -168,7 +168,7 @@ class Proposals:
         changes = self._hearing.judge(page_id, at, gap=at - last, rate=rate, changed=changed)
         return math.nan if changes is None else changes
 
-    def tell(self, here: Sequence[int], gone: Sequence[int], known: Callable[[int], bool]) -> None:
+    def update_policy(self, here: Sequence[int], gone: Sequence[int], known: Callable[[int], bool]) -> None:
         """Update the policy with present pages, removed pages, and all polls observed since.
 
         `known` returns whether a page was there before.
@@ -188,7 +188,7 @@ class Proposals:
                 self.state = self.policy.on_update(self.state, members, columns)
         self._teach([i for i in seen if not was_here[i]], observed)
         self._interrupted.difference_update(gone)
-        self._tell_hints()
+        self._pass_hints()
 
     def _teach(self, seen: Sequence[int], observed: Mapping[int, Observed]) -> None:
         if not seen:
@@ -199,7 +199,7 @@ class Proposals:
         self._has_compared |= has_compared(before, self.state)
         self._learned.update(seen)
 
-    def _tell_hints(self) -> None:
+    def _pass_hints(self) -> None:
         """Pass the policy the hints it has not seen, as extra age of their pages."""
         if self._hearing is None or not self._weighs_hints or not (unsaid := self._hearing.unsaid()):
             return
@@ -247,7 +247,7 @@ class Proposals:
         rows, known = population.present(ids)
         return dict(zip(ids[known].tolist(), population["rate"][rows].tolist(), strict=True))
 
-    def last_looked(self, page_ids: Ids) -> Instants:
+    def get_last_polled(self, page_ids: Ids) -> Instants:
         """Return the last good poll of pages, as the policy knows; 0 for unknown pages."""
         population: Population = self.state.population
         rows, known = population.present(page_ids)
@@ -288,7 +288,7 @@ class Proposals:
             return None
         known = self.policy.remember(self.state, page_id)
         if isinstance(self.policy, Prices) and (due := self.due(page_id)) and "period" in known:
-            last = int(self.last_looked(np.array([page_id]))[0])
+            last = int(self.get_last_polled(np.array([page_id]))[0])
             known = {**known, "period": max(due - last, 0) / SECOND}
         return known
 

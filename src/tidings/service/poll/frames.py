@@ -58,7 +58,7 @@ class Frames:
         """Return the time after a poll."""
         return self._clock.now()
 
-    async def look(
+    async def poll(
         self,
         page_id: int,
         frame_ids: Sequence[int],

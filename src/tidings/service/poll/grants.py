@@ -26,8 +26,7 @@ from tidings.model.observed.outcome import Failed, Fetched, Outcome, Validators
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Event, Grant, PollRecord, Unit
 from tidings.record import dataclass, replace
-from tidings.service.examine.judge import is_contradiction, is_known
-from tidings.service.examine.poll_result import PollResult
+from tidings.service.examine.judge import PollResult, is_contradiction, is_known
 from tidings.service.poll.circuit import Circuits, NetworkWatch
 from tidings.service.show.records import BULLETINS, bulletin_record, say_last
 from tidings.storage.observed import polls
@@ -116,7 +115,7 @@ class Grants:
         it gets no validators
         """
 
-    async def look(self, charged: Charged, page: WatchedPage, asked: PageRequest, owed: dict[int, int]) -> None:
+    async def poll(self, charged: Charged, page: WatchedPage, asked: PageRequest, owed: dict[int, int]) -> None:
         """Poll a page and settle the results, including for requesters; `owed` are pending
         comparisons, with their attempt.
 

@@ -21,13 +21,12 @@ from tidings.model.observed.poll_reason import Why
 from tidings.model.observed.unit import FrameRow
 from tidings.model.observed.version import Member
 from tidings.record import dataclass, replace
-from tidings.service.examine import extremes, findings, look, page_state
+from tidings.service.examine import findings, look, page_state, stored_versions
 from tidings.service.examine.answer_changes import watches_headers
 from tidings.service.examine.detect import Compared
 from tidings.service.examine.doubts import FIRST_POLLS, hold_back, waiting
 from tidings.service.examine.framed_page import FramedPage, list_followed
-from tidings.service.examine.judge import judge
-from tidings.service.examine.poll_result import Turn
+from tidings.service.examine.judge import Turn, judge
 from tidings.service.examine.silence import evidence
 from tidings.service.plan.next_poll import get_confirmation_wait
 from tidings.service.poll import build_request
@@ -44,8 +43,8 @@ if TYPE_CHECKING:
     from tidings.model.observed.page import PageIdentity
     from tidings.service.examine.detect import Detector
     from tidings.service.examine.findings import Findings
+    from tidings.service.examine.judge import PollResult
     from tidings.service.examine.look import PolledVersion
-    from tidings.service.examine.poll_result import PollResult
     from tidings.service.examine.silence import Silence
     from tidings.service.examine.stored_versions import Bodies, Stored
     from tidings.service.poll.build_request import RequestBuilder
@@ -170,7 +169,7 @@ class Poller:
             owed: Pending comparisons, with their attempt.
         """
         turn = Turn(page=page.as_it_is(), at=at, epoch=epoch, owed=owed)
-        compared = await self._take_stored(turn, looked_at=page.state.checked_at)
+        compared = await self._take_stored(turn, polled_at=page.state.checked_at)
         compared, memory = await self._review(turn, compared, None)
         frames = await self._frames_named(turn, compared)
         await self._keeper.keep(unit_of(findings.of_stored(turn, compared, frames=frames, memory=memory)))
@@ -219,7 +218,7 @@ class Poller:
         else:
             ids = [frame.state.page_id for frame in known]
         if ask is not None:
-            seen = await self._frames.look(
+            seen = await self._frames.poll(
                 page_id,
                 ids,
                 ask,
@@ -257,8 +256,8 @@ class Poller:
         """Return what subscriptions find, without changes that must persist before they are
         reported.
         """
-        if extremes.are_asked(seen.takers):
-            known = await self._store.read(extremes.read, seen.takers, seen.seq, seen.at)
+        if stored_versions.are_asked(seen.takers):
+            known = await self._store.read(stored_versions.read, seen.takers, seen.seq, seen.at)
             seen = replace(seen, extremes=known)
         return hold_back(await self._detector.examine(seen, attempts=turn.owed), seen)
 
@@ -312,14 +311,14 @@ class Poller:
         )
         return found if named is None else replace(found, frames=named)
 
-    async def _take_stored(self, turn: Turn, *, looked_at: Instant | None = None, doubtful: bool = False) -> Compared:
+    async def _take_stored(self, turn: Turn, *, polled_at: Instant | None = None, doubtful: bool = False) -> Compared:
         """Compare the subscriptions that are due with the newest stored version. Its content was
         reported when it came, except for its frames.
 
-        `looked_at` is the time of the poll, if not now. `doubtful`: only subscriptions in doubt.
+        `polled_at` is the time of the poll, if not now. `doubtful`: only subscriptions in doubt.
         """
         page, at, newest = turn.page, turn.at, turn.page.state.last_seq
-        behind, others = takers_of_stored(page, at, turn.eager, turn.owed, looked_at=looked_at, doubtful=doubtful)
+        behind, others = takers_of_stored(page, at, turn.eager, turn.owed, polled_at=polled_at, doubtful=doubtful)
         idle = Compared(cursors=tuple(pass_tick(sub, at) for sub in others))
         if not behind:
             return idle

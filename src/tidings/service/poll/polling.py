@@ -125,4 +125,4 @@ class Polling:
             self._planner.release(page_id)
             return  # unwatched between the grant and now; the charge stays
         owed = {sub_id: attempt for sub_id, (its_page, attempt) in self._owed.items() if its_page == page_id}
-        await self.grants.look(charged, page, self.requests.begin(page_id), owed)
+        await self.grants.poll(charged, page, self.requests.begin(page_id), owed)

@@ -304,7 +304,7 @@ def _unit(answered: Answered, before: PageState, epoch: int, kept: tuple[Estimat
     if isinstance(outcome, Failed):
         state = page_state.freeze(before, at) if answered.ours else page_state.after_failure(before, outcome, at)[0]
     else:
-        state = replace(page_state.after_look(before, outcome, at)[0], final_url=outcome.final_url)
+        state = replace(page_state.after_poll(before, outcome, at)[0], final_url=outcome.final_url)
     record = PollRecord(
         poll_id=answered.charged.poll_id,
         page_id=before.page_id,

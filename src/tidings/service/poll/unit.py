@@ -11,7 +11,7 @@ from tidings.model.observed.unit import ComparisonRow, Unit
 from tidings.model.watch.timing import FetchOnDemand
 from tidings.record import replace
 from tidings.service.examine.detect import event_of
-from tidings.service.examine.poll_result import PollResult
+from tidings.service.examine.judge import PollResult
 from tidings.service.notify.activate import first_report, too_late
 from tidings.service.notify.news import drafts
 from tidings.service.plan.learned_worth import teach

@@ -24,10 +24,10 @@ from tidings.model.watch.weight import WHOLE
 from tidings.record import dataclass, replace
 from tidings.scheduling.needs import Need, Wait, WaitGroup
 from tidings.scheduling.timetable.hours import Hours
-from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, name_logged, own, postpone
+from tidings.service.behaviour import NO_EFFECTS, Arrangement, Effects, WantedRule, name_logged, own, postpone
 from tidings.service.rules.composites import HOLDS
 from tidings.service.rules.joint_reports import JointReport
-from tidings.service.watch.needs import LOOKED, Deadline
+from tidings.service.watch.needs import POLLED, Deadline
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, subscriptions
 from tidings.storage.write import charge
@@ -64,7 +64,7 @@ class ComplexNeeds:
     """
 
     name = "needs"
-    event_types = frozenset({LOOKED})
+    event_types = frozenset({POLLED})
     conditions: Mapping[str, Condition] = {}
     actions: Mapping[str, Action] = {}
 
@@ -90,14 +90,14 @@ class ComplexNeeds:
             return Arrangement()
         wanted = [
             WantedRule(_rule("open", own(HOLDS, number))),
-            WantedRule(_rule("look", name_logged(LOOKED, number))),
+            WantedRule(_rule("look", name_logged(POLLED, number))),
         ]
         for place, then in enumerate(sentinel.then):
             over = Plus(own(f"need {place}", number), then.within)
             wanted.append(WantedRule(_rule(f"over.{place}", over, Context.CHRONICLE, within=then.within)))
         return Arrangement(wanted)
 
-    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+    async def act(self, moment: Moment, firing: Firing) -> Effects:
         """Handle the Monitor clause coming true, a poll, or the end of a wait."""
         _, step, *place = firing.rule.name.split(".")
         match step:
@@ -107,21 +107,21 @@ class ComplexNeeds:
             case "look":
                 await self._capture(moment, firing.occurrence.params["page"])
         now = moment.at + 1 if step == "over" else moment.at  # the last instant of an interval is part of it
-        deeds = await self._close(moment, now)
+        effects = await self._close(moment, now)
         raised: tuple[Raised, ...] = ()
         if step == "open":
             raised = tuple(self._clock(moment, number) for number, _ in enumerate(moment.held.sentinel.then))
         elif step == "over" and _waits_longer(moment.memory, int(place[0]), now):
             raised = (self._clock(moment, int(place[0])),)
-        return Deeds(
-            events=deeds.events,
-            changes=deeds.changes,
-            deliveries=deeds.deliveries,
-            sentinels=deeds.sentinels,
+        return Effects(
+            events=effects.events,
+            changes=effects.changes,
+            deliveries=effects.deliveries,
+            sentinels=effects.sentinels,
             raised=raised if moment.memory.get("open") else (),
         )
 
-    async def finish(self, moment: Moment) -> Deeds:
+    async def finish(self, moment: Moment) -> Effects:
         """Report what was captured when the sentinel ended."""
         return await self._close(moment, moment.at, is_last=True)
 
@@ -162,9 +162,9 @@ class ComplexNeeds:
                     seen = await self._store.read(_read_latest, moment.held.row.id, page_id, wait["start"], wait["end"])
                     wait.update(seen)
 
-    async def _close(self, moment: Moment, now: Instant, *, is_last: bool = False) -> Deeds:
+    async def _close(self, moment: Moment, now: Instant, *, is_last: bool = False) -> Effects:
         """Report and remove the needs that are over."""
-        memory, deeds = moment.memory, NO_DEEDS
+        memory, effects = moment.memory, NO_EFFECTS
         still = []
         for plain in memory.get("open", ()):
             need = _need(plain)
@@ -172,10 +172,10 @@ class ComplexNeeds:
                 still.append(plain)
                 continue
             report = await self._report(moment, plain, need)
-            deeds = _both(deeds, await self._reporter.deeds(moment.held, report, at=moment.at))
+            effects = _both(effects, await self._reporter.effects(moment.held, report, at=moment.at))
         if "open" in memory:
             memory["open"] = still
-        return deeds
+        return effects
 
     async def _report(self, moment: Moment, plain: Plain, need: Need) -> JointReport:
         told = [part["change"] for part in plain["parts"]]
@@ -240,11 +240,11 @@ def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline
             yield Deadline(wait.page, sentinel_id, wait.interval, why, left=need.missing)
 
 
-def _both(one: Deeds, other: Deeds) -> Deeds:
-    """Return two sets of deeds as one; messages refer to their events' new positions."""
+def _both(one: Effects, other: Effects) -> Effects:
+    """Return two sets of effects as one; messages refer to their events' new positions."""
     shift = len(one.events)
     moved = tuple(replace(d, events=tuple(place + shift for place in d.events)) for d in other.deliveries)
-    return Deeds(
+    return Effects(
         events=(*one.events, *other.events),
         changes=(*one.changes, *other.changes),
         deliveries=(*one.deliveries, *moved),

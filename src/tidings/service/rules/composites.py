@@ -26,11 +26,11 @@ from tidings.language import expressions
 from tidings.model.interval import ExecutionInterval, say_duration
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.timing import FetchAt, FetchEvery
-from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, name_logged, own, postpone
+from tidings.service.behaviour import NO_EFFECTS, Arrangement, Effects, WantedRule, name_logged, own, postpone
 from tidings.service.rules.joint_reports import JointReport, list_named_pages
 from tidings.service.watch.composite_parts import PART, CompositeParts, composite_parts_of, kind_of
 from tidings.service.watch.cursors import hours_of, ticks_of
-from tidings.service.watch.needs import LOOKED, Deadline
+from tidings.service.watch.needs import POLLED, Deadline
 from tidings.service.watch.watchlist import Subscription
 from tidings.storage.observed import polls
 from tidings.storage.watches import changes, subscriptions
@@ -63,7 +63,7 @@ class Composites:
     """
 
     name = "composites"
-    event_types = frozenset({PART, LOOKED})
+    event_types = frozenset({PART, POLLED})
     conditions: Mapping[str, Condition] = {}
     actions: Mapping[str, Action] = {}
 
@@ -90,7 +90,7 @@ class Composites:
         }
         wanted = [
             WantedRule(_rule("part", name_logged(PART, number), said)),
-            WantedRule(_rule("look", name_logged(LOOKED, number), said)),
+            WantedRule(_rule("look", name_logged(POLLED, number), said)),
         ]
         if not joint.waits:
             moment.memory.clear()
@@ -103,14 +103,14 @@ class Composites:
                 wanted.append(WantedRule(_rule(f"decide.{place}", late, said, Context.CHRONICLE)))
         return Arrangement(wanted)
 
-    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+    async def act(self, moment: Moment, firing: Firing) -> Effects:
         """Handle a found part, parts that have met, or the end of the window around them."""
         _, step, *place = firing.rule.name.split(".")
         _let_go(moment.memory, moment.at)
         match step:
             case "look":
                 _let_go(moment.memory, moment.at, page_id=firing.occurrence.params["page"])
-                return NO_DEEDS
+                return NO_EFFECTS
             case "part":
                 return await self._let_part_occur(moment, firing.occurrence.params["change"])
             case "meet":
@@ -118,10 +118,10 @@ class Composites:
             case _:
                 return await self._decide(moment, int(place[0]), firing.occurrence)
 
-    async def finish(self, moment: Moment) -> Deeds:
+    async def finish(self, moment: Moment) -> Effects:
         """Return nothing: unfinished meetings at the end of a sentinel have not come true."""
         del moment
-        return NO_DEEDS
+        return NO_EFFECTS
 
     def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
         """Pass the deadlines of found parts to the planner."""
@@ -140,23 +140,23 @@ class Composites:
             ],
         )
 
-    async def _let_part_occur(self, moment: Moment, change_id: str) -> Deeds:
+    async def _let_part_occur(self, moment: Moment, change_id: str) -> Effects:
         """Raise a found part as an occurrence; one without a meeting has come true."""
         stored = await self._store.read(changes.get, change_id)
         if stored is None:
-            return NO_DEEDS
+            return NO_EFFECTS
         joint = composite_parts_of(moment.held.sentinel)
         numbers = [n for n, leaf in enumerate(joint.leaves) if kind_of(leaf) == stored.row.kind]
         numbers = [n for n in numbers if joint.leaves[n].page == await self._name(moment, stored.row.subscription_id)]
-        deeds = NO_DEEDS
+        effects = NO_EFFECTS
         raised: list[Raised] = []
         for number in numbers:
             parts = [{"change": change_id, "at": stored.row.polled_at, "leaf": number}]
             if joint.leaves[number] in joint.whole.parts:
-                deeds = await self._true(moment, parts, cause=f"leaf {number}")
+                effects = await self._true(moment, parts, cause=f"leaf {number}")
             raised.append(Raised(own(f"part {number}", moment.held.row.id).name, {"parts": parts}))
             await self._seek(moment, joint.leaves[number], stored.row.polled_at)
-        return _with_raised(deeds, raised)
+        return _with_raised(effects, raised)
 
     async def _seek(self, moment: Moment, found: Leaf, at: Instant) -> None:
         """Add deadlines for the other pages of each meeting that a part belongs to."""
@@ -178,34 +178,34 @@ class Composites:
         labels = await self._store.read(_labels, moment.held.row.id)
         return labels.get(subscription_id, "")
 
-    async def _meet(self, moment: Moment, place: int, parts: Parts) -> Deeds:
+    async def _meet(self, moment: Moment, place: int, parts: Parts) -> Effects:
         window = self._window(moment.held, await self._store.read(list_named_pages, moment.held.row.id))
         latest: Instant = max(part["at"] for part in parts)
         fresh = [part for part in parts if latest - part["at"] - moment.measure_pause(part["at"], latest) <= window]
         if len(fresh) < len(parts):  # the window has become shorter: parts still in it wait on
             again = [Raised(own(f"part {p['leaf']}", moment.held.row.id).name, {"parts": [p]}) for p in fresh]
-            return Deeds(raised=tuple(again))
+            return Effects(raised=tuple(again))
         meeting = composite_parts_of(moment.held.sentinel).meetings[place]
         if not meeting.negative:
             _let_go(moment.memory, moment.at, place=place)
             return await self._came_true(moment, place, parts)
         earliest = min(part["at"] for part in parts)
         span = {"parts": parts, "from": earliest - window, "met": moment.at, "until": latest + window}
-        return Deeds(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
+        return Effects(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
 
-    async def _decide(self, moment: Moment, place: int, occurrence: Any) -> Deeds:
+    async def _decide(self, moment: Moment, place: int, occurrence: Any) -> Effects:
         """Decide, at the end of the window, whether a negated part stayed unchanged."""
         span = dict(next(occurrence.primitives()).params)
         since: Instant = span["met"] if "met" in span else span["until"]
         span |= {"met": moment.at, "until": span["until"] + moment.measure_pause(since, moment.at)}
         if span["until"] > moment.at:  # from a rule of an older Tidings, which polls every quarter of an hour
-            return Deeds(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
+            return Effects(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
         joint, number = composite_parts_of(moment.held.sentinel), moment.held.row.id
         meeting = joint.meetings[place]
         kinds = await self._store.read(_kinds_between, number, span["from"], span["until"])
         changed = {leaf for leaf in joint.leaves if (leaf.page, kind_of(leaf)) in kinds}
         if any(has_changed(part, changed) for part in meeting.negative):
-            return NO_DEEDS
+            return NO_EFFECTS
         unseen = [
             leaf.page
             for part in meeting.negative
@@ -225,24 +225,24 @@ class Composites:
             reason=reason,
             cause=f"meeting {place}",
         )
-        return await self._reporter.deeds(moment.held, report, at=moment.at)
+        return await self._reporter.effects(moment.held, report, at=moment.at)
 
-    async def _came_true(self, moment: Moment, place: int, parts: Parts) -> Deeds:
+    async def _came_true(self, moment: Moment, place: int, parts: Parts) -> Effects:
         joint = composite_parts_of(moment.held.sentinel)
         meeting = joint.meetings[place]
-        deeds = NO_DEEDS
+        effects = NO_EFFECTS
         if meeting in joint.whole.parts:
-            deeds = await self._true(moment, parts, cause=f"meeting {place}")
-        return _with_raised(deeds, [Raised(own(f"true {place}", moment.held.row.id).name, {"parts": parts})])
+            effects = await self._true(moment, parts, cause=f"meeting {place}")
+        return _with_raised(effects, [Raised(own(f"true {place}", moment.held.row.id).name, {"parts": parts})])
 
-    async def _true(self, moment: Moment, parts: Parts, *, cause: str) -> Deeds:
+    async def _true(self, moment: Moment, parts: Parts, *, cause: str) -> Effects:
         """Report that the Monitor clause holds, after the polls of other pages if Then asks for
         them.
         """
         if moment.held.sentinel.then:
-            return Deeds(raised=(Raised(own(HOLDS, moment.held.row.id).name, {"parts": parts, "cause": cause}),))
+            return Effects(raised=(Raised(own(HOLDS, moment.held.row.id).name, {"parts": parts, "cause": cause}),))
         report = JointReport(changes=[part["change"] for part in parts], cause=cause)
-        return await self._reporter.deeds(moment.held, report, at=moment.at)
+        return await self._reporter.effects(moment.held, report, at=moment.at)
 
     def _window(self, held: WatchedSentinel, named: Mapping[str, Sequence[tuple[int, str]]]) -> Duration:
         fixed = _get_window(held)
@@ -331,13 +331,13 @@ def _parts_of(firing: Firing) -> Parts:
     return list({(part["change"], part["leaf"]): part for part in every}.values())
 
 
-def _with_raised(deeds: Deeds, raised: Sequence[Raised]) -> Deeds:
-    return Deeds(
-        events=deeds.events,
-        changes=deeds.changes,
-        deliveries=deeds.deliveries,
-        sentinels=deeds.sentinels,
-        raised=(*deeds.raised, *raised),
+def _with_raised(effects: Effects, raised: Sequence[Raised]) -> Effects:
+    return Effects(
+        events=effects.events,
+        changes=effects.changes,
+        deliveries=effects.deliveries,
+        sentinels=effects.sentinels,
+        raised=(*effects.raised, *raised),
     )
 
 

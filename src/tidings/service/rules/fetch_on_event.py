@@ -16,8 +16,8 @@ from tidings.events.rule import Action, Condition, Coupling, Rule
 from tidings.model.interval import ExecutionInterval
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.scheduling.timetable.hours import Hours
-from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, happening, name_logged
-from tidings.service.watch.needs import LOOKED, Deadline
+from tidings.service.behaviour import NO_EFFECTS, Arrangement, Effects, WantedRule, happening, name_logged
+from tidings.service.watch.needs import POLLED, Deadline
 from tidings.storage.watches import subscriptions
 from tidings.storage.watches.outside import HAPPENED
 
@@ -43,7 +43,7 @@ class FetchOnEvent:
     """
 
     name = "summons"
-    event_types = frozenset({HAPPENED, LOOKED})
+    event_types = frozenset({HAPPENED, POLLED})
     conditions: Mapping[str, Condition] = {}
     actions: Mapping[str, Action] = {}
 
@@ -65,16 +65,16 @@ class FetchOnEvent:
         if not events:
             return Arrangement()
         rules = [_rule(f"event.{event}", happening(event, number), event=event) for event in events]
-        return Arrangement([WantedRule(rule) for rule in (*rules, _rule("look", name_logged(LOOKED, number)))])
+        return Arrangement([WantedRule(rule) for rule in (*rules, _rule("look", name_logged(POLLED, number)))])
 
-    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+    async def act(self, moment: Moment, firing: Firing) -> Effects:
         """Add an owed poll of each page, or settle one that was made."""
         due = moment.memory.setdefault("due", {})
         if firing.rule.name == "summons.look":
             page, begun = str(firing.occurrence.params["page"]), firing.occurrence.params["begun"]
             if page in due and begun >= due[page]["start"]:
                 del due[page]
-            return NO_DEEDS
+            return NO_EFFECTS
         held = moment.held
         asked = Hours(held.sentinel.during, held.zone).open_part(ExecutionInterval(moment.at, moment.at + PROMPT))
         for page_id in await self._store.read(_pages, held.row.id):
@@ -84,12 +84,12 @@ class FetchOnEvent:
                 "end": max(end, asked.start),
                 "event": firing.rule.data["event"],
             }
-        return NO_DEEDS
+        return NO_EFFECTS
 
-    async def finish(self, moment: Moment) -> Deeds:
+    async def finish(self, moment: Moment) -> Effects:
         """Drop all owed polls."""
         moment.memory.clear()
-        return NO_DEEDS
+        return NO_EFFECTS
 
     def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
         """Pass the owed polls to the planner."""

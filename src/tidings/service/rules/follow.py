@@ -1,7 +1,7 @@
 """Rules: the event engine follows the event log, and its results are committed (sentinels §3.4).
 
 Each step reads the events committed since the last one, in order, and raises each in the engine;
-then the due clocks fire. The behaviours' deeds and the new state of a sentinel's rules are one
+then the due clocks fire. The behaviours' effects and the new state of a sentinel's rules are one
 unit. A crash loses nothing: the next start restores the committed state and replays the events
 after it. A sentinel's rules are created by its start event and removed by its end event; one
 without behaviours has none.
@@ -23,7 +23,7 @@ from tidings.events.occurrence import Occurrence
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, RuleState, Unit
 from tidings.record import replace
-from tidings.service.behaviour import Deeds, Moment, happening, name_logged, name_opening
+from tidings.service.behaviour import Effects, Moment, happening, name_logged, name_opening
 from tidings.service.rules.rule_group import (
     BY_THE_WALL,
     Pause,
@@ -334,7 +334,7 @@ class RuleFollower:
                 await self._finish(group)
 
     async def _advance(self, until: Instant) -> None:
-        """Fire the due clocks instant by instant, so that each deed is done before the next
+        """Fire the due clocks instant by instant, so that each effect is written before the next
         is due.
         """
         engine = self._engine
@@ -368,22 +368,22 @@ class RuleFollower:
         name = firing.rule.name.partition(".")[0]
         moment = await self._moment(group, name)
         try:
-            deeds = await self._behaviours[name].act(moment, firing)
+            effects = await self._behaviours[name].act(moment, firing)
         except StoreError:
             raise
         except Exception as error:  # a faulty behaviour is reported; other sentinels continue
             log.exception("the rule %s of the sentinel %s failed", firing.rule.name, group.sentinel_id)
-            deeds = fault(firing.rule.name, f"{type(error).__name__}: {error}", moment.at, group.sentinel_id)
-        self._do(group, deeds)
-        await self._raise(deeds.raised)
+            effects = fault(firing.rule.name, f"{type(error).__name__}: {error}", moment.at, group.sentinel_id)
+        self._do(group, effects)
+        await self._raise(effects.raised)
 
     async def _raise(self, raised: Iterable[Raised]) -> None:
         for kind, params in raised:
             await self._act(self._engine.push(Occurrence.at(kind, self._engine.now, params)))
 
-    def _do(self, group: RuleGroup, deeds: Deeds) -> None:
-        if deeds.events or deeds.changes or deeds.deliveries or deeds.timers:
-            group.deeds.append(deeds)
+    def _do(self, group: RuleGroup, effects: Effects) -> None:
+        if effects.events or effects.changes or effects.deliveries or effects.timers:
+            group.effects.append(effects)
             group.is_touched = True
 
     async def _arrange(self, group: RuleGroup, held: WatchedSentinel, *, resumed: Duration = 0) -> None:
@@ -399,8 +399,8 @@ class RuleFollower:
                 continue
             arrangement = await behaviour.arrange(await self._moment(group, behaviour.name, resumed=resumed))
             wanted |= {item.rule.name: item for item in arrangement.wanted}
-            self._do(group, arrangement.deeds)
-            raised += arrangement.deeds.raised
+            self._do(group, arrangement.effects)
+            raised += arrangement.effects.raised
         for name, rule in before.items():
             if name not in wanted or not is_same(wanted[name].rule, rule):
                 self._engine.remove(rule.id)
@@ -438,14 +438,14 @@ class RuleFollower:
         return Engine(conditions, {name: meaning for b in behaviours for name, meaning in b.actions.items()})
 
     async def _commit(self, now: Instant) -> None:
-        """Write, for each sentinel with results, the deeds together with the new state."""
+        """Write, for each sentinel with results, the effects together with the new state."""
         changed = self._engine.take_changed()
         groups = [group for group in self._groups.values() if group.is_touched or group.name in changed]
         for group in groups:
             group.upto, group.now = self._upto, self._engine.now
         await asyncio.gather(*(self._write(group, now) for group in groups))
         for group in groups:
-            group.deeds, group.is_touched = [], False
+            group.effects, group.is_touched = [], False
             self._settle(group)
 
     async def _write(self, group: RuleGroup, now: Instant) -> None:
@@ -457,11 +457,11 @@ class RuleFollower:
         made = tuple(RuleState(sentinel_id=group.sentinel_id, name=n, state=s) for n, s in states.items())
         unit = Unit(at=now, epoch=self._epoch, rules=made)
         try:
-            await self._committer.write(with_deeds(unit, group.deeds))
+            await self._committer.write(with_deeds(unit, group.effects))
         except Exception as error:
             if isinstance(error, StoreError) and not isinstance(error, UnitError):
                 raise
-            # The store has recorded it as a problem; the rest continues without these deeds.
+            # The store has recorded it as a problem; the rest continues without these effects.
             log.error("the results of the rules of the sentinel %s were refused: %s", group.sentinel_id, error)  # noqa: TRY400 - the text says all
             await self._committer.write(unit)
 

@@ -14,7 +14,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.change import ChangeSet, Composite, PagePart, Verdict
 from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, SentinelMove
 from tidings.record import dataclass, replace
-from tidings.service.behaviour import NO_DEEDS, Deeds
+from tidings.service.behaviour import NO_EFFECTS, Effects
 from tidings.service.notify.activate import REPORTED
 from tidings.service.notify.news import draft
 from tidings.service.show.records import COMPOSITE, change_record
@@ -51,13 +51,13 @@ class Reporter:
         self._store = store
         self._instance = instance
 
-    async def deeds(self, held: WatchedSentinel, report: JointReport, *, at: Instant) -> Deeds:
+    async def effects(self, held: WatchedSentinel, report: JointReport, *, at: Instant) -> Effects:
         """Return the change, its event and the messages written with it; empty if its changes no
         longer exist.
         """
         found, subs = await self._store.read(_evidence, held.row.id, report.changes)
         if not found:
-            return NO_DEEDS
+            return NO_EFFECTS
         row = self._row(held, report, found, subs, at)
         event = Event(
             type=EventType.CHANGE_FOUND,
@@ -69,7 +69,7 @@ class Reporter:
         )
         ends = held.sentinel.end is not None and held.sentinel.end.base == "change" and report.verdict != "undecided"
         moves = (SentinelMove(sentinel_id=held.row.id, state="ended", at=at, reason=REPORTED, before="enabled"),)
-        return Deeds(
+        return Effects(
             events=(event,),
             changes=(row,),
             deliveries=tuple(_drafts(held, row, found[-1].url, at)),

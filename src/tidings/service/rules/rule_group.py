@@ -1,4 +1,4 @@
-"""A sentinel's group of rules: its data beside the engine's state, and its deeds."""
+"""A sentinel's group of rules: its data beside the engine's state, and its effects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tidings.events.shifts import earlier, postpone, take_back
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
 from tidings.record import dataclass, replace
-from tidings.service.behaviour import Deeds
+from tidings.service.behaviour import Effects
 
 if TYPE_CHECKING:
     from tidings.events.rule import Rule
@@ -52,7 +52,7 @@ class RuleGroup:
     upto: int
     now: Instant = 0
     memory: dict[str, dict[str, Any]] = field(default_factory=dict)
-    deeds: list[Deeds] = field(default_factory=list)
+    effects: list[Effects] = field(default_factory=list)
     is_touched: bool = False
     is_finished: bool = False
     pause: Pause | None = None
@@ -147,8 +147,8 @@ def is_same(wanted: Rule, rule: Rule) -> bool:
     return dict(wanted.data) == dict(rule.data)
 
 
-def fault(rule: str, text: str, at: Instant, sentinel_id: int) -> Deeds:
-    """Return the deeds that record a failed rule or behaviour.
+def fault(rule: str, text: str, at: Instant, sentinel_id: int) -> Effects:
+    """Return the effects that record a failed rule or behaviour.
 
     Args:
         rule: The name of the rule or behaviour.
@@ -156,16 +156,16 @@ def fault(rule: str, text: str, at: Instant, sentinel_id: int) -> Deeds:
         at: When (µs).
         sentinel_id: Its sentinel.
     """
-    return Deeds(
+    return Effects(
         events=(Event(type=EventType.PROBLEM_RULE, at=at, sentinel_id=sentinel_id, data={"rule": rule, "error": text}),)
     )
 
 
-def with_deeds(unit: Unit, deeds: Sequence[Deeds]) -> Unit:
-    """Return a unit with deeds in order; their deliveries refer to their events' positions
+def with_deeds(unit: Unit, effects: Sequence[Effects]) -> Unit:
+    """Return a unit with effects in order; their deliveries refer to their events' positions
     in it.
     """
-    for part in deeds:
+    for part in effects:
         shift = len(unit.events)
         unit = replace(
             unit,

@@ -54,9 +54,8 @@ from tidings.service.sources.signals import Signals
 from tidings.service.sources.websub import Subscriber
 from tidings.service.upkeep import wrong_clock
 from tidings.service.upkeep.collector import Collector
-from tidings.service.upkeep.heartbeat import Heartbeat
 from tidings.service.upkeep.memories import Memories
-from tidings.service.upkeep.upkeep import Outages, Stall, Upkeep
+from tidings.service.upkeep.upkeep import Heartbeat, Outages, Stall, Upkeep
 from tidings.service.upkeep.weekly import WeeklyReport
 from tidings.service.watch.committer import Committer
 from tidings.service.watch.needs import Needs

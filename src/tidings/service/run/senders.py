@@ -126,12 +126,10 @@ def open_senders(
 
 
 @contextlib.asynccontextmanager
-async def senders_alone(
-    settings: Settings, database: Database, *, stream: TextIO | None = None
-) -> AsyncIterator[dict[str, Sender]]:
+async def senders_alone(settings: Settings, database: Database) -> AsyncIterator[dict[str, Sender]]:
     """Yield the senders alone, for a process that notifies without polling."""
     signing = database.write(read_signing, settings, Vault(settings.data), SystemClock().now())
     async with contextlib.AsyncExitStack() as stack:
         client = Client(settings.fetch, clock=SystemClock())
         stack.push_async_callback(client.close)
-        yield open_senders(stack, settings, client, signing, database.read(instance.load), stream or sys.stdout)
+        yield open_senders(stack, settings, client, signing, database.read(instance.load), sys.stdout)

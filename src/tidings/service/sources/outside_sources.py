@@ -148,7 +148,7 @@ def _note(c: Connection, rows: list[SourceRow], usual: int, *, at: Instant, epoc
     for row in rows:
         every = max(source_of(row).every or usual, SECOND)
         was = at if row.due_at is None else row.due_at
-        outside.look(c, row.id, at=at, due_at=was + ((at - was) // every + 1) * every)
+        outside.note_check(c, row.id, at=at, due_at=was + ((at - was) // every + 1) * every)
     return outside.next_due(c)
 
 

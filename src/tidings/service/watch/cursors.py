@@ -96,12 +96,12 @@ def take(sub: Subscription, seq: int, *, anew: bool = False) -> CursorMove:
 
 
 def takes(
-    sub: Subscription, at: Instant, eager: frozenset[int] = frozenset(), *, looked_at: Instant | None = None
+    sub: Subscription, at: Instant, eager: frozenset[int] = frozenset(), *, polled_at: Instant | None = None
 ) -> bool:
     """Return whether `sub` takes a poll at `at`: always on change or when its sentinel requested
     it, else at its own tick.
 
-    `looked_at` is the time of the poll, if not now. A poll outside the sentinel's hours is taken
+    `polled_at` is the time of the poll, if not now. A poll outside the sentinel's hours is taken
     only as its baseline.
 
     Args:
@@ -110,15 +110,15 @@ def takes(
         eager: The sentinels that requested the poll.
         looked_at: When the page was polled (µs); None: now.
     """
-    if not may_begin(sub, at if looked_at is None else looked_at):
+    if not may_begin(sub, at if polled_at is None else polled_at):
         return False
     if sub.row.sentinel_id in eager or sub.is_listing:
         return True
-    if sub.row.taken and not is_open(sub, at if looked_at is None else looked_at):
+    if sub.row.taken and not is_open(sub, at if polled_at is None else polled_at):
         return False
     if sub.is_only_shown or sub.is_summoned:
         return not sub.row.taken
-    if is_doubtful(sub, at if looked_at is None else looked_at) or (looked_at is not None and is_unconfirmed(sub)):
+    if is_doubtful(sub, at if polled_at is None else polled_at) or (polled_at is not None and is_unconfirmed(sub)):
         return True
     if isinstance(sub.fetch, FetchAt | FetchOnDemand):
         return sub.interval is not None and ticks_of(sub).is_satisfied(next_tick(sub), at)
@@ -149,13 +149,13 @@ def takers_of_stored(
     eager: frozenset[int],
     owed: Container[int],
     *,
-    looked_at: Instant | None = None,
+    polled_at: Instant | None = None,
     doubtful: bool = False,
 ) -> tuple[tuple[Subscription, ...], tuple[Subscription, ...]]:
     """Return the subscriptions that take the newest stored version of a page, and those whose tick
     passes without it.
 
-    Those `owed` a comparison take it. `looked_at` is the time of the poll, if not now. `doubtful`:
+    Those `owed` a comparison take it. `polled_at` is the time of the poll, if not now. `doubtful`:
     only those in doubt.
 
     Args:
@@ -166,9 +166,9 @@ def takers_of_stored(
         looked_at: When the page was polled (µs); None: now.
         doubtful: Whether only subscriptions in doubt count.
     """
-    newest, looked = page.state.last_seq, at if looked_at is None else looked_at
+    newest, looked = page.state.last_seq, at if polled_at is None else polled_at
     subs = [sub for sub in page.subscriptions.values() if not doubtful or is_doubtful(sub, at)]
-    due = [sub for sub in subs if takes(sub, at, eager, looked_at=looked_at) or sub.row.id in owed]
+    due = [sub for sub in subs if takes(sub, at, eager, polled_at=polled_at) or sub.row.id in owed]
     behind = tuple(sub for sub in due if newest and _is_behind(sub, newest, looked))
     return behind, tuple(sub for sub in due if sub.interval is not None and sub not in behind)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import ExecutionInterval, Instant
     from tidings.model.observed.unit import Unit
 
-LOOKED = EventType.PAGE_LOOKED
+POLLED = EventType.PAGE_POLLED
 """The event of a good poll of a page that a sentinel waited for. Other polls have none."""
 GOOD = frozenset({"new", "unchanged", "changed"})
 
@@ -139,7 +139,7 @@ class Needs:
         if unit.poll.outcome not in GOOD or not wanting:
             return unit
         events = (
-            Event(type=LOOKED, at=at, sentinel_id=sentinel_id, page_id=page_id, data=data)
+            Event(type=POLLED, at=at, sentinel_id=sentinel_id, page_id=page_id, data=data)
             for sentinel_id in sorted(wanting)
         )
         return replace(unit, events=(*unit.events, *events))

@@ -68,7 +68,7 @@ _GOOD = (
     "SELECT finished_at FROM poll WHERE page_id = :page_id AND finished_at >= :first AND finished_at <= :last"
     " AND outcome IN ('new', 'unchanged', 'changed') ORDER BY finished_at"
 )
-_LOOKS = (
+_SUCCESSES = (
     "SELECT page_id, finished_at, text_changed FROM poll WHERE finished_at >= :since AND outcome IN ('new', 'unchanged', 'changed')"
     " ORDER BY finished_at"
 )
@@ -160,11 +160,11 @@ def good(c: Connection, page_id: int, first: Instant, last: Instant) -> list[Ins
     return [row[0] for row in rows]
 
 
-def looks(c: Connection, since: Instant) -> list[tuple[int, Instant, bool]]:
+def list_successes(c: Connection, since: Instant) -> list[tuple[int, Instant, bool]]:
     """Return page, instant and whether the text had changed of each successful poll since an
     instant, in order.
     """
-    return [(page_id, at, bool(changed)) for page_id, at, changed in c.rows(_LOOKS, since=since)]
+    return [(page_id, at, bool(changed)) for page_id, at, changed in c.rows(_SUCCESSES, since=since)]
 
 
 def of_page(c: Connection, page_id: int, since: Instant) -> list[tuple[Instant, bool]]:
@@ -195,10 +195,9 @@ def last_before(c: Connection, before: Instant) -> dict[int, Instant]:
     return dict(c.rows(_LAST_BEFORE, before=before))
 
 
-def sum_costs(c: Connection, since: Instant, *, budget: str = "") -> float:
-    """Return the total cost of the polls charged since an instant, to one class if it is named."""
-    text = "SELECT COALESCE(SUM(cost), 0) FROM poll WHERE charged_at >= :since AND (:budget = '' OR budget = :budget)"
-    return float(c.value(text, since=since, budget=budget))
+def sum_costs(c: Connection, since: Instant) -> float:
+    """Return the total cost of the polls charged since an instant."""
+    return float(c.value("SELECT COALESCE(SUM(cost), 0) FROM poll WHERE charged_at >= :since", since=since))
 
 
 def sum_share(c: Connection, since: Instant, *, owner_id: int) -> float:

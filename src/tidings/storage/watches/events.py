@@ -188,11 +188,9 @@ _PUT_TIMER = (
 )
 
 
-def due_timers(c: Connection, now: Instant) -> list[Timer]:
-    """Return the due timers, in the order in which they were due."""
-    return [
-        _to_timer(row) for row in c.rows(f"{_SELECT_TIMER} WHERE due_at <= :now ORDER BY due_at, kind, ref", now=now)
-    ]
+def list_timers(c: Connection) -> list[Timer]:
+    """Return all timers, in the order in which they are due."""
+    return [_to_timer(row) for row in c.rows(f"{_SELECT_TIMER} ORDER BY due_at, kind, ref")]
 
 
 def next_due(c: Connection) -> Instant | None:

@@ -220,12 +220,12 @@ def _pages(
     base, after, tail = query
     wanted = [*conditions, after]
     if table == "s":
-        wanted += [_match_names("s", names)] if names else []
+        wanted += [_match_names(names)] if names else []
     elif viewer is not None or names:
         inner = [
             f"u.page_id = {table}.page_id",
             *restrict_to_viewer(viewer),
-            *([_match_names("s", names)] if names else []),
+            *([_match_names(names)] if names else []),
         ]
         seen = "SELECT 1 FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"
         wanted.append(f"EXISTS ({select(seen, inner)})")
@@ -241,9 +241,9 @@ def _fetch(c: Connection, text: str, given: dict[str, Any]) -> list[tuple[Any, A
     return [(first, second) for first, second in c.rows(text, **given)]
 
 
-def _match_names(alias: str, names: Sequence[str]) -> str:
+def _match_names(names: Sequence[str]) -> str:
     marks = ", ".join(f":name{number}" for number in range(len(names)))
-    return f"{alias}.name IN ({marks})"
+    return f"s.name IN ({marks})"
 
 
 _COUNT_PAGES: Final = (

@@ -149,7 +149,7 @@ def forget_keys(c: Connection, *, before: Instant) -> None:
     c.execute("DELETE FROM event_key WHERE at < :before", before=before)
 
 
-def look(c: Connection, id: int, *, at: Instant, due_at: Instant) -> None:
+def note_check(c: Connection, id: int, *, at: Instant, due_at: Instant) -> None:
     """Store, before a source is polled, that it was polled at `at`, and when it is due next."""
     c.execute("UPDATE event_source SET checked_at = :at, due_at = :due_at WHERE id = :id", id=id, at=at, due_at=due_at)
 

@@ -9,7 +9,7 @@ from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Charged, ComparisonRow, Event, Grant, Missing
 from tidings.service.examine.detect import Compared
 from tidings.service.examine.findings import Findings
-from tidings.service.examine.poll_result import PollResult, Turn
+from tidings.service.examine.judge import PollResult, Turn
 from tidings.service.poll.unit import unit_of
 from tidings.service.watch.cursors import take, wait_for_second
 

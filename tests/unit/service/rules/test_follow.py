@@ -19,9 +19,9 @@ from tidings.events.rule import Coupling, Firing, Rule
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import DeliveryDraft, Event, SentinelMove, Unit
 from tidings.service.behaviour import (
-    NO_DEEDS,
+    NO_EFFECTS,
     Arrangement,
-    Deeds,
+    Effects,
     Moment,
     WantedRule,
     happening,
@@ -72,14 +72,14 @@ class Counting:
             )
         )
 
-    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+    async def act(self, moment: Moment, firing: Firing) -> Effects:
         """Count, or tell."""
         if firing.rule.name == "counting.found":
             moment.memory["count"] = moment.memory.get("count", 0) + 1
-            return NO_DEEDS
+            return NO_EFFECTS
         return self._tell(moment)
 
-    async def finish(self, moment: Moment) -> Deeds:
+    async def finish(self, moment: Moment) -> Effects:
         """Tell what is left."""
         return self._tell(moment)
 
@@ -88,11 +88,11 @@ class Counting:
         self.settled_with[sentinel_id] = memory
 
     @staticmethod
-    def _tell(moment: Moment) -> Deeds:
+    def _tell(moment: Moment) -> Effects:
         count = moment.memory.pop("count", 0)
         first, moment.memory["first"] = moment.memory["first"], moment.upto + 1
         if not count:
-            return NO_DEEDS
+            return NO_EFFECTS
         draft = DeliveryDraft(
             endpoint_id=1,
             sentinel_id=moment.held.row.id,
@@ -102,7 +102,7 @@ class Counting:
             first_seq=first,
             last_seq=moment.upto,
         )
-        return Deeds(deliveries=(draft,))
+        return Effects(deliveries=(draft,))
 
 
 class Home:
@@ -211,10 +211,10 @@ class Hearing(Counting):
         rule = Rule(name="counting.deploy", event=happening("deploy", moment.held.row.id), coupling=Coupling.DETACHED)
         return Arrangement((WantedRule(rule),))
 
-    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+    async def act(self, moment: Moment, firing: Firing) -> Effects:
         """Remember its params."""
         moment.memory.setdefault("heard", []).append(dict(firing.occurrence.params))
-        return NO_DEEDS
+        return NO_EFFECTS
 
 
 def test_rules_in_python_hear_events_of_other_origin(home: Home):
@@ -299,7 +299,7 @@ def test_a_fault_of_a_behaviour_costs_no_other_sentinel_anything(home: Home, mon
     bad, good = home.add("bad", START), home.add("good", START)
     act = home.behaviour.act
 
-    async def fails(moment: Moment, firing: Firing) -> Deeds:
+    async def fails(moment: Moment, firing: Firing) -> Effects:
         if moment.held.row.id == bad:
             message = "out of order"
             raise LookupError(message)
@@ -324,9 +324,9 @@ def test_deeds_that_the_store_refuses_are_left_out(home: Home, monkeypatch: pyte
     one = home.add("one", START)
     act = home.behaviour.act
 
-    async def to_nobody(moment: Moment, firing: Firing) -> Deeds:
-        deeds = await act(moment, firing)
-        return replace(deeds, deliveries=tuple(replace(d, first_seq=None) for d in deeds.deliveries))
+    async def to_nobody(moment: Moment, firing: Firing) -> Effects:
+        effects = await act(moment, firing)
+        return replace(effects, deliveries=tuple(replace(d, first_seq=None) for d in effects.deliveries))
 
     monkeypatch.setattr(home.behaviour, "act", to_nobody)
 

@@ -84,8 +84,8 @@ def test_outside_its_hours_a_look_is_taken_as_a_base_only():
         cursors.takes(sub_of(clauses, taken=(1,)), START + at * HOUR) for at in (8, 9, 16, 17)
     ]
     assert cursors.takes(sub_of(clauses), START + HOUR)
-    assert cursors.takes(sub_of(clauses, taken=(1,)), START, looked_at=START + 9 * HOUR)
-    assert not cursors.takes(sub_of(clauses, taken=(1,)), START + 9 * HOUR, looked_at=START)
+    assert cursors.takes(sub_of(clauses, taken=(1,)), START, polled_at=START + 9 * HOUR)
+    assert not cursors.takes(sub_of(clauses, taken=(1,)), START + 9 * HOUR, polled_at=START)
 
 
 def test_a_doubt_is_cleared_up_by_the_next_look():
@@ -107,9 +107,9 @@ def test_a_change_that_waits_moves_no_cursor():
     assert waits.missing is not None
     assert ((CHANGE,), START + MINUTE, 0) == (waits.missing.doubt, waits.missing.doubt_at, waits.missing.seq)
     waiting = replace(sub, row=replace(sub.row, missing=waits.missing))
-    assert cursors.takes(waiting, START + MINUTE, looked_at=START + MINUTE)
+    assert cursors.takes(waiting, START + MINUTE, polled_at=START + MINUTE)
     assert not cursors.takes(waiting, START + MINUTE)
-    assert not cursors.takes(sub, START + MINUTE, looked_at=START + MINUTE)
+    assert not cursors.takes(sub, START + MINUTE, polled_at=START + MINUTE)
     assert cursors.is_unconfirmed(waiting)
     assert not cursors.is_unconfirmed(sub)
     assert not cursors.is_unconfirmed(sub_of(missing=missing("words")))

@@ -3,7 +3,7 @@
 from tidings.model.interval import ExecutionInterval
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import PollRecord, Unit
-from tidings.service.watch.needs import LOOKED, Deadline, Needs
+from tidings.service.watch.needs import POLLED, Deadline, Needs
 
 
 def deadline(page, sentinel, start, end, **more):
@@ -37,8 +37,8 @@ def test_a_good_look_is_noted_for_those_who_wait_to_hear_of_it():
     def hear(unit):
         return [(event.type, event.sentinel_id, event.page_id) for event in needs.add_events(unit).events]
 
-    assert [(LOOKED, 1, 7), (LOOKED, 2, 7)] == hear(make_unit(7, 5))
-    assert [(LOOKED, 1, 7)] == hear(make_unit(7, 4))
+    assert [(POLLED, 1, 7), (POLLED, 2, 7)] == hear(make_unit(7, 5))
+    assert [(POLLED, 1, 7)] == hear(make_unit(7, 4))
     assert [] == hear(make_unit(7, 10)) == hear(make_unit(7, 5, "error")) == hear(make_unit(8, 5))
 
 

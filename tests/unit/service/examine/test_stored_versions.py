@@ -7,7 +7,7 @@ from __future__ import annotations
 from tests.strategies_language import monitor_of
 from tidings.model.interval import DAY
 from tidings.model.watch.interest import Condition, Interest
-from tidings.service.examine.extremes import AskedSeries, with_extremes
+from tidings.service.examine.stored_versions import AskedSeries, with_extremes
 
 
 def test_the_lowest_and_highest_that_are_known():
