@@ -4,7 +4,7 @@ R-03); also for libraries that open their own connections, mail and chat service
 The registries are embedded (`special_networks.toml`), because `ipaddress.is_global` lets multicast,
 NAT64 and others through (H-010). IPv6 is allowed only inside 2000::/3, the allocated global
 unicast. An IPv4 address embedded in an IPv6 address is checked too, so that allowing a translation
-prefix does not open the private networks behind it. If it may only look embedded (`::1`, or any
+prefix does not open the private networks behind it. If it only seems embedded (`::1`, or any
 address that ends like ISATAP's), an allowed network is trusted.
 
 Such libraries run in a guarded process, so their address check and TLS context can be pickled.

@@ -43,7 +43,7 @@ def limits() -> Mapping[str, Limit]:
 def check(kind: str, address: str) -> None:
     """Raise `AddressError` if a channel of this kind cannot have this address (H-106).
 
-    Whether the receiver exists, only a message can tell. Addresses of webhooks are checked like
+    Whether the receiver exists, only a message can show. Addresses of webhooks are checked like
     those of pages.
     """
     if kind == "email":
@@ -116,7 +116,7 @@ def mask_address(kind: str, address: str) -> str:
     """Return an address in the form for lists, events, logs and other people's messages.
 
     An address of Apprise or of a webhook is commonly itself the secret (Slack, Discord): the scheme
-    stays, of a webhook the host too, and four digits to tell two apart. For an address that is a
+    stays, of a webhook the host too, and four digits to distinguish two. For an address that is a
     secret its name is shown, as the language writes it.
     """
     if (name := secret_of(address)) is not None:

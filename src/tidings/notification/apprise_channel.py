@@ -53,7 +53,7 @@ def check_service(address: str) -> None:
     """Raise `AddressError` with the valid forms of the service for an invalid Apprise address.
 
     The text repeats nothing of the address but its scheme. Nothing is sent: whether the receiver
-    exists, only a message can tell.
+    exists, only a message can show.
     """
     limit_of(address)
     with warnings.catch_warnings():

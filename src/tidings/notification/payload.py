@@ -127,8 +127,8 @@ def _shorten_text(value: Any, characters: int) -> Any:
 
 
 def stream_body(records: Sequence[Record]) -> bytes:
-    """Return a line of JSON for each record, whole up to `MOST_LINE_BYTES`, else cut and with `more`
-    like those of a webhook.
+    """Return a line of JSON for each record, whole up to `MOST_LINE_BYTES`, else cut and with
+    `more` like those of a webhook.
     """
     return b"".join(_line_of_json(record) for record in records)
 

@@ -81,17 +81,17 @@ KNOWN: Final[Mapping[str, _KnownPages]] = {
     "life_kind": _KnownPages(np.int8, LifeKind.FOREVER, "a `LifeKind`"),
     "life_scale": _KnownPages(np.int64, 0, "window of the life, µs or changes; 0 where it has none"),
     "added": _KnownPages(np.int64, 0, "instant when the page was asked for, µs"),
-    "last_polled": _KnownPages(np.int64, UNPOLLED, "instant of the last successful look, µs"),
+    "last_polled": _KnownPages(np.int64, UNPOLLED, "instant of the last successful poll, µs"),
     "not_before": _KnownPages(
         np.int64, UNPOLLED, "instant before which the page is left alone (after a failure, say), µs"
     ),
-    "shortest": _KnownPages(np.int64, 0, "least time between two looks, µs"),
-    "longest": _KnownPages(np.int64, NEVER, "most time between two looks, µs"),
+    "shortest": _KnownPages(np.int64, 0, "least time between two polls, µs"),
+    "longest": _KnownPages(np.int64, NEVER, "most time between two polls, µs"),
     "hinted": _KnownPages(
-        np.int64, 0, "by how much hints make the page older than it is, µs; 0 after a look (`effective`)"
+        np.int64, 0, "by how much hints make the page older than it is, µs; 0 after a poll (`effective`)"
     ),
     "unheard": _KnownPages(
-        np.float64, 1.0, "part of the page's changes of which no source tells; above 0, 1 where none has proved itself"
+        np.float64, 1.0, "part of the page's changes that no source reports; above 0, 1 where none has proved itself"
     ),
 }
 """The columns that every population has. Further columns that a policy needs must be given for

@@ -144,16 +144,12 @@ def of_no_change(
     instance: DatabaseInstance,
     floor: Duration,
 ) -> Findings:
-    """Return the findings of an answer equal to the newest version. `compared` is its comparison,
-    None where no subscription takes it.
-
-    `memory` is the page's noise memory if it is to be written, `floor` the shortest time between
-    two polls of a page.
+    """Return the findings of an answer equal to the newest version.
 
     Args:
         result: The poll.
         answer: What the server answered.
-        compared: The comparison with the newest version.
+        compared: The comparison with the newest version; None where no subscription takes it.
         frames: The page with its frames; None for a page without frames.
         memory: The noise memory to write.
         instance: The identity of the database.
@@ -191,11 +187,7 @@ def of_version(
     instance: DatabaseInstance,
     floor: Duration,
 ) -> Findings:
-    """Return the findings of a new version, of the page's body or of one of its frames. `stored` is
-    what was known of the page before.
-
-    `memory` is the page's noise memory if it is to be written, `floor` the shortest time between
-    two polls of a page.
+    """Return the findings of a new version, of the page's body or of one of its frames.
 
     Args:
         result: The poll.

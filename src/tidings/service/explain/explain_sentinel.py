@@ -166,7 +166,7 @@ def _look(
 ) -> tuple[Instant | None, str, Duration | None]:
     """Return when a page is polled next for a sentinel, why, and the interval of such polls.
 
-    `turn` is when its policy would poll, if only it can tell.
+    `turn` is when its policy would poll, if it knows.
     """
     sentinel = asker.sentinel
     is_only_shown = bool(sentinel.then) and page.label in composite_parts_of(sentinel).shown

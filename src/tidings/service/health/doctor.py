@@ -43,7 +43,7 @@ from tidings.storage.secrets.vault import Vault
 from tidings.storage.write import invariants
 
 Restore = Callable[[str, Callable[[str], Blob | None]], bytes]
-"""`Archive.restore`: the verified body of a hash, given a function that looks up rows."""
+"""`Archive.restore`: the verified body of a hash, given a function that finds rows."""
 
 UNREADABLE = (TidingsError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, OSError)
 """What reading a damaged database raises: our own errors, or those of invalid rows."""
@@ -105,8 +105,7 @@ def examine(
 ) -> Iterator[Finding]:
     """Yield all findings, good and bad, from the machine up.
 
-    `database` and `refusal` are the result of `attempt`. With `restore` every body is restored and
-    verified by its hash, else only its presence is checked. `now` is wall time in µs.
+    `database` and `refusal` are the result of `attempt`.
 
     Args:
         settings: The settings in use.
@@ -114,7 +113,7 @@ def examine(
         now: Wall time (µs).
         installed: The versions of this process.
         refusal: Why the database cannot be opened.
-        restore: Restores a body; None: bodies are not verified.
+        restore: Restores a body, which is verified by its hash; None: only its presence is checked.
         usage: Returns the space of a disk, for tests.
     """
     yield machine.python(installed.python)

@@ -123,7 +123,7 @@ def missing_parts(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def list_unconfirmed(reading: HealthReading) -> Iterator[Trouble]:
-    """Note the changes that wait for a second check, which tells noise from news."""
+    """Note the changes that wait for a second check, which separates noise from changes."""
     for sub in reading.remarkable:
         if sub.missing is None or not sub.missing.is_unconfirmed or sub.missing.revision != sub.revision:
             continue

@@ -53,12 +53,10 @@ def free_at(clause: Notify, at: Instant, *, sent: Sequence[Instant], zone: tzinf
     """Return the first instant from `at` on at which a clause may send: outside its quiet hours,
     and below its cap.
 
-    `sent` are the instants of its latest messages, the oldest first.
-
     Args:
         clause: The Notify clause.
         at: The instant (µs).
-        sent: The instants of its latest messages (µs).
+        sent: The instants of its latest messages, the oldest first (µs).
         zone: The sentinel's time zone.
     """
     while True:

@@ -71,7 +71,8 @@ class Receivers:
     def judge(
         self, delivery: DeliveryRow, move: EndpointMove, *, is_dead: bool, place: int, at: Instant
     ) -> tuple[EndpointMove, tuple[Event, ...], tuple[DeliveryDraft, ...]]:
-        """Return the move with what its owner was told, the event of a notice and its messages.
+        """Return the move with what its owner was notified of, the event of a notice and its
+        messages.
 
         Args:
             delivery: The delivery.

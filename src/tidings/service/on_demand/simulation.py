@@ -2,8 +2,8 @@
 
 A page's changes come from its polls: each poll with a new text stands for a change midway between
 it and the poll before. Unseen changes are missing, so a budget above the real one is
-underestimated. Polls take no time and never fail here; requested polls and those that tell noise
-from news count their cost and are not repeated.
+underestimated. Polls take no time and never fail here; requested polls and those that separate
+noise from changes count their cost and are not repeated.
 """
 
 from __future__ import annotations

@@ -99,8 +99,7 @@ class Chooser:
         only: Collection[int] | None = None,
         empty_at: Instant = 0,
     ) -> list[Grant]:
-        """Return the grants of the best due pages, which are reserved. `only` excludes all others;
-        the budget was last empty at `empty_at`.
+        """Return the grants of the best due pages, which are reserved.
 
         Args:
             now: The present (µs).

@@ -86,8 +86,7 @@ def teach(
     is_visible: bool,
     at: Instant,
 ) -> tuple[CursorMove, ...]:
-    """Return cursors updated with what a poll teaches of the worth of changes; `is_visible`: the
-    page's masked text changed.
+    """Return cursors updated with what a poll teaches of the worth of changes.
 
     Args:
         cursors: The cursors that the poll moves.

@@ -116,7 +116,7 @@ class Due(NamedTuple):
 class Dues:
     """`floor` is the shortest time between two polls, `heed` the longest freshness claim that is
     respected, `spreads` whether due times that coincide are spread. Without `second_looks` no page
-    is polled again to tell noise from news.
+    is polled again to separate noise from changes.
     """
 
     def __init__(
@@ -138,8 +138,8 @@ class Dues:
         self._eased: dict[int, Duration] = {}
         """by how much a page's poll is delayed by its server's freshness claim"""
         self._second: dict[int, Instant] = {}
-        """pages with a second poll, to tell noise from news, a minute after the poll that asked for
-        it
+        """pages with a second poll, to separate noise from changes, a minute after the poll that
+        asked for it
         """
         self._moved: set[int] = set()
         """pages whose tick is outside its hours and waits for their beginning"""
@@ -240,7 +240,7 @@ class Dues:
         return PollReason(Why.EASED, say_duration(-(-eased // SECOND) * SECOND))
 
     def second_now(self, now: Instant) -> list[int]:
-        """Return the pages whose second poll, to tell noise from news, may be made now."""
+        """Return the pages whose second poll, to separate noise from changes, may be made now."""
         return [page_id for page_id, at in self._second.items() if at <= now]
 
     def _note(self, page_id: int, tick: Tick) -> None:

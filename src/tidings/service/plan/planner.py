@@ -60,11 +60,11 @@ class Planner:
     read. The policy's knowledge and price are exposed: `proposals`, `pricing`.
 
     `heed` is the longest freshness claim that is respected, `spreads` whether due times that
-    coincide are spread. Without `second_looks` no page is polled again to tell noise from news. A
-    rendered page costs `render_cost`, and at most `render_places` of them are in flight. `classes`
-    are the budget classes, the most generous first, with what each can save up. `budget` is the
-    cost of all polls per µs, `soonest` the shortest time between two polls on change where no
-    sentinel sets a shorter one. Without `hearing` there are no hints, and no date is trusted.
+    coincide are spread. Without `second_looks` no page is polled again to separate noise from
+    changes. A rendered page costs `render_cost`, and at most `render_places` of them are in flight.
+    `classes` are the budget classes, the most generous first, with what each can save up. `budget`
+    is the cost of all polls per µs, `soonest` the shortest time between two polls on change where
+    no sentinel sets a shorter one. Without `hearing` there are no hints, and no date is trusted.
     """
 
     def __init__(

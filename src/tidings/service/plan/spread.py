@@ -76,8 +76,6 @@ class Apart:
         """Return when a page is due, by its ticks or on change, moved if too many of the `pages`
         are due in that second.
 
-        `is_eased`: it is delayed already.
-
         Args:
             page: The page.
             tick: What its fixed intervals ask for.

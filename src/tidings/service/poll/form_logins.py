@@ -170,7 +170,7 @@ class _Visit:
         return replace(seen, requests=self._requests, wire_bytes=self._bytes)
 
     async def _is_in(self, seen: Outcome) -> bool:
-        """Return whether a page looks as it does to a logged-in user.
+        """Return whether a page is as it is for a logged-in user.
 
         A failure of another kind says nothing.
         """

@@ -116,8 +116,7 @@ class Grants:
         """
 
     async def poll(self, charged: Charged, page: WatchedPage, asked: PageRequest, owed: dict[int, int]) -> None:
-        """Poll a page and settle the results, including for requesters; `owed` are pending
-        comparisons, with their attempt.
+        """Poll a page and settle the results, including for requesters.
 
         Args:
             charged: The paid grant.

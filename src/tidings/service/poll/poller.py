@@ -118,8 +118,7 @@ class Poller:
 
         It is conditional unless its validators are due for an audit, or a secret or a comparison is
         newer than the last one. Call it when the request may leave, so that secrets stay in memory
-        no longer than needed. `ignoring_robots`: a page that embeds it as a frame ignores
-        robots.txt.
+        no longer than needed.
 
         Args:
             page: The page.

@@ -98,8 +98,7 @@ class Polling:
                 yield page, owed
 
     async def poll(self, now: Instant, spawn: Spawn, *, under_way: int, only: Collection[int] | None) -> None:
-        """Choose the pages to poll now, pay and start; `under_way` is the number of running tasks,
-        `only` excludes all other pages.
+        """Choose the pages to poll now, pay and start.
 
         Args:
             now: The present (µs).

@@ -86,12 +86,8 @@ async def check(
     """Poll the pages `named` (page → sentinels that ask), else all that is due now; detect,
     deliver, then return.
 
-    Waits for hosts that are paused or fail only with `waits`. `say` is called with what the check
-    waits for, after two seconds without a page; `count` with how many pages are done, and of how
-    many. A clock that was set back aborts the check (`Checked.is_set_back`): a poller that starts
-    then continues with `late`. Raises `StoreStalledError` where the results cannot be stored.
-    `limit` bounds the wait for hosts. `first`: the poll right after `add --url`, before robots.txt;
-    `alone`: leave the pages' frames to the next poll.
+    A clock that was set back aborts the check (`Checked.is_set_back`): a poller that starts then
+    continues with `late`. Raises `StoreStalledError` where the results cannot be stored.
 
     Args:
         monitor: The running service.
@@ -101,7 +97,7 @@ async def check(
         first: Whether it is the poll right after `add --url`, before robots.txt.
         alone: Whether the pages' frames are left to the next poll.
         waits: Whether hosts that are paused or fail are waited for.
-        say: Called with what the check waits for.
+        say: Called with what the check waits for, after two seconds without a page.
         count: Called with how many pages are done, and of how many.
     """
     clock = monitor.clock
@@ -239,8 +235,7 @@ async def ask(
     waits: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> Checked:
-    """Ask the polling process to poll these pages and wait for the records (contracts §2); `waits`
-    and `say` as for `check`.
+    """Ask the polling process to poll these pages and wait for the records (contracts §2).
 
     Raises `ServiceError` if it does not answer in time, or refuses.
 

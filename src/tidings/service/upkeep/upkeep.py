@@ -65,7 +65,7 @@ def stall_of(error: BaseException) -> StoreStalledError | None:
 
 
 class Stall:
-    """Whether the service is stalled, since when and why. `say` tells other processes."""
+    """Whether the service is stalled, since when and why. `say` informs other processes."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say

@@ -96,8 +96,7 @@ def mend(connection: Connection, *, now: Instant, epoch: int, zone: str, policy:
     """Repair what a clock that was ahead has stored; return the error, None if it was right or
     almost.
 
-    All is written or nothing. `zone` is the default time zone of sentinels, `policy` the name under
-    which rates are learned. Raises `StaleEpochError`.
+    All is written or nothing. Raises `StaleEpochError`.
 
     Args:
         now: The correct time (µs).

@@ -101,8 +101,7 @@ def takes(
     """Return whether `sub` takes a poll at `at`: always on change or when its sentinel requested
     it, else at its own tick.
 
-    `polled_at` is the time of the poll, if not now. A poll outside the sentinel's hours is taken
-    only as its baseline.
+    A poll outside the sentinel's hours is taken only as its baseline.
 
     Args:
         sub: The subscription.
@@ -130,8 +129,7 @@ def takes(
 def takers_of(
     page: WatchedPage, at: Instant, eager: frozenset[int], *, doubtful: bool = False
 ) -> tuple[Subscription, ...]:
-    """Return the subscriptions that take a new version of a page; `doubtful`: only those in
-    doubt.
+    """Return the subscriptions that take a new version of a page.
 
     Args:
         page: The page.
@@ -155,8 +153,7 @@ def takers_of_stored(
     """Return the subscriptions that take the newest stored version of a page, and those whose tick
     passes without it.
 
-    Those `owed` a comparison take it. `polled_at` is the time of the poll, if not now. `doubtful`:
-    only those in doubt.
+    Those that are owed a comparison take it.
 
     Args:
         page: The page.

@@ -1,5 +1,5 @@
-"""Noise: the stored noise memory of a page, the second polls that tell noise from news, and the
-masks that users have switched off.
+"""Noise: the stored noise memory of a page, the second polls that separate noise from changes, and
+the masks that users have switched off.
 
 One row of `estimate` per page holds what was learned, written in the unit of the poll; another
 holds the names of the masks that a user has switched off, written only by users.
@@ -73,8 +73,7 @@ def switch(
 
 
 def of_look(known: Known, page: WatchedPage, times: Mapping[int, Instant], at: Instant, seq: int, *, why: Why) -> Noise:
-    """Return the noise input of a job for a page that was just polled, for the reason `why`, and
-    shows version `seq`.
+    """Return the noise input of a job for a page that was just polled.
 
     Args:
         known: What is known of the page's noise.
@@ -113,8 +112,7 @@ def of_stored(known: Known, times: Mapping[int, Instant], seq: int) -> Noise:
 
 
 def of_archive(known: Known, times: Mapping[int, Instant], before: int, seq: int) -> Noise:
-    """Return the noise input of a job for version `seq`, as if it had just come after version
-    `before`.
+    """Return the noise input of a job for a version, as if it had just come after another.
 
     What was learned of the page is used unchanged; if nothing was, it is learned version by
     version.
@@ -144,8 +142,8 @@ def _says_noise(why: Why, state: PageState, at: Instant) -> bool:
 
 
 def is_second(why: Why, eager: Collection[int]) -> bool:
-    """Return whether a poll was made only to tell noise from news; `eager` are the sentinels that
-    requested it.
+    """Return whether a poll was made only to separate noise from changes; `eager` are the sentinels
+    that requested it.
     """
     return why is Why.SECOND and not eager
 

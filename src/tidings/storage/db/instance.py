@@ -34,12 +34,12 @@ def raise_epoch(c: Connection, by: int) -> None:
 
 
 def place(c: Connection) -> str:
-    """Return the mark that tells the directory of this database from its copies, "" before it was
-    first stored.
+    """Return the mark that distinguishes the directory of this database from its copies, "" before
+    it was first stored.
     """
     return str(c.value("SELECT place FROM instance"))
 
 
 def set_place(c: Connection, place: str) -> None:
-    """Store the mark that tells the directory of this database from its copies."""
+    """Store the mark that distinguishes the directory of this database from its copies."""
     c.execute("UPDATE instance SET place = :place", place=place)

@@ -223,5 +223,5 @@ def _range(draft: DeliveryDraft, seqs: Sequence[int]) -> tuple[int, int]:
         told = [seqs[place] for place in draft.events]
         return min(told), max(told)
     if draft.first_seq is None or draft.last_seq is None:
-        raise UnitError("a delivery tells of no event; nothing was written")
+        raise UnitError("a delivery names no event; nothing was written")
     return draft.first_seq, draft.last_seq

@@ -84,8 +84,8 @@ class Copies:
             self._file = None
 
     def _place(self) -> str:
-        """Return what tells this directory from its copies: the creation time of its file `place`,
-        which copying does not preserve.
+        """Return what distinguishes this directory from its copies: the creation time of its file
+        `place`, which copying does not preserve.
         """
         path = self._data / "place"
         with contextlib.suppress(OSError):

@@ -174,7 +174,7 @@ def _deliveries(c: Connection) -> Iterator[str]:
     last = events.last_seq(c)
     for id_, first_seq, last_seq in c.rows("SELECT id, first_seq, last_seq FROM delivery ORDER BY id"):
         if not 1 <= first_seq <= last_seq <= last:
-            yield f"I-3: delivery {id_} tells of the events {first_seq} to {last_seq}, but there are {last}"
+            yield f"I-3: delivery {id_} names the events {first_seq} to {last_seq}, but there are {last}"
     immediate = (
         "SELECT e.seq, e.sentinel_id FROM event e WHERE e.type = 'change.found'"
         " AND EXISTS (SELECT 1 FROM delivery d WHERE d.sentinel_id = e.sentinel_id AND d.first_seq = d.last_seq AND d.last_seq < e.seq)"
@@ -183,7 +183,7 @@ def _deliveries(c: Connection) -> Iterator[str]:
         " AND NOT EXISTS (SELECT 1 FROM rule_state r WHERE r.sentinel_id = e.sentinel_id) ORDER BY e.seq"
     )
     for seq, sentinel_id in c.rows(immediate):
-        yield f"I-3: event {seq} of sentinel {sentinel_id}, which is told at once, has no delivery"
+        yield f"I-3: event {seq} of sentinel {sentinel_id}, which is notified at once, has no delivery"
 
 
 def _polls(c: Connection) -> Iterator[str]:

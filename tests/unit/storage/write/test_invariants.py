@@ -34,7 +34,7 @@ FAULTS = {
     "a change without its event": ("UPDATE change SET event_seq = 1", "change change has no event"),
     "a change of no version": ("UPDATE change SET to_seq = 9", "names version 1.9"),
     "a change backwards": ("UPDATE change SET from_seq = 2", "goes from version 2 to 2"),
-    "news of the future": ("UPDATE delivery SET last_seq = 9", "tells of the events 2 to 9"),
+    "news of the future": ("UPDATE delivery SET last_seq = 9", "names the events 2 to 9"),
     "a poll that was not charged": ("UPDATE poll SET charged_at = finished_at + 1", "was not charged before"),
     "a failed poll that made a version": ("UPDATE poll SET outcome = 'error' WHERE id = 2", "polls that stored one"),
     "a cursor to nowhere": ("UPDATE subscription SET taken = '[7]'", "points to version 7"),
@@ -94,12 +94,12 @@ def test_a_planted_fault_is_found(world: World, name: str):
 
 
 def test_news_that_were_not_told_are_found(world: World):
-    """A sentinel that is told at once must have a delivery for each piece of news (I-3)."""
+    """A sentinel that is notified at once must have a delivery for each piece of news (I-3)."""
     world.report_change()
     later = world.news(world.change(id="later"), world.endpoint())
     world.commit(world.unit(changes=later["changes"], events=later["events"]))
 
-    assert ["I-3: event 3 of sentinel 1, which is told at once, has no delivery"] == world.faults()
+    assert ["I-3: event 3 of sentinel 1, which is notified at once, has no delivery"] == world.faults()
 
 
 def test_bodies_are_hashed_only_when_they_can_be_restored(world: World):
