@@ -133,7 +133,7 @@ async def look(world: World, *, framed: bool, modules: bool) -> dict[str, Walk]:
     world.add(
         f"Create Sentinel s Using {{/a}} Monitor any change Fetch every 1 hour{deep} Notify by webhook {world.receiver()} immediate"
     )
-    polled = Walk(("service/poll/grants", "look"), ("storage/write/store", "commit"), modules=modules)
+    polled = Walk(("service/poll/grants", "poll"), ("storage/write/store", "commit"), modules=modules)
     sent = Walk(("service/notify/deliver", "attempt"), ("storage/write/store", "commit"), modules=modules)
 
     def hear(frame: FrameType, event: str, _: Any) -> None:

@@ -329,7 +329,7 @@ def test_looks_come_soon_after_expected_updates(make_world, policy, pace):
     made = world.read(count_on_time, get_watched(world, "prompt"), now=world.clock.now())
 
     assert "an update was predicted, to be checked within 5 min" in reasons
-    assert made["expected"]["captured"] == sum(reason.startswith("an update was expected") for reason in reasons)
+    assert made["expected"]["captured"] == sum(reason.startswith("an update was predicted") for reason in reasons)
     assert 0 == made["expected"]["missed"]
 
 

@@ -107,7 +107,7 @@ def takes(
         sub: The subscription.
         at: The present (µs).
         eager: The sentinels that requested the poll.
-        looked_at: When the page was polled (µs); None: now.
+        polled_at: When the page was polled (µs); None: now.
     """
     if not may_begin(sub, at if polled_at is None else polled_at):
         return False
@@ -160,7 +160,7 @@ def takers_of_stored(
         at: The present (µs).
         eager: The sentinels that requested a poll.
         owed: The subscriptions with a pending comparison.
-        looked_at: When the page was polled (µs); None: now.
+        polled_at: When the page was polled (µs); None: now.
         doubtful: Whether only subscriptions in doubt count.
     """
     newest, looked = page.state.last_seq, at if polled_at is None else polled_at
