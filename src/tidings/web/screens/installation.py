@@ -95,7 +95,7 @@ def _examine(desk: Desk) -> list[Finding]:
 
 async def show_settings(request: Request, desk: Desk) -> Response:
     """Return all settings by section."""
-    rows = [(row, _value(row, desk.settings.value(row.name))) for row in table()]
+    rows = [(row, _spell(row, desk.settings.value(row.name)), _spell(row, row.default)) for row in table()]
     sections = [(name, list(of_one)) for name, of_one in groupby(rows, lambda one: one[0].name.partition(".")[0])]
     return await desk.page(
         request,
@@ -107,11 +107,14 @@ async def show_settings(request: Request, desk: Desk) -> Response:
     )
 
 
-def _value(row: SettingRow, value: Any) -> str:
+def _spell(row: SettingRow, value: Any) -> str:
     if row.secret:
         return say("set, not shown") if value else say("not set")
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value)) or say("none")
-    if isinstance(value, bool):
-        return say("on") if value else say("off")
+    match value:
+        case tuple():
+            return ", ".join(map(str, value)) or say("none")
+        case bool():
+            return say("on") if value else say("off")
+        case int() | float():
+            return f"{value:,}".removesuffix(".0")
     return str(value) if value != "" else say("not set")
