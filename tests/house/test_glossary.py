@@ -40,7 +40,7 @@ MOST = {
     ("src/model", "look"): 2,
     ("src/model", "tell"): 2,
     ("src/service", "look"): 2,
-    ("src/service", "tell"): 4,
+    ("src/service", "tell"): 2,
     ("src/storage", "tell"): 3,
     ("src/web", "tell"): 1,
 }

@@ -169,8 +169,8 @@ class Learned:
         """
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
-        told = observation.modified_at
-        modified = np.full(len(rows), UNPOLLED) if told is None else told[here]
+        dated = observation.modified_at
+        modified = np.full(len(rows), UNPOLLED) if dated is None else dated[here]
         broken = observation.interrupted
         interrupted = np.zeros(len(rows), dtype=np.bool_) if broken is None else broken[here]
         counted = None if observation.changes is None else observation.changes[here]
@@ -202,9 +202,9 @@ class Learned:
         inner, known = state.inner, state.known
         if isinstance(self.policy, Remembers):
             inner = self.policy.recall(inner, memories)
-        told = {page: memory[RATE] for page, memory in memories.items() if isinstance(memory.get(RATE), Mapping)}
-        rows, here = state.population.present(list(told))
-        known = self.learner.recall(known, rows, list(compress(told.values(), here)))
+        rated = {page: memory[RATE] for page, memory in memories.items() if isinstance(memory.get(RATE), Mapping)}
+        rows, here = state.population.present(list(rated))
+        known = self.learner.recall(known, rows, list(compress(rated.values(), here)))
         return replace(state, inner=self._rate(inner, known, rows), known=known)
 
     def market(self, state: LearnedState, budget: float, *, open_share: Floats | float = 1.0) -> Market:

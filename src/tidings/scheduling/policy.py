@@ -331,11 +331,11 @@ def recall(
     """
     kept = {page: memory for page, memory in memories.items() if is_readable(memory)}
     rows, here = state.population.present(np.fromiter(kept, dtype=np.int64, count=len(kept)))
-    told = [memory for memory, is_here in zip(kept.values(), here.tolist(), strict=True) if is_here]
+    known = [memory for memory, is_here in zip(kept.values(), here.tolist(), strict=True) if is_here]
     columns = {}
     for name in names:
         column = getattr(state, name).copy()
-        column[rows] = [memory[name] for memory in told]
+        column[rows] = [memory[name] for memory in known]
         columns[name] = column
     return freeze(replace(state, **columns))
 

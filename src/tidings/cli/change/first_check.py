@@ -255,7 +255,7 @@ async def _rehearse(
             now=clock.now(),
             patience=patience,
             address_of=lambda stored: database.read(address_of, vault, stored),
-            told=sentinel,
+            worded=sentinel,
         )
 
 

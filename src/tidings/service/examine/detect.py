@@ -312,7 +312,7 @@ def _list_wanted(look: PolledVersion, *, heals: bool) -> Iterator[Wanted]:
                 targets=known.targets if heals else None,
                 mends=is_doubtful(sub, look.at),
                 doubted=sub.missing.doubt if sub.missing is not None else (),
-                shows=any(told.wording and told.wording.uses("current_snapshot") for told in sentinel.notify),
+                shows=any(clause.wording and clause.wording.uses("current_snapshot") for clause in sentinel.notify),
             )
 
 

@@ -184,7 +184,7 @@ def unit_for(move: SentinelMove, held: WatchedSentinel, *, epoch: int) -> Unit:
     unit = Unit(at=move.at, epoch=epoch, sentinels=(move,))
     if move.reason not in {MISSED, NEVER_STARTED}:
         return unit
-    told = Event(type=EventType.LIFE_TOLD, at=move.at, sentinel_id=move.sentinel_id, data={"reason": move.reason})
+    event = Event(type=EventType.LIFE_TOLD, at=move.at, sentinel_id=move.sentinel_id, data={"reason": move.reason})
     record = life_record(move, sentinel=held.row.name, url=held.sentinel.pages[0].url)
     drafts = tuple(news.draft(target, held, [record], move.at, events=(0,)) for target in held.everybody())
-    return replace(unit, events=(told,), deliveries=drafts)
+    return replace(unit, events=(event,), deliveries=drafts)

@@ -141,14 +141,14 @@ class Deliverer:
             failing_since=delivery.failing_since,
             disable_after=self._disable_after,
         )
-        told: tuple[Event, ...] = (_dead_letter(delivery, result, now),) if is_dead else ()
-        move, notices, drafts = self._receivers.judge(delivery, move, is_dead=is_dead, place=len(told), at=now)
-        told += notices
+        events: tuple[Event, ...] = (_dead_letter(delivery, result, now),) if is_dead else ()
+        move, notices, drafts = self._receivers.judge(delivery, move, is_dead=is_dead, place=len(events), at=now)
+        events += notices
         if result.status != "waiting":
-            told += self._note_done(delivery, now)
+            events += self._note_done(delivery, now)
         if result.status == "delivered":
-            told += tuple(_stream(delivery, now))
-        return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,), events=told, deliveries=drafts)
+            events += tuple(_stream(delivery, now))
+        return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,), events=events, deliveries=drafts)
 
     def _result(self, tried: Attempt) -> DeliveryResult:
         delivery, answer, now = tried.delivery, tried.answer, tried.at

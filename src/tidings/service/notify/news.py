@@ -83,7 +83,7 @@ def notices_of(held: WatchedSentinel) -> tuple[str, ...]:
 
 
 def drafts(
-    page: WatchedPage, found: Sequence[ChangeRow], told: Sequence[Event], *, at: Instant
+    page: WatchedPage, found: Sequence[ChangeRow], logged: Sequence[Event], *, at: Instant
 ) -> tuple[DeliveryDraft, ...]:
     """Return the deliveries of the clauses that report each change by itself: one per endpoint and
     change; other clauses wait for rules (`rates`).
@@ -91,25 +91,25 @@ def drafts(
     Args:
         page: The page.
         found: The changes that were found.
-        told: The events of the unit, including one for each change.
+        logged: The events of the unit, including one for each change.
         at: When the messages are made (µs).
     """
-    places = {event.change_id: place for place, event in enumerate(told) if event.change_id is not None}
+    places = {event.change_id: place for place, event in enumerate(logged) if event.change_id is not None}
     made: list[DeliveryDraft] = []
     for row in found:
         owner = page.subscriptions[row.subscription_id].owner
         if not row.quiet and (targets := owner.at_once()):
             record = change_record(row, sentinel=owner.row.name, url=page.identity.given)
             made += (draft(to, owner, [record], at, events=(places[row.id],)) for to in targets)
-    return (*made, *_notices(page, told, at))
+    return (*made, *_notices(page, logged, at))
 
 
-def _notices(page: WatchedPage, told: Sequence[Event], at: Instant) -> Iterator[DeliveryDraft]:
+def _notices(page: WatchedPage, logged: Sequence[Event], at: Instant) -> Iterator[DeliveryDraft]:
     """Yield the notices beside changes: to each sentinel on the page, or to the one whose
     comparison it was.
     """
     owners = {sub.row.sentinel_id: sub.owner for sub in page.subscriptions.values()}
-    for place, event in enumerate(told):
+    for place, event in enumerate(logged):
         if event.type not in NOTICES:
             continue
         for owner in owners.values():
@@ -197,7 +197,7 @@ def gather(
         pauses: When it was disabled: begin and end (µs).
     """
     name = held.row.name
-    told = [
+    logged = [
         (row.event_seq or 0, change_record(row.row, sentinel=name, url=row.url))
         for row in changes.for_events(connection, after + 1, upto, held.row.id)
     ]
@@ -205,14 +205,14 @@ def gather(
         sub.page_id: pages.identity(connection, sub.page_id).given
         for sub in subscriptions.listing(connection, sentinel_id=held.row.id)
     }
-    told += [
+    logged += [
         (event.seq, notice_record(event, sentinel=name, url=urls[event.page_id]))
         for event in events.listing(connection, after=after, upto=upto, types=notices_of(held))
         if event.page_id in urls
         and is_notice(event, held)
         and (event.sentinel_id is not None or not any(begun <= event.at < ended for begun, ended in pauses))
     ]
-    return sorted(told, key=lambda pair: pair[0])
+    return sorted(logged, key=lambda pair: pair[0])
 
 
 class Bulletins:

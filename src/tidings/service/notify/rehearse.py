@@ -63,7 +63,7 @@ async def rehearse(
     now: Instant,
     patience: Duration,
     address_of: Callable[[str], str] = str,
-    told: Sentinel | None = None,
+    worded: Sentinel | None = None,
 ) -> list[Rehearsed]:
     """Send a test message to each channel, concurrently, and return the results within `patience`
     (µs).
@@ -76,10 +76,10 @@ async def rehearse(
         patience: How long to wait for answers (µs).
         address_of: Returns the real address for a stored one, which may refer to a secret. Raises
             `SecretError` where that cannot be decrypted.
-        told: The sentinel whose wording is used; None for the usual message.
+        worded: The sentinel whose wording is used; None for the usual message.
     """
-    wordings = {} if told is None else wordings_of(told)
-    tags = () if told is None else told.tags
+    wordings = {} if worded is None else wordings_of(worded)
+    tags = () if worded is None else worded.tags
 
     async def test(channel: Channel) -> Answer:
         try:

@@ -245,11 +245,11 @@ def simulate(
         progress: Called from time to time with the part that is done (0 to 1).
     """
     run = _ReplayRun(history, settings, urgency)
-    now, told = history.begin, history.begin
+    now, reported_at = history.begin, history.begin
     while now < history.end:
         now = run.step(now)
-        if progress is not None and now - told > (history.end - history.begin) / 100:
-            told = now
+        if progress is not None and now - reported_at > (history.end - history.begin) / 100:
+            reported_at = now
             progress(min(1.0, (now - history.begin) / (history.end - history.begin)))
     return history._outcome(run.checks)  # noqa: SLF001 - of this module
 
@@ -417,9 +417,9 @@ class _ReplayRun:
                 tick is None or ticks_of(sub).is_satisfied(next_tick(sub), at) or tick <= at
             ):
                 tick = ticks_of(sub).next_tick(max(at, next_tick(sub)))
-            told = self._history.learned.get(sub.row.id, ())
-            place = bisect_right(told, at, key=itemgetter(0))
-            learned = told[place - 1][1] if place else sub.row.learned
+            taught = self._history.learned.get(sub.row.id, ())
+            place = bisect_right(taught, at, key=itemgetter(0))
+            learned = taught[place - 1][1] if place else sub.row.learned
             sub.row = replace(sub.row, taken=(1,), next_tick=tick, learned=learned)
 
     def _enter(self, page_id: int) -> None:

@@ -97,7 +97,7 @@ class Tried:
             "media_type": self.media_type,
             "frames": list(self.frames),
             "warnings": list(self.warnings),
-            "hindsight": [told.record() for told in self.on_stored],
+            "hindsight": [one.record() for one in self.on_stored],
             "masks": [] if self.masks is None else self.masks.records(self.sentinel),
         }
 
@@ -143,9 +143,9 @@ async def trial(
             for page in sentinel.pages:
                 identity = address.identify(page.url, sentinel.asking)
                 tried = await visitor.visit(sentinel, identity)
-                told = await try_on_stored(database, archive, runner, sentinel, page, identity)
+                trials = await try_on_stored(database, archive, runner, sentinel, page, identity)
                 masks = database.read(noise.masks_of_page, identity.key)
-                found.append(replace(tried, on_stored=tuple(told), masks=masks))
+                found.append(replace(tried, on_stored=tuple(trials), masks=masks))
     return found, parsed.warnings
 
 

@@ -151,12 +151,12 @@ def relearn(sub: Subscription, found: Mapping[Instant, Sequence[ChangeRow]]) -> 
     now = LearnedWorth.of(sub.row.learned)
     if any(len(block.key) == 1 for block in now.survival.blocks):
         return [(0, sub.row.learned)]
-    known, told = LearnedWorth(), [(0, "")]
+    known, history = LearnedWorth(), [(0, "")]
     for at, own in sorted(found.items()):
         if (after := _after(known, sub, own, (), is_visible=True, at=at)) is not None:
             known = after
-            told.append((at, known.text))
-    return told
+            history.append((at, known.text))
+    return history
 
 
 def _number(mark: str) -> int:

@@ -71,7 +71,7 @@ class Pricing:
         self._policy = proposals.policy
         inner = self._policy.policy if isinstance(self._policy, Learned) else self._policy
         self._filled = 0.0 if isinstance(inner, HeedsHours) else FILLED
-        self._told: tuple[float, float, bool] = (0.0, 1.0, False)
+        self._published: tuple[float, float, bool] = (0.0, 1.0, False)
         """price, stretch and whether WIC bids, as of the last due times of all pages"""
         self._epoch_until: Instant = 0
         self._shape: Floats | None = None
@@ -109,10 +109,14 @@ class Pricing:
         else:
             self.trim, self._shape = Trim(), None
         self._proposals.price = max(_round_price(self.market.price * self.trim.factor), self.market.floor)
-        told = (self._proposals.price, self.stretch, self.rival is not None)
-        if not (_differ(told[0], self._told[0]) or _differ(told[1], self._told[1]) or told[2] != self._told[2]):
+        published = (self._proposals.price, self.stretch, self.rival is not None)
+        if not (
+            _differ(published[0], self._published[0])
+            or _differ(published[1], self._published[1])
+            or published[2] != self._published[2]
+        ):
             return False
-        self._told = told
+        self._published = published
         return True
 
     def memory(self) -> dict[str, Any] | None:

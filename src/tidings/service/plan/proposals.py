@@ -193,9 +193,9 @@ class Proposals:
     def _teach(self, seen: Sequence[int], observed: Mapping[int, Observed]) -> None:
         if not seen:
             return
-        told = Observation.of(*zip(*(observed[i] for i in seen), strict=True))
-        self.pass_time(int(told.at.max()))
-        before, self.state = self.state, self.policy.on_poll(self.state, seen, told)
+        observation = Observation.of(*zip(*(observed[i] for i in seen), strict=True))
+        self.pass_time(int(observation.at.max()))
+        before, self.state = self.state, self.policy.on_poll(self.state, seen, observation)
         self._has_compared |= has_compared(before, self.state)
         self._learned.update(seen)
 

@@ -178,15 +178,15 @@ class ComplexNeeds:
         return effects
 
     async def _report(self, moment: Moment, plain: Plain, need: Need) -> JointReport:
-        told = [part["change"] for part in plain["parts"]]
+        reported = [part["change"] for part in plain["parts"]]
         waits = {wait["page"]: wait for group in plain["groups"] for wait in group["waits"]}
-        found = await self._store.read(_find_times, told)
+        found = await self._store.read(_find_times, reported)
         others: list[PagePart] = []
         for page_id, wait in waits.items():
             if page_id in found:
                 continue
             if wait.get("changes"):
-                told += wait["changes"]
+                reported += wait["changes"]
             elif "at" in wait:
                 others.append(_make_unchanged(wait))
             else:
@@ -194,7 +194,7 @@ class ComplexNeeds:
         lacking = "; ".join(f"{part.name}: {part.reason}" for part in others if part.status == "missed")
         reason = "" if need.verdict == "complete" else lacking
         return JointReport(
-            changes=told, others=others, verdict=need.verdict, reason=reason, cause=f"then {plain['cause']}"
+            changes=reported, others=others, verdict=need.verdict, reason=reason, cause=f"then {plain['cause']}"
         )
 
 

@@ -222,10 +222,10 @@ class RuleFollower:
     async def _occur(self, event: EventRow, sentinel_id: int) -> None:
         params = {"seq": event.seq, "page": event.page_id, "change": event.change_id}
         plain = {name: value for name, value in event.data.items() if isinstance(value, (int, float, str))}
-        told = plain | {name: value for name, value in params.items() if value is not None}
+        merged = plain | {name: value for name, value in params.items() if value is not None}
         for page_id in dict.fromkeys((None, event.page_id)):
             name = name_logged(event.type, sentinel_id, page_id).name
-            await self._act(self._engine.push(Occurrence.at(name, self._engine.now, told)))
+            await self._act(self._engine.push(Occurrence.at(name, self._engine.now, merged)))
 
     def _listeners(self, event: EventRow) -> list[int]:
         """Return the sentinels that an event concerns: its own, or all that watch its page."""

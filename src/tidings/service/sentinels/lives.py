@@ -90,8 +90,8 @@ class Lives:
         found = set()
         for sentinel_id in self._ending_with_a_report(self._watchlist.sentinels):
             row = self._watchlist.sentinels[sentinel_id].row
-            told = await self._store.read(changes.listing, sentinel=row.name, since=row.revised_at)
-            found |= {sentinel_id} & {change.row.sentinel_id for change in told}
+            reported = await self._store.read(changes.listing, sentinel=row.name, since=row.revised_at)
+            found |= {sentinel_id} & {change.row.sentinel_id for change in reported}
         return found
 
     async def _write(self, moves: Sequence[SentinelMove]) -> None:

@@ -55,7 +55,7 @@ class Sight:
     """
 
     state: Mapping[str, Any]
-    told: Mapping[str, Any]
+    params: Mapping[str, Any]
     problem: str = ""
 
 
@@ -124,9 +124,9 @@ def _see_file(source: EventSource, before: Mapping[str, Any], settings: EventSet
         return Sight(before, {})
     digest, stamp = hashlib.sha256(seen.body).hexdigest(), seen.stamp
     change = "changed" if before.get("sha256") else "appeared"
-    told = {"path": source.path, "change": change, "size": stamp.size, "sha256": digest}
+    params = {"path": source.path, "change": change, "size": stamp.size, "sha256": digest}
     known = {"etag": stamp.etag} if stamp.is_settled(wall) else {}
-    return Sight({"sha256": digest, "size": stamp.size, **known}, told)
+    return Sight({"sha256": digest, "size": stamp.size, **known}, params)
 
 
 async def _see_command(source: EventSource, settings: EventSettings) -> Sight:
@@ -134,8 +134,8 @@ async def _see_command(source: EventSource, settings: EventSettings) -> Sight:
     if isinstance(ran, Died):
         return Sight({}, {}, ran.reason)
     digest = hashlib.sha256(ran.output).hexdigest()
-    told = {"exit_code": ran.exit_code, "output": ran.output.decode("utf-8", "replace")[:SHOWN]}
-    return Sight({"sha256": digest, "exit_code": ran.exit_code}, told)
+    params = {"exit_code": ran.exit_code, "output": ran.output.decode("utf-8", "replace")[:SHOWN]}
+    return Sight({"sha256": digest, "exit_code": ran.exit_code}, params)
 
 
 def _due(c: Connection, now: Instant, most: int) -> tuple[list[SourceRow], Instant | None]:
@@ -170,7 +170,7 @@ def _settle(c: Connection, row: SourceRow, sight: Sight, *, at: Instant, epoch: 
         return False
     is_other = bool(now.state) and _content(now.state) != _content(sight.state)
     if is_other:
-        happen(c, now, sight.told, at=at)
+        happen(c, now, sight.params, at=at)
     if sight.state != now.state or now.problem:
         outside.settle(c, row.id, state=sight.state, problem="")
     return is_other

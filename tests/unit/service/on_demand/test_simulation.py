@@ -26,7 +26,7 @@ def test_a_trace_is_read_line_by_line() -> None:
 @pytest.mark.parametrize("text", ["https://a.example/\n", "\nhttps://a.example/ yesterday\n", "2026-01-01T00:00:00Z\n"])
 def test_a_line_that_is_no_change_is_named(text: str) -> None:
     """With what to write."""
-    with pytest.raises(UsageError, match=r"line [12] of the trace is no change; write an address and a time"):
+    with pytest.raises(UsageError, match=r"line [12] of the trace is not a change; write an address and a time"):
         read_trace(text)
 
 
