@@ -330,7 +330,7 @@ class Performance:
             return count_fixed_interval(
                 log,
                 self._opening,
-                looks=given,
+                polls=given,
                 alive=self._alive(now),
                 is_down=lambda place, at: town.trouble(place, at) is not None,
             )

@@ -79,11 +79,11 @@ def _tally(edits: Sequence[Logged], tellings: Sequence[Notified]) -> Tally:
     return Tally(tuple(delays), overtaken, len(edits) - seen)
 
 
-def evenly(looks: int, places: Sequence[str]) -> dict[str, int]:
+def evenly(polls: int, places: Sequence[str]) -> dict[str, int]:
     """Return the polls of each page if all have the same interval; the remainder goes to the first
     ones.
     """
-    each, left = divmod(looks, len(places))
+    each, left = divmod(polls, len(places))
     return {place: each + (number < left) for number, place in enumerate(places)}
 
 
@@ -94,7 +94,7 @@ def count_fixed_interval(
     log: Log,
     opening: Mapping[str, str],
     *,
-    looks: Mapping[str, int],
+    polls: Mapping[str, int],
     alive: Sequence[Span],
     is_down: Callable[[str, Instant], bool] = lambda place, at: False,  # noqa: ARG005 - never
 ) -> Tally:
@@ -106,28 +106,28 @@ def count_fixed_interval(
     """
     total = Tally()
     for place, edits in log.items():
-        seen = [at for at in _instants(alive, looks[place]) if not is_down(place, at)]
+        seen = [at for at in _instants(alive, polls[place]) if not is_down(place, at)]
         total += _count_fixed(edits, opening[place], seen)
     return total
 
 
-def _instants(alive: Sequence[Span], looks: int) -> list[Instant]:
-    """Return the midpoints of `looks` equal parts of the joined periods."""
+def _instants(alive: Sequence[Span], polls: int) -> list[Instant]:
+    """Return the midpoints of `polls` equal parts of the joined periods."""
     whole = sum(end - begin for begin, end in alive)
     found: list[Instant] = []
     before = 0
     for begin, end in alive:
-        while len(found) < looks and (at := whole * (2 * len(found) + 1) // (2 * looks)) < before + end - begin:
+        while len(found) < polls and (at := whole * (2 * len(found) + 1) // (2 * polls)) < before + end - begin:
             found.append(begin + at - before)
         before += end - begin
     return found
 
 
-def _count_fixed(edits: Sequence[Logged], opening: str, looks: Sequence[Instant]) -> Tally:
+def _count_fixed(edits: Sequence[Logged], opening: str, polls: Sequence[Instant]) -> Tally:
     instants = [edit.at for edit in edits]
     tellings: list[Notified] = []
     shown = opening
-    for at in looks:
+    for at in polls:
         number = bisect_right(instants, at)
         content = edits[number - 1].content if number else opening
         if content != shown:

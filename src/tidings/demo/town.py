@@ -65,8 +65,8 @@ class House:
 
     def number_at(self, at: Instant) -> int:
         """Return how many edits the last poll before an instant saw."""
-        looks = bisect_right(self.seen_at, at)
-        return self.seen[looks - 1] if looks else 0
+        polls = bisect_right(self.seen_at, at)
+        return self.seen[polls - 1] if polls else 0
 
 
 class Town:

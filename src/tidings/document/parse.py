@@ -1,7 +1,7 @@
 """From a body to a document: charset, kind of content, pre-scan, parser, walk.
 
 The same bytes with the same labels always give the same document. A body that cannot be read safely
-gives a document with a `problem`, never an exception and never a document that looks empty.
+gives a document with a `problem`, never an exception and never a document that seems empty.
 """
 
 from __future__ import annotations

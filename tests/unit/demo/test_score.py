@@ -55,7 +55,7 @@ def test_looks_are_shared_out_evenly_and_none_is_lost():
 
 def test_a_fixed_interval_sees_merged_edits_once():
     """Five looks from 0 to 50 s stand at 5, 15, 25, 35, 45: the edits at 20 and 22 are one change for it."""
-    told = count_fixed_interval({"shop": LOG["shop"]}, OPENING, looks={"shop": 5}, alive=[(0, 50 * S)])
+    told = count_fixed_interval({"shop": LOG["shop"]}, OPENING, polls={"shop": 5}, alive=[(0, 50 * S)])
 
     assert Tally(delays=(5 * S, 5 * S, 5 * S), overtaken=1, waiting=0) == told
 
@@ -65,7 +65,7 @@ def test_a_fixed_interval_sees_nothing_where_the_server_is_down():
     told = count_fixed_interval(
         {"shop": LOG["shop"]},
         OPENING,
-        looks={"shop": 5},
+        polls={"shop": 5},
         alive=[(0, 50 * S)],
         is_down=lambda place, at: place == "shop" and at == 15 * S,
     )
@@ -75,7 +75,7 @@ def test_a_fixed_interval_sees_nothing_where_the_server_is_down():
 
 def test_a_fixed_interval_is_not_held_to_account_for_the_kill():
     """Its looks are spread over the time in which the service lived: with 20 s dead, five looks in 50 s stand 10 s apart still."""
-    told = count_fixed_interval({"shop": edits(38)}, OPENING, looks={"shop": 5}, alive=[(0, 20 * S), (40 * S, 70 * S)])
+    told = count_fixed_interval({"shop": edits(38)}, OPENING, polls={"shop": 5}, alive=[(0, 20 * S), (40 * S, 70 * S)])
 
     assert Tally(delays=(7 * S,), overtaken=0, waiting=0) == told
 
@@ -83,7 +83,7 @@ def test_a_fixed_interval_is_not_held_to_account_for_the_kill():
 def test_a_fixed_interval_does_not_see_what_was_taken_back():
     """A page that says again what it said at the last look is no change."""
     log = {"shop": edits(11, 13, contents=["sale", "content 0"])}
-    told = count_fixed_interval(log, OPENING, looks={"shop": 5}, alive=[(0, 50 * S)])
+    told = count_fixed_interval(log, OPENING, polls={"shop": 5}, alive=[(0, 50 * S)])
 
     assert 0 == told.told
 
@@ -91,6 +91,6 @@ def test_a_fixed_interval_does_not_see_what_was_taken_back():
 @pytest.mark.parametrize("looks", [0, 1])
 def test_no_looks_tell_next_to_nothing(looks):
     """No look and one look are fine."""
-    told = count_fixed_interval({"board": LOG["board"]}, OPENING, looks={"board": looks}, alive=[(0, 50 * S)])
+    told = count_fixed_interval({"board": LOG["board"]}, OPENING, polls={"board": looks}, alive=[(0, 50 * S)])
 
     assert looks == told.told

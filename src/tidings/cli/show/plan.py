@@ -79,42 +79,42 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     database = open_database(settings, create=False)
     try:
         turns = database.read(find_turns, settings, now)
-        looks = database.read(list_coming_polls, settings, names=arguments.names, now=now, turns=turns)
-        whole = None if arguments.names or not looks else database.read(summarize_plan, settings, looks, now=now)
-        appraisal = database.read(find_appraisal, settings, now) if arguments.expert and looks else None
+        polls = database.read(list_coming_polls, settings, names=arguments.names, now=now, turns=turns)
+        whole = None if arguments.names or not polls else database.read(summarize_plan, settings, polls, now=now)
+        appraisal = database.read(find_appraisal, settings, now) if arguments.expert and polls else None
     finally:
         database.close()
-    shown = looks[: arguments.limit]
+    shown = polls[: arguments.limit]
     bids = {} if appraisal is None else appraisal.bids
     if arguments.json:
-        for look in shown:
-            bid = {"bid": bids[look.page_id].record()} if look.page_id in bids else {}
-            write_json({**look.record(expert=arguments.expert), **bid})
+        for poll in shown:
+            bid = {"bid": bids[poll.page_id].record()} if poll.page_id in bids else {}
+            write_json({**poll.record(expert=arguments.expert), **bid})
         for record in [
             *([] if whole is None else [whole.record()]),
             *([] if appraisal is None else appraisal.records()),
         ]:
             write_json(record)
         return 0
-    if not looks:
+    if not polls:
         write_line(
             "no check is planned, because nothing is watched (tidings add) or everything is paused (tidings list)"
         )
-    for look in shown:
-        write_line(_line(look, now, expert=arguments.expert))
-        if look.page_id in bids:
-            write_line(f"{'':<17} {bids[look.page_id]}")
-    if len(shown) < len(looks):
-        write_line(f"and {len(looks) - len(shown):,} more: --limit 0 shows all")
+    for poll in shown:
+        write_line(_line(poll, now, expert=arguments.expert))
+        if poll.page_id in bids:
+            write_line(f"{'':<17} {bids[poll.page_id]}")
+    if len(shown) < len(polls):
+        write_line(f"and {len(polls) - len(shown):,} more: --limit 0 shows all")
     for line in [*([] if whole is None else whole.lines()), *([] if appraisal is None else appraisal.lines())]:
         write_line(line)
     return 0
 
 
-def _line(look: ComingPoll, now: int, *, expert: bool) -> str:
-    prospect = look.prospect
+def _line(poll: ComingPoll, now: int, *, expert: bool) -> str:
+    prospect = poll.prospect
     when = "no time set" if prospect.at is None else "now" if prospect.at <= now else short_time(rfc3339(prospect.at))
-    rate = look.changes_a_day
+    rate = poll.changes_a_day
     expected = [] if rate is None else [f"{rate:.3g} changes a day expected"]
-    said = f"  ({'; '.join([*expected, *spell(look.taught)])})" if expert and (expected or look.taught) else ""
-    return f"{when:<17} {look.sentinel}  {prospect.url}  {prospect.why}{said}"
+    said = f"  ({'; '.join([*expected, *spell(poll.taught)])})" if expert and (expected or poll.taught) else ""
+    return f"{when:<17} {poll.sentinel}  {prospect.url}  {prospect.why}{said}"

@@ -617,7 +617,7 @@ def _shorten_key(text: str) -> str:
 
 
 def _write_apart(old: Value, new: Value) -> tuple[str, str]:
-    """Return two values for display; if they look the same, each as JSON."""
+    """Return two values for display; each as JSON if both would read the same."""
     both = (write_value(old, LONGEST_COMPARED), write_value(new, LONGEST_COMPARED))
     plain = [" ".join(text.split()) for text in both]
     return both if plain[0] != plain[1] and all(plain) else (_json(old, LONGEST_COMPARED), _json(new, LONGEST_COMPARED))

@@ -184,7 +184,7 @@ class Found:
     text whose tokens its edits index.
 
     A `quiet` one is all noise: stored, not reported. `silenced` are the masks that left out
-    everything that would have been notified at the newest polls, if the owner was not told of them
+    everything that would have been notified at the newest polls, if the owner was not notified of them
     yet.
     """
 
@@ -301,7 +301,7 @@ class Examination:
     order. `parts` are the digests of the selected parts, `absent` the missing ones, `refused` the
     failed comparisons, `selected` the first selections, `readings` the current values. `work` is
     the effort. `memory` is the new noise memory, None if nothing was learned; `second_look` says
-    that another poll within a minute would tell noise from changes. `hub` is the feed's hub,
+    that another poll within a minute would separate noise from changes. `hub` is the feed's hub,
     `updated` the newest date of its entries.
     """
 

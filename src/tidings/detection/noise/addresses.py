@@ -45,7 +45,7 @@ def family_of(address: str) -> str:
 
 
 def is_drawn(segment: str) -> bool:
-    """Return whether a segment of a path looks random: long, with letters and digits
+    """Return whether a segment of a path seems random: long, with letters and digits
     alternating.
     """
     return bool(_TOKEN.fullmatch(segment)) and len(_TURN.findall(segment)) >= _TURNS

@@ -17,8 +17,8 @@ AT_FIRST_MASKED = 2
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A poll: its number on the page, its time, and whether it was made right after another to tell
-    noise from changes.
+    """A poll: its number on the page, its time, and whether it was made right after another to
+    separate noise from changes.
     """
 
     polls: int
@@ -27,7 +27,7 @@ class Looked:
 
 
 def is_soon(before: Instant, now: Instant) -> bool:
-    """Return whether a second poll comes soon enough after the one before to tell noise from
+    """Return whether a second poll comes soon enough after the one before to separate noise from
     changes.
     """
     return before > 0 and now - before <= SOON
@@ -48,7 +48,7 @@ def count_poll(memory: Memory, looked: Looked) -> Memory:
 
 
 def with_second_look(memory: Memory, polls: int) -> tuple[Memory, bool]:
-    """Return the memory, and whether the page should be polled again within a minute to tell noise
+    """Return the memory, and whether the page should be polled again within a minute to separate noise
     from changes.
     """
     more = polls // POLLS_A_SECOND_LOOK

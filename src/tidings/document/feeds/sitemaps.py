@@ -66,7 +66,7 @@ def list_entries(body: bytes) -> Iterator[tuple[str, str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class SitemapQuestion:
-    """The body of a sitemap, and the addresses to look up, in the forms likely to occur in it."""
+    """The body of a sitemap, and the addresses to find, in the forms likely to occur in it."""
 
     body: bytes
     wanted: frozenset[str]

@@ -8,7 +8,7 @@ an image, without the build fingerprint in a file name (`logo-3f9c2d71.png`). *p
 change`: canonical without any query.
 
 Most noise parameters are known by name. Ambiguous names (`sid`, `t`, `v`) count only if the value
-looks random or is a time. Names learned for a site are passed in.
+seems random or is a time. Names learned for a site are passed in.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ and `pk_`.
 BY_CHANCE: Final = frozenset(
     "_t cb csrf hash key nonce r rand s session sid sig signature t tick time timestamp token ts v ver version".split()
 )
-"""Names that count if their value looks random, or is a time in seconds or milliseconds."""
+"""Names that count if their value seems random, or is a time in seconds or milliseconds."""
 
 VERSIONS: Final = frozenset("rev v ver version".split())
 """Names that, for an image, only select a copy of it."""

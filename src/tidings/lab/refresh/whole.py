@@ -99,7 +99,7 @@ def transport(ideal: Sequence[float], slots: Sequence[float]) -> NDArray[np.intp
     tasks, places = np.asarray(ideal, dtype=np.float64), np.asarray(slots, dtype=np.float64)
     order = np.argsort(places, kind="stable")
     if len(tasks) > len(places):
-        message = f"{len(tasks)} looks do not fit into {len(places)} slots"
+        message = f"{len(tasks)} polls do not fit into {len(places)} slots"
         raise ValueError(message)
     free = len(places) - len(tasks)  # task i goes to a slot from i to i + free
     cost = np.zeros(free + 1)
@@ -178,7 +178,7 @@ def schedule(
     """
     ideal = ideal_instants(given, period)
     if len(ideal) > len(slots):
-        message = f"{len(ideal)} looks do not fit into {len(slots)} slots"
+        message = f"{len(ideal)} polls do not fit into {len(slots)} slots"
         raise ValueError(message)
     at = np.array([instant for instant, _ in ideal])
     pages = np.array([page for _, page in ideal], dtype=np.int64)

@@ -59,7 +59,7 @@ def test_no_assignment_leaves_pages_less_stale(pages: list[tuple[float, float]],
 
 def test_looks_that_do_not_fit():
     """Fewer slots than looks."""
-    with pytest.raises(ValueError, match="2 looks do not fit into 1 slots"):
+    with pytest.raises(ValueError, match="2 polls do not fit into 1 slots"):
         schedule(np.ones(1), np.ones(1), np.array([2]), 10.0, [1.0])
 
 

@@ -66,7 +66,7 @@ def test_looks_are_moved_as_little_as_can_be(ideal: list[float], slots: list[flo
 
 def test_looks_that_do_not_fit():
     """Fewer slots than looks."""
-    with pytest.raises(ValueError, match="2 looks do not fit into 1 slots"):
+    with pytest.raises(ValueError, match="2 polls do not fit into 1 slots"):
         transport([1.0, 2.0], [1.0])
 
 
