@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from tidings.lab.gardener.policy import Medd
+from tidings.lab.gardener.medd import Medd
 from tidings.lab.policies.baselines import Cam, Lottery, PeriodicPolling
 from tidings.lab.policies.crawlers import Nutch, StormCrawler
 from tidings.lab.policies.freshness import Azar, Ebr, OlstonPandey, PoliteLambdaCrawl

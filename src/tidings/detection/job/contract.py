@@ -184,8 +184,8 @@ class Found:
     text whose tokens its edits index.
 
     A `quiet` one is all noise: stored, not reported. `silenced` are the masks that left out
-    everything that would have been notified at the newest polls, if the owner was not notified of them
-    yet.
+    everything that would have been notified at the newest polls, if the owner does not know of
+    them yet.
     """
 
     key: int

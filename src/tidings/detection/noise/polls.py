@@ -48,8 +48,8 @@ def count_poll(memory: Memory, looked: Looked) -> Memory:
 
 
 def with_second_look(memory: Memory, polls: int) -> tuple[Memory, bool]:
-    """Return the memory, and whether the page should be polled again within a minute to separate noise
-    from changes.
+    """Return the memory, and whether the page should be polled again within a minute to separate
+    noise from changes.
     """
     more = polls // POLLS_A_SECOND_LOOK
     is_doubtful = memory.seconds < AT_FIRST + more and any(

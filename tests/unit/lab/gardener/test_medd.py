@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tidings.lab.gardener.garden import Capacity, Garden, measure
-from tidings.lab.gardener.medd import edd, medd, medd_dbf, mmedd, tend
+from tidings.lab.gardener.garden import Capacity, Garden, excess, measure, overload
+from tidings.lab.gardener.medd import Medd, edd, medd, medd_dbf, mmedd, tend
+from tidings.lab.simulator import DenseScan, DueQueue, World, simulate
+from tidings.model.interval import DAY, HOUR, MINUTE, SECOND
+from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.ledger import make_trace
+from tidings.scheduling.paced.turns import RoundRobin
+from tidings.scheduling.policy import UNPOLLED, Observation, Population
 
 FOUR = Garden.of([1, 1, 1, 2], [2, 3, 6, 6])
 
@@ -72,3 +80,117 @@ def test_alternatives_dominate_each_other_in_nothing():
     assert len(found) > 2
     assert not any(a.dominates(b) for a in found for b in found)
     assert all(1.0 <= alternative.capacity <= 2.0 for alternative in offered)
+
+
+A_DAY = SECOND
+"""Days of the garden are seconds here: what is late by days is told apart by ties of cost and window."""
+
+
+def live(garden: Garden, capacity: float, days: int) -> list[list[int]]:
+    """Return whom the policy's bids choose on each day, in their order as long as they fit, if the market is asked every morning."""
+    policy = Medd(pace=100 * A_DAY, step=A_DAY)
+    columns = {
+        "cost": garden.costs,
+        "longest": garden.windows * A_DAY,
+        "last_polled": np.zeros(garden.size, dtype=np.int64),
+    }
+    state = policy.begin(Population({"id": np.arange(garden.size), **columns}), np.random.default_rng(0))
+    schedule = []
+    for today in range(1, days + 1):
+        state = policy.advance(state, A_DAY)
+        price = policy.market(state, capacity / A_DAY).price
+        bids = policy.bid(state, today * A_DAY, price)
+        chosen: list[int] = []
+        for plant in np.argsort(-bids, kind="stable").tolist():
+            if bids[plant] > 0 and garden.workload([*chosen, plant]) <= capacity + 1e-9:
+                chosen.append(plant)
+        state = policy.on_poll(state, chosen, Observation.of([today * A_DAY] * len(chosen), [False] * len(chosen)))
+        schedule.append(sorted(chosen))
+    return schedule
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("ratio", [1.0, 1.05, 1.3])
+def test_a_day_is_that_of_algorithm_1_with_the_demand_bound(seed: int, ratio: float):
+    """What is late, ties by cost and window, then the least wasteful as far as any horizon is overloaded: plant by plant."""
+    rng = np.random.default_rng(seed)
+    garden = Garden.of(rng.uniform(0.1, 1, 15), rng.integers(2, 16, 15))
+    capacity = max(ratio * garden.density, 1.0)
+    chosen = [sorted(day) for day in tend(garden, medd_dbf, Capacity(capacity), 60)]
+
+    assert chosen == live(garden, capacity, 60)
+    assert measure(garden, chosen).average_workload < 1.01 * ratio * garden.density
+
+
+def test_a_budget_that_meets_all_leaves_every_page_its_interval():
+    """Two pages a year each: no look comes early, as EDD's would, and bids are those of turns."""
+    policy, turns = Medd(pace=365 * DAY), RoundRobin(pace=365 * DAY)
+    population = Population({"id": [0, 1], "last_polled": [0, 3 * DAY]})
+    state = policy.begin(population, np.random.default_rng(0))
+    other = turns.begin(population, np.random.default_rng(0))
+
+    assert 0 == policy.market(state, 2 / DAY).price
+    assert policy.next_due(state, [0, 1], 0, 0.0).tolist() == turns.next_due(other, [0, 1], 0, 0.0).tolist()
+
+
+def test_work_is_done_ahead_of_a_peak_and_of_that_page_first_which_wastes_least():
+    """Ten pages are due at once, the budget pays for one an hour: the first is due nine hours before, dear pages of long windows last."""
+    policy = Medd(pace=100 * HOUR)
+    cost = np.linspace(1, 1.9, 10)
+    state = policy.begin(
+        Population({"id": np.arange(10), "last_polled": [0] * 10, "cost": cost}), np.random.default_rng(0)
+    )
+    begins = 100 * HOUR - int(cost.sum() * HOUR)
+    before, at_last = (policy.advance(state, begins + late) for late in (-MINUTE, MINUTE))
+    price = policy.market(at_last, 1 / HOUR).price
+    bids = policy.bid(at_last, at_last.now, price)
+
+    assert 0 == policy.market(before, 1 / HOUR).price < price
+    assert [True, *[False] * 9] == (bids > 0).tolist()
+    assert (policy.bid(at_last, 100 * HOUR, price) > 1).all()
+    assert 0 == policy.market(at_last, 0.0).price
+
+
+def test_a_page_is_worked_ahead_once_a_step():
+    """However little it wastes beside dear ones; a new page is due at once whatever the price."""
+    policy = Medd(pace=HOUR)
+    population = Population({"id": [0, 1], "last_polled": [5 * HOUR, UNPOLLED], "cost": [0.1, 10.0]})
+    state = policy.begin(population, np.random.default_rng(0))
+
+    assert [5 * HOUR + policy.step, 0] == policy.next_due(state, [0, 1], 0, 5.0).tolist()
+    assert [6 * HOUR, 0] == policy.next_due(state, [0, 1], 0, 0.0).tolist()
+
+
+def test_the_queue_agrees_with_the_scan_while_work_is_done_ahead():
+    """At a price, what is due early is found by both."""
+    population = Population({"id": np.arange(30), "cost": np.linspace(0.5, 2, 30), "last_polled": [0] * 30})
+    world = World(
+        population=population,
+        trace=make_trace({}, start=0, end=5 * HOUR),
+        bucket=TokenBucket(rate=0.01, burst=5.0, level=2.0, at=0),
+        tick=MINUTE,
+        price=0.4,
+    )
+    dense, due = (
+        simulate(Medd(pace=HOUR), world, rng=np.random.default_rng(0), make_driver=driver)
+        for driver in (DenseScan, DueQueue)
+    )
+
+    assert dense.polls.at[0] < 40 * MINUTE
+    assert dense.polls.at.tolist() == due.polls.at.tolist()
+    assert dense.polls.page.tolist() == due.polls.page.tolist()
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.1, 1), st.integers(1, 12), st.integers(-3, 12)), min_size=1, max_size=8),
+    st.floats(0.1, 3),
+)
+def test_the_excess_is_the_overload_of_every_day(plants: list[tuple[float, int, int]], rate: float):
+    """Where something falls due is where most is asked for."""
+    costs, windows, due = (list(column) for column in zip(*plants, strict=True))
+    garden, dues = Garden.of(costs, windows), np.minimum(np.array(due), np.array(windows)) + 20
+    days = np.arange(1, max(windows) + 1)
+
+    assert overload(garden, dues, 20, Capacity(rate), np.inf, days) == pytest.approx(
+        excess(garden, dues, 21, 20, rate), abs=1e-9
+    )

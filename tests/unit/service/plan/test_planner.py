@@ -11,7 +11,7 @@ import pytest
 from tests.planned import Service, make_watched, steady
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
 from tidings.estimation.learner import GammaLearner
-from tidings.lab.gardener.policy import Medd
+from tidings.lab.gardener.medd import Medd
 from tidings.model.observed.poll_reason import Why
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import Population
