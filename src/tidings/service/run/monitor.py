@@ -199,8 +199,7 @@ class Monitor:
         try:
             await self._load()
         finally:
-            gc.freeze()
-            gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
+            _spare_loaded()
             if was_enabled:
                 gc.enable()
 
@@ -216,7 +215,6 @@ class Monitor:
 
     async def stop(self, *, patience: Duration = 0) -> None:
         """Start nothing more, give work in flight `patience` to commit, release the lease."""
-        gc.unfreeze()
         self.store.hurry()
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=0 if self.hurry else patience / SECOND)
@@ -409,3 +407,17 @@ class Monitor:
         if not isinstance(error, StaleEpochError | StoreStalledError | MemoryError):
             log.error("a unit was refused by the store: %s", error)
         self._inbox.wake()
+
+
+def _spare_loaded() -> None:
+    """Keep all that is there out of collections, which come rarely from now on.
+
+    Of several monitors in one process the first does: the others undo it, since what it left would
+    stay for ever. A process that ends searches nothing either.
+    """
+    often, *older = gc.get_threshold()
+    if often == YOUNG_OBJECTS:
+        gc.unfreeze()
+        return
+    gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS, *older)
