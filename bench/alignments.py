@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.worst_pairs import prose, words, zipf
 
 from tests import data_sets
-from tidings.detection.compare.sequence import common_length, compare_sequences
+from tidings.detection.compare.words import common_length, compare_sequences
 from tidings.document.parse import read
 from tidings.document.text.charset import decode
 

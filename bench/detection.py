@@ -28,7 +28,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests import data_sets
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.detection.job.contract import Body, Examination, Job, Wanted
 from tidings.detection.job.examiner import compare_bodies, examine
 from tidings.detection.job.gates import are_equal, digest_of

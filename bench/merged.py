@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.detection import ask_peers
 
 from tests import data_sets
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.document.document import Document
 from tidings.document.parse import parse
 from tidings.model.observed.change import ChangeSet

@@ -25,7 +25,7 @@ from tests.edit_scripts import apply_edits
 from tests.fakes import Page, WebServer
 from tests.world import World, play
 from tidings.clock import HOUR
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.document.document import Document
 from tidings.document.parse import parse
 from tidings.document.text.words import tokens_of

@@ -46,4 +46,4 @@ def test_the_commands_are_taken():
 
 def test_the_longest_timeout_is_told():
     """The figure is the language's."""
-    assert f"at most {spell_duration(LONGEST_TIMEOUT)}" in TEXT
+    assert f"largest value is {spell_duration(LONGEST_TIMEOUT)}" in TEXT

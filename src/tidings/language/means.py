@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from tidings.language.parser import Parsed
 from tidings.language.problems import MOST, Problem
-from tidings.language.words import did_you_mean, either
+from tidings.language.suggestions import did_you_mean, either
 from tidings.model.watch.sentinel import Alter, Defaults, Sentinel, Statement
 from tidings.model.watch.weight import WHOLE
 from tidings.record import dataclass, replace

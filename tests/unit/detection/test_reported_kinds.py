@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from tests.bounded import bound_time
 from tests.edit_scripts import apply_edits
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import compare_bodies, examine
 from tidings.detection.job.merged import merge

@@ -17,7 +17,7 @@ from itertools import pairwise
 import xxhash
 
 from tidings.detection.data.items import MARK, Items
-from tidings.detection.data.offers import is_state, prices
+from tidings.detection.data.price import is_state, prices
 from tidings.detection.find.findings import finding_of_edits, narrow
 from tidings.detection.find.keyed import choose_things, finding_of_things
 from tidings.detection.find.numerals import INFINITE, holds_of_numbers, stands

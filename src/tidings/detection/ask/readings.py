@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Final
 
 from tidings.detection.ask.conditions import is_said
-from tidings.detection.data.offers import availability_of, is_state, price_of
+from tidings.detection.data.price import availability_of, is_state, price_of
 from tidings.detection.data.tabular import write_row
 from tidings.detection.find.numerals import holds_of_numbers, number_in
 from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aim_expression, positive_of

@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from tidings.detection.compare.pairing import common_ends, pair_alike
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.detection.data.differences import DEEPEST, LONGEST, LONGEST_COMPARED, Difference, Differences, Span
 from tidings.detection.data.values import ID_FIELDS
 from tidings.document.data.xml_tree import Attributes, Node

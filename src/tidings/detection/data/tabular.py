@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, zip_longest
 
 from tidings.detection.compare.pairing import Numbered, running_numbers, without_numbers
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.detection.data.differences import Difference, Differences, Span
 from tidings.detection.find.findings import finding_of_body
 from tidings.detection.find.keyed import KeyedUpdate, finding_of_things

@@ -24,7 +24,7 @@ from tidings.detection.compare.pairing import (
     running_numbers,
     without_numbers,
 )
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.detection.data.differences import (
     DEEPEST,
     LONGEST,

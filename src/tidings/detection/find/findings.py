@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TypeVar
 
-from tidings.detection.compare.sequence import Side, common_end, common_start, compare_sequences, readable
+from tidings.detection.compare.words import Side, common_end, common_start, compare_sequences, readable
 from tidings.document.document import Document
 from tidings.document.text.moves import moves_of, without
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPlace, Op

@@ -11,7 +11,7 @@ from typing import Final
 
 from tidings.detection.data.itemised import lists_digest
 from tidings.detection.data.items import items_digest
-from tidings.detection.data.offers import offers_digest
+from tidings.detection.data.price import offers_digest
 from tidings.detection.data.tabular import tables_digest
 from tidings.detection.job.contract import EXTRACTION, WITH_FRAMES
 from tidings.detection.kinds.keywords import COUNT, count_digest

@@ -7,7 +7,7 @@ speaks against it, the old body is parsed.
 
 from __future__ import annotations
 
-from tidings.detection.compare.sequence import common_end, common_start
+from tidings.detection.compare.words import common_end, common_start
 from tidings.detection.job.contract import Body
 from tidings.detection.job.gates import are_equal, is_current
 from tidings.document.document import Document

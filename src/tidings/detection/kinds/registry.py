@@ -10,10 +10,10 @@ from typing import Final
 
 from tidings.detection.compare.instances import STRICT
 from tidings.detection.compare.objects import as_before, compare_objects
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.detection.data.itemised import Lists
 from tidings.detection.data.items import Items
-from tidings.detection.data.offers import Availability, PriceKind
+from tidings.detection.data.price import Availability, PriceKind
 from tidings.detection.data.structured import finding_of_content
 from tidings.detection.data.tabular import Tables
 from tidings.detection.find.findings import finding_of_body, finding_of_edits, finding_of_objects

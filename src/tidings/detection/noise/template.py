@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.model.observed.change import Edit
 
 HOLE = ""

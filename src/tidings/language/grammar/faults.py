@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 
 from tidings.language.grammar.pieces import Lexeme, Piece, lexemes
 from tidings.language.problems import ProblemReport
-from tidings.language.words import CLAUSES, STATEMENTS, TYPES, UNITS, closest, did_you_mean, either, is_reserved
+from tidings.language.suggestions import closest, did_you_mean, either
+from tidings.language.words import CLAUSES, STATEMENTS, TYPES, UNITS, is_reserved
 from tidings.record import dataclass
 
 UNITS_EXPECTED = "s, min, hour, day or week"

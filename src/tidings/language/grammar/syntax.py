@@ -17,7 +17,8 @@ from tidings.language.grammar.pieces import Piece, lexemes, split_text
 from tidings.language.grammar.tables import grammar
 from tidings.language.grammar.wishes import statements_for
 from tidings.language.problems import MOST, ProblemReport
-from tidings.language.words import STATEMENTS, closest, either
+from tidings.language.suggestions import closest, either
+from tidings.language.words import STATEMENTS
 from tidings.record import dataclass
 
 FEWEST = 8

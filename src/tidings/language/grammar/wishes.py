@@ -3,7 +3,7 @@ language.
 
 `watch the price on https://shop.example/ every hour and mail anna@example.org` names a page, and
 the rest in parts that each begin with a word on time, receivers, tags or the watched content. Each
-part is rewritten as a clause (`guesses.clauses_for`); the remainder is what to monitor.
+part is rewritten as a clause (`guesses.lines_for`); the remainder is what to monitor.
 """
 
 from __future__ import annotations

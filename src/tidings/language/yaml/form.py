@@ -22,8 +22,8 @@ from tidings.language.grammar.wishes import name_of_host
 from tidings.language.parser import Parsed, meaning_of_parts
 from tidings.language.problems import MOST, ProblemReport
 from tidings.language.statements import Surroundings
+from tidings.language.suggestions import either
 from tidings.language.verify import KnownSentinel, Names
-from tidings.language.words import either
 from tidings.language.write.table import GATHERED, NOTHING
 from tidings.language.yaml.clauses import BODIES, SYNONYMS
 from tidings.language.yaml.data import plain

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from tidings.model.observed.change import ChangeSet, EditContext
 from tidings.presentation.edits import more
 from tidings.presentation.marks import escape, thing
-from tidings.presentation.views.pages import Drawn
+from tidings.presentation.views.paragraphs import Drawn
 from tidings.presentation.writing import cut_text, one_line
 
 MOST_ROWS: Final = 500

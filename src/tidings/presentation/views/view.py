@@ -13,8 +13,8 @@ from tidings.document.document import Document
 from tidings.errors import UsageError
 from tidings.model.observed.change import ChangeSet
 from tidings.presentation.marks import escape
-from tidings.presentation.views import pages
-from tidings.presentation.views.pages import jump
+from tidings.presentation.views import paragraphs
+from tidings.presentation.views.paragraphs import jump
 from tidings.presentation.views.rows import Row, rows_of
 from tidings.presentation.views.script import MOST_EDITS, Script, script_of
 from tidings.presentation.views.table import table
@@ -154,13 +154,13 @@ def costs(script: Script, rows: Sequence[Row]) -> dict[ViewName, float]:
     changed = script.came + script.went + script.moved
     edited = [row for row in rows if row.kind != "same"]
     lost = sum(_LOST for row in edited if row.kind == "changed" and len(row.text.split()) <= _SHORT)
-    beside = 2 * pages.NEAR * _NEIGHBOUR * len(edited)
-    paragraphs = sum(len(row.text.split()) for row in edited)
+    beside = 2 * paragraphs.NEAR * _NEIGHBOUR * len(edited)
+    words = sum(len(row.text.split()) for row in edited)
     broken = sum(_BROKEN for row in edited if len(row.pieces) > _MANY_PIECES)
     return {
-        "only": changed + 2 * pages.AROUND * len(edited) + lost,
-        "page": paragraphs + beside + broken,
-        "two": 2 * (paragraphs + beside),
+        "only": changed + 2 * paragraphs.AROUND * len(edited) + lost,
+        "page": words + beside + broken,
+        "two": 2 * (words + beside),
     }
 
 
@@ -212,18 +212,18 @@ def _choices(change: ChangeSet, edited: int, *, has_frame: bool) -> tuple[Choice
 
 def _draw(
     view: ViewName, change: ChangeSet, rows: Sequence[Row], captions: tuple[str, str], ignore: str, rendered: str
-) -> pages.Drawn:
+) -> paragraphs.Drawn:
     match view:
         case "only":
-            return pages.only(rows, ignore)
+            return paragraphs.only(rows, ignore)
         case "page":
-            return pages.one_page(rows, ignore)
+            return paragraphs.one_page(rows, ignore)
         case "two":
-            return pages.two_pages(rows, *captions)
+            return paragraphs.two_pages(rows, *captions)
         case "table":
             return table(change)
         case _:
-            return pages.Drawn(rendered)
+            return paragraphs.Drawn(rendered)
 
 
 def _describe_ignored(change: ChangeSet) -> str:

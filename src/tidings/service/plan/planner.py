@@ -1,10 +1,10 @@
 """Plan which pages are polled now, and when the next one is.
 
 Four kinds of demand meet here: requested polls; polls with a deadline (`needs`: earliest deadline
-first while all can be met, else those that serve most); ticks of fixed intervals (in order of
-lateness); and the policy's bids for pages fetched on change (`proposals`). `dues` computes when a
-page is due, `pricing` the price at which the policy bids, `choosing` which due pages are polled;
-`table` holds it all as arrays.
+first while all can be met, else those that serve most); ticks of fixed intervals, by lateness; and
+the policy's bids for pages fetched on change (`proposals`). `next_poll` computes when a page is
+due, `price` the price at which the policy bids, `choose` which due pages are polled; `page_table`
+holds it all as arrays.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Proposals: the policy's view of the pages fetched on change: their columns, what it learns, when
 it would poll.
 
-Only this module and `pricing` know the policy. Pages are in its population while a sentinel leaves
+Only this module and `price` know the policy. Pages are in its population while a sentinel leaves
 their rate to it.
 """
 

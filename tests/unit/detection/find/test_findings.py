@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from tests.edit_scripts import apply_edits
 from tests.strategies import pages
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.detection.find.findings import (
     finding_of_objects,
     finding_of_words,

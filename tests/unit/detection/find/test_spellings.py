@@ -4,7 +4,7 @@ import pytest
 
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
-from tidings.detection.data.offers import availability_of, price_of
+from tidings.detection.data.price import availability_of, price_of
 from tidings.detection.kinds.number import first_number
 from tidings.document.parse import parse
 from tidings.model.watch.interest import Interest

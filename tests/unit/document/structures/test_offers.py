@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tidings.detection.data.offers import Money, availability_of, price_of
+from tidings.detection.data.price import Money, availability_of, price_of
 from tidings.document.extract import extract
 from tidings.document.parse import parse
 from tidings.document.select.extraction import Extraction

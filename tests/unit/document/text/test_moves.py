@@ -3,7 +3,7 @@ import itertools
 from hypothesis import given
 
 from tests.strategies import edit_pairs, pairs
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.document.text.moves import SHORTEST, Move, moves_of, without
 
 RUN = [f"run{number}" for number in range(10)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests import data_sets
 from tests.strategies import pages
 from tests.unit.presentation.safe.pages import PAGES, acting
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.document.document import Document
 from tidings.document.extract import extract
 from tidings.document.parse import parse

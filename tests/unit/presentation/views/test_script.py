@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 
 from tests.strategies import edit_pairs, texts
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.words import compare_sequences
 from tidings.document.document import Document
 from tidings.document.text.words import tokens_of
 from tidings.model.observed.change import Edit

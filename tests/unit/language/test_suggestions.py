@@ -1,4 +1,5 @@
-from tidings.language.words import closest, did_you_mean, either, is_reserved
+from tidings.language.suggestions import closest, did_you_mean, either
+from tidings.language.words import is_reserved
 
 
 def test_words_that_begin_or_join_are_reserved_in_any_case():

@@ -9,7 +9,7 @@ from rapidfuzz.distance import LCSseq
 
 from tests.edit_scripts import apply_edits
 from tests.strategies import edit_pairs, pairs
-from tidings.detection.compare.sequence import MOST_RUNS, Side, common_length, compare_sequences, readable
+from tidings.detection.compare.words import MOST_RUNS, Side, common_length, compare_sequences, readable
 from tidings.model.observed.change import Edit
 
 BUDGETS = (16_000_000, 400, 16, 1)

@@ -1,21 +1,16 @@
-"""`tidings changes`, `tidings history NAME` and `tidings diff NAME [OLD [NEW]]`: past changes and
-versions.
-"""
+"""`tidings changes` and `tidings history NAME`: past changes, versions, checks and values."""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import add_limit
-from tidings.cli.output import add_json, short_time, table, write_json, write_line, write_page
+from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.errors import UsageError
 from tidings.presentation.edits import headline
-from tidings.presentation.presenter import Caption
-from tidings.presentation.presenters import FORMS, VIEWS, presenter
 from tidings.service.show.reasons import spell_poll
 from tidings.service.show.records import (
     change_record,
@@ -33,7 +28,6 @@ from tidings.storage.watches import changes, subscriptions, values
 if TYPE_CHECKING:
     from tidings.model.observed.unit import ChangeRow
     from tidings.model.observed.version import Version
-    from tidings.service.show.records import Record
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database
@@ -63,20 +57,6 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument("--screenshot", metavar="VERSION", help="write the screenshot of this version to --output")
         parser.add_argument("--output", type=Path, metavar="FILE", help="the file to write, e.g. page.webp")
         add_limit(parser, 100)
-    if verb == "diff":
-        parser.add_argument(
-            "old", nargs="?", metavar="OLD", help="id or number of a version; default: the last but one"
-        )
-        parser.add_argument(
-            "new", nargs="?", metavar="NEW", help="id or number of a version; default: the one after OLD, or the last"
-        )
-        parser.add_argument(
-            "--view",
-            choices=VIEWS,
-            default="changes",
-            help="only the changes (default), the page with its changes, both versions side by side, or a table",
-        )
-        parser.add_argument("--format", choices=FORMS, default="text", help="text (default) or an HTML page")
     add_json(parser)
 
 
@@ -87,14 +67,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         match arguments.verb:
             case "changes":
                 return database.read(_changes, arguments)
-            case "history" if arguments.screenshot is not None or arguments.output is not None:
+            case _ if arguments.screenshot is not None or arguments.output is not None:
                 return _picture(database, arguments, settings)
-            case "history" if arguments.values:
+            case _ if arguments.values:
                 return database.read(_values, arguments)
-            case "history":
-                return database.read(_history, arguments)
             case _:
-                return _diff(database, arguments, settings)
+                return database.read(_history, arguments)
     finally:
         database.close()
 
@@ -235,14 +213,14 @@ def _picture(database: Database, arguments: argparse.Namespace, settings: Settin
     except OSError as error:
         message = f"{arguments.output} cannot be written: {error.strerror or error}"
         raise UsageError(message) from None
-    write_line(f"{arguments.output}: the page at version {version.seq}, {_describe_version(version)}, WebP")
+    write_line(f"{arguments.output}: the page at version {version.seq}, {describe_version(version)}, WebP")
     return 0
 
 
 def _find_version(connection: Connection, arguments: argparse.Namespace) -> Version:
     """Return the version whose picture is requested."""
-    row, page_id = _one_page(connection, arguments, (arguments.screenshot,))
-    version = versions.get(connection, page_id, _number(arguments.screenshot, page_id))
+    row, page_id = choose_page(connection, arguments, (arguments.screenshot,))
+    version = versions.get(connection, page_id, read_number(arguments.screenshot, page_id))
     if version is None:
         message = f"there is no version {arguments.screenshot} of this page; `tidings history {row.name}` lists them"
         raise UsageError(message)
@@ -266,90 +244,13 @@ def _pages_of(connection: Connection, arguments: argparse.Namespace) -> list[int
     return chosen
 
 
-def _diff(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
-    drawing = presenter(arguments.view, arguments.format)
-    if arguments.json and arguments.format != "text":
-        message = "--json cannot be used with --format; leave one out"
-        raise UsageError(message)
-    row, page_id, old, new = database.read(_pair, arguments)
-    url = database.read(pages.identity, page_id).given
-    stored = [
-        c
-        for c in database.read(changes.listing, sentinel=row.name, page_id=page_id, quiet=True)
-        if (c.row.from_seq, c.row.to_seq) == (old.seq, new.seq)
-    ]
-    record = change_record(stored[0].row, sentinel=row.name, url=url) if stored else None
-    merges = drawing.view in {"single", "dual"}
-    if record is None or merges:
-        record = asyncio.run(_compare(database, settings, (row, page_id, old, new), record, merges=merges))
-    between = f"version {old.seq} ({_describe_version(old)}) → version {new.seq} ({_describe_version(new)})"
-    if arguments.json:
-        write_json(record)
-    elif arguments.format == "html":
-        caption = Caption(heading=f"{row.name}: {headline(record)}", sentinel=row.name, between=between)
-        write_page(drawing.present([record], caption))
-    else:
-        write_line(str(record["url"]))
-        write_line(f"{between}  {record['kind']}")
-        for line in drawing.fragment(record).split("\n"):
-            write_line(f"  {line}")
-    return 0
-
-
-async def _compare(
-    database: Database,
-    settings: Settings,
-    pair: tuple[SentinelRow, int, Version, Version],
-    record: Record | None,
-    *,
-    merges: bool,
-) -> Record:
-    """Return the record of a pair, compared now if it is not stored, with the context of its edits
-    if requested.
-    """
-    from tidings.service.on_demand.compare import Comparisons  # it loads the whole service
-
-    row, page_id, old, new = pair
-
-    async def read(fn: Callable[..., Any], *args: Any) -> Any:
-        return database.read(fn, *args)
-
-    comparisons = Comparisons(read, settings, dialect=database.dialect)
-    try:
-        if record is None:
-            record = await comparisons.two_versions(row, page_id=page_id, old=old, new=new)
-        merged = {"merged": await comparisons.in_place(row, page_id=page_id, old=old, new=new)} if merges else {}
-        return {**record, **merged}
-    finally:
-        await comparisons.close()
-
-
-def _describe_version(version: Version) -> str:
+def describe_version(version: Version) -> str:
     """Return when a version was fetched, and how many frames it has."""
     frames = f", {version.frames} frame{'' if version.frames == 1 else 's'}" if version.frames else ""
     return f"{short_time(rfc3339(version.fetched_at))} UTC{frames}"
 
 
-def _pair(connection: Connection, arguments: argparse.Namespace) -> tuple[SentinelRow, int, Version, Version]:
-    row, page_id = _one_page(connection, arguments, (arguments.old, arguments.new))
-    kept = {v.seq: v for v in versions.listing(connection, page_id)}
-    if len(kept) < 2 and arguments.old is None:
-        message = f"there {'is one version' if kept else 'is no version'} of this page yet; nothing to compare"
-        raise UsageError(message)
-    *_, before, last = (0, 0, *kept)
-    old = _number(arguments.old, page_id) if arguments.old else before
-    following = next((seq for seq in kept if seq > old), old + 1)
-    new = _number(arguments.new, page_id) if arguments.new else following if arguments.old else last
-    for seq in (old, new):
-        if seq not in kept:
-            is_gone = 0 < seq < last
-            what = f"version {seq} of this page was deleted" if is_gone else f"there is no version {seq} of this page"
-            message = f"{what}; `tidings history {row.name}` lists {len(kept)}"
-            raise UsageError(message)
-    return row, page_id, kept[old], kept[new]
-
-
-def _one_page(
+def choose_page(
     connection: Connection, arguments: argparse.Namespace, given: Sequence[str | None]
 ) -> tuple[SentinelRow, int]:
     """Return the sentinel and the selected page: its only one, that of `--page`, or that of the
@@ -366,7 +267,7 @@ def _one_page(
     return row, held[0]
 
 
-def _number(text: str, page_id: int) -> int:
+def read_number(text: str, page_id: int) -> int:
     """Return the number in a version id (`PAGE.NUMBER`) or a plain number."""
     page, dot, number = text.rpartition(".")
     if not number.isdigit() or (dot and page != str(page_id)):
