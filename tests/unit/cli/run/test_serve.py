@@ -59,4 +59,6 @@ def test_a_reader_that_has_left_stops_nothing(capsys, monkeypatch):
         printer(unit)
 
     assert printer.is_unheard
-    assert "tidings: standard output cannot be written (Broken pipe); the service continues\n" == capsys.readouterr().err
+    assert (
+        "tidings: standard output cannot be written (Broken pipe); the service continues\n" == capsys.readouterr().err
+    )
