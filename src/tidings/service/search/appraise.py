@@ -70,10 +70,10 @@ class Appraiser:
         counts: dict[str, float] = {}
         length = 0
         for weight, line in zip(_WEIGHTS, lines or (), strict=False):
-            counted = Counter(line.split())
-            length += counted.total()
-            for term in counted.keys() & self.curves.keys():
-                counts[term] = counts.get(term, 0.0) + weight * counted[term]
+            words = line.split()
+            length += len(words)
+            for term, count in Counter(filter(self.curves.__contains__, words)).items():
+                counts[term] = counts.get(term, 0.0) + weight * count
         norm = norm_of(length, self.known)
         return {term: self.weights[term] * count * (K1 + 1) / (count + norm) for term, count in counts.items()}
 
