@@ -204,7 +204,7 @@ def test_a_new_password_is_tried_at_once(world: World, shop: Shop):
 @pytest.mark.parametrize(
     ("change", "why", "sent"),
     [
-        (lambda shop: setattr(shop, "down", True), "the login page was not answered", 0),
+        (lambda shop: setattr(shop, "down", True), "the login page got no answer", 0),
         (lambda shop: setattr(shop, "form", "<p>soon</p>"), "no longer has a form with one user and one password", 0),
         (lambda shop: setattr(shop, "form", FORM + "<div class=h-captcha></div>"), "asks for a captcha", 0),
         (lambda shop: setattr(shop, "form", FORM.replace("post", "get")), "put the password into an address", 0),
@@ -214,7 +214,7 @@ def test_a_new_password_is_tried_at_once(world: World, shop: Shop):
             0,
         ),
         (lambda shop: setattr(shop, "form", FORM.replace("csrf", "old")), "its token has expired", 1),
-        (lambda shop: shop.refuse(403), "the form was not answered", 1),
+        (lambda shop: shop.refuse(403), "the form got no answer", 1),
     ],
 )
 def test_each_way_in_which_a_login_fails_has_its_words(

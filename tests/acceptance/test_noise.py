@@ -184,7 +184,7 @@ def test_quiet_changes_are_listed_when_asked_for(world: World, capsys: pytest.Ca
     plain, all_ = run(world, capsys, "changes"), run(world, capsys, "changes", "--quiet")
 
     assert (False, True) == ("(noise)" in plain, "(noise)" in all_)
-    assert "left out as noise" in plain
+    assert "ignored as noise" in plain
 
 
 def test_test_shows_what_a_changed_sentinel_would_have_told(

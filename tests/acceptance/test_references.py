@@ -211,7 +211,7 @@ def test_news_for_a_secret_that_is_not_set_waits_and_goes_once_it_is(world: Worl
         keep(world, "chat", hook)
         service.pass_time(MINUTE)
 
-    assert 'webhook secret "chat" has taken no news' in world.console.getvalue()
+    assert 'webhook secret "chat" has accepted no message' in world.console.getvalue()
     assert 'webhook secret "chat" accepts messages again' in world.console.getvalue()
     assert 1 == len(world.received)
     assert {"delivered"} == {row.status for row in world.deliveries()}

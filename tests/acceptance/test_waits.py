@@ -55,7 +55,7 @@ def test_a_host_that_asked_to_be_left_alone_is_not_waited_for(world: World, name
     with serve(world) as service:
         found.append(service.run(check_all(world, service.monitor, named)))
 
-    assert {"held until 00:14 UTC: the host requested it (429)"} == {
+    assert {"paused until 00:14 UTC: the host requested it (429)"} == {
         text.replace("2023-11-15 ", "") for text in found[0].held.values()
     }
     assert [] == found[0].polls
@@ -187,5 +187,5 @@ def test_a_request_to_the_process_that_polls_ends_as_soon(world: World) -> None:
 
     found = asyncio.run(act())
 
-    assert ["held until 2023-11-15 00:14 UTC: the host requested it (429)"] == [*found.held.values()]
+    assert ["paused until 2023-11-15 00:14 UTC: the host requested it (429)"] == [*found.held.values()]
     assert said[0].startswith("waiting for the process that checks pages (")
