@@ -180,8 +180,8 @@ def test_gc_says_what_it_does(aging: World, capsys: pytest.CaptureFixture[str]):
     assert (
         '{"record": "gc", "done": false, "pages": 1, "versions": 4, "withheld": 0, "bodies": 0, "size": 0}' == said[1]
     )
-    assert said[2].startswith("let go of 4 versions of 1 page: 4 bodies, ")
-    assert "let go of 0 versions of 0 pages: 0 bodies, 0 bytes as they were fetched" == said[3]
+    assert said[2].startswith("deleted 4 versions of 1 page: 4 bodies, ")
+    assert "deleted 0 versions of 0 pages: 0 bodies, 0 bytes as they were fetched" == said[3]
     assert [5, 6] == [v.seq for v in held]
     assert b"<p>word5</p>" == archive.restore(held[-1].sha256, lambda sha: world.read(versions.blob, sha))
 
