@@ -115,7 +115,7 @@ def test_the_lease_of_a_machine_that_lives_is_left_to_it(elsewhere: World, caplo
             world.clock.advance(90 * SECOND)
 
         renewing = asyncio.create_task(renew())
-        with pytest.raises(PollerBusyError, match="elsewhere:1:x polls and delivers here"):
+        with pytest.raises(PollerBusyError, match="elsewhere:1:x checks pages and sends messages here"):
             async with poller(world.settings, clock=world.clock, patience_seconds=1.0):
                 pass
         await renewing

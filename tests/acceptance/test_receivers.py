@@ -221,7 +221,7 @@ def test_a_dead_letter_is_notified_by_another_way_once(world: World, hook: Recei
 
     assert ["endpoint.failing", "endpoint.ok"] == _notices(world)
     first, second = other.summaries()
-    assert "refused a message for good (404 Not Found)" in first
+    assert "refused a message permanently (404 Not Found)" in first
     assert "accepts messages again" in second
     assert [str(count) for count in range(1, 7)] == other.counts()
 

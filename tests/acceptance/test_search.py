@@ -187,7 +187,7 @@ def test_the_search_screen(world: World) -> None:
         assert "Fruit &lt;b&gt;" in shown or "Fruit &amp;" in shown
         assert 'href="/search?q=apple&amp;time=today"' in shown
         assert "Nothing found" in await see("q=apple&site=example.org")
-        assert "no date" in await see("q=apple&at=never")
+        assert "is not a date" in await see("q=apple&at=never")
         assert "say a word" in await see("q=-apple")
         assert "Nothing found" in await see("q=apple&at=1999-01-01")
         assert 200 == (await people.ask("ada", "GET", "/search?q=apple&p=99&time=x&kind=html")).status

@@ -106,7 +106,7 @@ def test_the_service_outlives_a_database_that_is_held(tmp_path: Path, web: WebSe
     database = open_database(place.settings)
     try:
         until(lambda: "tidings: new" in service.err, 60, "the first check is missing")
-        database.write(lambda _: until(lambda: "goes on" in service.err, 60, "the service says nothing"))
+        database.write(lambda _: until(lambda: "continues when" in service.err, 60, "the service says nothing"))
         seen = len(web.seen)
         until(lambda: len(web.seen) >= seen + 2, 60, "the service looks at nothing more")
         status, _ = service.terminate()

@@ -105,7 +105,7 @@ def test_pruning_drops_events_that_apply_made(tidings: Tidings, tmp_path: Path):
     kept = [record["name"] for record in tidings("list", "--json").records]
     done = tidings("apply", str(folder), "--prune", "--json").records
 
-    assert "event deploy: would be dropped (no file has it any more)" in dry.out
+    assert "event deploy: would be dropped (no file has it now)" in dry.out
     assert ["deploy", "mine", "nightly"] == kept
     assert [("nightly", "unchanged"), ("deploy", "dropped"), ("mine", "left alone")] == [
         (r["name"], r["action"]) for r in done if r["record"] == "event"

@@ -11,10 +11,15 @@ OUTWARD = {"notification/payload.py"}
 """Names what receivers are sent, which only sounds alike."""
 
 
+RENAMED = {"PAGE_POLLED": "page.looked"}
+"""Types whose stored text is older than their name; no log is rewritten for a name."""
+
+
 @pytest.mark.parametrize("kind", EventType)
 def test_a_type_is_named_as_it_is_stored(kind):
     """Who reads a log finds its types in the table."""
-    assert kind.name == kind.value.replace(".", "_").upper()
+    assert RENAMED.get(kind.name, kind.value) == kind.value
+    assert kind.name in RENAMED or kind.name == kind.value.replace(".", "_").upper()
 
 
 def test_no_type_is_spelled_out_anywhere_else():
