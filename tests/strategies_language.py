@@ -9,8 +9,8 @@ from itertools import zip_longest
 
 from hypothesis import strategies as st
 
-from tidings.language.dates import DateReading, instant_of, read_date, zone_of
 from tidings.language.parser import read
+from tidings.language.times import DateReading, instant_of, read_date, zone_of
 from tidings.language.verify import KnownSentinel, joins_answers
 from tidings.language.words import is_reserved
 from tidings.language.write.printer import meaning_of

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tidings.errors import UsageError
-from tidings.language.dates import measure
+from tidings.language.times import measure
 from tidings.storage.db.connection import UNLIMITED
 
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")

@@ -22,10 +22,10 @@ from typing import Any, Literal, TypeVar, cast
 
 from tidings.errors import SentinelError
 from tidings.language.clauses.scope import usual_patterns
-from tidings.language.dates import measure as read_duration
-from tidings.language.dates import read_clock, read_days
 from tidings.language.parser import parse
 from tidings.language.problems import Problem
+from tidings.language.times import measure as read_duration
+from tidings.language.times import read_clock, read_days
 from tidings.language.write.printer import to_text
 from tidings.model.event_type import CreateEvent, EventSource, Origin
 from tidings.model.interval import Duration

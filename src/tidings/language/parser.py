@@ -14,10 +14,10 @@ from functools import lru_cache
 from typing import Any
 
 from tidings.errors import SentinelError
-from tidings.language.dates import zone_of
 from tidings.language.grammar.syntax import Part, read_syntax
 from tidings.language.problems import Problem, ProblemReport
 from tidings.language.statements import Reader, Surroundings
+from tidings.language.times import zone_of
 from tidings.language.verify import KnownSentinel, Names
 from tidings.model.interval import Duration, Instant
 from tidings.model.watch.sentinel import Clauses, Sentinel, Statement, Watched

@@ -31,10 +31,10 @@ from tidings.language.clauses.clause import (
 )
 from tidings.language.clauses.outside import check_words, read_event
 from tidings.language.clauses.scope import usual_patterns
-from tidings.language.dates import zone_of
 from tidings.language.event_names import EventNames, events_of
 from tidings.language.grammar.syntax import Alike, Compound, EventPart, Order, Part, Unclear
 from tidings.language.problems import ProblemReport
+from tidings.language.times import zone_of
 from tidings.language.verify import (
     KnownSentinel,
     Names,

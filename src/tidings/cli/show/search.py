@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "query",
         nargs="*",
         metavar="QUERY",
-        help='words, "phrases", one OR other, begin*, site:example.org; -without after --',
+        help='words, "phrases", this OR that, begin*, site:example.org; to exclude a word: -- coffee -decaf',
     )
     parser.add_argument(
         "--at", metavar="DATE", help="search the versions at the end of this day, or at this time, e.g. 2026-03-01"

@@ -14,7 +14,7 @@ from tidings.cli.show.listing import list_pages, write_standstill
 from tidings.cli.show.mask import lines_of
 from tidings.clock import SystemClock
 from tidings.errors import SecretError
-from tidings.language.dates import zone_of
+from tidings.language.times import zone_of
 from tidings.model.watch.weight import WHOLE
 from tidings.service.collections.report import report
 from tidings.service.explain.explain_sentinel import outlook

@@ -16,8 +16,8 @@ from tidings.detection.data.differences import (
     finding_of_differences,
 )
 from tidings.detection.data.elements import compare_elements
+from tidings.detection.data.json_values import compare_parts, compare_values
 from tidings.detection.data.tabular import compare_cells
-from tidings.detection.data.values import compare_parts, compare_values
 from tidings.detection.find.findings import finding_of_words, finding_of_words_without
 from tidings.document.data.json_tree import JsonValues
 from tidings.document.data.xml_tree import XmlTree

@@ -18,7 +18,7 @@ from tidings.language.clauses.scope import read_budget, read_depth, read_scope
 from tidings.language.clauses.tell import read_compare, read_errors, read_history, read_notify, read_presentation
 from tidings.language.clauses.when import read_during, read_fetch, read_point, read_span, read_zone
 from tidings.language.clauses.worth import read_class, read_importance, read_life, read_tags, read_urgency, read_watch
-from tidings.language.dates import instant_of, local_text, read_date, resolve
+from tidings.language.times import instant_of, local_text, read_date, resolve
 from tidings.language.write.table import FIELDS, GATHERED, JOINED, NOTHING, ORDER, REACH, Reach
 from tidings.model.interval import Instant
 from tidings.model.watch.asking import PLAIN

@@ -12,10 +12,10 @@ from typing import cast
 
 from lark import Token, Tree
 
-from tidings.language.dates import LONGEST, measure
 from tidings.language.event_names import EventNames
 from tidings.language.grammar.faults import write_reserved_message
 from tidings.language.problems import ProblemReport
+from tidings.language.times import LONGEST, measure
 from tidings.language.words import is_reserved
 from tidings.model.interval import Duration
 from tidings.record import dataclass

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from lark import Token
 
 from tidings.language.clauses.clause import Clause, Node, last, read_count, unquote
-from tidings.language.dates import measure
+from tidings.language.times import measure
 from tidings.model.watch.collection import DEEPEST, MOST_A_DAY, Scope
 from tidings.model.watch.sentinel import Watched
 

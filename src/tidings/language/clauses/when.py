@@ -17,7 +17,7 @@ from tidings.language.clauses.clause import (
     read_positive_duration,
     word_types,
 )
-from tidings.language.dates import (
+from tidings.language.times import (
     clocks_text,
     days_text,
     instant_of,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tidings.language import expressions
-from tidings.language.dates import clock_text, clocks_text, days_text, point_text
 from tidings.language.expressions import number_text, quote, selector_text
+from tidings.language.times import clock_text, clocks_text, days_text, point_text
 from tidings.language.write.table import NOTHING
 from tidings.model.event_type import EventSource
 from tidings.model.interval import spell_duration

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tidings.language.dates import clock_text, days_text, point_text
 from tidings.language.expressions import condition_text, number_text
+from tidings.language.times import clock_text, days_text, point_text
 from tidings.language.write.printer import clauses_of
 from tidings.language.write.table import GATHERED, NOTHING
 from tidings.language.write.texts import channel_text, compare_text, lasting_text, rate_text, step_text

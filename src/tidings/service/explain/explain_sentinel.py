@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.language.dates import point_text, zone_of
+from tidings.language.times import point_text, zone_of
 from tidings.language.write.texts import clause_lines, rate_text
 from tidings.model.interval import say_duration, spell_duration
 from tidings.model.watch.collection import LISTING

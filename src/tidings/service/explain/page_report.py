@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, MINUTE
 from tidings.estimation.gamma import quantile
-from tidings.language.dates import zone_of
+from tidings.language.times import zone_of
 from tidings.record import dataclass
 from tidings.service.explain.explain_sentinel import list_polls
 from tidings.service.show.records import spell_gap

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.events.expression import Or, Periodic, Plus
 from tidings.events.operators.node import Context
 from tidings.events.rule import Coupling, Raised, Retuned, Rule
-from tidings.language.dates import zone_of
+from tidings.language.times import zone_of
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Timer
 from tidings.model.watch.telling import Rate

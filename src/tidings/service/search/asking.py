@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY
 from tidings.errors import UsageError
-from tidings.language.dates import instant_of, read_date, zone_of
+from tidings.language.times import instant_of, read_date, zone_of
 from tidings.record import dataclass, replace
 from tidings.search import snippets
 from tidings.search.query import FILTERS, Phrase, Query, holds, is_of_site, parse, terms_of

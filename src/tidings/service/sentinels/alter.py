@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tidings.detection.find import window
 from tidings.detection.find.window import Window
 from tidings.fetching import address
-from tidings.language.dates import ends_at, starts_at
+from tidings.language.times import ends_at, starts_at
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, SentinelMove
 from tidings.service.notify import activate

@@ -12,7 +12,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.language.dates import zone_of
+from tidings.language.times import zone_of
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
 from tidings.scheduling.timetable.hours import ClockTimes

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidings.errors import SentinelError, StoreDamagedError
 from tidings.language import parser
-from tidings.language.dates import zone_of
+from tidings.language.times import zone_of
 from tidings.model.event_type import EventType
 from tidings.model.watch.collection import LISTING, budget_name
 from tidings.model.watch.sentinel import (

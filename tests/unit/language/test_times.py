@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.language.dates import (
+from tidings.language.times import (
     ends_at,
     instant_of,
     local_text,
