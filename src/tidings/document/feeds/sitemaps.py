@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from tidings.document.text.packed import unpack
 from tidings.record import dataclass
@@ -18,14 +18,6 @@ MOST_BYTES: Final = 50_000_000
 MOST_URLS: Final = 50_000
 MOST_CHILDREN: Final = 1_000
 _LONGEST: Final = 2_048
-_PARSING: Final[Mapping[str, Any]] = {
-    "resolve_entities": False,
-    "no_network": True,
-    "load_dtd": False,
-    "huge_tree": False,
-    "remove_comments": True,
-    "remove_pis": True,
-}
 
 
 def read(question: SitemapQuestion) -> Sitemap:
@@ -51,7 +43,10 @@ def list_entries(body: bytes) -> Iterator[tuple[str, str, str]]:
     """Yield (url or sitemap, address, date of change), freeing each element once it is read."""
     from lxml import etree
 
-    for _, element in etree.iterparse(io.BytesIO(body), events=("end",), tag=("{*}url", "{*}sitemap"), **_PARSING):
+    from tidings.document.data.structured import PARSING
+
+    options = {**PARSING, "encoding": None}  # the file names its own
+    for _, element in etree.iterparse(io.BytesIO(body), events=("end",), tag=("{*}url", "{*}sitemap"), **options):
         said = {
             etree.QName(child).localname: (child.text or "").strip()
             for child in element.iterchildren(tag=etree.Element)
