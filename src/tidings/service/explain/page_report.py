@@ -42,8 +42,6 @@ MOSTLY: Final = 0.75
 LONGEST: Final = 10
 """Longest stretch of hours per day that counts as a pattern."""
 DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
-
 LEAST_RATE: Final = 1e-3
 """A rate below once in three years (changes a day) is shown as none."""
 
@@ -99,7 +97,7 @@ class PageReport:
             yield f"{now.a_day:.3g} checks a day: {seen}, {now.missed:.1%} are missed because of a newer one"
             for pace in self.paces:
                 if not pace.is_now:
-                    yield f"    {pace.a_day:.3g} checks a day: within {_spell(pace.delay)}, {pace.missed:.1%} hidden"
+                    yield f"    {pace.a_day:.3g} checks a day: within {_spell(pace.delay)}, {pace.missed:.1%} missed"
             if gain := self.gain():
                 yield gain
         yield from (f"ignored as noise: {one}" for one in self.masked)
@@ -236,7 +234,7 @@ def _hours(looks: Sequence[tuple[Instant, bool]], zone: tzinfo) -> dict[tuple[in
 
 
 def _spell_rate(rate: float) -> str:
-    return f"{rate:.2g} times a day" if rate >= 1 else f"once in {1 / max(rate, LEAST_RATE):,.0f} days"
+    return f"{rate:.2g} times a day" if rate > 2 / 3 else f"once in {1 / max(rate, LEAST_RATE):,.0f} days"
 
 
 def _show_rate(rate: float) -> str:

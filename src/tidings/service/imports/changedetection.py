@@ -483,7 +483,7 @@ ELSEWHERE: Final = frozenset(
     restock_diff follow_price_changes in_stock_only price_change_threshold_percent price_change_min
     price_change_max llm_backend_profile llm_change_summary_mode""".split()
 )
-"""Fields that rules of other fields read and report."""
+"""Fields that rules of other fields read and report, or that mean nothing without another field."""
 
 
 def is_ours(files: Files) -> bool:

@@ -119,7 +119,7 @@ def _pace(sentinel: Sentinel, look: Prospect | None) -> str:
 def _warnings(state: PageState, seen: dict[str, Any]) -> list[str]:
     found = []
     if state.kind:
-        found.append(f"{state.reason or state.kind} (Tidings tries again), and you are notified when it answers")
+        found.append(f"{state.reason or state.kind}; Tidings tries again, and notifies you when it succeeds")
     found += page_warnings(
         scripts_only=bool(seen.get("scripts_only")),
         login=bool(seen.get("login")),

@@ -53,9 +53,9 @@ def test_it_is_said_what_one_check_more_would_bring() -> None:
     assert [
         "changes 2 times a day (1.5 to 2.6 times a day, sure to 95 %)",
         "4 checks a day: half of its changes are seen within 3 h, 21.3% are missed because of a newer one",
-        "    3 checks a day: within 4 h, 27.0% hidden",
-        "    5 checks a day: within 2 h 24 min, 17.6% hidden",
-        "    8 checks a day: within 1 h 30 min, 11.5% hidden",
+        "    3 checks a day: within 4 h, 27.0% missed",
+        "    5 checks a day: within 2 h 24 min, 17.6% missed",
+        "    8 checks a day: within 1 h 30 min, 11.5% missed",
         "with one check more a day you would be notified 36 min sooner",
         "ignored as noise: clock: ticks",
     ] == [*report.lines()]
@@ -66,6 +66,7 @@ def test_it_is_said_what_one_check_more_would_bring() -> None:
     ("rates", "expected"),
     [
         ((0.5, 4.6e-16, 4.9), "changes once in 2 days (0 to 4.9 times a day, sure to 95 %)"),
+        ((0.9, 0.5, 4.9), "changes 0.9 times a day (0.5 to 4.9 times a day, sure to 95 %)"),
         ((0.0, 0.0, 0.01), "changes once in 1,000 days (0 to 0.01 times a day, sure to 95 %)"),
     ],
 )
