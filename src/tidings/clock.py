@@ -93,7 +93,7 @@ class SystemClock:
         """Return the machine's time, or the last reading plus the elapsed time if that is later or
         far earlier.
         """
-        steady, wall = _steady(), self.wall()
+        wall, steady = self.wall(), _steady()  # a pause between them in the other order would last in `_last`
         due = self._last + steady - self._steady
         self._steady, self._last = steady, wall if due < wall <= due + SLACK else due
         return self._last

@@ -86,6 +86,23 @@ def test_the_system_clock_follows_what_passes(machine, says, passed):
     assert 0 == put_forward(clock)
 
 
+def test_a_pause_between_two_readings_does_not_last(machine, monkeypatch):
+    """If the system interrupts `now` for some milliseconds, `now` is what the machine says again at the next reading."""
+    clock = SystemClock()
+
+    def pause(reading):
+        value = reading()
+        machine.says, machine.passed = machine.says + 100 * MILLISECOND, machine.passed + 100 * MILLISECOND
+        return value
+
+    with monkeypatch.context() as paused:
+        paused.setattr("tidings.clock.time.time_ns", lambda: pause(lambda: machine.says * 1_000))
+        paused.setattr("tidings.clock._steady", lambda: pause(lambda: machine.passed))
+        clock.now()
+
+    assert machine.says == clock.now()
+
+
 def test_sleeping_ends_at_the_instant():
     """A sleeper wakes when its instant has come, not before; one in the past does not sleep."""
     clock = SystemClock()
