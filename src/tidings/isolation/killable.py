@@ -26,9 +26,8 @@ SPAWN_SECONDS: Final = 20.0  # of which a fork server that starts spends one or 
 AGAIN_SECONDS: Final = 0.1  # by when the system knows that it has ended
 DEPTH: Final = 4  # light jobs that one worker holds: the one it runs and those sent ahead
 
-_preload: set[str] = {
-    child.__name__
-}  # one fork server serves the whole process, so its modules are all runners' together
+# One fork server serves the whole process, so its modules are all runners' together.
+_preload: set[str] = {child.__name__, "tidings.isolation.forked"}
 
 
 class Killable:
