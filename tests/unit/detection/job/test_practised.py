@@ -1,6 +1,7 @@
 import subprocess
 import sys
 
+from tidings.detection.job import practised
 from tidings.service.run.from_settings import PRELOAD
 
 
@@ -15,3 +16,20 @@ def test_workers_are_forked_after_an_examination():
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "1 __init__ False\n" == ran.stdout
+
+
+def test_the_practice_itself_has_no_fault():
+    """A fault of it is passed over where workers are forked, so it must show here."""
+    practised.practise()
+
+
+def test_workers_start_without_the_practice():
+    """If the examination fails, the module is loaded all the same."""
+    code = (
+        "import tidings.detection.job.examiner as examiner; examiner.examine = lambda job: 1 / 0; "
+        f"import {', '.join(PRELOAD)}; print('there')"
+    )
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ("there\n", "") == (ran.stdout, ran.stderr)
