@@ -166,14 +166,17 @@ class SqliteDriver:
         return bool(seen != self._seen)
 
     def clear_journal(self) -> None:
-        """Empty the journal, which holds deleted content, unless somebody reads just now."""
-        run = self._raw.execute
-        waits = run("PRAGMA busy_timeout").fetchone()[0]
-        run("PRAGMA busy_timeout = 0")
+        """Empty the journal, which holds deleted content, unless somebody reads just now. In
+        single-writer mode this waits for its turn as a write does.
+        """
+        if self.single_writer:
+            self._become_single_writer()
         try:
-            run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._raw.execute("PRAGMA busy_timeout = 0")
+            self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         finally:
-            run(f"PRAGMA busy_timeout = {waits}")
+            self._drop_write_lock()
+            self._raw.execute(f"PRAGMA busy_timeout = {round(self._busy_seconds * 1000)}")
 
     def has_table(self, name: str) -> bool:
         """Return whether the table exists."""

@@ -37,6 +37,10 @@ def _close(world: World) -> Path:
     return world.settings.data / "tidings.db"
 
 
+def _journal_of(world: World) -> Path:
+    return world.settings.data / "tidings.db-wal"
+
+
 def test_the_file_is_kept_safe(world: World):
     """WAL, a full sync at each commit and foreign keys are on; the directory is its owner's alone."""
     driver = world.database._driver
@@ -46,6 +50,24 @@ def test_the_file_is_kept_safe(world: World):
     assert "wal" == run("PRAGMA journal_mode").fetchone()[0]
     assert 2 == run("PRAGMA synchronous").fetchone()[0]
     assert 1 == run("PRAGMA foreign_keys").fetchone()[0]
+    assert 1 == run("PRAGMA secure_delete").fetchone()[0]
+
+
+def test_the_journal_is_emptied_unless_somebody_reads(world: World):
+    """A reader is not waited for: the journal stays until the next time. The wait of writers is as before."""
+    driver = world.database._driver
+    journal = _journal_of(world)
+    reader = open_database(world.settings)
+    world.write(secrets.put, "a", "x" * 100_000)
+
+    reader.read(lambda c: (secrets.listing(c), world.write(secrets.put, "a", "y"), world.database.clear_journal()))
+    kept = journal.stat().st_size
+    world.database.clear_journal()
+
+    assert kept > 100_000
+    assert 0 == journal.stat().st_size
+    assert round(world.settings.store.busy_seconds * 1000) == driver._raw.execute("PRAGMA busy_timeout").fetchone()[0]
+    reader.close()
 
 
 def test_a_new_directory_is_closed_to_others(tmp_path: Path):
@@ -262,8 +284,11 @@ def test_two_old_libraries_take_turns(old: Database, world: World):
     def while_held(c: object) -> None:
         with pytest.raises(StoreBusyError, match="another process wrote"):
             second.write(secrets.put, "a", "b")
+        with pytest.raises(StoreBusyError, match="another process wrote"):
+            second.clear_journal()
 
     old.write(while_held)
+    second.clear_journal()
     second.write(secrets.put, "a", "c")
     assert "c" == old.read(secrets.get, "a")
     second.close()
