@@ -151,8 +151,8 @@ def open_policy(settings: Settings) -> Policy[Any]:
 
 
 class _LateChance:
-    """A generator of random numbers that is made when it is first asked: the policies that poll ask
-    for none, and to load it takes a checker 11 ms.
+    """A generator of random numbers, made at its first use: the policies that poll use none, and
+    loading it takes a `check` 11 ms.
     """
 
     def __getattr__(self, name: str) -> Any:

@@ -52,8 +52,8 @@ slept
 GATHER_SECONDS: Final = 0.02
 """pause between two steps on a real clock: each step costs as much as a page"""
 YOUNG_OBJECTS: Final = 10_000
-"""Objects made and not freed after which garbage is searched for. Polls under way hold thousands,
-which Python's 700 would search again and again.
+"""How many objects are made and not freed before a search for garbage. Polls under way hold
+thousands, which Python's 700 would search again and again.
 """
 HOLD_AFTER_FAULT: Final = 10 * MINUTE
 """how long a page is paused after an internal error"""
@@ -191,8 +191,8 @@ class Monitor:
         self._collecting = False
 
     async def start(self) -> None:
-        """Load what is watched. Garbage collection is off meanwhile, since all of it is
-        long-lived, and never searches it; from then on it waits for `YOUNG_OBJECTS`.
+        """Load what is watched. Garbage collection is off meanwhile, since all of it lives
+        long, and never searches it later; from then on it waits for `YOUNG_OBJECTS`.
         """
         was_enabled = gc.isenabled()
         gc.disable()
@@ -410,10 +410,11 @@ class Monitor:
 
 
 def _spare_loaded() -> None:
-    """Keep all that is there out of collections, which come rarely from now on.
+    """Keep all present objects out of collections, which come rarely from now on, and also out of
+    the one at the end of the process.
 
-    Of several monitors in one process the first does: the others undo it, since what it left would
-    stay for ever. A process that ends searches nothing either.
+    The first monitor of a process does so. A later one undoes it, since what the first left behind
+    would stay for ever.
     """
     often, *older = gc.get_threshold()
     if often == YOUNG_OBJECTS:

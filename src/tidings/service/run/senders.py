@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tidings.storage.db.database import Database
 
 log = logging.getLogger("tidings.service.run.senders")
-ERRANDS_AT_ONCE: Final = 2
+JOBS_AT_ONCE: Final = 2
 JOBS_A_PROCESS: Final = 100
 
 
@@ -107,7 +107,7 @@ def open_senders(
         stream: Where console messages are written.
     """
     limits = JobLimits(seconds=settings.notify.timeout_seconds, tasks=JOBS_A_PROCESS)
-    runner = RUNNERS["killable"](limits, workers=ERRANDS_AT_ONCE)
+    runner = RUNNERS["killable"](limits, workers=JOBS_AT_ONCE)
     stack.push_async_callback(runner.close)
     door = OutboundDoor(settings.fetch.allow_networks)
     return build_senders(

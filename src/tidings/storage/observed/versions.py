@@ -101,8 +101,8 @@ def newest_of(c: Connection, page_id: int, most: int) -> list[Version]:
 def recent(
     c: Connection, page_id: int, most: int, wanted: Collection[int] = ()
 ) -> tuple[dict[int, Version], list[int]]:
-    """Return how many words each of at most `most` newest versions of a page has, newest first; and
-    those of them that are wanted, with the newest, by number.
+    """Of at most `most` newest versions of a page return two things: the newest and those that are
+    wanted, by number; and how many words each has, newest first.
     """
     rows = c.rows(_NEWEST, page_id=page_id, most=most)
     found = {row[1]: _to_version(row) for place, row in enumerate(rows) if not place or row[1] in wanted}
