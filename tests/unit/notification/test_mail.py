@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tidings.notification.channel import Message, Refused, Sent
 from tidings.notification.mail import Mail, NoMail, body_of, compose
-from tidings.notification.smtp import Letter, LetterServer, deliver
+from tidings.notification.smtp import LetterServer, deliver
 
 SENDER = Address("Tidings", "tidings", "example.org")
 SERVER = LetterServer(

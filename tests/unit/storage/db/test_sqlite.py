@@ -37,10 +37,6 @@ def _close(world: World) -> Path:
     return world.settings.data / "tidings.db"
 
 
-def _journal_of(world: World) -> Path:
-    return world.settings.data / "tidings.db-wal"
-
-
 def test_the_file_is_kept_safe(world: World):
     """WAL, a full sync at each commit and foreign keys are on; the directory is its owner's alone."""
     driver = world.database._driver
@@ -56,15 +52,21 @@ def test_the_file_is_kept_safe(world: World):
 def test_the_journal_is_emptied_unless_somebody_reads(world: World):
     """A reader is not waited for: the journal stays until the next time. The wait of writers is as before."""
     driver = world.database._driver
-    journal = _journal_of(world)
-    reader = open_database(world.settings)
+    assert isinstance(driver, SqliteDriver)
+    journal = world.settings.data / "tidings.db-wal"
+    reader = world.reopen()
     world.write(secrets.put, "a", "x" * 100_000)
 
-    reader.read(lambda c: (secrets.listing(c), world.write(secrets.put, "a", "y"), world.database.clear_journal()))
-    kept = journal.stat().st_size
+    def meanwhile(c: Connection) -> None:
+        secrets.listing(c)
+        world.write(secrets.put, "a", "y")
+        world.database.clear_journal()
+
+    reader.read(meanwhile)
+    left = journal.stat().st_size
     world.database.clear_journal()
 
-    assert kept > 100_000
+    assert left > 100_000
     assert 0 == journal.stat().st_size
     assert round(world.settings.store.busy_seconds * 1000) == driver._raw.execute("PRAGMA busy_timeout").fetchone()[0]
     reader.close()
