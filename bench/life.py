@@ -1,4 +1,4 @@
-"""How long what changes bring stays on real pages, and what of it is learned (`estimation.life`; bid §5).
+"""How long what changes bring stays on real pages, and what of it is learned (`estimation.worth`; bid §5).
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/life.py [--pages 60]
 

@@ -5,7 +5,7 @@
 Pages change as Poisson processes, are looked at 30 an instant, and what counts is the weighted share of pages that are fresh. The study prints its
 four figures without its rates, recalls and noises; these are drawn so: rates lognormal about one change in 55 instants (sd of the log 1.0),
 weights exponential, recall uniform in [0, 1], noise lognormal about a third of the mean rate (sd 1.5). `learned` begins with the prior and knows
-rates, but no recall and no noise: it learns them a host of 15 pages at a time, as the service does (`service.hints`), by `estimation.evidence`.
+rates, but no recall and no noise: it learns them a host of 15 pages at a time, as the service does (`watch.hints`), by `estimation.evidence`.
 """
 
 from __future__ import annotations

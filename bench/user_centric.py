@@ -309,7 +309,7 @@ class Quality:
 
 
 class Appraisal:
-    """The value of refreshes as measured by the product (`search.valuation`)."""
+    """The value of refreshes as measured by the product (`search.ranking`)."""
 
     def __init__(self, pages: Pages, inlinks: Floats | None, *, exact: int = 256) -> None:
         self._pages, self._inlinks, self._idf = pages, inlinks, _idf(pages)

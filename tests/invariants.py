@@ -1,6 +1,6 @@
 """The invariants I-1 to I-10  as one function that fault tests end with: the database seen from outside.
 
-What a database says of itself is `storage.invariants`. Here it is compared with what others saw: the web server, the receiver of
+What a database says of itself is `write.invariants`. Here it is compared with what others saw: the web server, the receiver of
 webhooks, whoever was told that something is done.
 
 ```

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tidings.model.event_type import EventType
+from tidings.settings import table
+
 REPOSITORY = Path(__file__).parents[2]
 DESIGN = REPOSITORY / "docs" / "design"
 PAGES_WITH_ROWS = ("docs/design/*.md", "docs/why/checklist.md")
@@ -129,3 +132,64 @@ def test_no_row_stands_twice():
     found = [name for page in pages for name in ROW.findall(page.read_text())]
 
     assert [] == sorted({name for name in found if found.count(name) > 1})
+
+
+SOURCE = REPOSITORY / "src" / "tidings"
+NAMED = re.compile(r"`((?:[a-z]\w*[./])+[a-z]\w*)`")
+NO_MODULES = frozenset({"change.digest", "secrets.locked", "service.state", "step.before", "text/html"})
+"""Names of the form of a module that are something else, beside those of settings, events and files."""
+
+
+@cache
+def modules() -> dict[str, list[Path]]:
+    """Return the files of the modules and packages by each end of their path."""
+    found: dict[str, list[Path]] = {}
+    for path in SOURCE.rglob("*.py"):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" else parts
+        for place in range(len(parts)):
+            found.setdefault("/".join(parts[place:]), []).append(path)
+    return found
+
+
+def is_lost(name: str) -> bool:
+    """Return whether a name begins with a package of the source, but no module has it, nor what stands in one."""
+    parts = name.replace(".", "/").removesuffix("/py").split("/")
+    if not (SOURCE / parts[0]).is_dir() and parts[0] not in modules():
+        return False
+    for end in range(len(parts), 0, -1):
+        if files := modules().get("/".join(parts[:end])):
+            word = re.compile(rf"\b{parts[end]}\b") if end < len(parts) else None
+            return word is not None and not any(word.search(file.read_text()) for file in files)
+    return True
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("service/plan/planner", False),
+        ("plan.planner", False),
+        ("storage.write.charge.set_budget", False),
+        ("service.planner", True),
+        ("sources.listings", True),
+        ("numpy.clip", False),
+    ],
+)
+def test_which_modules_are_lost(name, expected):
+    """A name is that of a module, from any folder on, or of what stands in a module."""
+    assert expected == is_lost(name)
+
+
+def test_every_module_that_is_named_exists():
+    """Docstrings and comments name modules that exist."""
+    known = NO_MODULES | {row.name for row in table()} | {*EventType} | {path.name for path in SOURCE.rglob("*.*")}
+    lost = [
+        f"{path.relative_to(REPOSITORY)}: {name}"
+        for path in texts()
+        if path.suffix == ".py" and (path.is_relative_to(SOURCE) or path.parent == REPOSITORY / "bench")
+        for name in NAMED.findall(path.read_text())
+        if name not in known and not name.endswith((".lark", ".json")) and not (REPOSITORY / name).is_file()
+        if is_lost(name)
+    ]
+
+    assert [] == lost

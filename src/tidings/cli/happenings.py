@@ -1,6 +1,4 @@
-"""External events on the command line: output of `add`, `list` and `drop` (`show`:
-`show_event`).
-"""
+"""External events on the command line: output of `add`, `list` and `drop`."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def happening(event: str, sentinel_id: int) -> Primitive:
     """Return the engine event for an external event (`Create Event NAME`) of a sentinel's rules.
 
     Params of the occurrence: those of the event, and `seq`, its number in the log. A behaviour that
-    uses it lists `storage.outside.HAPPENED` in `event_types`.
+    uses it lists `watches.outside.HAPPENED` in `event_types`.
     """
     return Primitive(f"event.{event}({sentinel_id})")
 

@@ -33,7 +33,7 @@ class NumberedEvent(Protocol):
 
 
 class Hooks(Protocol):
-    """Accepts external events; implemented by `service.outside`."""
+    """Accepts external events; implemented by `sources.outside_events`."""
 
     async def admit(self, name: str, proves: Callable[[Secret], bool]) -> None:
         """Return if the sender of a webhook `proves` that it has its token."""
@@ -59,7 +59,7 @@ class Told(Protocol):
 
 
 class TakesSignals(Protocol):
-    """Accepts hints that pages may have changed; implemented by `service.signals`."""
+    """Accepts hints that pages may have changed; implemented by `sources.signals`."""
 
     def find(self, urls: Collection[str]) -> Mapping[str, Collection[int]]:
         """Return the watched pages with each of these addresses."""
@@ -86,7 +86,7 @@ class TakesSignals(Protocol):
 
 
 class Hubs(Protocol):
-    """Handles callbacks of hubs; implemented by `service.websub`."""
+    """Handles callbacks of hubs; implemented by `sources.websub`."""
 
     def knows(self, token: str) -> bool:
         """Return whether a callback token belongs to an active subscription."""

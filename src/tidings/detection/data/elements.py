@@ -6,7 +6,7 @@ equal ones are paired, and of the rest those that share at least half of their c
 are texts and attributes that were inserted, deleted or updated, elements inserted or deleted with
 their content, and elements moved among their neighbours. The work is bounded: the tree is of
 bounded size and is walked to a bounded depth, and neighbours are aligned within the bounds of
-`compare.sequence`.
+`compare.anchored`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Prices and availability as change types: the structured data of a page about its product
-(`document.offers`).
+(`structures.offers`).
 
 The price is the lowest of the offers, in the currency of the first one, compared exactly. The
 availability is the best one of the offers, by schema.org's name. A version without either is an

@@ -4,7 +4,7 @@ While a selector matches one element, a bundle of it is stored. When a second po
 the bundle is searched for; an element that is similar enough and unique replaces it from then on,
 in old versions and new ones, wherever the selector itself matches nothing. If the element is still
 there and only lacks a state that the selector asks for, no replacement is searched: the part is
-lost, and that is notified (`document.asked`). A replacement ends once that is all that it lacks.
+lost, and that is notified (`select.asked`). A replacement ends once that is all that it lacks.
 
 A missing part is reported as missing, never as an empty part: nothing is compared with it. One that
 appears is a change from nothing.

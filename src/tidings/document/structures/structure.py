@@ -1,9 +1,9 @@
 """The structure of data: the content of JSON, XML and CSV with places, in a form that Python
 compares at once (detection §5).
 
-It is a value of `json_tree` or parts of one, a list of nodes of `xml_nodes` or of rows of
-`csv_rows`; two documents with equal structures are equal. If words or patterns are excluded from a
-text, or it is transformed, there are only lines, and no structure.
+It is a value of `data.json_tree` or parts of one, a list of nodes of `data.xml_tree` or of rows
+of `data.csv_rows`; two documents with equal structures are equal. If words or patterns are excluded
+from a text, or it is transformed, there are only lines, and no structure.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What a user asks for: a sentinel, as the language reads it (004 §3.1).
 
 A `Sentinel` holds the *effective* clauses: those inherited by `Using s1` and the defaults of its
-tags are already copied in. All durations are µs. The parts of a clause are in `interest` (what),
-`extract` (of which part), `timing` (when), `telling` (whom to notify), `weight` (how much it
-matters) and `asking` (how a page is requested); their names can be imported from here too.
+tags are already copied in. All durations are µs. The parts of a clause are in `interest` (what, and
+of which part), `timing` (when), `telling` (whom to notify), `weight` (how much it matters) and
+`asking` (how a page is requested); their names can be imported from here too.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ AT_SLACK: Duration = 600_000_000
 class FetchEvery:
     """A fixed interval (µs); `slack` is how late a poll may be (None: a tenth of the interval).
 
-    `events`, here and in the others, are outside events (`model.outside`): when one happens, an
+    `events`, here and in the others, are outside events (`Create Event`): when one happens, an
     extra poll is due at once.
     """
 

@@ -152,7 +152,7 @@ def steadily(window: Backlogs, looks: Looks) -> CertifiedPages:
 
 
 def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, made: Looks) -> CertifiedPages:
-    """Return the part of pages whose changes arrive at any rate (`bounds.dual`), over instants 1 …
+    """Return the part of pages whose changes arrive at any rate (`Program`), over instants 1 …
     `instants`; `at` of a poll is an instant, and several polls at one instant count as one.
 
     Args:

@@ -3,7 +3,7 @@
 Admission tests the demand bound. The demand of a stretch h is Σ c·⌊h/T⌋, all intervals beginning at
 once; it and the blocking of one poll of maximal cost, which is not preempted, must fit into the
 supply of h. A sum of c/T below the capacity is necessary; with blocking it is not sufficient.
-Pinwheels (`gardener.pinwheel`) say more only with a schedule in hand.
+A pinwheel density says more only with a schedule in hand.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Discover: what pages of collections name is found, the best of it is watched, what says nothing
-new is left out.
+"""Discover: find the pages that pages of collections name, watch the best of them, and leave out
+those without new text.
 
 A page that changed is read for the addresses it names; each is a row. When a collection's budget
 has something to spend, the address whose first fetch is worth most becomes a page of it, unless a
-refresh of a page that is there is worth more: then the budget is left to that. Comings and goings
-are published in its list of pages, many at once (`sources.listings`). All of it can be made again
+refresh of a known page is worth more: then the budget is left to that. Found and lost pages are
+published in the list of pages, many at once (`sources.command_pages`). All of it can be made again
 from what is stored: a crash loses nothing but the reading of a page.
 """
 
@@ -101,7 +101,7 @@ class Discovery:
         self.next_due: Instant | None = 0
 
     def note(self, unit: Unit) -> None:
-        """Hear of a unit that was committed: a page of a collection may name more now."""
+        """Note a committed unit: a page of a collection may name more now."""
         page_id = None if unit.page is None else unit.page.page_id
         if page_id is None:
             return
@@ -112,7 +112,7 @@ class Discovery:
                 self.next_due = 0
 
     def note_written(self) -> None:
-        """Hear that others have written: there may be another collection, or another scope."""
+        """Note that others have written: there may be another collection, or another scope."""
         self.next_due = 0
 
     async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:

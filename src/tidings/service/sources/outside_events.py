@@ -2,7 +2,7 @@
 
 Accepting an event is one transaction: its row in the event log, which rules follow, its key, and
 the lives of the sentinels that waited for it. Polls that depend on it are a rule behaviour
-(`summons`).
+(`rules.fetch_on_event`).
 """
 
 from __future__ import annotations

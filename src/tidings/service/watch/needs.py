@@ -1,8 +1,8 @@
 """Needs: polls with a deadline, beside ticks and bids (001 §2.1).
 
-In memory only: their owners (`complex_needs`, `expected`) store them and restore them at each
-start. A poll of a page is recorded as an event for each sentinel that waits for it; a failed poll
-is not, and uses up no deadline.
+In memory only: their owners (the behaviours of `service.rules`, and `plan.planner`) settle them
+again at each start. A poll of a page is recorded as an event for each sentinel that waits for it; a
+failed poll is not, and uses up no deadline.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ HOLDS: Final[Mapping[tuple[str, str], Duration]] = {
 }
 """Requested by a server: at most so long from now."""
 BY_PEOPLE: Final = frozenset({("sentinel", "start_at"), ("sentinel", "end_at"), ("token", "expires_at")})
-"""Dates that people gave, as written: `service.wrong_clock` evaluates them anew if they count from
+"""Dates that people gave, as written: `upkeep.wrong_clock` evaluates them anew if they count from
 an instant in the future.
 """
 HISTORY: Final = frozenset(
@@ -93,7 +93,7 @@ HISTORY: Final = frozenset(
 to now.
 """
 ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
-    ("subscription", "next_tick"): "reckoned anew by `service.wrong_clock`",
+    ("subscription", "next_tick"): "reckoned anew by `upkeep.wrong_clock`",
     ("lease", "until"): "`leases.shorten` when it is taken",
     ("timer", "due_at"): "of versions before rules; all go at the first start",
 }
