@@ -41,8 +41,8 @@ DELETED = frozenset(
         "serve.ping_seconds",
     }
 )
-"""Settings of earlier versions that nobody needed to change. A file or an environment that still
-has one is read as if it were not there.
+"""Settings of earlier versions. A file or an environment that still has one is accepted: it has no
+effect, and `Settings.ignored` names it.
 """
 RESERVED = frozenset({"TIDINGS_DATA", "TIDINGS_CONFIG", "TIDINGS_DATA_SETS"})
 
@@ -394,9 +394,12 @@ class LabSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All sections; frozen. `data` is the data directory."""
+    """All sections; frozen. `data` is the data directory, `ignored` names the deleted settings that
+    are still given, each with its source.
+    """
 
     data: Path = Path()
+    ignored: tuple[str, ...] = ()
     fetch: FetchSettings = FetchSettings()
     budget: BudgetSettings = BudgetSettings()
     schedule: ScheduleSettings = ScheduleSettings()
@@ -429,7 +432,7 @@ class SettingRow:
     most: float | None
 
 
-SECTIONS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Settings) if f.name != "data")
+SECTIONS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Settings) if f.name not in {"data", "ignored"})
 
 
 @functools.cache
@@ -566,11 +569,15 @@ def load(
         config = Path(environment["TIDINGS_CONFIG"])
     values: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     rows = {row.name: row for row in table()}
+    ignored: list[str] = []
     for source, name, raw in _sources(data, config, environment, flags or {}, rows):
+        if name in DELETED:
+            ignored.append(f"{name} ({source})")
+            continue
         section, _, key = name.partition(".")
         values[section][key] = _convert(rows[name], raw, source)
     sections = {section: _section_type(section)(**given) for section, given in values.items()}
-    return Settings(data=data, **sections)
+    return Settings(data=data, ignored=tuple(ignored), **sections)
 
 
 def _sources(
@@ -586,21 +593,20 @@ def _sources(
         raise SettingError(message)
     if _is_there(path):
         yield from _file(path, rows)
-    variables = {row.variable: row.name for row in rows.values()}
+    variables = {_name_variable(name): name for name in (*rows, *DELETED)}
     files = {f"{row.variable}_FILE": row for row in rows.values() if row.secret}
     for variable, raw in environment.items():
         if variable in variables:
             yield variable, variables[variable], raw
         elif variable in files:
             yield variable, files[variable].name, _read_secret(variable, raw, files[variable], environment)
-        elif (
-            variable.startswith("TIDINGS_")
-            and variable not in {*RESERVED, *map(_name_variable, DELETED)}
-            and _is_ours(variable)
-        ):
+        elif variable.startswith("TIDINGS_") and variable not in RESERVED and _is_ours(variable):
             message = f"the environment variable {variable} is not a setting; `tidings settings` lists them all"
             raise SettingError(message)
     for name, raw in flags.items():
+        if name in DELETED:
+            message = f"{name} is no longer a setting; leave out --set {name}"
+            raise SettingError(message)
         if name not in rows:
             message = f"there is no setting {name}; `tidings settings` lists them all"
             raise SettingError(message)
@@ -662,9 +668,7 @@ def _file(path: Path, rows: Mapping[str, SettingRow]) -> Iterator[tuple[str, str
             message = f"{path}: there is no section [{section}]; there are: {', '.join(SECTIONS)}"
             raise SettingError(message)
         for key, raw in given.items():
-            if f"{section}.{key}" in DELETED:
-                continue
-            if f"{section}.{key}" not in rows:
+            if f"{section}.{key}" not in rows and f"{section}.{key}" not in DELETED:
                 message = f"{path}: there is no setting {section}.{key}; `tidings settings` lists them all"
                 raise SettingError(message)
             if raw is True and key == ALLOW_COMMANDS:

@@ -84,15 +84,23 @@ def test_later_sources_win(tmp_path):
     assert (2, 3, 4) == (fetch.host_connections, fetch.browser_pages, fetch.browser_requests)
 
 
-def test_a_setting_of_an_earlier_version_is_read_over(tmp_path):
-    """A file or an environment that still has one changes nothing; --set names what is there today."""
+def test_a_setting_of_an_earlier_version_has_no_effect(tmp_path):
+    """A file or an environment that still has one is accepted, and it is named; --set refuses it."""
     toml = "".join(
         f"[{name.partition('.')[0]}]\n{name.partition('.')[2]} = 7\n" for name in ("schedule.needs", "fetch.max_ratio")
     )
 
-    assert Settings(data=tmp_path) == load_settings(tmp_path, toml, {"TIDINGS_SERVE_PING_SECONDS": "5"})
+    settings = load_settings(tmp_path, toml, {"TIDINGS_SERVE_PING_SECONDS": "5"})
+
+    file = tmp_path / "tidings.toml"
+    ignored = (
+        f"schedule.needs ({file})",
+        f"fetch.max_ratio ({file})",
+        "serve.ping_seconds (TIDINGS_SERVE_PING_SECONDS)",
+    )
+    assert Settings(data=tmp_path, ignored=ignored) == settings
     assert not DELETED & {row.name for row in table()}
-    with pytest.raises(SettingError, match=r"there is no setting schedule\.needs"):
+    with pytest.raises(SettingError, match=r"schedule\.needs is no longer a setting; leave out --set schedule\.needs"):
         load(tmp_path, environment={}, flags={"schedule.needs": "s_edf"})
 
 

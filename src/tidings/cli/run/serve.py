@@ -99,6 +99,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Serve until stopped."""
     settings = _set_address(settings, arguments)
     set_up(settings.serve.log_format)
+    for name in settings.ignored:
+        _log.warning("%s is no longer a setting and has no effect; remove it", name)
     return asyncio.run(_fetch(settings) if arguments.role == "poller" else _serve(arguments, settings))
 
 

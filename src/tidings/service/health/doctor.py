@@ -118,6 +118,7 @@ def examine(
     """
     yield machine.python(installed.python)
     yield from machine.libraries(installed.libraries, libxml2=installed.libxml2)
+    yield from machine.list_ignored(settings)
     if database is not None and database.dialect != "sqlite":
         yield ok("database", f"PostgreSQL, schema {REVISIONS[-1]}: {database.where}")
     else:

@@ -99,6 +99,12 @@ def libraries(found: Mapping[str, Version], *, libxml2: Version) -> Iterator[Fin
     yield from faults or [ok("libraries", f"{len(found) + 1} with known minimum versions, none older")]
 
 
+def list_ignored(settings: Settings) -> Iterator[Finding]:
+    """Yield the settings of earlier versions that are still given."""
+    for name in settings.ignored:
+        yield warn("settings", f"{name} is no longer a setting and has no effect", "remove it")
+
+
 def sqlite(version: Version, *, single_writer: bool) -> Finding:
     """Return the mode in which this SQLite is used: older ones can corrupt a WAL under two writers
     (contracts §2).

@@ -135,6 +135,18 @@ def test_examination_changes_nothing(world):
     assert before == sorted(path.name for path in world.settings.data.rglob("*"))
 
 
+def test_a_setting_that_was_deleted_is_named(world):
+    """Who still has one is not left to believe that it has an effect."""
+    world.settings = replace(world.settings, ignored=("schedule.needs (tidings.toml)",))
+
+    line = only(examine(world), "settings")
+
+    assert ("warn", "schedule.needs (tidings.toml) is no longer a setting and has no effect") == (
+        line.status,
+        line.detail,
+    )
+
+
 def test_a_single_writer_is_told_which_versions_have_no_such_limit(world):
     """An SQLite that can corrupt a WAL under two writers is a warning that says from which version on it cannot."""
     world.database.single_writer = True
