@@ -173,7 +173,7 @@ def test_a_change_is_compared_read_kept_and_narrowed_and_that_is_undone(tab: Tab
         await visit.sees("It would have hidden 2 of 3 changes in 30 days")
         before = world.sentinel("board").text
         await visit.click("Leave it out")
-        await visit.sees("The sentinel says something else now")
+        await visit.sees("The sentinel has a new text")
         assert "Exclude regex" in world.sentinel("board").text
         await visit.click("Undo")
         await visit.page.get_by_text("says something else now").wait_for(state="detached")

@@ -37,7 +37,7 @@ def write_happening(row: SourceRow, *, as_json: bool) -> None:
     write_line(f"event {row.name} is stored: {how[row.origin]}")
 
 
-def write_dropped(name: str, *, as_json: bool) -> None:
+def write_drop(name: str, *, as_json: bool) -> None:
     """Print that an event was dropped."""
     if as_json:
         write_json({"record": "event", "name": name, "dropped": True})

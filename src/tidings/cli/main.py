@@ -30,7 +30,7 @@ _REFUSALS: Final = frozenset(
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     argv = sys.argv[1:] if argv is None else list(argv)
-    _open_closed()
+    _open_missing_streams()
     try:
         return _main([_readable(word) for word in argv])
     except BrokenPipeError:
@@ -84,7 +84,7 @@ def _readable(word: str) -> str:
         raise UsageError(message) from None
 
 
-def _open_closed() -> None:
+def _open_missing_streams() -> None:
     """Open standard streams that the caller has closed (`>&-`) as the null device.
 
     Else the next opened file, the database, would get their output.

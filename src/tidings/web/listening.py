@@ -18,7 +18,7 @@ LEAST_TOKEN: Final = 24
 _REASONS: Final = {
     errno.EADDRINUSE: "is taken, perhaps by another `tidings serve`; --port N names another, --port 0 takes any that is free",
     errno.EACCES: "is only given to root; --port N names another, 1024 or more",
-    errno.EADDRNOTAVAIL: "is no address of this machine; --host names one, 127.0.0.1 is usual",
+    errno.EADDRNOTAVAIL: "is not an address of this machine; give one with --host, usually 127.0.0.1",
 }
 
 
@@ -31,7 +31,7 @@ def check(serve: ServeSettings, *, has_accounts: Callable[[], bool] = lambda: Fa
         try:
             ipaddress.ip_address(one)
         except ValueError as error:
-            message = f"serve.proxies has {one!r}, which is no address; name each proxy, e.g. 127.0.0.1"
+            message = f"serve.proxies has {one!r}, which is not an address; name each proxy, e.g. 127.0.0.1"
             raise SettingError(message) from error
     for name, token in (("serve.token", serve.token), ("serve.edit_token", serve.edit_token)):
         if token and (len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable()):

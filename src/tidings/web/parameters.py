@@ -96,7 +96,7 @@ def _form(body: bytes) -> dict[str, Any]:
 
 
 def _no_number(text: str) -> NoReturn:
-    message = f"{text} is no number"
+    message = f"{text} is not a number"
     raise ValueError(message)
 
 

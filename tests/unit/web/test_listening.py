@@ -47,7 +47,7 @@ def test_a_port_that_is_taken_is_told():
 
 
 @pytest.mark.parametrize(
-    ("host", "said"), [("192.0.2.1", "is no address of this machine"), ("a\udcff", "cannot be looked up")]
+    ("host", "said"), [("192.0.2.1", "is not an address of this machine"), ("a\udcff", "cannot be looked up")]
 )
 def test_an_address_that_cannot_be_had_is_told(host, said):
     """A typing error in the address reads as one."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tidings.cli.arguments import read_text
 from tidings.cli.change.alter import write_alterations
 from tidings.cli.change.life import DONE
-from tidings.cli.happenings import write_dropped, write_happening
+from tidings.cli.happenings import write_drop, write_happening
 from tidings.cli.output import add_json, short_time, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
@@ -175,7 +175,7 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
 
         asyncio.run(first_check.check_new(database, done.made, settings, as_json=arguments.json))
     for gone in done.events_dropped:
-        write_dropped(gone.name, as_json=arguments.json)
+        write_drop(gone.name, as_json=arguments.json)
     return 0
 
 

@@ -138,7 +138,7 @@ def _header(given: str) -> str:
 _SECRET = re.compile(r'secret\s+"?([A-Za-z_][\w.\-]{0,99})"?')
 
 
-def _only_added(monitor: str) -> str:
+def _restrict_to_additions(monitor: str) -> str:
     """Return a Monitor clause restricted to additions; unchanged if it cannot be parsed."""
     (read,) = parse_file("", f"Create Sentinel x Using https://example.org/ Monitor {monitor}").statements or (None,)
     return expressions.to_text(keep_inserted(read.monitor)) if isinstance(read, Sentinel) else monitor
@@ -188,7 +188,7 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
     is_whole = "://" in arguments.url or arguments.command is not None
     url = arguments.url if is_whole else f"https://{arguments.url}"
     name = arguments.name or register.automatic_name(url, "", database.read(sentinels.names))
-    monitor = _only_added(arguments.monitor) if arguments.only_added else arguments.monitor
+    monitor = _restrict_to_additions(arguments.monitor) if arguments.only_added else arguments.monitor
     login, password = _login(database, arguments, settings, urlsplit(url).hostname or "page")
     deadline = clock.now() + round(PATIENCE_SECONDS * SECOND)
     asked = _make_statement(arguments, url=url, name=name, monitor=monitor, login=login)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from tidings.cli.happenings import happening_of, write_dropped
+from tidings.cli.happenings import happening_of, write_drop
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     finally:
         database.close()
     for name in gone:
-        write_dropped(name, as_json=arguments.json)
+        write_drop(name, as_json=arguments.json)
     for row in rows:
         if arguments.json:
             write_json(sentinel_record(row))

@@ -68,8 +68,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.source not in ([], ["-"]) or (arguments.source and arguments.action != "set"):
         message = (
             "a value cannot be an argument: the list of processes and the shell's history would show it. The history "
-            "has this one"
-            " now. Enter the value at the prompt, or use a pipe: printf %s VALUE | tidings secret set NAME"
+            "now has this one. Enter the value at the prompt, or use a pipe: printf %s VALUE | tidings secret set NAME"
         )
         raise UsageError(message)
     if arguments.cookies is not None and (arguments.action != "set" or arguments.source):
@@ -148,7 +147,7 @@ def _drop(database: Database, arguments: argparse.Namespace) -> int:
     write_line(f"{arguments.name} is deleted")
     if using:
         write_line(
-            "these no longer have the secret, so their pages are in error(secret) and their messages wait: "
+            "these sentinels no longer have the secret, so their pages are in error(secret) and their messages wait: "
             f"{_few(using)}"
         )
     return 0

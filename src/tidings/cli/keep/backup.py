@@ -74,12 +74,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Run one of the three."""
     if arguments.verb == "backup":
         made = _back_up(arguments, settings)
-        _print_made(made, as_json=arguments.json)
+        _print_backup(made, as_json=arguments.json)
         if arguments.verify:
-            _print_verified(made.path, verify(made.path, deep=True), as_json=arguments.json)
+            _print_verification(made.path, verify(made.path, deep=True), as_json=arguments.json)
     elif arguments.verb == "restore":
         ask = None if arguments.without_secrets else _ask
-        _print_restored(
+        _print_restoration(
             restore(
                 settings,
                 arguments.target,
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             as_json=arguments.json,
         )
     else:
-        _print_verified(arguments.target, verify(arguments.target, deep=arguments.deep), as_json=arguments.json)
+        _print_verification(arguments.target, verify(arguments.target, deep=arguments.deep), as_json=arguments.json)
     return 0
 
 
@@ -136,7 +136,7 @@ def _record(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _print_made(made: Made, *, as_json: bool) -> None:
+def _print_backup(made: Made, *, as_json: bool) -> None:
     if as_json:
         deleted = [str(path) for path in made.deleted]
         write_json(
@@ -157,17 +157,19 @@ def _print_made(made: Made, *, as_json: bool) -> None:
         write_beside("the backup has no secrets.key and no tidings.toml: keep a copy of both, or use --with-secrets")
 
 
-def _print_verified(path: Path, found: Verified, *, as_json: bool) -> None:
+def _print_verification(path: Path, found: Verified, *, as_json: bool) -> None:
     if as_json:
         counts = {"sentinels": found.sentinels, "bodies": found.bodies, "deep": found.is_deep}
         write_json({"record": "verified", "file": str(path), **_record(found.manifest), **counts})
         return
-    given = "each restored and verified by its hash" if found.is_deep else "(--deep restores and verifies each)"
+    given = ": restored and verified by hash" if found.is_deep else " (--deep restores and verifies them)"
     write_line(f"{path} is complete: made {_day(found.manifest.at)} by Tidings {found.manifest.tidings}")
-    write_line(f"{found.sentinels:,} sentinel{'' if found.sentinels == 1 else 's'}, {found.bodies:,} bodies {given}")
+    write_line(
+        f"{found.sentinels:,} sentinel{'' if found.sentinels == 1 else 's'}, {found.bodies:,} {'body' if found.bodies == 1 else 'bodies'}{given}"
+    )
 
 
-def _print_restored(found: Restored, settings: Settings, *, as_json: bool) -> None:
+def _print_restoration(found: Restored, settings: Settings, *, as_json: bool) -> None:
     if as_json:
         write_json(
             {
@@ -184,7 +186,7 @@ def _print_restored(found: Restored, settings: Settings, *, as_json: bool) -> No
         )
         return
     count = f"{found.sentinels:,} sentinel{'' if found.sentinels == 1 else 's'}"
-    write_line(f"{settings.data} is as it was {_day(found.manifest.at)}: {count}; new messages get new ids")
+    write_line(f"{settings.data} is as it was on {_day(found.manifest.at)}: {count}; new messages get new ids")
     if found.aside is not None:
         write_line(f"the old data is in {found.aside}; delete it when everything works")
     if found.paused:

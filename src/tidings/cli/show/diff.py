@@ -116,7 +116,7 @@ def _pair(connection: Connection, arguments: argparse.Namespace) -> tuple[Sentin
     row, page_id = choose_page(connection, arguments, (arguments.old, arguments.new))
     kept = {v.seq: v for v in versions.listing(connection, page_id)}
     if len(kept) < 2 and arguments.old is None:
-        message = f"there {'is one version' if kept else 'is no version'} of this page yet; nothing to compare"
+        message = f"this page has {'only one' if kept else 'no'} version yet; nothing to compare"
         raise UsageError(message)
     *_, before, last = (0, 0, *kept)
     old = read_number(arguments.old, page_id) if arguments.old else before

@@ -65,7 +65,7 @@ def _print(finding: Finding, *, as_json: bool) -> None:
         write_json(record(finding))
         return
     mend = f"  (fix: {finding.mend})" if finding.mend else ""
-    write_line(f"{finding.status:<4}  {finding.what:<11}  {finding.detail}{mend}")
+    write_line(f"{finding.status:<4}  {finding.what:<16}  {finding.detail}{mend}")
 
 
 def _restore(settings: Settings, database: Database) -> doctor.Restore:

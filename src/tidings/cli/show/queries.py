@@ -118,10 +118,8 @@ def _list(log: SearchLog, settings: Settings, *, limit: int, as_json: bool) -> N
     ]
     table(rows, ("SEARCHES", "COUNTS", "OF THESE PAGES", "QUERY"))
     fitted = (
-        "fitted"
-        if found.clicks >= LEAST_CLICKS
-        else f"usual; Tidings learns it from {LEAST_CLICKS:,} opened results on"
+        "fitted" if found.clicks >= LEAST_CLICKS else f"usual; Tidings learns it after {LEAST_CLICKS:,} opened results"
     )
     opened = spell_count(found.clicks, "result")
     write_line()
-    write_line(f"{opened} opened; rank r is read r^-{found.exponent:.2f} ({fitted})")
+    write_line(f"{opened} opened; a result at rank r has the weight r^-{found.exponent:.2f} ({fitted})")

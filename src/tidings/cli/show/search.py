@@ -127,7 +127,7 @@ def _print(answer: SearchAnswer, *, at: str | None) -> None:
         write_line(f"no watched page contains {answer.query}{when}")
         return
     more = answer.count - len(answer.results)
-    sites = ", ".join(f"{host} {count}" for host, count in answer.sites[:5])
+    sites = ", ".join(f"{count:,} of {host}" for host, count in answer.sites[:5])
     write_line()
     rest = f", {more:,} more with --limit 0" if more else ""
     write_line(f"{spell_count(answer.count, 'page')}{rest}: {sites}")

@@ -201,7 +201,7 @@ def _terms(node: Node, clause: Clause) -> Mapping[str, Any]:
 
 
 def _doubt(term: str, offset: int | None, clause: Clause) -> None:
-    from tidings.document.text.words import tokens_of
+    from tidings.document.text.words import tokens_of  # stored texts are read without it
 
     words = tokens_of(term)
     if not words:

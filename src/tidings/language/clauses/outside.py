@@ -53,7 +53,7 @@ def _source(node: Node, clause: Clause) -> EventSource:
 def _check_path(text: Token, clause: Clause) -> None:
     path = unquote(text)
     if not path.startswith("/") or ".." in path.split("/") or not path.isprintable():
-        raise clause.fail(text.start_pos, "E47", f'"{path[:60]}"is not a complete path', expected='"/srv/report.csv"')
+        raise clause.fail(text.start_pos, "E47", f'"{path[:60]}" is not a complete path', expected='"/srv/report.csv"')
 
 
 def check_words(texts: list[Token], clause: Clause) -> None:

@@ -135,7 +135,7 @@ def _judge(selector: Selector) -> str:
 def _css(text: str) -> str:
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
-    from tidings.document.select.css import explain_refusal, for_lexbor, why_not
+    from tidings.document.select.css import explain_refusal, for_lexbor, why_not  # stored texts are read without it
 
     if reason := explain_refusal(text):
         return reason

@@ -137,7 +137,7 @@ def _slack(node: Node | None, interval: Duration | None, clause: Clause) -> Dura
     slack = read_duration(cast("Node", node.children[1]), clause)
     if interval is not None and slack > interval:
         message = f"slack {spell_duration(slack)} is longer than the interval of {spell_duration(interval)}"
-        hint = "otherwise otherwise the next check would be due before this one"
+        hint = "otherwise the next check would be due before this one"
         raise clause.fail(first(node).start_pos, "E14", message, hint=hint)
     return slack
 
@@ -247,10 +247,10 @@ def _date(token: Token, offset: Duration, clause: Clause) -> Point:
 
 def _no_date(token: Token, clause: Clause) -> Exception:
     if days := missing_day(token):
-        return clause.fail(token.start_pos, "E08", f'"{token}" is no date', hint=days)
+        return clause.fail(token.start_pos, "E08", f'"{token}" is not a date', hint=days)
     if "/" not in token:
         return clause.fail(
-            token.start_pos, "E08", f'"{token}" is no date', hint="write it as 2026-03-01 (year-month-day)"
+            token.start_pos, "E08", f'"{token}" is not a date', hint="write it as 2026-03-01 (year-month-day)"
         )
     instead = swap_day_and_month(token) or "2026-03-01"
     message = f'"{token}" is not a month/day/year date'

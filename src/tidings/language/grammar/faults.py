@@ -93,7 +93,9 @@ class _Scene:
     @property
     def shown(self) -> str:
         """Return the beginning of a message."""
-        return "found the end of the text" if self.found is None else f'found "{self.word}"'
+        if self.found is None:
+            return "found the end of the text"
+        return f"found {self.word}" if self.word.startswith('"') else f'found "{self.word}"'
 
     @property
     def is_foreign(self) -> bool:

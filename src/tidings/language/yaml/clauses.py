@@ -51,7 +51,7 @@ def _expression(node: Node) -> Segments:
     found = fields(node, ("or", "and", "not", *_TYPED))
     joints = [name for name in ("or", "and", "not") if name in found]
     if joints and len(found.keys() - {"within", "for at least"}) > 1:
-        raise FormError(node, "E45", f'"{joints[0]}" has only one part', hint="put the other parts into its list")
+        raise FormError(node, "E45", f'"{joints[0]}" cannot have other keys beside it', hint="put them into its list")
     match joints:
         case ["not"]:
             yield "NOT ("

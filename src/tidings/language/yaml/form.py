@@ -267,7 +267,7 @@ def _head(node: Node) -> tuple[Segments, Mapping[str, Node], str]:
     rest = {name: value for name, value in found.items() if name in CLAUSES or name in SYNONYMS or name == "header"}
     for key in _PAGES & found.keys():
         if "pages" in found:
-            raise FormError(found[key], "E23", f'"{key}"repeats "pages"', hint="keep one")
+            raise FormError(found[key], "E23", f'"{key}" repeats "pages"', hint="keep one")
         found["pages"] = found.pop(key)
     if "name" not in found and "pages" in found and not found.keys() & set(_VERBS):
         raise FormError(

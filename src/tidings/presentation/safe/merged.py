@@ -51,7 +51,7 @@ def merge_page(edits: Sequence[Edit], old: Document, new: Document) -> Merged:
     made = rewrite(new, marks.text)
     if made is None:
         is_part = not new.extraction.is_whole
-        return Merged("", "Only a part of the page is watched." if is_part else "This is no web page with words.")
+        return Merged("", "Only a part of the page is watched." if is_part else "This is not a web page with words.")
     made.body += clean(marks.rest())
     return Merged(page(made))
 

@@ -210,7 +210,7 @@ def read_list(files: Files) -> Iterator[Draft]:
         if found is None or len(draft.url) > MOST_ADDRESS:
             draft.url = show_value(draft.url)
             draft.fault = (
-                f"line {number} is no address" if found is None else f"line {number} is longer than an address is"
+                f"line {number} is not an address" if found is None else f"line {number} is longer than an address is"
             )
             yield draft
             continue

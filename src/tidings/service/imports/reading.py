@@ -114,7 +114,7 @@ class Files:
                     raw.execute("PRAGMA query_only = ON")
                     yield raw
             except sqlite3.Error as error:
-                raise self.refusal(f"{name} is no database that can be read: {error}") from error
+                raise self.refusal(f"{name} is not a database that can be read: {error}") from error
 
     def refusal(self, what: str) -> ImportFileError:
         """Return the error for this file."""

@@ -113,12 +113,12 @@ def _number(given: str | None, newest: int) -> int:
     if not given:
         return newest
     if not (given.isascii() and given.isdecimal() and len(given) < 19):
-        message = "Last-Event-ID is no number of an event"
+        message = "Last-Event-ID is not the number of an event"
         raise ProblemError(HTTPStatus.BAD_REQUEST, message, hint="0 gives all that is kept")
     if int(given) > newest:
         message = f"Last-Event-ID is {given}, and the newest event has the number {newest}: this is not the service, or an older state of it"
         raise ProblemError(
-            HTTPStatus.CONFLICT, message, hint="begin anew: without Last-Event-ID, or with 0 for all that is kept"
+            HTTPStatus.CONFLICT, message, hint="begin again: without Last-Event-ID, or with 0 for all stored events"
         )
     return int(given)
 

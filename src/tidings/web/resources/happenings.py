@@ -80,7 +80,7 @@ async def stream(call: Call) -> EventStream:
         message = (
             f"the newest event has the number {newest}: {begin} is of another service, or of an older state of this one"
         )
-        raise ProblemError(HTTPStatus.CONFLICT, message, hint="begin anew: with after=0 for all that is kept")
+        raise ProblemError(HTTPStatus.CONFLICT, message, hint="begin again: with after=0 for all stored events")
     arrivals = call.desk.arrivals
     if len(arrivals) >= MOST_FOLLOWERS or arrivals.is_over:
         message = "too many follow already" if not arrivals.is_over else "the service ends"

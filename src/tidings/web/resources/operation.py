@@ -270,5 +270,5 @@ def moment(text: str | None) -> Instant | None:
             raise ValueError(text)
         return round(at.timestamp() * SECOND)
     except (ValueError, OverflowError):
-        message = f"{text!r} is no date and time with its zone (RFC 3339)"
+        message = f"{text!r} is not a date and time with a zone (RFC 3339)"
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, message, hint="such as 2026-05-01T12:00:00Z") from None

@@ -91,13 +91,13 @@ async def pick(request: Request, desk: Desk) -> Response:
     given = request.query_params
     body = desk.copies.get(given.get("copy", ""), request.state.asker.owner_id)
     if body is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, say("this page is no longer kept; show it again"))
+        raise ProblemError(HTTPStatus.NOT_FOUND, say("this page is no longer stored; show it again"))
     link = f"/new?{urlencode([*_repeat_request(request), ('at', '')])}"
     html = await desk.comparisons.page_to_pick(body, link)
     policy = HEADERS["content-security-policy"].removesuffix("sandbox") + f"sandbox {SANDBOX}"
     headers = {**HEADERS, "content-security-policy": policy, "x-frame-options": "SAMEORIGIN"}
     return Response(
-        html or Markup("<!doctype html><p>{}</p>").format(say("This is no web page with words.")), headers=headers
+        html or Markup("<!doctype html><p>{}</p>").format(say("This is not a web page with words.")), headers=headers
     )
 
 

@@ -285,7 +285,7 @@ async def _set_password(request: Request, desk: Desk, form: SentForm) -> Respons
     row = await desk.store.read(accounts.get_by_name, asker.name)
     async with HASHING:
         if not await asyncio.to_thread(accounts_of.opens, row, form.one("old")):
-            raise UsageError(say("the password until now is another one"))
+            raise UsageError(say("the old password is wrong"))
         kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
     await desk.store.write(accounts_of.set_password, asker.name, kept)
     return await begin_session(request, desk, row, "/account")

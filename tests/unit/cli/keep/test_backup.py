@@ -18,7 +18,7 @@ def test_from_backup_to_restore(tidings, tmp_path, server):
     assert "the database and 0 files of bodies" in made.out
     assert "the backup has no secrets.key and no tidings.toml" in made.err
     assert "is complete: made " in verified.out
-    assert "1 sentinel, 1 bodies each restored and verified by its hash" in verified.out
+    assert "1 sentinel, 1 body: restored and verified by hash" in verified.out
     assert (3, True) == (refused.code, "--replace moves it aside" in refused.err)
     assert "the old data is in " in restored.out
     assert "paused, because they use this machine or its network: news" in restored.out

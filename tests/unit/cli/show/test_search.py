@@ -22,7 +22,7 @@ def test_search_by_words_and_by_date(tidings, server):
     assert (1, "no watched page contains count\n") == (nothing.code, nothing.out)
     assert "1. The News" in said
     assert "[tally] 2" in said
-    assert "1 page: 127.0.0.1 1" in said
+    assert "1 page: 1 of 127.0.0.1" in said
     assert "2 texts, 1 of them from the newest versions" in tidings("search", "--rebuild").out
     assert 1 == tidings("search", "count", "--at", "2020-01-01").code
 

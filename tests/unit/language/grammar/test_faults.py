@@ -245,7 +245,7 @@ MORE_ROWS = [
     (f"{WATCHING}\nFor 5300 week", '2:5: E05 "5300 week" is too long; expected at most 100 years'),
     (
         f"{WATCHING}\nFetch 1 hour slack 2 hour",
-        "2:14: E14 slack 2 hour is longer than the interval of 1 hour (hint: otherwise otherwise the next check would be due before this one)",
+        "2:14: E14 slack 2 hour is longer than the interval of 1 hour (hint: otherwise the next check would be due before this one)",
     ),
     (
         f"{WATCHING}\nFetch on change slack 1 min",
@@ -257,15 +257,15 @@ MORE_ROWS = [
     ),
     (
         f"{WATCHING}\nFrom 2026-02-30",
-        '2:6: E08 "2026-02-30" is no date (hint: February 2026 has 28 days)',
+        '2:6: E08 "2026-02-30" is not a date (hint: February 2026 has 28 days)',
     ),
     (
         f"{WATCHING}\nFrom 2031-04-31",
-        '2:6: E08 "2031-04-31" is no date (hint: April 2031 has 30 days)',
+        '2:6: E08 "2031-04-31" is not a date (hint: April 2031 has 30 days)',
     ),
     (
         f"{WATCHING}\nFrom 2/30/31",
-        '2:6: E08 "2/30/31" is no date (hint: February 2031 has 28 days)',
+        '2:6: E08 "2/30/31" is not a date (hint: February 2031 has 28 days)',
     ),
     (
         f"{WATCHING}\nZone Europe/Berlim",

@@ -230,7 +230,7 @@ CASES = {
         LIST,
         ["a-example", "b-example"],
         ["Tags shops, two-words"],
-        ["line 5 is no address", "names tags by numbers"],
+        ["line 5 is not an address", "names tags by numbers"],
     ),
 }
 
