@@ -427,6 +427,7 @@ def test_a_site_is_watched_as_a_whole(tab: Tab, world: World) -> None:
         await visit.click("Collections", role="link")
         await visit.click("docs", role="link")
         await visit.sees("5 pages")
+        await visit.sees("Title 1")
         await visit.page.get_by_label("Filter by title or address").fill("title 2")
         await visit.page.keyboard.press("Enter")
         await visit.page.get_by_role("link", name="Title 1", exact=True).wait_for(state="detached")

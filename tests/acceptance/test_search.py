@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,6 +17,7 @@ from tidings.service.people import accounts as accounts_of
 from tidings.service.run.indexer import open_indexer
 from tidings.service.run.monitor import Monitor
 from tidings.service.search import asking
+from tidings.storage.observed import versions
 from tidings.storage.people import accounts
 from tidings.storage.search.log import SearchLog
 from tidings.storage.watches import sentinels
@@ -148,6 +150,8 @@ def test_what_was_removed_is_nowhere(world: World) -> None:
         anna = world.read(accounts.get_by_name, "anna")
         with contextlib.closing(SearchLog(world.directory)) as log:
             log.note_search("vuvuzelas", owner_id=anna.id, at=world.clock.now())
+        bodies = {sha256(world.server.pages["/a"].body).hexdigest()}
+        assert bodies <= {blob.sha256 for blob in world.read(versions.blobs)}
         held = find_words(world, b"vuvuzelas", b"Quokkatitle")
         own = {path.name for path in world.directory.glob("*.db")}
         assert own == {name.removesuffix("-wal") for name in held}
@@ -156,6 +160,7 @@ def test_what_was_removed_is_nowhere(world: World) -> None:
         assert [] == (await people.ask("ada", "GET", "/api/v1/search?q=vuvuzelas")).json()["items"]
         await world.pass_time(people.monitor, 3 * DAY)
         await index(world)
+        assert not bodies & {blob.sha256 for blob in world.read(versions.blobs)}  # compressed, so not found by words
         assert {} == find_words(world, b"xylophonic", b"vuvuzelas", b"quokkatitle", b"Quokka", b"xylo")
 
     def told(monitor: Monitor) -> Any:
