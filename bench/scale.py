@@ -7,8 +7,10 @@ One sentinel watches all pages, which a server on loopback answers with 304 (250
 For each number of pages a real `tidings serve` is started three times:
 
     first   until every page has been fetched once; seconds until it is ready, by its own line
-    idle    started again: seconds until it is ready; each page is due once in 30 days: CPU of
-            all its processes in % of a core, and their memory (proportional)
+    idle    started again: seconds until it is ready; each page is due once in 30 days: seconds
+            until it is at rest (`rest s`: from then on under 5 % of a core for 5 s; `inf` if that
+            does not happen within 120 s), and afterwards CPU of all its processes in % of a core,
+            and their memory (proportional)
     busy    each page is due every pages/rate seconds, so that `rate` polls a second are due on
             average (pages that were fetched together stay together): over whole intervals CPU a
             poll, polls a second, and *late*, how much longer than the interval two polls of a
@@ -41,6 +43,7 @@ from bench.poll_loop import serve as serve_pages
 
 HOSTS = 250
 PATIENCE_SECONDS = 1_800
+REST_SHARE, REST_SECONDS, REST_PATIENCE_SECONDS = 0.05, 5, 120
 READY = re.compile(r"ready: .*\((\d+\.\d+) s\)")
 
 
@@ -69,6 +72,19 @@ def service(environment: dict[str, str]) -> Iterator[tuple[int, float]]:
 def tree(pid: int) -> list[int]:
     """Return a process and its descendants."""
     return [pid, *descendants(pid)]
+
+
+def wait_for_rest(pid: int) -> float:
+    """Wait until the service is at rest; return the seconds that it worked, inf if it did not stop."""
+    begun = quiet = time.monotonic()
+    while quiet - begun < REST_PATIENCE_SECONDS:
+        cpu, since = cpu_seconds(tree(pid)), time.monotonic()
+        time.sleep(1)
+        if cpu_seconds(tree(pid)) - cpu > REST_SHARE * (time.monotonic() - since):
+            quiet = time.monotonic()
+        elif time.monotonic() - quiet >= REST_SECONDS:
+            return quiet - begun
+    return float("inf")
 
 
 def count_polls(data: Path, since: int = 0) -> int:
@@ -124,7 +140,7 @@ def measure(pages: int, port: int, rate: int, seconds: float) -> dict[str, float
                 time.sleep(1)
             found["first ms"] = cpu_seconds(tree(pid)) * 1e3 / pages
         with service(environment) as (pid, found["ready"]):
-            time.sleep(10)  # what is done once after a start
+            found["rest s"] = wait_for_rest(pid)
             cpu, begun = cpu_seconds(tree(pid)), time.monotonic()
             time.sleep(seconds)
             found["idle %"] = (cpu_seconds(tree(pid)) - cpu) / (time.monotonic() - begun) * 100
@@ -184,6 +200,7 @@ def main() -> None:
         "pages",
         "first ready",
         "ready",
+        "rest s",
         "first ms",
         "MB",
         "idle %",

@@ -10,17 +10,19 @@ documents. The 50,000 pages are 250 words each, cut from these documents.
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tests.data_sets import files_of, rows_of
 from tidings.search import snippets
-from tidings.search.query import parse
+from tidings.search.query import line_of_terms, parse
 from tidings.service.search.appraise import appraiser
 from tidings.storage.search import find
 from tidings.storage.search.index import IndexEntry, SearchIndex
@@ -91,29 +93,49 @@ def latency(index: SearchIndex, texts: list[str], name: str, **given: Any) -> No
     print(f"{name}: p50 {cuts[49]:.1f} ms, p99 {cuts[98]:.1f} ms, {statistics.mean(found):.0f} results on average")
 
 
-def overhead(rows: list[IndexEntry], texts: list[str]) -> None:
-    """Print what appraising refreshes by 1,000 queries adds to the time, measured in turns."""
-    took: dict[bool, float] = {False: 0.0, True: 0.0}
+def overhead(rows: list[IndexEntry], texts: list[str], megabytes: Sequence[float]) -> None:
+    """Print what appraising refreshes by these queries adds to the CPU, measured in turns over the
+    second half of the versions, at each size of their texts.
+    """
+    took, read, size, wanted = {False: 0.0, True: 0.0}, 0.0, 0.0, list(megabytes)
+    half = BATCH * (len(rows) // BATCH // 2)
+    newest = list({row.page_id: row for row in rows[:half]}.values())
     with tempfile.TemporaryDirectory() as folder:
         made = {}
         for appraised in took:
             (Path(folder) / str(appraised)).mkdir()
             made[appraised] = SearchIndex(Path(folder) / str(appraised))
             made[appraised].begin("bench")
-        log, said = SearchLog(Path(folder)), None
+            for start in range(0, len(newest), BATCH):
+                made[appraised].put(newest[start : start + BATCH], cursor=start, moved_to=start + BATCH)
+        log = SearchLog(Path(folder))
         log.bring(((str(parse(text)), 1) for text in texts), owner_id=1, at=0)
-        for start in range(0, len(rows), BATCH):
+        said = appraiser(made[True], log, at=0)
+        print(f"  {len(said.curves)} terms of {len({*texts})} queries")
+        cursor = int(made[True].read_note("cursor"))
+        for start in range(half, len(rows), BATCH):
             part = rows[start : start + BATCH]
-            if start == BATCH * (len(rows) // BATCH // 2):
-                said = appraiser(made[True], log, at=0)
-                print(f"  {len(said.curves)} terms")
-                took = dict.fromkeys(took, 0.0)
             for appraised, index in made.items():
                 begun = time.process_time()
-                index.put(part, cursor=start, moved_to=start + len(part), appraise=said if appraised else None)
+                index.put(part, cursor=cursor, moved_to=cursor + BATCH, appraise=said if appraised else None)
                 took[appraised] += time.process_time() - begun
+            cursor += BATCH
+            begun = time.process_time()
+            for row in part:
+                line_of_terms(row.text)
+            read += time.process_time() - begun
+            size += sum(len(row.text.encode()) for row in part) / 1e6
+            if wanted and (size >= wanted[0] or start + BATCH >= len(rows)):
+                more = took[True] - took[False]
+                print(
+                    f"  {size:5.1f} MB: {took[False]:6.2f} s, {took[True]:6.2f} s: {more / took[False]:+.1%} of the"
+                    f" index's time, {more / (took[False] + read):+.1%} if a page's text is made into terms once"
+                    " more, as reading it does"
+                )
+                del wanted[0]
+            if not wanted:
+                break
         gained = [gain for _, gain, _ in made[True].gains()]
-        print(f"  appraising adds {100 * (took[True] / took[False] - 1):.1f} % to {took[False]:.1f} s of an index's")
         print(f"  {sum(gain > 0 for gain in gained):,} of {len(gained):,} pages gained, the least {min(gained):.2g}")
         for index in (*made.values(), log):
             index.close()
@@ -180,7 +202,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1_000)
     given = parser.parse_args()
     rows, texts = entries(), queries(given.queries)
-    overhead(rows[:6_000], texts)
+    overhead(rows[:6_000], texts, (math.inf,))
     measure(rows, texts, "evolving_collection", at=rows[len(rows) // 2].at)
     measure(cut(rows, given.pages), texts, f"{given.pages:,} pages")
 

@@ -17,29 +17,23 @@ from __future__ import annotations
 import argparse
 import math
 import random
-import tempfile
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
-from bench.search import BATCH, entries
+from bench.search import entries, overhead, queries
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from tests.data_sets import files_of, rows_of
 from tidings.clock import DAY
-from tidings.lab.refresh.whole import ebr_looks, ideal_instants, staleness, transport
+from tidings.lab.refresh.whole import ideal_instants, staleness, transport
 from tidings.scheduling.price.value import SLOWEST, Values
 from tidings.search.query import line_of_terms, parse
 from tidings.search.query_log import knee
 from tidings.search.ranking import RankCurve, curve_of, single_terms, value_of_refresh
-from tidings.service.search.appraise import appraiser
-from tidings.storage.search.index import SearchIndex
-from tidings.storage.search.log import SearchLog
 
 WEEKS, HALF = 48, 24
 WEEK_SECONDS = 7 * 86_400
@@ -65,7 +59,7 @@ class Update:
     since: int
     old: int
     new: int
-    moved: float
+    difference: float
     """the share of shingles that differ"""
 
 
@@ -77,23 +71,22 @@ class Pages:
     paths: list[str]
     live: Ints
     """pages × weeks: the number of the text"""
-    local: Ints
-    """the same, as the number of the text within its page"""
     counts: list[dict[str, int]]
     """the terms of each text that queries have"""
     lengths: Floats
     updates: list[Update]
     queries: list[tuple[tuple[str, ...], float]]
 
+    @property
+    def local(self) -> Ints:
+        """Return `live` with the number of each text within its page."""
+        return self.live - self.live[:, :1]
+
 
 # -- the data ------------------------------------------------------------------------------------
 
 
-def _versions() -> tuple[list[dict[str, str]], Mapping[str, bytes]]:
-    return rows_of("evolving_collection/versions.csv.gz"), dict(files_of("evolving_collection/docs.tar.zst"))
-
-
-def _weekly(rows: list[dict[str, str]], start: int) -> dict[str, list[dict[str, str]]]:
+def _pick_weekly(rows: list[dict[str, str]], start: int) -> dict[str, list[dict[str, str]]]:
     """Return the version of each page in each week; only pages that were there at the start."""
     by_page: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in rows:
@@ -108,7 +101,7 @@ def _weekly(rows: list[dict[str, str]], start: int) -> dict[str, list[dict[str, 
     return found
 
 
-def _busiest(rows: list[dict[str, str]]) -> int:
+def _find_busiest_weeks(rows: list[dict[str, str]]) -> int:
     """Return the start of the 48 weeks in which most pages change, of those that are there."""
     times = sorted(int(row["unix_time"]) for row in rows)
     firsts: dict[str, int] = {}
@@ -123,79 +116,50 @@ def _busiest(rows: list[dict[str, str]]) -> int:
     return best
 
 
-def _words(text: str) -> list[str]:
-    return line_of_terms(text).split()
+def _list_shingles(words: list[str]) -> set[int]:
+    return {hash(tuple(words[at : at + SHINGLE])) for at in range(max(1, len(words) - SHINGLE + 1))}
 
 
-def _shingles(words: list[str]) -> Ints:
-    codes = np.array([hash(word) for word in words] or [0], dtype=np.int64)
-    if len(codes) < SHINGLE:
-        return np.unique(codes)
-    whole = np.zeros(len(codes) - SHINGLE + 1, dtype=np.int64)
-    with np.errstate(over="ignore"):
-        for place in range(SHINGLE):
-            whole = whole * np.int64(1_000_003) + codes[place : place + len(whole)]
-    return np.unique(whole)
-
-
-def _moved(old: Ints, new: Ints) -> float:
-    both = len(np.intersect1d(old, new, assume_unique=True))
-    return 1 - both / max(len(old) + len(new) - both, 1)
-
-
-def collect(which: Callable[[str], bool], name: str, *, changed_only: bool, queries: int) -> Pages:
-    """Return a set of pages with its workload."""
-    rows, files = _versions()
-    rows = [row for row in rows if which(row["source_repo"])]
-    start = _busiest(rows)
-    weekly = _weekly(rows, start)
-    asked = [(parse(row["query"]).terms, float(row["frequency"])) for row in _queries()]
+def collect(*, is_one: bool, most: int) -> Pages:
+    """Return one site or many, with a workload of `most` queries."""
+    rows = [row for row in rows_of("evolving_collection/versions.csv.gz") if (row["source_repo"] == ONE_SITE) is is_one]
+    files = dict(files_of("evolving_collection/docs.tar.zst"))
+    weekly = _pick_weekly(rows, _find_busiest_weeks(rows))
+    asked = [
+        (parse(row["query"]).terms, float(row["frequency"]))
+        for row in rows_of("evolving_collection/queries_matching.csv.gz")
+    ]
     vocabulary = {term for terms, _ in asked for term in terms}
-    paths, live, local, counts, lengths, updates = [], [], [], [], [], []
-    for page in sorted(weekly):
-        own = [row["file"] for row in weekly[page]]
-        texts: list[str] = []
-        numbers, places = [], []
-        shingles: list[Ints] = []
-        for file in own:
-            content = files[file].decode("utf-8", "replace")
-            if not texts or texts[-1] != content:
-                words = _words(content)
-                texts.append(content)
+    paths, live, counts, lengths, updates = [], [], [], [], []
+    for _, versions in sorted(weekly.items()):
+        first, content = len(counts), None
+        numbers: list[int] = []
+        shingles: list[set[int]] = []
+        for row in versions:
+            if (said := files[row["file"]].decode("utf-8", "replace")) != content:
+                content = said
+                words = line_of_terms(content).split()
                 counted = Counter(words)
                 counts.append({term: counted[term] for term in counted.keys() & vocabulary})
                 lengths.append(float(len(words)))
-                shingles.append(_shingles(words))
+                shingles.append(_list_shingles(words))
             numbers.append(len(counts) - 1)
-            places.append(len(texts) - 1)
-        if changed_only and len(texts) == 1:
+        if not is_one and len(shingles) == 1:
             del counts[-1], lengths[-1]
             continue
-        last = 0
-        for week, (before, after) in enumerate(pairwise(numbers), 1):
-            if before != after:
-                moved = _moved(shingles[places[week - 1]], shingles[places[week]])
-                updates.append(Update(len(paths), week, week - last, before, after, moved))
-                last = week
-        paths.append(weekly[page][0]["path"])
+        changed = [week for week in range(1, WEEKS) if numbers[week] != numbers[week - 1]]
+        for last, week in pairwise([0, *changed]):
+            old, new = numbers[week - 1], numbers[week]
+            before, after = shingles[old - first], shingles[new - first]
+            difference = len(before ^ after) / len(before | after)
+            updates.append(Update(len(paths), week, week - last, old, new, difference))
+        paths.append(versions[0]["path"])
         live.append(numbers)
-        local.append(places)
-    pages = Pages(name, paths, np.array(live), np.array(local), counts, np.array(lengths), updates, [])
-    return replace(pages, queries=_workload(pages, asked, queries))
+    pages = Pages("one site" if is_one else "many sites", paths, np.array(live), counts, np.array(lengths), updates, [])
+    return replace(pages, queries=_draw_queries(pages, asked, most))
 
 
-def _queries() -> list[dict[str, str]]:
-    found = []
-    for row in rows_of("evolving_collection/queries_matching.csv.gz"):
-        try:
-            parse(row["query"])
-        except Exception:  # noqa: BLE001 - a query without a word
-            continue
-        found.append(row)
-    return found
-
-
-def _idf(pages: Pages) -> dict[str, float]:
+def _weigh_terms(pages: Pages) -> dict[str, float]:
     """Return Lucene's weight of each term, from the first week."""
     having: Counter[str] = Counter()
     for text in pages.live[:, 0].tolist():
@@ -205,11 +169,11 @@ def _idf(pages: Pages) -> dict[str, float]:
     return {term: 1 + math.log(many / (having[term] + 1)) for term in terms}
 
 
-def _workload(
+def _draw_queries(
     pages: Pages, asked: list[tuple[tuple[str, ...], float]], most: int
 ) -> list[tuple[tuple[str, ...], float]]:
     """Return the queries above the knee, of which so many are drawn by frequency."""
-    scores, idf = Postings(pages), _idf(pages)
+    scores, idf = Postings(pages), _weigh_terms(pages)
     first = np.unique(pages.live[:, 0])
     sums = []
     for terms, _ in asked:
@@ -254,12 +218,10 @@ class Quality:
     """What searchers are shown by a repository (002, equation 5): exact, for each query."""
 
     def __init__(self, pages: Pages, inlinks: Floats | None) -> None:
-        idf, postings = _idf(pages), Postings(pages)
-        page_of = np.zeros(len(pages.counts), np.int64)
-        place_of = np.zeros(len(pages.counts), np.int64)
-        for page in range(len(pages.paths)):
-            page_of[pages.live[page]] = page
-            place_of[pages.live[page]] = pages.local[page]
+        idf, postings = _weigh_terms(pages), Postings(pages)
+        page_of, place_of = np.zeros((2, len(pages.counts)), np.int64)
+        page_of[pages.live] = np.arange(len(pages.paths))[:, None]
+        place_of[pages.live] = pages.local
         self.live = pages.local
         query_of, pair_of, table = [], [], []
         for number, (terms, _) in enumerate(pages.queries):
@@ -312,7 +274,7 @@ class Appraisal:
     """The value of refreshes as measured by the product (`search.ranking`)."""
 
     def __init__(self, pages: Pages, inlinks: Floats | None, *, exact: int = 256) -> None:
-        self._pages, self._inlinks, self._idf = pages, inlinks, _idf(pages)
+        self._pages, self._inlinks, self._idf = pages, inlinks, _weigh_terms(pages)
         parsed = [(parse(" ".join(terms)), frequency) for terms, frequency in pages.queries]
         self.frequencies = single_terms(parsed)
         self._curves = [self._make(week, exact) for week in (0, HALF)]
@@ -342,16 +304,15 @@ class Appraisal:
         return value_of_refresh(old, new, self._curves[update.at >= HALF], self.frequencies)
 
 
-def rates(pages: Pages, gains: Floats, *, by_sums: bool = False, weeks: range = range(WEEKS)) -> Floats:
+def compute_rates(pages: Pages, gains: Floats, *, by_sums: bool = False, weeks: range = range(WEEKS)) -> Floats:
     """Return ΔQ̄_A of each page: the mean of its gains a week (002 §6.1), or the ratio of the
     sums.
     """
-    total, many, time_ = (np.zeros(len(pages.paths)) for _ in range(3))
+    total, many = np.zeros((2, len(pages.paths)))
     for update, gain in zip(pages.updates, gains, strict=True):
         if update.at in weeks:
             total[update.page] += gain if by_sums else gain / update.since
             many[update.page] += 1
-            time_[update.page] += update.since
     return total / np.maximum(len(weeks) if by_sums else many, 1)
 
 
@@ -374,9 +335,7 @@ def by_priority(priority: Callable[[Ints], Floats], budget: int) -> Plan:
 
 def in_slots(changes: Floats, weights: Floats, budget: int) -> Plan:
     """Refresh at evenly spaced instants, moved into slots (the transportation step)."""
-    looks = budget * (WEEKS - 1)
-    given = _whole(changes, weights, looks)
-    ideal = ideal_instants(given, float(WEEKS - 1))
+    ideal = ideal_instants(_share_out(changes, weights, budget * (WEEKS - 1)), float(WEEKS - 1))
     slots = np.repeat(np.arange(WEEKS - 1) + 0.5, budget)
     weekly: dict[int, list[int]] = defaultdict(list)
     for (_, page), slot in zip(ideal, transport([at for at, _ in ideal], slots.tolist()), strict=True):
@@ -384,32 +343,15 @@ def in_slots(changes: Floats, weights: Floats, budget: int) -> Plan:
     return lambda week, _: np.array(sorted(set(weekly[week])), dtype=np.int64)
 
 
-def _whole(changes: Floats, weights: Floats, looks: int) -> Ints:
-    """Return whole numbers of refreshes for the least weighted staleness, as many as are of use."""
-    period = float(WEEKS - 1)
-    useful = (changes > 0) & (weights > 0)
-    given = np.zeros(len(changes), np.int64)
-    if not useful.any():
-        return given
-    rate, weight = changes[useful], weights[useful]
-    low, high = 1e-12, float(weight.max())
-    for _ in range(60):
-        price = math.sqrt(low * high)
-        if int(ebr_looks(rate, weight, price, period, WEEKS - 1).sum()) > looks:
-            low = price
-        else:
-            high = price
-    own = ebr_looks(rate, weight, high, period, WEEKS - 1)
-    while (left := looks - int(own.sum())) > 0 and (own < WEEKS - 1).any():
-        more = weight * (staleness(rate, own, period) - staleness(rate, own + 1, period))
-        more = np.where(own < WEEKS - 1, more, -1.0)
-        best = np.argsort(-more, kind="stable")[:left]
-        best = best[more[best] > 0]
-        if not len(best):
-            break
-        own[best[: max(1, len(best) // 4)]] += 1
-    given[useful] = own
-    return given
+def _share_out(changes: Floats, weights: Floats, polls: int) -> Ints:
+    """Return how often each page is refreshed for the least weighted staleness: at most once a week,
+    and no more than is of use. Gains decrease with the number, so that the best ones are a choice.
+    """
+    numbers = np.arange(float(WEEKS))
+    gains = -np.diff(staleness(changes[:, None], numbers, float(WEEKS - 1))) * weights[:, None]
+    best = np.argsort(-gains, axis=None, kind="stable")[:polls]
+    best = best[gains.flat[best] > 0]
+    return np.bincount(best // (WEEKS - 1), minlength=len(changes))
 
 
 def run(quality: Quality, plan: Plan) -> tuple[Floats, Ints]:
@@ -433,7 +375,7 @@ def policies(pages: Pages, quality: Quality, gains: Floats, budget: int) -> Iter
     views = quality.views(0)
     changes = np.bincount([one.page for one in pages.updates], minlength=many) / (WEEKS - 1)
     yield "round robin", 0.0, by_priority(lambda age: age.astype(np.float64), budget)
-    mean, sums = rates(pages, gains), rates(pages, gains, by_sums=True)
+    mean, sums = compute_rates(pages, gains), compute_rates(pages, gains, by_sums=True)
     yield "user-centric", 0.0, by_priority(lambda age: mean * age, budget)
     yield "user-centric, sums", 0.0, by_priority(lambda age: sums * age, budget)
     micro = changes / (7 * DAY)
@@ -441,16 +383,16 @@ def policies(pages: Pages, quality: Quality, gains: Floats, budget: int) -> Iter
     worth = np.clip(mean / max(float(mean.mean()), 1e-12), 0.25, 8)
     valued = Values(worth, micro, plain.decay, micro, plain.cost, guarded=False)
     for name, values in (("wic", plain), ("price", plain), ("price, by ΔQ", valued)):
-        yield name, 0.0, by_priority(_bids(values, gathers=name == "wic"), budget)
+        yield name, 0.0, by_priority(_make_bids(values, gathers=name == "wic"), budget)
     for threshold in THRESHOLDS:
-        large = [one.page for one in pages.updates if one.moved >= threshold]
-        moved = np.bincount(large, minlength=many) / (WEEKS - 1)
-        yield "sbr", threshold, in_slots(moved, np.ones(many), budget)
-        chance = moved / np.maximum(changes, 1e-12)
+        large = [one.page for one in pages.updates if one.difference >= threshold]
+        rate = np.bincount(large, minlength=many) / (WEEKS - 1)
+        yield "sbr", threshold, in_slots(rate, np.ones(many), budget)
+        chance = rate / np.maximum(changes, 1e-12)
         yield "ebr", threshold, in_slots(changes, chance * views, budget)
 
 
-def _bids(values: Values, *, gathers: bool) -> Callable[[Ints], Floats]:
+def _make_bids(values: Values, *, gathers: bool) -> Callable[[Ints], Floats]:
     kappa = values.decay + values.overwritten
 
     def bids(age: Ints) -> Floats:
@@ -465,62 +407,10 @@ def _bids(values: Values, *, gathers: bool) -> Callable[[Ints], Floats]:
 # -- the figures -----------------------------------------------------------------------------------
 
 
-def figure_2(texts: int) -> None:
-    """Print what valuing refreshes adds to the time of indexing, by size of the batch."""
-    print("Figure 2: seconds of CPU to index a batch, without and with the valuation (paper: +7 to 8 %)")
-    rows = entries()
-    half = len(rows) // 2
-    asked = [row["query"] for row in _queries()]
-    weights = [int(row["frequency"]) for row in _queries()]
-    drawn = random.Random(1).choices(asked, weights, k=texts)
-    with tempfile.TemporaryDirectory() as folder:
-        made = {}
-        for valued in (False, True):
-            (Path(folder) / str(valued)).mkdir()
-            made[valued] = SearchIndex(Path(folder) / str(valued))
-            made[valued].begin("bench")
-            newest = list({row.page_id: row for row in rows[:half]}.values())
-            for begin in range(0, len(newest), BATCH):
-                made[valued].put(newest[begin : begin + BATCH], cursor=begin, moved_to=begin + BATCH)
-        log = SearchLog(Path(folder))
-        log.bring(((str(parse(text)), 1) for text in drawn), owner_id=1, at=0)
-        said = appraiser(made[True], log, at=0)
-        cursors = {valued: int(index.read_note("cursor")) for valued, index in made.items()}
-        took, read, size, at = dict.fromkeys(made, 0.0), 0.0, 0.0, half
-        for megabytes in (5, 10, 20, 40):
-            while size < megabytes * 1e6 and at < len(rows):
-                part = rows[at : at + BATCH]
-                for valued, index in made.items():
-                    begun = time.process_time()
-                    index.put(
-                        part,
-                        cursor=cursors[valued],
-                        moved_to=cursors[valued] + BATCH,
-                        appraise=said if valued else None,
-                    )
-                    took[valued] += time.process_time() - begun
-                    cursors[valued] += BATCH
-                begun = time.process_time()
-                for row in part:
-                    line_of_terms(row.text)
-                read += time.process_time() - begun
-                size += sum(len(row.text.encode()) for row in part)
-                at += BATCH
-            more = took[True] / took[False] - 1
-            of_all = (took[True] - took[False]) / (took[False] + read)
-            print(
-                f"  {size / 1e6:5.1f} MB: {took[False]:6.2f} s, {took[True]:6.2f} s: {more:+.1%} of the index's time,"
-                f" {of_all:+.1%} if a page's text is made into terms once more, as reading it does"
-            )
-        print(f"  {len(said.curves)} terms of {len({*drawn})} queries")
-        for opened in (*made.values(), log):
-            opened.close()
-
-
 def figure_3(pages: Pages, gains: Floats, scoring: str) -> None:
     """Print how well ΔQ̄ of the first half tells that of the second."""
-    first = rates(pages, gains, weeks=range(HALF))
-    second = rates(pages, gains, weeks=range(HALF, WEEKS))
+    first = compute_rates(pages, gains, weeks=range(HALF))
+    second = compute_rates(pages, gains, weeks=range(HALF, WEEKS))
     shown = (first > 0) | (second > 0)
     both = (first > 0) & (second > 0)
     away = np.abs(np.log10(first[both] / second[both]))
@@ -532,11 +422,11 @@ def figure_3(pages: Pages, gains: Floats, scoring: str) -> None:
     )
     cuts = np.quantile(away, (0.5, 0.8, 0.9)) if len(away) else np.full(3, np.nan)
     print("  half, 80 %, 90 % of those in both lie within a factor of " + ", ".join(f"{10**cut:.1f}" for cut in cuts))
-    for name, guess in _forecasts(pages, gains).items():
+    for name, guess in _forecast(pages, gains).items():
         print(f"  forecast by {name}: rank correlation {spearmanr(guess[shown], second[shown]).statistic:.2f}")
 
 
-def _forecasts(pages: Pages, gains: Floats) -> dict[str, Floats]:
+def _forecast(pages: Pages, gains: Floats) -> dict[str, Floats]:
     """Return other forecasts of the second half from the first."""
     early = range(HALF)
     last, faded = np.zeros(len(pages.paths)), np.zeros(len(pages.paths))
@@ -545,7 +435,7 @@ def _forecasts(pages: Pages, gains: Floats) -> dict[str, Floats]:
             last[update.page] = gain / update.since
             faded[update.page] += gain * 0.5 ** ((HALF - update.at) / 8)
     return {
-        "ratio of sums": rates(pages, gains, by_sums=True, weeks=early),
+        "ratio of sums": compute_rates(pages, gains, by_sums=True, weeks=early),
         "the last refresh": last,
         "sums that halve in 8 weeks": faded,
     }
@@ -585,16 +475,16 @@ def figure_4(pages: Pages, quality: Quality, gains: Floats, scoring: str) -> Non
         print(f"  {name:<20}{said}{chosen}")
     for place in range(1, len(budgets) - 1):
         level = float(curves["user-centric"][place, 0])
-        own = _needed(budgets, curves["user-centric"], level)
+        own = _find_budget(budgets, curves["user-centric"], level)
         said = []
         for name in ("sbr", "ebr", "wic", "price", "price, by ΔQ"):
-            ratio = _needed(budgets, curves[name], level) / own
+            ratio = _find_budget(budgets, curves[name], level) / own
             low, high = np.nanquantile(ratio[1:], (0.025, 0.975)) if np.isfinite(ratio[1:]).any() else (np.nan, np.nan)
             said.append(f"{name} {ratio[0]:.2f} ({low:.2f} to {high:.2f})")
         print(f"  times the refreshes of user-centric for its quality at {budgets[place]}: {', '.join(said)}")
 
 
-def _needed(budgets: list[int], curve: Floats, level: float) -> Floats:
+def _find_budget(budgets: list[int], curve: Floats, level: float) -> Floats:
     """Return the budget at which each resample reaches a quality, nan beyond the largest."""
     found = np.full(curve.shape[1], np.nan)
     for column in range(curve.shape[1]):
@@ -613,19 +503,19 @@ def _needed(budgets: list[int], curve: Floats, level: float) -> Floats:
 
 def figure_5(pages: Pages, quality: Quality, gains: Floats) -> None:
     """Print an advertisement and a seminar: a large update of no worth, a small one of much."""
-    moved = np.array([one.moved for one in pages.updates])
-    order = spearmanr(moved, gains).statistic
+    differences = np.array([one.difference for one in pages.updates])
+    order = spearmanr(differences, gains).statistic
     budget = max(1, round(0.02 * len(pages.paths)))
     done = {
         name if not threshold else f"{name} {threshold:g}": run(quality, plan)[1]
         for name, threshold, plan in policies(pages, quality, gains, budget)
         if name == "user-centric" or threshold in {0.1, 0.5}
     }
-    print(f"Figure 5, {pages.name}: share of shingles moved against ΔQ, rank correlation {order:.2f}")
+    print(f"Figure 5, {pages.name}: share of shingles that differ against ΔQ, rank correlation {order:.2f}")
     mean = float(gains.mean())
     total = Counter(one.page for one in pages.updates)
-    largest = {page: max(one.moved for one in pages.updates if one.page == page) for page in total}
-    own = rates(pages, gains)
+    largest = {page: max(one.difference for one in pages.updates if one.page == page) for page in total}
+    own = compute_rates(pages, gains)
     advertisement = max(total, key=lambda page: (own[page] <= 0.02 * own.mean(), largest[page]))
     seminar = max(total, key=lambda page: (largest[page] <= 0.2, own[page]))
     for name, page in (("advertisement", advertisement), ("seminar", seminar)):
@@ -635,7 +525,7 @@ def figure_5(pages: Pages, quality: Quality, gains: Floats) -> None:
             f"  {name}: {pages.paths[page]}: {total[page]} updates that move up to {largest[page]:.0%} of the"
             f" shingles; ΔQ {np.mean(each) / mean:.2f} of the mean; refreshes at {budget} a week: {said}"
         )
-    large = moved >= 0.5
+    large = differences >= 0.5
     if large.any():
         print(
             f"  of {int(large.sum())} updates that move half of the shingles"
@@ -643,7 +533,7 @@ def figure_5(pages: Pages, quality: Quality, gains: Floats) -> None:
         )
 
 
-def estimates(pages: Pages, quality: Quality, gains: Floats) -> None:
+def compare_estimates(pages: Pages, quality: Quality, gains: Floats) -> None:
     """Print estimated against exact ΔQ, and with three pieces of F_q alone."""
     chosen = random.Random(3).sample(range(len(pages.updates)), min(200, len(pages.updates)))
     exact = []
@@ -669,18 +559,14 @@ def main() -> None:
     parser.add_argument("--figure", type=int, nargs="+", default=[2, 3, 4, 5])
     asked = parser.parse_args()
     if 2 in asked.figure:
-        figure_2(1_000)
+        print("Figure 2: seconds of CPU to index a batch, without and with the valuation (paper: +7 to 8 %)")
+        overhead(entries(), queries(1_000), megabytes=(5, 10, 20, 40))
     if not {3, 4, 5} & set(asked.figure):
         return
-    wanted = {
-        "one": lambda: collect(
-            lambda source: source == ONE_SITE, "one site", changed_only=False, queries=asked.queries
-        ),
-        "many": lambda: collect(
-            lambda source: source != ONE_SITE, "many sites", changed_only=True, queries=asked.queries
-        ),
-    }
-    for pages in (make() for name, make in wanted.items() if asked.pages in {name, "both"}):
+    for name, is_one in (("one", True), ("many", False)):
+        if asked.pages not in {name, "both"}:
+            continue
+        pages = collect(is_one=is_one, most=asked.queries)
         links = np.random.default_rng(2).pareto(1.1, len(pages.paths)) + 1
         for scoring, inlinks in (("TF-IDF", None), ("inlinks (drawn)", links)):
             appraisal = Appraisal(pages, inlinks)
@@ -692,7 +578,7 @@ def main() -> None:
                 figure_4(pages, quality, gains, scoring)
             if inlinks is None and 5 in asked.figure:
                 figure_5(pages, quality, gains)
-                estimates(pages, quality, gains)
+                compare_estimates(pages, quality, gains)
 
 
 if __name__ == "__main__":
