@@ -188,6 +188,7 @@ class Chromium:
         from playwright.async_api import async_playwright
 
         home = tempfile.TemporaryDirectory(prefix="tidings-browser-", ignore_cleanup_errors=True)
+        browser = None
         try:
             if self._driver is None:
                 self._driver = await async_playwright().start()
@@ -205,6 +206,9 @@ class Chromium:
             cdp = await browser.new_browser_cdp_session()
             life = _Life(browser, cdp, home, pid=await _first_process(cdp))
         except Exception as error:  # noqa: BLE001 - the driver may raise anything
+            if browser is not None:  # it runs, but does not answer
+                with contextlib.suppress(*_errors(), TimeoutError):
+                    await asyncio.wait_for(browser.close(), CLOSE_SECONDS)
             home.cleanup()
             hint = "" if is_root() else "; if its sandbox cannot work, as in a container, run it as its own user"
             raise FetchError("request", f"the browser does not start: {_first_line(error)}{hint}") from None

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.browsers import Rendering, need_chromium
 from tests.fakes import FreePermit, Page, WebServer, response
 from tests.unit.fetching.asking import FixedNames
 from tidings.errors import BudgetError
+from tidings.fetching.browser import chromium as chromium_module
 from tidings.fetching.browser import visit
 from tidings.model.observed.outcome import Failed, Fetched, Validators
 from tidings.model.secret import Secret
@@ -363,6 +365,29 @@ def test_a_browser_that_dies_is_started_again(chromium, server):
 
     assert "words" in text_of(outcomes[1])
     assert 1 == chromium.browser._chromium.lives
+
+
+def test_a_browser_that_does_not_answer_at_its_start_is_ended(server, monkeypatch):
+    """Otherwise each try would leave another one running."""
+    need_chromium()
+    started = []
+
+    async def no_answer(cdp):
+        started.append((await chromium_module._processes(cdp))[0]["id"])
+        raise TimeoutError
+
+    monkeypatch.setattr(chromium_module, "_first_process", no_answer)
+    server.pages["/"] = page("words")
+    rendering = Rendering()
+    try:
+        outcome = rendering.render(server.url())
+        left = [pid for pid in started if Path(f"/proc/{pid}").exists()]
+    finally:
+        rendering.close()
+
+    assert "the browser does not start: TimeoutError" in outcome.reason
+    assert 1 == len(started)
+    assert [] == left
 
 
 def test_without_a_browser_the_failure_says_what_to_install(server):
