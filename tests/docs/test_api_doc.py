@@ -63,7 +63,7 @@ def test_the_client_reads_alters_and_follows(tmp_path):
 
 def test_every_path_is_named():
     """The table of the page names each first word of a path, and no other."""
-    table = TEXT.partition("## What there is")[2].partition("\n\n`POST")[0]
+    table = TEXT.partition("## The paths")[2].partition("\n\n`POST")[0]
     named = {path.split("/")[1].partition("?")[0] for path in re.findall(r"`(/[a-z]+[^`]*)`", table)}
     there = {one.path.removeprefix("/api/v1").split("/")[1] for one in OPERATIONS} - {"openapi.json"}
 
