@@ -24,7 +24,7 @@ from lxml import etree
 
 from tidings.document.data.structured import address_in, local_name, namespace_of
 from tidings.model.interval import SECOND, Instant
-from tidings.model.observed.version import LONGEST, Hub
+from tidings.model.observed.version import LONGEST_HUB, Hub
 from tidings.record import dataclass
 
 _PLACES: Final = {"item": frozenset({"channel", "rdf", "rss", "feed"}), "entry": frozenset({"feed", "channel"})}
@@ -322,7 +322,7 @@ def hub_of(root: Any) -> Hub:
             break
         for relation in (link.get("rel") or "").lower().split():
             href = (link.get("href") or "").strip()
-            if 0 < len(href) <= LONGEST:
+            if 0 < len(href) <= LONGEST_HUB:
                 found.setdefault(relation, href)
     return Hub(found["hub"], found.get("self", "")) if "hub" in found else Hub()
 

@@ -8,7 +8,7 @@ from typing import Any
 from tidings.document.data.json_tree import write_scalar
 from tidings.document.feeds.feeds import MOST_DATED, FeedEntry, instant_of
 from tidings.model.interval import Instant
-from tidings.model.observed.version import LONGEST, Hub
+from tidings.model.observed.version import LONGEST_HUB, Hub
 
 VERSION = "jsonfeed.org"
 """A part of the version of every JSON Feed."""
@@ -59,7 +59,7 @@ def head_of_json_feed(value: Mapping[str, Any]) -> tuple[str, Hub, Instant | Non
         for hub in (hubs if isinstance(hubs, list) else ())
         if isinstance(hub, dict) and _get_text(hub, "type").lower() == "websub"
     ]
-    hub = next((url for url in asked if 0 < len(url) <= LONGEST), "")
+    hub = next((url for url in asked if 0 < len(url) <= LONGEST_HUB), "")
     own = _get_text(value, "feed_url")
     dates = [
         instant_of(_get_text(item, name))
@@ -68,7 +68,7 @@ def head_of_json_feed(value: Mapping[str, Any]) -> tuple[str, Hub, Instant | Non
         for name in ("date_published", "date_modified")
     ]
     newest = max((at for at in dates if at is not None), default=None)
-    return _get_text(value, "title"), Hub(hub, own if len(own) <= LONGEST else "") if hub else Hub(), newest
+    return _get_text(value, "title"), Hub(hub, own if len(own) <= LONGEST_HUB else "") if hub else Hub(), newest
 
 
 def _link_of(item: Mapping[str, Any]) -> str:

@@ -155,8 +155,8 @@ class ValueRow:
     unit: str = ""
 
 
-LONGEST: Final = 2_048
-"""The longest address, in characters."""
+LONGEST_HUB: Final = 2_048
+"""The longest address of a hub, in characters."""
 
 
 class Hub(NamedTuple):

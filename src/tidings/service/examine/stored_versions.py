@@ -213,7 +213,9 @@ Extremes = Mapping[AskedSeries, tuple[float, float]]
 """The lowest and highest value of each requested series; absent without values."""
 
 
-def read(connection: Connection, takers: Sequence[Subscription], before: int, at: Instant) -> Mapping[int, Extremes]:
+def read_extremes(
+    connection: Connection, takers: Sequence[Subscription], before: int, at: Instant
+) -> Mapping[int, Extremes]:
     """Return the extremes of what subscriptions saw in the earlier versions of their page, by
     subscription; `at` is now (µs).
     """
@@ -232,7 +234,7 @@ def read(connection: Connection, takers: Sequence[Subscription], before: int, at
     return found
 
 
-def are_asked(takers: Sequence[Subscription]) -> bool:
+def asks_extremes(takers: Sequence[Subscription]) -> bool:
     """Return whether a subscription uses a lowest or highest value."""
     return any(any(_list_asked(part.expression)) for sub in takers for part in sub.asked)
 

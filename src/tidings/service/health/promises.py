@@ -101,11 +101,10 @@ def _spell_load(admission: Admission) -> str:
 
 def classes(c: Connection, *, settings: Settings, now: Instant) -> Iterator[Finding]:
     """Yield the state of the budget classes."""
-    for state in list_budgets(c, settings, now=now):
-        if state.name != WHOLE:
-            yield ok("class", f"{state.name}: {state}")
-    if not settings.budget.map_names() and len(list_budgets(c, settings, now=now)) == 1:
-        yield ok("class", "none is set up: all polls share one budget")
+    found = [state for state in list_budgets(c, settings, now=now) if state.name != WHOLE]
+    yield from (ok("class", f"{state.name}: {state}") for state in found)
+    if not found:
+        yield ok("class", "none is defined: all checks share one budget")
 
 
 def _load(sub: SubscriptionRow, owner: SentinelRow) -> Subscription | None:

@@ -144,7 +144,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "deliveries": Source(news_troubles.list_undelivered, _constant("none is dead, none waits longer than it should")),
     "receivers": Source(news_troubles.failing_endpoints, _spell_endpoints),
     "events": Source(news_troubles.impossible_events, _spell_events),
-    "classes": Source(news_troubles.list_lost_classes, _constant("every class that is named is set up")),
+    "classes": Source(news_troubles.list_lost_classes, _constant("every named class is defined")),
     "comparisons": Source(page_troubles.comparisons_owed, _constant("none is owed, none was given up")),
     "search index": Source(interruptions.find_search_lag, _constant("no stored version waits for it")),
     "problems": Source(news_troubles.list_unstored, _constant("none was recorded in the last 7 days")),

@@ -204,7 +204,7 @@ def agree(key: X25519PrivateKey, public: bytes, *, secret: str, visit: str) -> b
     try:
         shared = key.exchange(X25519PublicKey.from_public_bytes(public))
     except ValueError:
-        raise WireError("a key is not a key") from None
+        raise WireError("a public key is invalid") from None
     salt = hashlib.sha256(secret.encode()).digest()
     return HKDF(SHA256(), 32, salt, b"tidings visit " + visit.encode()).derive(shared)
 

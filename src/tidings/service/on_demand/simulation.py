@@ -312,10 +312,8 @@ class _ReplayRun:
 
     def _find_end(self, now: Instant) -> Instant:
         """Return up to when polls may be made together: until then nothing else happens."""
-        known = [now + AHEAD, self._history.end]
-        known += [self._coming[-1][1]] if self._coming else []
-        known += [self._others[-1][0]] if self._others else []
-        return min(known)
+        others = self._others[-1][0] if self._others else NEVER
+        return min(now + AHEAD, self._history.end, self._comes() or NEVER, others)
 
     def _run_ahead(self, now: Instant, until: Instant) -> Instant:
         """Make the polls before an instant that nothing contests, each when it is due; the planner
@@ -325,18 +323,18 @@ class _ReplayRun:
         page that may soon be due again ends the run.
         """
         for poll in self._planner.list_coming(now, until):
-            whole = self._buckets[WHOLE].refill(poll.at)
+            paid = self._buckets[WHOLE].take(poll.cost, now=poll.at)
             if (
                 poll.at >= until
                 or poll.budget != WHOLE
-                or whole.level < poll.cost
+                or paid is None
                 or self._gate.ready_at(poll.host) > poll.at
                 or self._needs.begins(poll.page_id) is not None
             ):
                 break
             now = poll.at
             self._clock.move_to(now)
-            self._buckets[WHOLE] = replace(whole, level=whole.level - poll.cost)
+            self._buckets[WHOLE] = paid
             self._check(poll, now)
             until = min(until, now + poll.gap // AGAIN)
         return now

@@ -255,8 +255,8 @@ class Poller:
         """Return what subscriptions find, without changes that must persist before they are
         reported.
         """
-        if stored_versions.are_asked(seen.takers):
-            known = await self._store.read(stored_versions.read, seen.takers, seen.seq, seen.at)
+        if stored_versions.asks_extremes(seen.takers):
+            known = await self._store.read(stored_versions.read_extremes, seen.takers, seen.seq, seen.at)
             seen = replace(seen, extremes=known)
         return hold_back(await self._detector.examine(seen, attempts=turn.owed), seen)
 

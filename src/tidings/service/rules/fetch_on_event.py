@@ -96,8 +96,8 @@ class FetchOnEvent:
         self._needs.settle(self.name, sentinel_id, _deadlines(sentinel_id, memory or {}))
 
 
-def _rule(name: str, event_types: Primitive, **data: Any) -> Rule:
-    return Rule(name=f"summons.{name}", event=event_types, coupling=Coupling.DETACHED, data=data)
+def _rule(name: str, trigger: Primitive, **data: Any) -> Rule:
+    return Rule(name=f"summons.{name}", event=trigger, coupling=Coupling.DETACHED, data=data)
 
 
 def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline]:

@@ -32,7 +32,7 @@ from tidings.service.rules.rule_group import (
     fault,
     has_started,
     is_same,
-    with_deeds,
+    with_effects,
 )
 from tidings.service.watch.watchlist import LIFE_EVENTS
 from tidings.storage.watches import events
@@ -457,7 +457,7 @@ class RuleFollower:
         made = tuple(RuleState(sentinel_id=group.sentinel_id, name=n, state=s) for n, s in states.items())
         unit = Unit(at=now, epoch=self._epoch, rules=made)
         try:
-            await self._committer.write(with_deeds(unit, group.effects))
+            await self._committer.write(with_effects(unit, group.effects))
         except Exception as error:
             if isinstance(error, StoreError) and not isinstance(error, UnitError):
                 raise

@@ -161,7 +161,7 @@ def fault(rule: str, text: str, at: Instant, sentinel_id: int) -> Effects:
     )
 
 
-def with_deeds(unit: Unit, effects: Sequence[Effects]) -> Unit:
+def with_effects(unit: Unit, effects: Sequence[Effects]) -> Unit:
     """Return a unit with effects in order; their deliveries refer to their events' positions
     in it.
     """

@@ -22,7 +22,7 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import AddressError, BudgetError
 from tidings.fetching import address
 from tidings.model.observed.unit import Estimate
-from tidings.model.observed.version import LONGEST, Hub
+from tidings.model.observed.version import LONGEST_HUB, Hub
 from tidings.record import replace
 from tidings.service.show.finding import Finding, ok, shorten, warn
 from tidings.storage.db import leases
@@ -75,7 +75,7 @@ def hub_in(headers: Mapping[str, str], named: Hub, base: str) -> Hub:
     one is invalid (W3C WebSub §4).
     """
     linked: dict[str, str] = {}
-    for target, rest in _LINK.findall(headers.get("link", "")[: 4 * LONGEST]):
+    for target, rest in _LINK.findall(headers.get("link", "")[: 4 * LONGEST_HUB]):
         for quoted, bare in _REL.findall(rest):
             for relation in (quoted or bare).lower().split():
                 linked.setdefault(relation, target)
@@ -87,7 +87,7 @@ def hub_in(headers: Mapping[str, str], named: Hub, base: str) -> Hub:
         address.rebuild(topic)
     except (AddressError, ValueError):
         return Hub()
-    return Hub(hub, topic) if max(len(hub), len(topic)) <= LONGEST else Hub()
+    return Hub(hub, topic) if max(len(hub), len(topic)) <= LONGEST_HUB else Hub()
 
 
 def estimates_of(page_id: int, fetched: Fetched, named: Hub, at: Instant) -> tuple[Estimate, ...]:

@@ -313,8 +313,9 @@ class Outages:
                 return self._planner.pace(page_id)
 
 
-EVERY: Final = MINUTE
-TIMEOUT_SECONDS: Final = 10.0
+PING_EVERY: Final = MINUTE
+PING_SECONDS: Final = 10.0
+"""time limit of a ping"""
 
 
 class Heartbeat:
@@ -331,11 +332,11 @@ class Heartbeat:
         """Return the request that is due, if one is."""
         if self.next_due is None or now < self.next_due:
             return []
-        self.next_due = now + EVERY
+        self.next_due = now + PING_EVERY
         return [self._ping()]
 
     async def _ping(self) -> None:
-        answer = await self._poster.post(self._url, headers=self._headers, body=b"", timeout_seconds=TIMEOUT_SECONDS)
+        answer = await self._poster.post(self._url, headers=self._headers, body=b"", timeout_seconds=PING_SECONDS)
         if answer.error and answer.error != self._error:
             log.warning("serve.ping_url accepts no pings: %s", answer.error)
         elif self._error and not answer.error:

@@ -5,7 +5,7 @@ import pytest
 from tidings.document.data.structured import root_of
 from tidings.document.feeds.feeds import hub_of
 from tidings.document.parse import parse
-from tidings.model.observed.version import LONGEST, Hub
+from tidings.model.observed.version import LONGEST_HUB, Hub
 
 ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title>{}<entry><title>e</title>
 <link rel="hub" href="https://evil.example/"/></entry></feed>"""
@@ -23,7 +23,7 @@ LINKS = '<{0}link rel="self" href="https://x.example/feed"/><{0}link rel="hub" h
         (ATOM.format('<link rel="hub" href="/1"/><link rel="hub" href="/2"/>'), ("/1", "")),
         (ATOM.format('<link rel="self" href="/f"/>'), ("", "")),
         (ATOM.format('<link rel="hub"/><link href="/x"/>'), ("", "")),
-        (ATOM.format(f'<link rel="hub" href="/{"x" * LONGEST}"/>'), ("", "")),
+        (ATOM.format(f'<link rel="hub" href="/{"x" * LONGEST_HUB}"/>'), ("", "")),
         (ATOM.format('<link rel="alternate" href="/x"/>' * 300 + '<link rel="hub" href="/late"/>'), ("", "")),
         ('<page><link rel="hub" href="/h"/></page>', ("", "")),
     ],
