@@ -107,6 +107,8 @@ class Database:
                 return fn(driver.connection)
             finally:
                 driver.rollback()
+        except BrokenPipeError:  # not of the database: a command prints while it reads, and its reader has stopped
+            raise
         except driver.errors as error:
             raise driver.translate(error) from error
 

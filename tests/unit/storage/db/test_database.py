@@ -138,6 +138,16 @@ def test_a_sound_database_has_no_findings(world: World):
     assert any("a row of subscription names a row of sentinel" in fault for fault in quick_check(world.database))
 
 
+def test_a_reader_of_the_output_who_stops_is_no_fault_of_the_database(world: World):
+    """`tidings show NAME | head` prints while it reads: the broken pipe reaches the command, which then ends without a message."""
+
+    def print_row(connection: object) -> None:
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        world.database.read(print_row)
+
+
 def test_a_missing_database_is_not_made_for_a_reader(tmp_path: Path):
     """A verb that only reads makes nothing."""
     with pytest.raises(StoreMissingError):
