@@ -87,7 +87,7 @@ def test_the_system_clock_follows_what_passes(machine, says, passed):
 
 
 def test_a_pause_between_two_readings_does_not_last(machine, monkeypatch):
-    """If the system interrupts `now` for some milliseconds, `now` is what the machine says again at the next reading."""
+    """If the system interrupts `now` for a moment, the next reading is what the machine says."""
     clock = SystemClock()
 
     def pause(reading):

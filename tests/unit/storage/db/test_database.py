@@ -139,7 +139,7 @@ def test_a_sound_database_has_no_findings(world: World):
 
 
 def test_a_reader_of_the_output_who_stops_is_no_fault_of_the_database(world: World):
-    """`tidings show NAME | head` prints while it reads: the broken pipe reaches the command, which then ends without a message."""
+    """`tidings show NAME | head` prints while it reads: the command itself handles the broken pipe."""
 
     def print_row(connection: object) -> None:
         raise BrokenPipeError
