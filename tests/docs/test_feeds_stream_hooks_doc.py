@@ -86,7 +86,7 @@ def test_numbers_are_those_of_the_code():
         f"newest {MOST_ENTRIES} entries and at most {feeds.MOST_BYTES // 1_000_000} MB",
         f"every {stream.HEARTBEAT_SECONDS:g} seconds",
         f"takes nothing for {connection.STALL_SECONDS:g} seconds",
-        f"At most {stream.MOST_FOLLOWERS} follow",
+        f"At most {stream.MOST_FOLLOWERS:,} clients follow",
         f"nested more than {parameters.DEEPEST} deep, over {parameters.MOST_BYTES // 1_024} kB, or more than {MOST_PARAMS // 1_024} kB",
         f"more than {hooks.BURST} at once",
         f"remembered for {KEYS_FOR // 86_400_000_000} days",
