@@ -17,7 +17,7 @@ from tidings.model.observed.unit import Event
 from tidings.presentation.writing import cut_text
 from tidings.record import replace
 from tidings.service.examine.detect import event_of
-from tidings.service.show.records import SILENCED
+from tidings.service.show.notices import SILENCED
 from tidings.service.watch.noise import read
 from tidings.storage.watches import changes, events
 

@@ -13,7 +13,8 @@ from tidings.clock import DAY, MINUTE, PLAUSIBLE
 from tidings.errors import StoreBusyError, StoreError
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import spell_count, spell_instant, spell_since
-from tidings.service.show.records import CLOCK_WRONG, OUTAGE, SILENCED, STALLED, spell_gap
+from tidings.service.show.notices import CLOCK_WRONG, OUTAGE, SILENCED, STALLED
+from tidings.service.show.records import spell_gap
 from tidings.storage.observed import estimates, indexed
 from tidings.storage.observed.estimates import KEPT
 from tidings.storage.watches import events

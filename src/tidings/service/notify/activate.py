@@ -15,7 +15,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, SentinelMove, Unit
 from tidings.record import replace
 from tidings.service.notify import news
-from tidings.service.show.records import life_record
+from tidings.service.show.notices import life_record
 from tidings.service.watch.lifespan import Life, ends, never_starts, starts
 
 if TYPE_CHECKING:

@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tidings.detection.kinds.status import watches_state
 from tidings.model.observed.unit import DeliveryDraft, Unit
 from tidings.notification.rendering import News, render
-from tidings.service.show.records import (
-    NOTICES,
-    STATES,
-    TROUBLES,
-    Record,
-    bulletin_record,
-    change_record,
-    notice_record,
-)
+from tidings.service.show.notices import NOTICES, STATES, TROUBLES, bulletin_record, notice_record
+from tidings.service.show.records import Record, change_record
 from tidings.service.watch.watchlist import NotifyTarget
 from tidings.storage.observed import pages
 from tidings.storage.watches import changes, deliveries, events, sentinels, subscriptions
@@ -229,7 +222,7 @@ class Bulletins:
         concerned: Collection[int] | None = None,
         unread: Iterable[tuple[SentinelRow, Sequence[NotifyTarget]]] = (),
     ) -> Unit:
-        """Return the unit that stores an event of the whole service (`records.BULLETINS`) and
+        """Return the unit that stores an event of the whole service (`notices.BULLETINS`) and
         notifies each recipient of it.
 
         Args:

@@ -31,7 +31,7 @@ from tidings.service.behaviour import (
     own,
 )
 from tidings.service.notify import news, quiet_hours
-from tidings.service.show.records import NOTICES
+from tidings.service.show.notices import NOTICES
 from tidings.storage.watches import events
 
 if TYPE_CHECKING:

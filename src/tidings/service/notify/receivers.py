@@ -22,7 +22,8 @@ from tidings.service.show.records import problem_record, rfc3339, spell_gap
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.service.show.records import NoticeEvent, Record
+    from tidings.service.show.notices import NoticeEvent
+    from tidings.service.show.records import Record
     from tidings.service.watch.watchlist import NotifyTarget, WatchedSentinel
     from tidings.storage.watches.deliveries import DeliveryRow
 

@@ -28,7 +28,7 @@ from tidings.model.observed.unit import Event, Grant, PollRecord, Unit
 from tidings.record import dataclass, replace
 from tidings.service.examine.judge import PollResult, is_contradiction, is_known
 from tidings.service.poll.circuit import Circuits, NetworkWatch
-from tidings.service.show.records import BULLETINS, bulletin_record, say_last
+from tidings.service.show.notices import BULLETINS, bulletin_record, say_last
 from tidings.storage.observed import polls
 from tidings.storage.write import charge
 

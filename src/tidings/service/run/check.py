@@ -18,7 +18,7 @@ from tidings.fetching.politeness import NEVER
 from tidings.model.interval import spell_duration
 from tidings.record import dataclass
 from tidings.service.show.finding import spell_instant
-from tidings.service.show.records import UNPOLLED, notice_record
+from tidings.service.show.notices import UNPOLLED, notice_record
 from tidings.storage.db import leases
 from tidings.storage.observed import hosts, pages, polls
 from tidings.storage.watches import changes, events, sentinels

@@ -25,7 +25,8 @@ from tidings.model.observed.unit import Event
 from tidings.model.watch.timing import FetchAt, FetchEvery
 from tidings.service.notify.news import recipients_before
 from tidings.service.poll.grants import unkept
-from tidings.service.show.records import DAMAGED, OUTAGE, STALLED, rfc3339, spell_gap
+from tidings.service.show.notices import DAMAGED, OUTAGE, STALLED
+from tidings.service.show.records import rfc3339, spell_gap
 from tidings.storage.db import leases
 from tidings.storage.db.lock import hindrance
 from tidings.storage.watches import events

@@ -21,7 +21,8 @@ from tidings.model.observed.unit import Event, Unit
 from tidings.record import dataclass, replace
 from tidings.service.sentinels.alter import calendar
 from tidings.service.show.finding import spell_instant
-from tidings.service.show.records import CLOCK_WRONG, spell_gap
+from tidings.service.show.notices import CLOCK_WRONG
+from tidings.service.show.records import spell_gap
 from tidings.service.watch import lifespan
 from tidings.service.watch.cursors import ticks_of
 from tidings.service.watch.lifespan import Life
