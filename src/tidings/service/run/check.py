@@ -189,8 +189,7 @@ def _ask(connection: Connection, wanted: Iterable[tuple[int, int | None]], now: 
 
 
 def _changes(connection: Connection, ids: Sequence[str]) -> list[StoredChange]:
-    found = changes.of(connection, ids)
-    return [found[i] for i in ids if i in found]
+    return [*changes.of(connection, ids).values()]
 
 
 def _troubles(connection: Connection, after: int, page_ids: Container[int] | None = None) -> list[Record]:
