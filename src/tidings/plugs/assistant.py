@@ -30,7 +30,7 @@ from tidings.service.show.records import rfc3339
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import list_channels, meaning
 from tidings.storage.db.database import Database, open_database
-from tidings.storage.observed import pages, polls
+from tidings.storage.observed import pages
 from tidings.storage.watches import changes, endpoints, sentinels, subscriptions
 from tidings.storage.write.store import Store
 
@@ -165,9 +165,7 @@ class Tools:
         self._check_may_edit()
 
         def write(c: Connection) -> int:
-            row = by_name.find(c, name)
-            held = [sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)]
-            return len(polls.request_polls(c, held, SystemClock().now(), sentinel_id=row.id))
+            return subscriptions.request_polls(c, by_name.find(c, name).id, SystemClock().now())
 
         return {"asked_for": self.database.write(write)}
 

@@ -11,6 +11,7 @@ from tidings.model.observed.unit import CursorMove, Missing
 from tidings.record import dataclass
 from tidings.storage.db.connection import Connection, select
 from tidings.storage.db.values import SetAside, check_numbers, from_json, readable, to_json
+from tidings.storage.observed import polls
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,12 @@ def add(
         since=since,
         revision=revision,
     )
+
+
+def request_polls(c: Connection, sentinel_id: int, at: Instant) -> int:
+    """Store a request for a poll of each page of a sentinel; return how many."""
+    page_ids = [row.page_id for row in listing(c, sentinel_id=sentinel_id)]
+    return len(polls.request_polls(c, page_ids, at, sentinel_id=sentinel_id))
 
 
 def activate(c: Connection, sentinel_id: int, *, active: bool, at: Instant) -> None:

@@ -32,10 +32,10 @@ async def plan(call: Call) -> Any:
         names = [query.sentinel] if query.sentinel else []
         for name in names:
             check_objects(c, call.asker, {"name": name}, alters=False)
-        looks = list_coming_polls(c, settings, names=names, now=now, viewer=call.asker.viewer)
-        words = summarize_plan(c, settings, looks, now=now).lines() if call.asker.sees_all else []
+        coming = list_coming_polls(c, settings, names=names, now=now, viewer=call.asker.viewer)
+        words = summarize_plan(c, settings, coming, now=now).lines() if call.asker.sees_all else []
         return {
-            "items": [look.record(expert=False) for look in looks[: query.limit]],
+            "items": [poll.record(expert=False) for poll in coming[: query.limit]],
             "polls_per_day": float(settings.budget.polls_per_day),
             "spent_today": float(polls.sum_costs(c, now - DAY)),
             "words": list(words),

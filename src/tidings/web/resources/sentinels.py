@@ -17,7 +17,6 @@ from tidings.service.sentinels import apply, register
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
-from tidings.storage.observed import polls
 from tidings.storage.people import accounts
 from tidings.storage.watches import collections, sentinels, subscriptions
 from tidings.web.problems import ProblemError
@@ -104,8 +103,7 @@ def _create(
     done = register.carry_out(c, text, settings, now, file)
     for row in done.made:
         sentinels.give(c, row.id, asker.owner_id)
-        held = [sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)]
-        polls.request_polls(c, held, now, sentinel_id=row.id)
+        subscriptions.request_polls(c, row.id, now)
     owners = accounts.names(c)
 
     def list_given(rows: tuple[SentinelRow, ...]) -> list[dict[str, Any]]:
@@ -199,9 +197,7 @@ async def check(call: Call) -> Any:
     """Request a check of each page of a sentinel now, within the limits of its hosts."""
 
     def write(c: Connection, name: str, now: Instant) -> int:
-        row = by_name.find(c, name)
-        held = [sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)]
-        return len(polls.request_polls(c, held, now, sentinel_id=row.id))
+        return subscriptions.request_polls(c, by_name.find(c, name).id, now)
 
     asked = await call.write(write, call.get_parameter("name"), call.desk.clock.wall())
     return Reply({"requests": asked}, HTTPStatus.ACCEPTED)

@@ -17,7 +17,6 @@ from tidings.presentation.safe.frame import HEADERS
 from tidings.presentation.safe.picker import SANDBOX
 from tidings.service.on_demand.seen_now import lines_of
 from tidings.service.sentinels import register
-from tidings.storage.observed import polls
 from tidings.storage.watches import sentinels, subscriptions
 from tidings.web.access import check_objects
 from tidings.web.markup import forms
@@ -212,8 +211,7 @@ def _save(c: Connection, text: str, settings: Settings, now: Instant, asker: Ask
     done = register.carry_out(c, text, settings, now, "")
     for row in done.made:
         sentinels.give(c, row.id, asker.owner_id)
-        held = [sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)]
-        polls.request_polls(c, held, now, sentinel_id=row.id)
+        subscriptions.request_polls(c, row.id, now)
     return [row.name for row in (*done.made, *done.altered, *done.unaltered)]
 
 

@@ -104,17 +104,17 @@ def _host_of(origin: str) -> str | None:
 
 
 def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -> dict[str, Any]:
-    looks = list_coming_polls(c, settings, names=(), now=now, viewer=viewer)
-    whole = summarize_plan(c, settings, looks, now=now)
+    coming = list_coming_polls(c, settings, names=(), now=now, viewer=viewer)
+    whole = summarize_plan(c, settings, coming, now=now)
     hosts: dict[str, list[float]] = defaultdict(list)
     every: dict[int, tuple[float, bool]] = {}
-    for look in looks:
-        if look.prospect.every is None or look.prospect.at is None:
+    for poll in coming:
+        if poll.prospect.every is None or poll.prospect.at is None:
             continue
-        a_day = DAY / look.prospect.every
-        if a_day > every.get(look.page_id, (0.0, False))[0]:
-            every[look.page_id] = (a_day, look.prospect.is_fixed)
-    urls = {look.page_id: look.prospect.url for look in looks}
+        a_day = DAY / poll.prospect.every
+        if a_day > every.get(poll.page_id, (0.0, False))[0]:
+            every[poll.page_id] = (a_day, poll.prospect.is_fixed)
+    urls = {poll.page_id: poll.prospect.url for poll in coming}
     for page_id, (a_day, _) in every.items():
         if host := _host_of("/".join(urls[page_id].split("/", 3)[:3])):
             hosts[host].append(a_day)
@@ -130,8 +130,8 @@ def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -
         "spare": max(0.0, budget - on_schedule - chosen),
         "spent": polls.sum_costs(c, now - DAY),
         "last_hour": polls.sum_costs(c, now - HOUR),
-        "soon": looks[:SOON],
-        "many": len(looks),
+        "soon": coming[:SOON],
+        "many": len(coming),
         "hosts": [
             (host, len(paces), sum(paces), min(1.0, sum(paces) * gap / 86_400))
             for host, paces in sorted(hosts.items(), key=lambda one: -sum(one[1]))[:HOSTS]

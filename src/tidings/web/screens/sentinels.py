@@ -16,7 +16,7 @@ from tidings.service.explain.explain_sentinel import outlook
 from tidings.service.sentinels import register
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
-from tidings.storage.observed import estimates, pages, polls
+from tidings.storage.observed import estimates, pages
 from tidings.storage.watches import listed, sentinels, subscriptions
 from tidings.storage.watches.listed import TableRequest
 from tidings.web.access import check_objects
@@ -143,9 +143,7 @@ def carry_out(c: Connection, name: str, what: str, tags: str, settings: Settings
     """
     match what:
         case "check":
-            row = by_name.find(c, name)
-            held = [sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)]
-            polls.request_polls(c, held, now, sentinel_id=row.id)
+            subscriptions.request_polls(c, by_name.find(c, name).id, now)
         case "pause" | "enable":
             register.command(c, Command(ACTS[what], name), now=now)  # type: ignore[arg-type]
         case "drop":
