@@ -162,7 +162,7 @@ class PlanSummary:
         if not self.binds:
             seconds = self.pace / SECOND
             moves = (
-                f"; quieter ½×: schedule.pace_seconds = {2 * seconds:g} · faster 2×: {seconds / 2:g}"
+                f"; schedule.pace_seconds = {2 * seconds:g} halves them, {seconds / 2:g} doubles them"
                 if self.is_paced
                 else ""
             )
@@ -172,7 +172,7 @@ class PlanSummary:
         asked = f"about {_number(self.asked)} checks a day, which is the budget ({self.budget:,.0f})"
         wished = f"the pace of {pace} asks for {_number(self.wished)}, so pages wait about {slower:.2g} times as long"
         moves = (
-            f"faster: raise budget.polls_per_day · quieter: from schedule.pace_seconds = {even} on, the pace is the "
+            f"for more checks, raise budget.polls_per_day; from schedule.pace_seconds = {even} on, the pace is the "
             "limit"
         )
         return [f"{asked}; {wished}", moves, *([_too_small(self.stretch)] if self.stretch > 1 else [])]

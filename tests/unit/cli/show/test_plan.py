@@ -141,7 +141,7 @@ def test_other_policies_have_no_price(watched):
 
     assert not [word for word in ("price", "certificate") if word in text]
     assert not [word for word in ("price", "bid", "CEI", "posterior", "certificate") if word in plain]
-    assert "quieter ½×: schedule.pace_seconds = 7200 · faster 2×: 1800" in plain
+    assert "schedule.pace_seconds = 7200 halves them, 1800 doubles them" in plain
 
 
 def test_every_policy_can_be_looked_into(watched):

@@ -39,7 +39,7 @@ def test_where_the_pace_limits_looks_are_counted_and_it_can_be_moved(world):
 
     assert 25 == found.asked == found.wished
     assert [
-        "about 25 checks a day (the budget allows 2,000); quieter ½×: schedule.pace_seconds = 7200 · faster 2×: 1800"
+        "about 25 checks a day (the budget allows 2,000); schedule.pace_seconds = 7200 halves them, 1800 doubles them"
     ] == found.lines()
     assert ["about 25 checks a day (the budget allows 50,000)"] == world.read(
         summarize_plan, first_only, looks, now=world.at
@@ -54,7 +54,7 @@ def test_where_the_budget_limits_it_is_said_by_how_much(world):
 
     assert [
         "about 2,000 checks a day, which is the budget (2,000); the pace of 1 hour asks for 4,000, so pages wait about 2 times as long",
-        "faster: raise budget.polls_per_day · quieter: from schedule.pace_seconds = 7200 on, the pace is the limit",
+        "for more checks, raise budget.polls_per_day; from schedule.pace_seconds = 7200 on, the pace is the limit",
     ] == found.lines()
     assert {"record": "plan", "kind": "outline", "looks_a_day": 2000.0, "wished_a_day": 4000.0} == {
         name: value
