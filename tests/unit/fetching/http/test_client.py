@@ -89,6 +89,21 @@ def test_connections_are_kept_and_reused():
         assert 1 == server.dials
 
 
+@pytest.mark.parametrize(("status", "requests"), [(400, 2), (406, 2), (500, 2), (501, 2), (404, 1), (503, 1)])
+def test_a_refusal_of_conditions_is_no_failure(status: int, requests: int):
+    """A status that may mean the conditions is followed by one request without them; others are what they say."""
+
+    def refuse(seen: Seen, wire: Wire) -> None:
+        wire.send(response(Page(b"x", status=status if "if-none-match" in seen.headers else 200), seen))
+
+    with WebServer() as server:
+        server.pages["/"] = refuse
+        [outcome] = ask(FetchRequest(url=server.url(), validators=Validators('"1"')))
+
+    assert requests == len(server.seen)
+    assert isinstance(outcome, Fetched if requests == 2 else Failed)
+
+
 def closes_when_asked_again(seen: Seen, wire: Wire) -> None:
     """Answer the first request of a connection; close it without an answer when a second one comes."""
     if getattr(wire, "served", False):
