@@ -101,6 +101,7 @@ class Urlwatch:
     def run(self) -> set[str]:
         """Run the program once, and read its report."""
         done = subprocess.run(self._command, cwd=self._folder, capture_output=True, text=True, timeout=300, check=False)
+        print(done.stderr[-500:] if done.returncode else "", end="")
         return set(re.findall(r"^\d+\. CHANGED: (\w+)", done.stdout, re.MULTILINE))
 
 
@@ -121,13 +122,15 @@ class ChangeDetection:
     def run(self) -> set[str]:
         """Run the program once, and count the stored texts."""
         first, self._first = self._first, []
-        subprocess.run(
+        done = subprocess.run(
             [*self._command, *first, "-r", "all", "-b"],
             capture_output=True,
+            text=True,
             timeout=300,
             check=False,
             env=os.environ | ENVIRONMENT,
         )
+        print(done.stderr[-500:] if done.returncode else "", end="")
         found = {}
         for file in self.jobs.glob("*/watch.json"):
             lines = file.with_name("history.txt")

@@ -10,7 +10,8 @@ For each number of pages a real `tidings serve` is started three times:
     idle    started again: seconds until it is ready; each page is due once in 30 days: seconds
             until it is at rest (`rest s`: from then on under 5 % of a core for 5 s; `inf` if that
             does not happen within 120 s), and afterwards CPU of all its processes in % of a core,
-            and their memory (proportional)
+            and their memory (proportional). What it does until then is to index the pages that
+            were just fetched
     busy    each page is due every pages/rate seconds, so that `rate` polls a second are due on
             average (pages that were fetched together stay together): over whole intervals CPU a
             poll, polls a second, and *late*, how much longer than the interval two polls of a

@@ -92,8 +92,8 @@ def play(story):
 @pytest.fixture
 def hasty(monkeypatch):
     """Wait for nobody longer than a moment."""
-    monkeypatch.setattr(remote_fetcher, "TAKE_SECONDS", 0.05)
-    monkeypatch.setattr(remote_fetcher, "SILENT_SECONDS", -0.9)
+    monkeypatch.setattr(remote_fetcher, "TAKE_SECONDS", 0.2)
+    monkeypatch.setattr(remote_fetcher, "SILENT_SECONDS", -0.7)
 
 
 def test_a_check_without_a_poller_fails_and_says_how_to_start_one(hasty):
