@@ -221,7 +221,7 @@ class Discovery:
             await self._leave(known, row, "left", (state.reason or state.kind)[:200], now)
 
     async def _follow_move(self, known: KnownCollection, row: CollectedPage, target: str, now: Instant) -> None:
-        """Let the page that an address leads to stand for it."""
+        """Put the page that an address leads to in its place."""
         is_in = belongs(target, known.scope.patterns, known.origins)
         if target not in known.rows and is_in:
             is_news = row.is_news or row.read_seq > 0
@@ -264,7 +264,7 @@ class Discovery:
     async def _leave(
         self, known: KnownCollection, row: CollectedPage, state: PageState, reason: str, now: Instant
     ) -> None:
-        """Watch a page no more."""
+        """Stop watching a page."""
         await self._store.write(_leave, known.held.row.id, row, state, reason, now)
         known.revise(row.url, state=state, reason=reason)
         if not row.read_seq:
@@ -425,7 +425,7 @@ def _leave_out(c: Connection, sentinel_id: int, urls: Iterable[str], reason: str
 
 
 def _subscribe(c: Connection, held: WatchedSentinel, urls: Iterable[str], now: Instant) -> dict[str, int]:
-    """Let addresses be pages of a collection; return the page of each for which a request can be
+    """Make addresses pages of a collection; return the page of each for which a request can be
     made.
     """
     made: dict[str, int] = {}
@@ -451,9 +451,7 @@ def _subscribe(c: Connection, held: WatchedSentinel, urls: Iterable[str], now: I
 
 
 def _publish_quietly(c: Connection, sentinel_id: int, page_id: int, now: Instant) -> None:
-    """Let the list be as the collection is now, as a new base: nobody is notified of what it
-    brings.
-    """
+    """Publish the list as a new base, as the collection is now: nobody is notified of it."""
     collections.publish(c, sentinel_id, news=False)
     for sub in subscriptions.listing(c, sentinel_id=sentinel_id, page_id=page_id):
         subscriptions.begin_anew(c, sub.id, now)

@@ -4,7 +4,7 @@ worth a first fetch.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Final
@@ -48,7 +48,7 @@ class KnownCollection:
     rows: dict[str, CollectedPage] = field(default_factory=dict)
     urls: dict[int, str] = field(default_factory=dict)
     """by page"""
-    forms: dict[str, FormRecord] = field(default_factory=dict)
+    forms: defaultdict[str, FormRecord] = field(default_factory=lambda: defaultdict(FormRecord))
     dirty: set[int] = field(default_factory=set)
     """pages whose newest state was not taken in yet"""
     named: Counter[int] = field(default_factory=Counter)
@@ -79,18 +79,14 @@ class KnownCollection:
                     form.sketches[row.url] = row.sketch
 
     def put(self, row: CollectedPage) -> None:
-        """Let an address be as it is now."""
+        """Store an address as it is now."""
         self.rows[row.url] = row
         if row.page_id is not None:
             self.urls[row.page_id] = row.url
 
     def form(self, url: str) -> FormRecord:
         """Return what is known of the form of an address."""
-        name = form_of(url)
-        found = self.forms.get(name)
-        if found is None:
-            found = self.forms[name] = FormRecord()
-        return found
+        return self.forms[form_of(url)]
 
     def find_new(self, source: CollectedPage, read: ReadLinks) -> list[FoundAddress]:
         """Return the addresses that a page names and that are not known, each with why it is left
@@ -123,7 +119,7 @@ class KnownCollection:
         return list(found.values())[: max(0, MOST_FOUND - len(self.rows))]
 
     def take(self, found: Iterable[FoundAddress], at: Instant) -> None:
-        """Hear that addresses were written that were found at an instant (µs)."""
+        """Note addresses that were written, and found at an instant (µs)."""
         for one in found:
             self.put(
                 CollectedPage(
@@ -134,7 +130,7 @@ class KnownCollection:
             self._count_named(self.rows[one.url])
 
     def find_trapped(self) -> list[str]:
-        """Return the addresses that wait and whose form turned out to say nothing new."""
+        """Return the waiting addresses whose form has no new text."""
         traps = {form for form, record in self.forms.items() if record.is_trap}
         if not traps:
             return []
@@ -177,8 +173,7 @@ class KnownCollection:
         return (row.yielded + self.named[row.page_id or 0] * NAMED_A_DAY) / (days + 1.0)
 
     def note_first(self, row: CollectedPage, found: Iterable[FoundAddress]) -> str:
-        """Hear what a page turned out to be at its first fetch; return the page that says the same,
-        "" if none does.
+        """Note the first fetch of a page; return the page with the same text, "" if none has it.
 
         A page that named pages of other forms is new, whatever it says: lists may be alike.
         """
@@ -192,7 +187,7 @@ class KnownCollection:
         return twin if twin and self.rows[twin].state == "watched" else ""
 
     def note_useless(self, url: str) -> None:
-        """Hear that an address led to nothing: its form is worth less."""
+        """Note that an address led to nothing: its form is worth less."""
         self.form(url).asked += 1
 
     def _count_named(self, row: CollectedPage) -> None:
@@ -200,7 +195,7 @@ class KnownCollection:
             self.named[row.found_on] += 1
 
     def revise(self, url: str, **fields: object) -> CollectedPage:
-        """Let some of what is known of an address be otherwise; return it."""
+        """Change some fields of an address; return its row."""
         row = replace(self.rows[url], **fields)  # type: ignore[arg-type]
         self.put(row)
         return row

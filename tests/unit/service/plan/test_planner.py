@@ -12,12 +12,15 @@ from tests.planned import Service, make_watched, steady
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.gardener.medd import Medd
-from tidings.model.observed.poll_reason import Why
+from tidings.model.interval import ExecutionInterval
+from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import Population
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.wic import Contest, contest
 from tidings.service.plan import price as pricing
+from tidings.service.watch.needs import Deadline, Needs
 
 NOBODY = np.random.default_rng(0)
 
@@ -199,3 +202,20 @@ def test_work_is_done_ahead_of_a_peak_although_nobody_has_looked_for_long():
     assert {at for at, _, _ in first} == {start}
     assert 13 * HOUR < ahead[0][0] - start < 18 * HOUR
     assert len(ahead) > 5
+
+
+@pytest.mark.parametrize(("a_day", "first"), [(1e6, 1), (10, 2)])
+def test_the_poll_that_is_due_first_is_made_first_unless_not_all_can_be_made(a_day: float, first: int):
+    """Page 1 is due sooner, with two others; page 2 alone completes a report, which counts where the budget is short."""
+    needs = Needs()
+    pages = [make_watched(n, "Fetch every 1 day") for n in (1, 2, 3)]
+    service = Service(pages, a_day, policy=RoundRobin(), needs=needs)
+    service.run(2 * MINUTE)
+    now = service.clock.now()
+    sooner, later = ExecutionInterval(now, now + HOUR), ExecutionInterval(now, now + 2 * HOUR)
+    needs.settle("then", 1, [Deadline(page, 1, sooner, PollReason(Why.THEN), left=3) for page in (1, 3)])
+    needs.settle("then", 2, [Deadline(2, 2, later, PollReason(Why.THEN))])
+    service.clock.move_to(now + MINUTE)
+    grants = service.planner.choose(now + MINUTE, service.gate, tokens=1, limit=1)
+
+    assert [(first, Why.THEN)] == [(grant.page_id, grant.reason.why) for grant in grants]
