@@ -128,7 +128,7 @@ def _note(record: Record, width: int) -> list[str]:
         case "error":
             what = "is blocked, not changed" if record["error"] == "blocked" else "cannot be read"
             why = record["text"].partition(";")[0]
-            text = f"{what}: {why}. No news is made of it; checked again in {record['retry_seconds']} s."
+            text = f"{what}: {why}. Nobody is notified; it is checked again in {record['retry_seconds']} s."
             return _wrap(record, [text], width)
         case "recovered":
             return _wrap(record, [f"can be read again, after {record['seconds']:.0f} s."], width)

@@ -85,7 +85,7 @@ class RequestGuard:
             message = "pages of other sites may not ask this service"
             raise ProblemError(HTTPStatus.FORBIDDEN, message)
         if any(headers.get(name, "").strip().lower().startswith("prefetch") for name in AHEAD):
-            message = "this service answers what somebody opens, not what a browser fetches ahead of that"
+            message = "this service does not answer requests that a browser makes before somebody opens the page"
             raise ProblemError(HTTPStatus.FORBIDDEN, message)
 
     def is_own(self, host: str) -> bool:

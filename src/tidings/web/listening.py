@@ -38,7 +38,7 @@ def check(serve: ServeSettings, *, has_accounts: Callable[[], bool] = lambda: Fa
             message = f"{name} has at least {LEAST_TOKEN} characters, all of them printable ASCII; `openssl rand -hex 24` makes one"
             raise SettingError(message)
     if serve.edit_token and serve.edit_token == serve.token:
-        message = "serve.edit_token is the same as serve.token: whoever may read could then change what is watched; make another one"
+        message = "serve.edit_token is the same as serve.token: everybody who may read could then alter sentinels; choose another token"
         raise SettingError(message)
     if not serve.token and not is_loopback(serve.host) and not has_accounts():
         message = (

@@ -87,7 +87,7 @@ def test_a_wall_is_no_change():
         " ".join(lines({"record": "note", "elapsed_seconds": 20.0, "retry_seconds": 300, **record})).split()
     )
 
-    assert "is blocked, not changed: this looks like a wall. No news is made of it; checked again in 300 s." in text
+    assert "is blocked, not changed: this looks like a wall. Nobody is notified; it is checked again in 300 s." in text
 
 
 def test_the_summary_sets_both_counts_side_by_side():

@@ -91,7 +91,7 @@ def _wording(node: Node, channels: tuple[Channel, ...], clause: Clause) -> Wordi
     if not title and not wording.text.strip():
         raise clause.fail(place, "E49", "there is no title and no text", hint='text "{{diff}}"')
     if silent := [channel.kind for channel in channels if channel.kind in WORDLESS]:
-        message = f"what goes to the {silent[0]} cannot have a title or text of its own"
+        message = f"messages to the {silent[0]} cannot have a title or text of their own"
         raise clause.fail(
             place, "E49", message, hint=f"a Notify clause of its own for {silent[0]}, without title and text"
         )

@@ -47,7 +47,9 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
     name = str(request.path_params["name"])
     if not find_token(request.headers) and _SIGNATURE not in request.headers:
         message = "a hook needs its token"
-        hint = f"send it as `Authorization: Bearer TOKEN`; `tidings show {name}` shows it to who runs this service"
+        hint = (
+            f"send it as `Authorization: Bearer TOKEN`; `tidings show {name}` shows it to the operator of this service"
+        )
         raise ProblemError(HTTPStatus.UNAUTHORIZED, message, hint=hint, headers=REALM)
     body = await body_of(request)
     try:
@@ -59,10 +61,12 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
     except UsageError as error:
         raise ProblemError(HTTPStatus.BAD_REQUEST, str(error)) from error
     except SecretError as error:
-        message = "the token of this hook cannot be read here; `tidings doctor` shows details to who runs this service"
+        message = (
+            "the token of this hook cannot be read here; `tidings doctor` shows details to the operator of this service"
+        )
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message) from error
     except StoreError as error:
-        message = "the event could not be kept; send it again"
+        message = "the event could not be stored; send it again"
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "5"}) from error
     record = {"record": "event", "id": str(taken.seq), "name": name, "new": taken.is_new}
     return Response(json.dumps(record), HTTPStatus.ACCEPTED, {"cache-control": "no-store"}, "application/json")

@@ -80,7 +80,7 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
     except UsageError as error:
         raise ProblemError(HTTPStatus.BAD_REQUEST, str(error)) from error
     except StoreError as error:
-        message = "the signal could not be kept; send it again"
+        message = "the signal could not be stored; send it again"
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "5"}) from error
     record = {
         "record": "signal",

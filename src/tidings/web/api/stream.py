@@ -114,7 +114,7 @@ def _number(given: str | None, newest: int) -> int:
         return newest
     if not (given.isascii() and given.isdecimal() and len(given) < 19):
         message = "Last-Event-ID is not the number of an event"
-        raise ProblemError(HTTPStatus.BAD_REQUEST, message, hint="0 gives all that is kept")
+        raise ProblemError(HTTPStatus.BAD_REQUEST, message, hint="0 gives all stored events")
     if int(given) > newest:
         message = f"Last-Event-ID is {given}, and the newest event has the number {newest}: this is not the service, or an older state of it"
         raise ProblemError(

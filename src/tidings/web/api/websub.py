@@ -41,10 +41,10 @@ async def verify(request: Request, inside: Inside) -> Response:
     try:
         challenge = await inside.hubs.verify(str(request.path_params["token"]), dict(request.query_params))
     except StoreError as error:
-        message = "what was asked could not be kept; ask again"
+        message = "the answer could not be stored; send the request again"
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "5"}) from error
     if challenge is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, "nobody here has asked for that")
+        raise ProblemError(HTTPStatus.NOT_FOUND, "this service did not ask for this subscription")
     return Response(challenge, HTTPStatus.OK, {"cache-control": "no-store"}, "text/plain")
 
 
@@ -54,7 +54,7 @@ async def deliver(request: Request, inside: Inside, counted: Pace) -> Response:
     """
     token = str(request.path_params["token"])
     if not inside.hubs.knows(token):
-        message = "nobody here subscribes to that any more"
+        message = "this service has no subscription with this address any more"
         raise ProblemError(HTTPStatus.GONE, message, headers={"connection": "close"})
     if wait := counted.wait(token, inside.clock.now()):
         message = f"more than {BURST} at once, or {PER_SECOND:g} a second"

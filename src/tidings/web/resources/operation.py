@@ -119,7 +119,7 @@ class Operation:
             return None
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media not in {JSON, *self.takes}:
-            message = f"a body of the type {media[:100] or '(none said)'} is not understood"
+            message = f"a body of the type {media[:100] or '(none given)'} is not understood"
             hint = f"send {' or '.join((JSON, *self.takes))}"
             raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message, hint=hint)
         sent = await body_of(request, most=MOST_BYTES)
@@ -174,7 +174,7 @@ def problem_of(error: TidingsError) -> ProblemError:
     if isinstance(error, UnknownNameError):
         return ProblemError(HTTPStatus.NOT_FOUND, str(error))
     if isinstance(error, StoreError):
-        message = "it could not be kept; ask again"
+        message = "the request could not be completed; send it again"
         return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "5"})
     return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
 

@@ -70,7 +70,7 @@ def test_records_have_no_words():
     """Programs read the stream."""
     (problem,) = parse(HEAD + 'stream with title "a"').problems
 
-    assert ("E49", "what goes to the stream cannot have a title or text of its own") == (problem.code, problem.message)
+    assert ("E49", "messages to the stream cannot have a title or text of their own") == (problem.code, problem.message)
 
 
 def test_every_form_says_the_words():
