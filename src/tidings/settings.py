@@ -167,7 +167,7 @@ class BudgetSettings:
     burst: float = _setting(2_000.0, "how many unused requests may be saved and then used at once", least=1)
     classes: tuple[str, ...] = _setting(
         (),
-        'additional limits for sentinels that name one (`Class gentle`), e.g. "gentle: 500 per day". The limit holds for every period of that length: an hour, a day or a week',
+        'additional limits for sentinels that name a class (`Class gentle`), e.g. "gentle: 500 per day". The limit applies to every period of that length: an hour, a day or a week',
     )
 
     def add_classes(self, per_day: Mapping[str, float]) -> BudgetSettings:
@@ -239,11 +239,11 @@ class NotifySettings:
     disable_days: float = _setting(5.0, "a receiver that accepts nothing for this long is switched off", least=0)
     noisy_changes: int = _setting(
         0,
-        "if a sentinel finds more changes than this in `noisy_seconds`, it reports them together and says so; 0: never",
+        "above this number of changes in `noisy_seconds`, changes are reported together and you are notified; 0: never",
         least=0,
     )
     noisy_seconds: float = _setting(
-        3_600.0, "the period for `noisy_changes`; also the time between two messages of a noisy sentinel", least=60
+        3_600.0, "the period for `noisy_changes`, and the time between two messages of a noisy sentinel", least=60
     )
     smtp_host: str = _setting("", "the mail server; if empty, no e-mail is sent")
     smtp_port: int = _setting(
@@ -318,7 +318,7 @@ class ServeSettings:
     )
     names: tuple[str, ...] = _setting(
         (),
-        "additional host names that requests may use, e.g. that of a proxy; the address of the service and localhost always work",
+        "additional host names that requests may use, e.g. the name of a proxy; the address of the service and localhost always work",
     )
     proxies: tuple[str, ...] = _setting(
         (), "addresses of proxies that name the signed-in user in `proxy_header`; single addresses, not networks"

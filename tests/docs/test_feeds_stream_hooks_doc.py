@@ -85,7 +85,7 @@ def test_numbers_are_those_of_the_code():
     said = {
         f"newest {MOST_ENTRIES} entries and at most {feeds.MOST_BYTES // 1_000_000} MB",
         f"every {stream.HEARTBEAT_SECONDS:g} seconds",
-        f"takes nothing for {connection.STALL_SECONDS:g} seconds",
+        f"reads nothing for {connection.STALL_SECONDS:g} seconds",
         f"At most {stream.MOST_FOLLOWERS:,} clients follow",
         f"nested more than {parameters.DEEPEST} deep, over {parameters.MOST_BYTES // 1_024} kB, or more than {MOST_PARAMS // 1_024} kB",
         f"more than {hooks.BURST} at once",
