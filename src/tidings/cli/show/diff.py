@@ -31,7 +31,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     """Declare the arguments."""
     parser.add_argument("name", metavar="NAME")
     parser.add_argument("--page", metavar="URL", help="the page, if the sentinel has several")
-    parser.add_argument("old", nargs="?", metavar="OLD", help="id or number of a version; default: the version before the last")
+    parser.add_argument(
+        "old", nargs="?", metavar="OLD", help="id or number of a version; default: the version before the last"
+    )
     parser.add_argument(
         "new", nargs="?", metavar="NEW", help="id or number of a version; default: the one after OLD, or the last"
     )
