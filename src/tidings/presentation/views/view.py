@@ -97,8 +97,7 @@ def view_of(
 
     Args:
         change: The stored findings.
-        old: The version before, the part of it whose words the edits index (`whole_page` for a page
-            with frames).
+        old: The version before, the part of it whose words the edits index.
         new: The version now, the same part.
         view: `only`, `page`, `two`, `table` or `rendered`; empty for the default.
         captions: The heads of the two sides: version and time.
