@@ -141,7 +141,7 @@ class RuleProblem(NamedTuple):
 
     - `condition`: its condition failed, which counts as false;
     - `action`: its action failed; the step was undone and repeated without the rule;
-    - `cascade`: the events that it raised raised one another without end; the last was dropped.
+    - `cascade`: its events caused one another without end; the last was dropped.
 
     After the latter two the rule is flagged: it does not fire until it is added again.
     """

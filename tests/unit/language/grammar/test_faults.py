@@ -248,6 +248,10 @@ MORE_ROWS = [
         "2:14: E14 slack 2 hour is longer than the interval of 1 hour (hint: otherwise the next check would be due before this one)",
     ),
     (
+        f'{HEAD}\nMonitor keywords "zz","!!"',
+        '2:23: E10 found "!!"; expected any change, all words, all links or all images',
+    ),
+    (
         f"{WATCHING}\nFetch on change slack 1 min",
         "2:17: E14 slack belongs to a fixed interval (hint: Fetch 1 hour slack 5 min)",
     ),

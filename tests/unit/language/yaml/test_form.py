@@ -189,6 +189,8 @@ FAULTS = [
         '4:13: E44 unknown key "email"; expected webhook or secret',
     ),
     ("nothing\n", '1:1: E45 found "nothing"'),
+    (f"{HEAD}  monitor: {{or: [links], type: images}}\n", '3:12: E45 "or" cannot have other keys beside it'),
+    (f"{HEAD}  url: https://x.example\n  monitor: links\n", '3:8: E23 "url" repeats "pages"'),
     ("- disable: nobody\n", '1:12: E20 there is no sentinel "nobody"'),
     ("- {event: e, using: webhook, fetch: 1 h}\n", "1:3: E45 event takes using and nothing else"),
     ("- {event: e, using: webhook, pages: [https://a.example]}\n", '1:37: E45 "pages" cannot be used with "event"'),
