@@ -83,7 +83,7 @@ def retry_after(value: str | None, *, now: Instant) -> Duration | None:
     if value.isascii() and value.isdigit():
         pause = int(value[:12]) * SECOND
     else:
-        at = _http_date(value)
+        at = read_date(value)
         if at is None:
             return None
         pause = at - now
@@ -128,7 +128,7 @@ def _until(value: str | None, now: Instant) -> Duration:
     """Return the time until a limit resets, 0 if it cannot be read."""
     seconds = _amount(value)
     if seconds is None:
-        at = _http_date(value or "")
+        at = read_date(value or "")
         return 0 if at is None else max(0, at - now)
     if seconds > _MILLISECONDS:
         seconds /= 1_000
@@ -158,7 +158,7 @@ def freshness(headers: Headers, *, now: Instant) -> Duration | None:
         expires = headers.get("Expires")
         if expires is None:
             return None
-        until, since = _http_date(expires), _http_date(headers.get("Date", ""))
+        until, since = read_date(expires), read_date(headers.get("Date", ""))
         lifetime = 0 if until is None else until - (now if since is None else since)
     return min(max(lifetime - _seconds(headers.get("Age", "0")), 0), LONGEST_FRESHNESS)
 
@@ -177,7 +177,10 @@ def _seconds(value: str) -> Duration:
     return int(value[:12]) * SECOND if value.isascii() and value.isdigit() else 0
 
 
-def _http_date(value: str) -> Instant | None:
+def read_date(value: str) -> Instant | None:
+    """Return the instant of a date in a header, in whole seconds; one without a zone is in UTC.
+    None if it cannot be read, or lies outside the calendar.
+    """
     if not value:
         return None
     try:
@@ -230,7 +233,7 @@ def _too_young(modified: str, headers: Headers, now: Instant) -> Instant | None:
     """Return the date if the page may be rewritten with the same one, by the server's clock, else
     None. A server's clocks may differ slightly.
     """
-    date, written = _http_date(headers.get("Date", "")), _http_date(modified)
+    date, written = read_date(headers.get("Date", "")), read_date(modified)
     if written is None or not -CLOCKS_APART < (now if date is None else date) - written < SECOND:
         return None
     return written

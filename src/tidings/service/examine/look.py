@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from tidings.clock import SECOND
 from tidings.detection.job.contract import Body, Noise, Part
+from tidings.fetching.http.answers import read_date
 from tidings.record import dataclass
 from tidings.service.watch import noise
 from tidings.service.watch.cursors import reference
@@ -158,15 +156,11 @@ def of_stored(turn: Turn, stored: Stored, version: Version | None, takers: tuple
 
 
 def find_modified(fetched: Fetched, checked_at: Instant | None, now: Instant) -> Instant | None:
-    """Return Last-Modified, clamped to [last poll, now] (sentinels §5.2)."""
-    if "last-modified" not in fetched.headers:
-        return None
-    try:
-        said = parsedate_to_datetime(fetched.headers["last-modified"])
-    except ValueError:
-        return None
-    claimed = round((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()) * SECOND
-    return min(max(claimed, checked_at or 0), now)
+    """Return Last-Modified, clamped to [last poll, now] (sentinels §5.2); None if there is none
+    that can be read.
+    """
+    claimed = read_date(fetched.headers.get("last-modified", ""))
+    return None if claimed is None else min(max(claimed, checked_at or 0), now)
 
 
 def _newest_date(result: PollResult, framed: FramedPage, stored: Stored) -> Instant | None:

@@ -29,11 +29,11 @@ SATURATED: Final = EventType.PAGE_SATURATED
 """The event type of a page that differs at each poll."""
 FAILURES_TO_ERROR: Final = 2
 SHAKY_AT_LEAST: Final = HOUR
-AGAIN_AFTER: Final = 20 * SECOND
-"""Pause of a page whose poll could not be stored, e.g. because the disk is full."""
 """A page is in error after this many failures over this long, or when its server asks for a pause
 this long.
 """
+AGAIN_AFTER: Final = 20 * SECOND
+"""Pause of a page whose poll could not be stored, e.g. because the disk is full."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from tidings.clock import HOUR, SECOND
 from tidings.scheduling import index
-from tidings.scheduling.learned import has_compared
+from tidings.scheduling.learned import Learned, has_compared
 from tidings.scheduling.policy import (
     NEVER,
     PRESENT,
@@ -93,7 +93,7 @@ class Proposals:
         self.cost = cost
         self._code = code
         self._hearing = hearing
-        self._has_rates = RATE in policy.reads
+        self._has_rates = isinstance(policy, Learned) or RATE in policy.reads
         self._weighs_hints = policy.reads >= index.HINTS
         self._observed: dict[int, Observed] = {}
         self._interrupted: set[int] = set()

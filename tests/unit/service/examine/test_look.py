@@ -1,0 +1,143 @@
+"""What a poll examines: a new body, a page with frames, or the newest stored version."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.planned import make_watched
+from tidings.clock import DAY, HOUR, SECOND
+from tidings.detection.job.contract import Body, Part
+from tidings.model.observed.outcome import Fetched
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import Charged, Grant
+from tidings.model.observed.version import Member, Version
+from tidings.service.examine.framed_page import FramedPage
+from tidings.service.examine.judge import PollResult, Turn
+from tidings.service.examine.look import find_modified, of_body, of_frames, of_stored
+from tidings.service.examine.stored_versions import Stored
+from tidings.service.watch.watchlist import WatchedPage
+
+NOON = 1_700_000_000 * SECOND // DAY * DAY + 12 * HOUR
+"""14 November 2023, 12:00 UTC"""
+GRANT = Grant(page_id=1, host="h1.example", cost=1.0, reason=PollReason(Why.CHANGE))
+ONE = Body(data=b"<p>one</p>", content_type="text/html", url="http://h1.example/1")
+
+
+def fetched(**headers: str) -> Fetched:
+    """Return an answer with these headers."""
+    return Fetched(
+        body=b"<p>new</p>", content_type="text/html", final_url="http://h1.example/moved", status=203, headers=headers
+    )
+
+
+def page_of(*, last_seq: int = 1, **row: Any) -> WatchedPage:
+    """Return a page whose one subscription has taken its first version."""
+    page = make_watched(1, at=NOON - DAY)
+    page.state = replace(page.state, last_seq=last_seq, checked_at=NOON - HOUR)
+    page.subscriptions[1].row = replace(page.subscriptions[1].row, **row)
+    return page
+
+
+def poll_of(page: WatchedPage, answer: Fetched) -> PollResult:
+    """Return a poll of a page at noon."""
+    charged = Charged(poll_id=7, grant=GRANT, at=NOON - 1, epoch=3)
+    return PollResult(page=page, at=NOON, epoch=3, charged=charged, outcome=answer)
+
+
+@pytest.mark.parametrize(
+    ("said", "modified"),
+    [
+        ("Tue, 14 Nov 2023 11:30:00 GMT", NOON - HOUR // 2),
+        ("Tue, 14 Nov 2023 12:30:00 +0100", NOON - HOUR // 2),
+        ("Mon, 13 Nov 2023 11:30:00 GMT", NOON - HOUR),
+        ("Tue, 14 Nov 2030 11:30:00 GMT", NOON),
+    ],
+)
+def test_a_date_of_modification_lies_between_the_last_poll_and_this_one(said: str, modified: int):
+    """What a server says beyond that is as near as it can be."""
+    assert modified == find_modified(fetched(**{"last-modified": said}), NOON - HOUR, NOON)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["", "yesterday", "Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "Mon, 01 Jan 2024 00:00:00 +99999999999999999"],
+)
+def test_a_date_that_cannot_be_read_is_none(said: str):
+    """Nor is one that no calendar has: a page is never lost for its date."""
+    assert find_modified(fetched(**{"last-modified": said}), NOON - HOUR, NOON) is None
+    assert find_modified(fetched(), NOON - HOUR, NOON) is None
+
+
+def test_before_the_first_poll_any_past_date_counts():
+    """There is nothing to hold it against."""
+    said = fetched(**{"last-modified": "Mon, 13 Nov 2023 11:30:00 GMT"})
+
+    assert NOON - DAY - HOUR // 2 == find_modified(said, None, NOON)
+
+
+def test_a_new_body_is_the_next_version():
+    """With the address it came from, its status, and what it is compared with."""
+    page = page_of(seen=1, taken=(1,))
+    takers = (page.subscriptions[1],)
+    look = of_body(poll_of(page, fetched()), fetched(), Stored({1: ONE}, {}, {}, usual_words=40), takers)
+
+    assert (2, "http://h1.example/moved", 203, 40) == (look.seq, look.body.url, look.status, look.usual_words)
+    assert {1: ONE} == look.references
+    assert (takers, ()) == (look.comparing(), look.beginning())
+
+
+def test_a_first_body_has_no_usual_size_and_begins_its_subscriptions():
+    """Nothing can be compared with it."""
+    page = page_of(last_seq=0)
+    look = of_body(poll_of(page, fetched()), fetched(), Stored({}, {}, {}, usual_words=40), (page.subscriptions[1],))
+
+    assert (1, None) == (look.seq, look.usual_words)
+    assert ((), (page.subscriptions[1],)) == (look.comparing(), look.beginning())
+
+
+def test_a_new_body_of_a_page_with_frames_is_compared_with_them_only():
+    """So nobody takes it before they are there."""
+    page = page_of()
+    stored = Stored({1: ONE}, {}, {}, parts={1: (Part(key="k", url="u", sha256="a", body=ONE),)})
+
+    assert () == of_body(poll_of(page, fetched()), fetched(), stored, (page.subscriptions[1],)).takers
+
+
+def test_a_page_with_a_new_frame_is_its_old_body_with_the_frame():
+    """The page's own part comes first, then its frames."""
+    page, answer = page_of(), fetched()
+    member = Member(page.identity.key, "a" * 64)
+    framed = FramedPage(answer, None, None, (), True, frozenset(), (member,))
+    frame = Part(key="frame", url="http://h1.example/frame", sha256="b" * 64, body=ONE)
+
+    look = of_frames(poll_of(page, answer), framed, Stored({1: ONE}, {}, {}), (frame,), ())
+
+    assert (2, ONE) == (look.seq, look.body)
+    assert ["a" * 64, "b" * 64] == [part.sha256 for part in look.parts[2]]
+    assert look.modified_at is None
+
+
+def test_a_new_page_with_frames_is_dated_by_its_own_body():
+    """No frame says when it was modified."""
+    page, answer = page_of(), fetched(**{"last-modified": "Tue, 14 Nov 2023 11:30:00 GMT"})
+    framed = FramedPage(answer, answer, None, (), True, frozenset(), (Member(page.identity.key, "a" * 64),))
+
+    look = of_frames(poll_of(page, answer), framed, Stored({1: ONE}, {}, {}), (), ())
+
+    assert (b"<p>new</p>", NOON - HOUR // 2) == (look.body.data, look.modified_at)
+
+
+def test_the_newest_stored_version_is_compared_with_the_others():
+    """And keeps its own date."""
+    page, two = page_of(last_seq=2, seen=1, taken=(1,)), replace(ONE, data=b"<p>two</p>")
+    version = Version(page_id=1, seq=2, sha256="c" * 64, size=10, fetched_at=NOON - HOUR, modified_at=NOON - 2 * HOUR)
+
+    look = of_stored(
+        Turn(page=page, at=NOON, epoch=3), Stored({1: ONE, 2: two}, {}, {}), version, (page.subscriptions[1],)
+    )
+
+    assert (2, two, {1: ONE}, NOON - 2 * HOUR) == (look.seq, look.body, look.references, look.modified_at)
+    assert [1] == [sub.row.id for sub in look.comparing()]

@@ -1,0 +1,259 @@
+"""What an answer does to the state of a page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tidings.clock import DAY, HOUR, MINUTE, WEEK
+from tidings.model.event_type import EventType
+from tidings.model.observed.outcome import ErrorKind, Failed, Fetched, Unchanged, Validators
+from tidings.model.observed.page import PageState
+from tidings.service.examine import page_state
+from tidings.service.examine.page_state import MANNERS, after_failure, after_poll, after_suspicion, after_version, wait
+
+NOW = 1_700_000_000_000_000
+WELL = PageState(page_id=1, last_seq=1, body_size=3, polls=4, polled_at=NOW - HOUR, checked_at=NOW - HOUR)
+TAG = Validators(etag='"a"')
+
+
+def failed(kind: ErrorKind = "net", **more: Any) -> Failed:
+    """Return a failure."""
+    return Failed(kind=kind, reason="no route", **more)
+
+
+def body(**more: Any) -> Fetched:
+    """Return a whole answer."""
+    return Fetched(body=b"new", final_url="http://a.example/", status=200, **more)
+
+
+def fail(*ats: int, kind: ErrorKind = "net", before: PageState = WELL) -> tuple[PageState, list[str]]:
+    """Return the state after failures at these instants, and the types of the events."""
+    state, said = before, []
+    for at in ats:
+        state, events = after_failure(state, failed(kind), at)
+        said += [event.type for event in events]
+    return state, said
+
+
+def test_one_failure_is_no_error():
+    """A page is shaky, polled again soon, and nobody is notified."""
+    state, said = fail(NOW)
+
+    assert ("shaky", "net", 1, NOW, []) == (state.health, state.kind, state.failures, state.failing_since, said)
+    assert MINUTE <= state.retry_at - NOW <= 1.2 * MINUTE  # type: ignore[operator]
+
+
+def test_a_page_is_in_error_once_failures_last_for_an_hour():
+    """Reported once, however long it lasts; many failures within the hour are none."""
+    state, said = fail(*range(NOW, NOW + HOUR, MINUTE))
+
+    assert ("shaky", []) == (state.health, said)
+
+    state, said = fail(NOW, NOW + HOUR, NOW + 2 * HOUR)
+
+    assert ("error", [EventType.PAGE_ERROR]) == (state.health, said)
+
+
+def test_some_failures_are_errors_at_once():
+    """A page that is gone for good, say."""
+    for kind, manner in MANNERS.items():
+        state, said = fail(NOW, kind=kind)
+
+        assert (manner.at_once, [EventType.PAGE_ERROR] * manner.at_once) == (state.health == "error", said)
+
+
+def test_an_error_of_another_kind_is_news():
+    """The page was blocked, and then it is gone."""
+    error, _ = fail(NOW, kind="410")
+    _, events = after_failure(error, failed("robots"), NOW + DAY)
+
+    assert [(EventType.PAGE_ERROR, "robots")] == [(event.type, event.data["kind"]) for event in events]
+
+
+def test_a_page_in_error_for_a_day_is_gone_once():
+    """A login that fails says nothing of the page itself."""
+    ats = (NOW, NOW + DAY - 1, NOW + DAY, NOW + 2 * DAY)
+
+    assert [EventType.PAGE_ERROR, EventType.PAGE_GONE] == fail(*ats, kind="410")[1]
+    assert [EventType.PAGE_ERROR] == fail(*ats, kind="login")[1]
+
+
+def test_a_host_that_asks_for_a_long_pause_makes_an_error_at_once():
+    """An hour or more; a shorter pause does not."""
+    states = [after_failure(WELL, failed("busy", retry_after=after), NOW)[0] for after in (HOUR - 1, HOUR)]
+
+    assert ["shaky", "error"] == [state.health for state in states]
+
+
+@pytest.mark.parametrize(
+    ("kind", "failures", "least"),
+    [("net", 1, MINUTE), ("net", 3, 4 * MINUTE), ("net", 40, HOUR), ("404", 1, 5 * MINUTE), ("410", 8, WEEK)],
+)
+def test_waits_grow_up_to_a_limit(kind: ErrorKind, failures: int, least: int):
+    """By up to a fifth from page to page, so that pages do not come together."""
+    waits = [wait(failed(kind), failures, page_id=page) for page in range(50)]
+
+    assert all(least <= each <= 1.2 * least for each in waits)
+    assert len(set(waits)) > 1
+
+
+def test_what_the_server_asks_for_is_kept():
+    """After a second 429 in a row its pause is only the least."""
+    assert 7 == wait(failed("busy", retry_after=7), 1, page_id=1)
+    assert 7 == wait(failed("5xx", retry_after=7, status=503), 5, page_id=1)
+    assert 7 == wait(failed("busy", retry_after=7, status=429), 1, page_id=1, own=HOUR)
+    assert wait(failed("busy", retry_after=7, status=429), 2, page_id=1, own=HOUR) >= 2 * HOUR
+    assert 3 * DAY == wait(failed("busy", retry_after=3 * DAY, status=429), 2, page_id=1, own=HOUR)
+
+
+def test_a_429_waits_for_the_own_interval_at_least():
+    """A page polled each three days is not polled sooner for it; doubled otherwise, up to a day."""
+    waits = [wait(failed("busy", status=429), 9, page_id=1, own=own) for own in (HOUR, 3 * DAY)]
+
+    assert DAY <= waits[0] <= 1.2 * DAY
+    assert 3 * DAY <= waits[1] <= 3.6 * DAY
+
+
+def test_a_good_poll_ends_an_error():
+    """It is news, and nothing of the failure stays."""
+    state, events = after_poll(fail(NOW, kind="410")[0], Unchanged(final_url=""), NOW + DAY)
+
+    assert ("ok", "", "", 0, None, None) == (
+        state.health,
+        state.kind,
+        state.reason,
+        state.failures,
+        state.failing_since,
+        state.retry_at,
+    )
+    assert [(EventType.PAGE_OK, "410")] == [(event.type, event.data["kind"]) for event in events]
+
+
+def test_the_end_of_a_doubt_is_no_news():
+    """Unless the page was never seen before."""
+    assert () == after_poll(fail(NOW)[0], Unchanged(final_url=""), NOW + DAY)[1]
+    first = fail(NOW, before=PageState(page_id=1))[0]
+
+    assert [True] == [event.data["first"] for event in after_poll(first, body(), NOW + MINUTE)[1]]
+
+
+def test_a_page_has_moved_after_three_redirects_over_a_day():
+    """To the same address; one to another address begins again."""
+    said: list[list[str]] = []
+    state = WELL
+    for at, moved in ((0, "b"), (DAY - 1, "b"), (DAY - 1, "b"), (DAY, "b"), (2 * DAY, "b"), (3 * DAY, "c")):
+        state, events = after_poll(state, body(moved=moved), NOW + at)
+        said.append([event.type for event in events])
+
+    assert [[], [], [], [EventType.PAGE_MOVED], [], []] == said
+    assert ("c", 1) == (state.moved_to, state.moved_sights)
+
+
+def test_a_doubtful_body_is_polled_again_after_five_minutes():
+    """Confirmed then, it is an error; the newest version stays."""
+    doubted, first = after_suspicion(WELL, "login", "a login", sha256="f", at=NOW)
+    sooner = after_suspicion(doubted, "login", "a login", sha256="f", at=NOW + 5 * MINUTE - 1)
+    confirmed, events = after_suspicion(doubted, "login", "a login", sha256="f", at=NOW + 5 * MINUTE)
+
+    assert ("shaky", NOW + 5 * MINUTE, ()) == (doubted.health, doubted.retry_at, first)
+    assert ("shaky", ()) == (sooner[0].health, sooner[1])
+    assert ("error", NOW, 1) == (confirmed.health, confirmed.suspect_at, confirmed.last_seq)
+    assert [EventType.PAGE_ERROR] == [event.type for event in events]
+
+
+def test_a_short_page_is_believed_once_confirmed_and_a_login_never():
+    """An empty first page too; another type of content after a week."""
+    for kind, believed in (("collapsed", True), ("empty", True), ("login", False), ("blocked", False)):
+        doubted = replace(WELL, suspect_kind=kind, suspect_at=NOW)
+
+        assert not page_state.is_believed(doubted, kind, NOW + 5 * MINUTE - 1)
+        assert believed == page_state.is_believed(doubted, kind, NOW + 5 * MINUTE)
+        assert not page_state.is_believed(doubted, "other_type", NOW + WEEK)
+
+    assert page_state.is_believed(PageState(page_id=1), "empty", NOW)
+    typed = replace(WELL, suspect_kind="other_type", suspect_at=NOW)
+    assert [False, True] == [page_state.is_believed(typed, "other_type", NOW + at) for at in (WEEK - 1, WEEK)]
+
+
+def test_a_failure_of_our_own_counts_against_nobody():
+    """A network that is down, and a full disk: the page keeps its health and its failures."""
+    frozen = page_state.freeze(WELL, NOW)
+    unkept = page_state.unkept(WELL, failed("disk"), NOW)
+    error, _ = fail(NOW, kind="410")
+
+    assert ("ok", 0, None) == (frozen.health, frozen.failures, frozen.failing_since)
+    assert ("shaky", "disk", 0, None) == (unkept.health, unkept.kind, unkept.failures, unkept.failing_since)
+    assert ("error", "410") == (page_state.unkept(error, failed("disk"), NOW).health, error.kind)
+
+
+def test_a_false_claim_of_freshness_is_ignored_for_twenty_quiet_polls():
+    """A change within it, by the poll's time or the page's date, is a lie; a change after it is none."""
+    claimed = replace(WELL, fresh_until=NOW + HOUR)
+    lie, late = (after_poll(claimed, body(), at, changed=True)[0] for at in (NOW, NOW + HOUR))
+    dated = after_poll(claimed, body(), NOW + 2 * HOUR, changed=True, modified_at=NOW)[0]
+
+    assert (20, 0, 20) == (lie.fresh_doubt, late.fresh_doubt, dated.fresh_doubt)
+    assert 19 == after_poll(lie, Unchanged(final_url=""), NOW + HOUR)[0].fresh_doubt
+
+
+def test_honest_validators_are_audited_less_and_less_often():
+    """From each fifth poll to each twentieth; a lie has the next request go without them."""
+    state, waits = replace(WELL, validators=TAG), []
+    for at in range(20):
+        state, _ = after_poll(state, body(validators=TAG), NOW + at)
+        waits.append(state.unconditional_in)
+
+    assert [6, 7, 8, *range(9, 20), *[20] * 6] == waits
+    assert 0 == after_poll(state, body(validators=TAG), NOW + 30, changed=True)[0].unconditional_in
+    assert 19 == after_poll(state, Unchanged(final_url=""), NOW + 30)[0].unconditional_in
+
+
+def test_an_audit_is_due_by_count_and_by_day():
+    """And as long as there is no version."""
+    audited = replace(WELL, unconditional_in=3, audited_at=NOW)
+
+    assert [False, True] == [page_state.is_audit(audited, NOW + at) for at in (DAY - 1, DAY)]
+    assert page_state.is_audit(replace(audited, unconditional_in=0), NOW)
+    assert page_state.is_audit(replace(audited, audited_at=None), NOW)
+    assert page_state.is_audit(replace(audited, last_seq=0), NOW)
+
+
+def test_a_wall_under_validators_ends_their_use():
+    """A body withheld after a conditional request, then a good one without: they lie."""
+    known = replace(WELL, validators=TAG, unconditional_in=5, audited_at=NOW)
+    suspected, _ = after_suspicion(known, "empty", "nothing", sha256="f", at=NOW)
+    cured, _ = after_poll(suspected, body(validators=TAG), NOW + MINUTE)
+    still, _ = after_poll(cured, body(validators=TAG), NOW + 2 * MINUTE)
+
+    assert (page_state.SUSPECTED, page_state.LIARS, page_state.LIARS) == (
+        suspected.honest_streak,
+        cured.honest_streak,
+        still.honest_streak,
+    )
+    assert (0, 0) == (cured.unconditional_in, still.unconditional_in)
+
+
+def test_a_new_version_is_what_the_state_describes():
+    """A first one is no change; a page of which only a frame is new keeps its own body's size."""
+    first = after_version(PageState(page_id=1), body(), None, seq=1, at=NOW, text_changed=True, seed=7)
+    framed = after_version(first, None, None, seq=2, at=NOW + 1, text_changed=False, seed=7)
+
+    assert (1, 3, 0, NOW, NOW) == (
+        first.last_seq,
+        first.body_size,
+        first.changes,
+        first.changed_at,
+        first.text_changed_at,
+    )
+    assert (2, 3, 1, NOW + 1, NOW) == (
+        framed.last_seq,
+        framed.body_size,
+        framed.changes,
+        framed.changed_at,
+        framed.text_changed_at,
+    )
+    assert first.body_xxh3 == framed.body_xxh3
+    assert [True, False] == [page_state.knows_no_body(PageState(page_id=1)), page_state.knows_no_body(first)]

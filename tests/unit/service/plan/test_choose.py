@@ -1,0 +1,162 @@
+"""Which of the pages that are due are polled now, and in which order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tests.planned import Service, make_watched
+from tidings.clock import DAY, HOUR, MINUTE, ManualClock
+from tidings.model.interval import ExecutionInterval
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import Grant
+from tidings.scheduling.paced.turns import RoundRobin
+from tidings.service.watch.needs import Deadline, Needs
+from tidings.service.watch.watchlist import WatchedPage
+
+NOW = ManualClock().now()
+TICKS = "Fetch every 1 hour"
+
+
+def late_page(page_id: int, late: int, clauses: str = "", *, host: str = "", render: bool = False) -> WatchedPage:
+    """Return a page that has been due for so long: its next tick, or an hour after its last poll."""
+    page = make_watched(page_id, clauses, host=host, at=NOW - DAY)
+    polled = NOW - HOUR - late
+    page.identity = replace(page.identity, render="browser" if render else "")
+    page.state = replace(page.state, last_seq=1, polls=1, polled_at=polled, checked_at=polled)
+    (sub,) = page.subscriptions.values()
+    sub.row = replace(sub.row, taken=(1,), next_tick=NOW - late if sub.interval is not None else None)
+    return page
+
+
+def make_service(*pages: WatchedPage, **more: Any) -> Service:
+    """Return a planner in turn, each page an hour after its last poll."""
+    return Service([*pages], 1e6, policy=RoundRobin(HOUR), **more)
+
+
+def choose(service: Service, **more: Any) -> list[Grant]:
+    """Return the grants of now."""
+    return service.planner.choose(NOW, service.gate, **{"tokens": 100.0, "limit": 64, **more})
+
+
+def ids(grants: list[Grant]) -> list[int]:
+    """Return the pages of grants."""
+    return [grant.page_id for grant in grants]
+
+
+def test_ticks_come_before_bids_and_the_latest_first():
+    """A page on change that has waited for a day comes after a tick of a second ago."""
+    service = make_service(late_page(1, DAY), late_page(2, MINUTE, TICKS), late_page(3, HOUR, TICKS))
+
+    grants = choose(service)
+
+    assert [3, 2, 1] == ids(grants)
+    assert [Why.INTERVAL, Why.INTERVAL, Why.CHANGE] == [grant.reason.why for grant in grants]
+
+
+def test_a_requested_page_comes_first_whether_due_or_not():
+    """Its request is served once."""
+    service = make_service(late_page(1, DAY, TICKS), late_page(2, -HOUR // 2))
+    service.planner.force(2)
+
+    (first, second) = choose(service)
+
+    assert (2, Why.ASKED, 1) == (first.page_id, first.reason.why, second.page_id)
+    service.planner.release(2)
+    assert [] == choose(service)
+
+
+def test_a_deadline_comes_before_ticks():
+    """And after requests."""
+    needs = Needs()
+    needs.settle("then", 1, [Deadline(3, 3, ExecutionInterval(NOW - HOUR, NOW + HOUR), PollReason(Why.THEN))])
+    service = make_service(late_page(1, DAY, TICKS), late_page(2, -HOUR // 2), late_page(3, 0), needs=needs)
+    service.planner.force(2)
+
+    assert [2, 3, 1] == ids(choose(service))
+
+
+def test_a_chosen_page_is_reserved_until_it_is_released():
+    """It is not granted twice."""
+    service = make_service(late_page(1, HOUR))
+
+    assert [1] == ids(choose(service))
+    assert service.planner.is_busy(1)
+    assert [] == choose(service)
+
+    service.planner.release(1)
+
+    assert [1] == ids(choose(service))
+
+
+def test_only_the_named_pages_are_chosen_where_some_are_named():
+    """All others stay due."""
+    service = make_service(late_page(1, HOUR), late_page(2, HOUR))
+
+    assert [2] == ids(choose(service, only=[2, 9]))
+    assert {1} == service.planner.due_pages(NOW)
+
+
+def test_no_more_than_budget_and_limit_allow():
+    """The latest are taken."""
+    service = make_service(*(late_page(page, page * MINUTE, TICKS) for page in range(1, 6)))
+
+    assert [5, 4] == ids(choose(service, tokens=2.5))
+    assert [3] == ids(choose(service, limit=1))
+    assert [] == choose(service, tokens=0.0)
+
+
+def test_a_host_is_asked_for_one_page_at_a_time():
+    """Another page of it waits while the first is in flight, and while the host is paused."""
+    service = make_service(late_page(1, HOUR, host="one"), late_page(2, MINUTE, host="one"), late_page(3, 0))
+    service.gate.pause(service.pages[3].identity.host, NOW + HOUR)
+
+    assert [1] == ids(choose(service))
+    assert [] == choose(service)
+
+
+def test_a_class_pays_for_its_own_pages_only():
+    """Where it has no tokens left its pages wait, and others do not; a request is granted all the same."""
+    pages = [late_page(1, HOUR, "Class shop"), late_page(2, MINUTE), late_page(3, 2 * HOUR, "Class shop")]
+    service = make_service(*pages, classes={"shop": 10.0})
+
+    grants = choose(service, class_tokens={"shop": 1.0})
+
+    assert [(3, "shop"), (2, "default")] == [(grant.page_id, grant.budget) for grant in grants]
+    assert [] == choose(service, class_tokens={"shop": 0.0})
+    assert {"shop": 1.0} == service.planner.wanting(NOW)
+
+    service.planner.force(1)
+
+    assert [1] == ids(choose(service, class_tokens={"shop": 0.0}))
+
+
+def test_a_rendered_page_waits_for_a_place_in_the_browser():
+    """One place: the latest has it, at the price of a browser; others wait without a grant."""
+    pages = [late_page(1, MINUTE, TICKS, render=True), late_page(2, HOUR, TICKS, render=True), late_page(3, 0, TICKS)]
+    service = make_service(*pages, render_cost=5.0)
+
+    assert [(2, 5.0), (3, 1.0)] == [(grant.page_id, grant.cost) for grant in choose(service)]
+    assert [] == choose(service)
+
+    service.planner.release(2)
+
+    assert [2] == ids(choose(service))
+
+
+def test_a_page_that_waits_on_a_host_full_of_ticks_gets_its_turn():
+    """Once it has waited twice as long as planned it is taken for a tick that late, so that it does not wait for ever."""
+    patient = make_service(late_page(1, HOUR - 1, host="one"), late_page(2, MINUTE, TICKS, host="one"))
+    starved = make_service(late_page(1, HOUR, host="one"), late_page(2, MINUTE, TICKS, host="one"))
+
+    assert [[2], [1]] == [ids(choose(patient)), ids(choose(starved))]
+
+
+def test_a_second_poll_goes_before_bids():
+    """It loses its worth later."""
+    service = make_service(late_page(1, DAY, host="one"), late_page(2, 0, host="one"))
+    service.planner.poll_again(2, NOW)
+
+    (grant,) = choose(service)
+
+    assert (2, Why.SECOND) == (grant.page_id, grant.reason.why)

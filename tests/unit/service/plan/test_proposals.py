@@ -1,0 +1,202 @@
+"""What the policy knows of pages, and when it would poll them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.planned import make_watched
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.estimation.learner import GammaLearner
+from tidings.model.observed.page import Saturation
+from tidings.model.observed.unit import PollOutcome, PollRecord, Unit
+from tidings.scheduling.learned import Learned
+from tidings.scheduling.paced.turns import RoundRobin
+from tidings.scheduling.policy import NEVER
+from tidings.scheduling.price.policy import Price
+from tidings.service.plan.proposals import RESTLESS, Proposals
+from tidings.service.watch.watchlist import WatchedPage
+
+START = 1_700_000_000_000_000 // DAY * DAY
+
+
+def make_proposals(pages: dict[int, WatchedPage], policy: Any = None, **more: Any) -> Proposals:
+    """Return proposals for pages, each of its own host."""
+    proposals = Proposals(
+        RoundRobin(HOUR) if policy is None else policy,
+        pages,
+        floor=MINUTE,
+        rng=np.random.default_rng(0),
+        cost=lambda _: 1.0,
+        code=lambda host: int(host.removeprefix("h").partition(".")[0]),
+        **more,
+    )
+    proposals.update_policy([*pages], [], lambda _: False)
+    return proposals
+
+
+def page_of(page_id: int, clauses: str = "", *, checked_at: int | None = START, **state: Any) -> WatchedPage:
+    """Return a page that was checked at midnight."""
+    page = make_watched(page_id, clauses, at=START - DAY)
+    page.state = replace(page.state, last_seq=1, checked_at=checked_at, polled_at=checked_at, **state)
+    return page
+
+
+def polled(page_id: int, at: int, outcome: PollOutcome = "unchanged", *, changed: bool = False) -> Unit:
+    """Return the unit of a poll of a page."""
+    record = PollRecord(poll_id=1, page_id=page_id, finished_at=at, outcome=outcome, text_changed=changed)
+    return Unit(at=at, epoch=1, poll=record)
+
+
+def learned(policy: Any = None) -> Learned:
+    """Return a policy that learns the rates of pages."""
+    return Learned(policy or Price(), GammaLearner())
+
+
+def test_only_pages_on_change_are_left_to_the_policy():
+    """A fixed interval is none of its business; a page that becomes one leaves."""
+    pages = {1: page_of(1), 2: page_of(2, "Fetch every 1 hour")}
+    proposals = make_proposals(pages)
+
+    assert {1: START + HOUR} == proposals.dues([1, 2])
+    assert [1] == proposals.state.population.ids.tolist()
+
+    pages[1] = pages[2]
+    proposals.update_policy([1], [], lambda _: True)
+
+    assert {} == proposals.dues([1])
+    assert [] == proposals.state.population.ids.tolist()
+
+
+def test_a_page_that_is_gone_is_forgotten():
+    """It has no due time, no last poll and no bid."""
+    pages = {1: page_of(1), 2: page_of(2)}
+    proposals = make_proposals(pages)
+    del pages[1]
+    proposals.update_policy([], [1], lambda _: True)
+    ids = np.array([1, 2])
+
+    assert [0, START] == proposals.get_last_polled(ids).tolist()
+    assert [True, False] == (proposals.bids(ids, START + DAY, 0.0) == 0).tolist()
+
+
+def test_the_policy_learns_from_good_polls_only():
+    """A failure interrupts the page: what the next poll finds says nothing of how long it took."""
+    pages = {1: page_of(1), 2: page_of(2)}
+    proposals = make_proposals(pages, learned())
+    for page in (1, 2):
+        proposals.observe(page, polled(page, START, "new"))
+    proposals.update_policy([1, 2], [], lambda _: True)
+    usual = proposals.get_rates([1, 2])
+    proposals.observe(1, polled(1, START + HOUR, "error"))
+
+    assert not proposals.has_news
+
+    for page in (1, 2):
+        proposals.observe(page, polled(page, START + DAY, "changed", changed=True))
+
+    assert proposals.has_news
+
+    for known in pages.values():
+        known.state = replace(known.state, checked_at=START + DAY)
+    proposals.update_policy([1, 2], [], lambda _: True)
+    rates = proposals.get_rates([1, 2, 9])
+
+    assert not proposals.has_news
+    assert usual[1] == usual[2]
+    assert rates[2] > rates[1]
+    assert {1, 2} == rates.keys()
+
+
+def test_a_memory_is_given_once_and_read_again():
+    """What was learned since the last call, page by page; owed again if it could not be stored."""
+    pages = {1: page_of(1), 2: page_of(2)}
+    proposals, later = make_proposals(pages, learned()), make_proposals(pages, learned())
+    outcomes: list[tuple[int, PollOutcome]] = [(START, "new"), (START + HOUR, "changed")]
+    for at, outcome in outcomes:
+        proposals.observe(1, polled(1, at, outcome, changed=at > START))
+        proposals.update_policy([1, 2], [], lambda _: True)
+    memories = proposals.memories()
+
+    assert {1} == memories.keys()
+    assert {} == proposals.memories()
+
+    proposals.owe([1])
+
+    assert memories == proposals.memories()
+    assert [1] == later.recall({**memories, 9: memories[1]})
+    assert proposals.get_rates([1]) == later.get_rates([1])
+    assert later.get_rates([1]) != later.get_rates([2])
+
+
+def test_a_policy_without_memory_has_nothing_to_keep():
+    """Pages in turn need none."""
+    proposals = make_proposals({1: page_of(1)})
+
+    assert proposals.memory(1) is None
+    assert [] == proposals.recall({1: {"rate": 1}})
+    assert {} == proposals.get_rates([1])
+
+
+def test_the_wait_of_a_page_is_in_its_memory_in_seconds():
+    """From its last poll to its next at the present price."""
+    proposals = make_proposals({1: page_of(1)}, learned())
+    due, memory = proposals.due(1), proposals.memory(1)
+
+    assert due is not None
+    assert memory is not None
+    assert pytest.approx((due - START) / SECOND) == memory["period"]
+
+
+@pytest.mark.parametrize(
+    ("clauses", "soonest", "shortest"),
+    [("", 0, 0), ("", 5 * MINUTE, 5 * MINUTE), ("Fetch on change between 2 hour and 1 day", 5 * MINUTE, 2 * HOUR)],
+)
+def test_no_page_on_change_is_polled_sooner_than_its_sentinels_or_the_setting_say(
+    clauses: str, soonest: int, shortest: int
+):
+    """A sentinel that sets a shortest time goes before the setting."""
+    proposals = make_proposals({1: page_of(1, clauses)}, soonest=soonest)
+
+    assert [shortest] == proposals.state.population["shortest"].tolist()
+
+
+def test_a_page_that_differs_at_each_poll_has_its_even_share_at_most():
+    """An hour at least; with two pages and six polls a day, every eight hours."""
+    restless = page_of(1, saturation=Saturation(since=START))
+    rich = make_proposals({1: restless, 2: page_of(2)}, budget=1e6 / DAY)
+    pages = {1: restless, 2: page_of(2)}
+    poor = make_proposals(pages, budget=6 / DAY)
+    poor.update_policy([1, 2], [], lambda _: True)
+
+    assert [RESTLESS, 0] == rich.state.population["shortest"].tolist()
+    assert [8 * HOUR, 0] == poor.state.population["shortest"].tolist()
+
+
+def test_a_stretch_makes_the_longest_waits_longer():
+    """Without a longest wait there is nothing to stretch."""
+    pages = {1: page_of(1, "Fetch on change between 1 hour and 1 day"), 2: page_of(2)}
+    proposals = make_proposals(pages)
+    proposals.stretch = 2.5
+    proposals.update_policy([1, 2], [], lambda _: True)
+
+    assert [round(2.5 * DAY), NEVER] == proposals.state.population["longest"].tolist()
+
+
+def test_a_page_is_as_old_as_its_oldest_sentinel():
+    """Pages that the policy does not know have no age."""
+    proposals = make_proposals({1: page_of(1)})
+
+    assert [START - DAY, 0] == proposals.get_added_at(np.array([1, 9])).tolist()
+
+
+def test_without_hints_a_poll_shows_no_more_than_itself():
+    """The number of changes is not known."""
+    proposals = make_proposals({1: page_of(1)})
+    proposals.observe(1, polled(1, START + HOUR))
+
+    assert math.isnan(proposals._observed[1].changes)
