@@ -29,9 +29,10 @@ def body(**more: Any) -> Fetched:
     return Fetched(body=b"new", final_url="http://a.example/", status=200, **more)
 
 
-def fail(*ats: int, kind: ErrorKind = "net", before: PageState = WELL) -> tuple[PageState, list[str]]:
+def fail(*ats: int, kind: ErrorKind = "net", before: PageState = WELL) -> tuple[PageState, list[EventType]]:
     """Return the state after failures at these instants, and the types of the events."""
-    state, said = before, []
+    said: list[EventType] = []
+    state = before
     for at in ats:
         state, events = after_failure(state, failed(kind), at)
         said += [event.type for event in events]
@@ -142,7 +143,7 @@ def test_the_end_of_a_doubt_is_no_news():
 
 def test_a_page_has_moved_after_three_redirects_over_a_day():
     """To the same address; one to another address begins again."""
-    said: list[list[str]] = []
+    said: list[list[EventType]] = []
     state = WELL
     for at, moved in ((0, "b"), (DAY - 1, "b"), (DAY - 1, "b"), (DAY, "b"), (2 * DAY, "b"), (3 * DAY, "c")):
         state, events = after_poll(state, body(moved=moved), NOW + at)
