@@ -52,7 +52,7 @@ class Circuits:
 
 
 LEAST_HOSTS: Final = 3
-"""Fewer hosts do not show the state of the network."""
+"""Fewer hosts do not show that the network is down."""
 REMEMBERED = 10 * MINUTE
 """Older answers are ignored."""
 LASTING: Final[Duration] = HOUR
@@ -96,8 +96,12 @@ class NetworkWatch:
 
     @property
     def is_down(self) -> bool:
-        """Return whether more than half of the recently asked hosts could not be reached."""
-        return len(self._last) >= LEAST_HOSTS and self._unreachable * 2 > len(self._last)
+        """Return whether more than half of the recently asked hosts could not be reached.
+
+        At least three must have been asked for an outage to begin; for it to last, one.
+        """
+        has_enough = len(self._last) >= LEAST_HOSTS or self._since is not None
+        return has_enough and self._unreachable * 2 > len(self._last)
 
     def _forget(self, host: str) -> None:
         known = self._last.pop(host, None)

@@ -191,7 +191,9 @@ def test_a_failure_of_our_own_counts_against_nobody():
 
 
 def test_a_false_claim_of_freshness_is_ignored_for_twenty_quiet_polls():
-    """A change within it, by the poll's time or the page's date, is a lie; a change after it is none."""
+    """A change within it, by the poll's time or the page's date, is a lie; a change after it is
+    none.
+    """
     claimed = replace(WELL, fresh_until=NOW + HOUR)
     lie, late = (after_poll(claimed, body(), at, changed=True)[0] for at in (NOW, NOW + HOUR))
     dated = after_poll(claimed, body(), NOW + 2 * HOUR, changed=True, modified_at=NOW)[0]

@@ -19,7 +19,9 @@ TICKS = "Fetch every 1 hour"
 
 
 def late_page(page_id: int, late: int, clauses: str = "", *, host: str = "", render: bool = False) -> WatchedPage:
-    """Return a page that has been due for so long: its next tick, or an hour after its last poll."""
+    """Return a page that has been due for so long: its next tick, or an hour after its last
+    poll.
+    """
     page = make_watched(page_id, clauses, host=host, at=NOW - DAY)
     polled = NOW - HOUR - late
     page.identity = replace(page.identity, render="browser" if render else "")
@@ -116,7 +118,9 @@ def test_a_host_is_asked_for_one_page_at_a_time():
 
 
 def test_a_class_pays_for_its_own_pages_only():
-    """Where it has no tokens left its pages wait, and others do not; a request is granted all the same."""
+    """Where it has no tokens left its pages wait, and others do not; a request is granted all the
+    same.
+    """
     pages = [late_page(1, HOUR, "Class shop"), late_page(2, MINUTE), late_page(3, 2 * HOUR, "Class shop")]
     service = make_service(*pages, classes={"shop": 10.0})
 
@@ -145,7 +149,9 @@ def test_a_rendered_page_waits_for_a_place_in_the_browser():
 
 
 def test_a_page_that_waits_on_a_host_full_of_ticks_gets_its_turn():
-    """Once it has waited twice as long as planned it is taken for a tick that late, so that it does not wait for ever."""
+    """Once it has waited twice as long as planned it is taken for a tick that late, so that it does
+    not wait for ever.
+    """
     patient = make_service(late_page(1, HOUR - 1, host="one"), late_page(2, MINUTE, TICKS, host="one"))
     starved = make_service(late_page(1, HOUR, host="one"), late_page(2, MINUTE, TICKS, host="one"))
 

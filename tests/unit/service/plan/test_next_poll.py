@@ -62,7 +62,9 @@ def test_a_page_on_a_fixed_interval_is_due_at_its_tick():
 
 
 def test_a_back_off_holds_off_ticks_too():
-    """A page in error is not polled before its retry time, and one that is only in doubt is polled then, before its next tick."""
+    """A page in error is not polled before its retry time, and one that is only in doubt is polled
+    then, before its next tick.
+    """
     failing = page_of(HOURLY, next_tick=START + HOUR, health="error", kind="net", retry_at=START + 3 * HOUR)
     doubted = page_of(HOURLY, next_tick=START + HOUR, health="shaky", kind="net", retry_at=START + 5 * MINUTE)
 
@@ -191,12 +193,16 @@ def test_a_tick_that_a_poll_has_served_already_is_served_from_storage():
     [("", MINUTE), (HOURLY, MINUTE), ("Fetch every 5 min", 30 * SECOND), ("Fetch every 1 min", 10 * SECOND)],
 )
 def test_a_doubt_is_settled_within_a_minute(clauses: str, wait: int):
-    """Sooner where the page is polled often: after a tenth of its interval, ten seconds at least."""
+    """Sooner where the page is polled often: after a tenth of its interval, ten seconds at
+    least.
+    """
     assert wait == get_confirmation_wait(page_of(clauses))
 
 
 def test_polls_within_a_time_of_expected_changes():
-    """A page that changes every hour is due soon after its next change, for a sentinel that asks for that only."""
+    """A page that changes every hour is due soon after its next change, for a sentinel that asks
+    for that only.
+    """
     asked, plain = page_of("Fetch on change within 5 min"), page_of()
     learned = {"intervals": [3600.0] * 12, "modified": START - HOUR // 2}
     (deadline,) = list_expected(asked, learned)

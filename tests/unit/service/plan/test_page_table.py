@@ -72,7 +72,9 @@ def test_a_page_is_reserved_once_until_it_is_released():
 
 
 def test_a_page_that_returns_while_it_is_polled_is_still_reserved():
-    """Unwatched and watched again during its poll, it is not polled twice at once; its release counts in between too."""
+    """Unwatched and watched again during its poll, it is not polled twice at once; its release
+    counts in between too.
+    """
     table = make_table(1, 2)
     for page in (1, 2):
         table.reserve(page)
@@ -105,7 +107,9 @@ def test_hosts_are_named_by_their_numbers_however_few_are_asked_for():
 
 
 def test_the_table_grows_and_keeps_what_it_knows():
-    """One page more than there are rows: the pages before keep theirs, and each page has its own."""
+    """One page more than there are rows: the pages before keep theirs, and each page has its
+    own.
+    """
     pages = range(1, _FIRST_ROWS + 2)
     table = make_table(*pages)
     table.due[table[1]] = 50

@@ -16,7 +16,9 @@ RATES = [0.1 * 1.3**page for page in range(20)]
 
 
 def make_service(a_day: float, clauses: str = "", **more: Any) -> Service:
-    """Return a service whose pages change at these rates and whose budget pays for so many polls a day."""
+    """Return a service whose pages change at these rates and whose budget pays for so many polls a
+    day.
+    """
     pages = [make_watched(page, clauses, at=ManualClock().now()) for page in range(1, len(RATES) + 1)]
     return Service(pages, a_day, RATES, **more)
 
@@ -93,7 +95,9 @@ def test_polls_below_the_price_count_nearly_whole():
 
 
 def test_a_memory_is_read_within_bounds_and_for_a_day():
-    """A trim out of bounds is bounded, steps that cannot be read are left out, and what is older than a day is ignored."""
+    """A trim out of bounds is bounded, steps that cannot be read are left out, and what is older
+    than a day is ignored.
+    """
     wild = {"trim": 40.0, "stretch": 0.1, "steps": [[1, 2], ["a", 2], [3], 4, [5, 6.5]]}
     pricing = price_of(make_service(60))
     pricing.recall(wild, KEPT_FOR + 1)

@@ -37,3 +37,18 @@ def test_two_hosts_say_nothing_of_the_network():
         watch.note(host, reached=False, at=SECOND)
 
     assert () == watch.news(SECOND)
+
+
+def test_an_outage_lasts_until_a_host_is_reached():
+    """However long nobody was asked, one more host out of reach does not end it."""
+    watch = NetworkWatch()
+    _hear(watch, 0, reached=False)
+    watch.note("a", reached=False, at=2 * HOUR)
+
+    assert ["network.away"] == [kind for kind, _ in watch.news(2 * HOUR)]
+    assert watch.is_down
+
+    watch.note("b", reached=True, at=2 * HOUR + SECOND)
+
+    assert ["network.up", "network.back"] == [kind for kind, _ in watch.news(2 * HOUR + SECOND)]
+    assert not watch.is_down

@@ -1,0 +1,589 @@
+"""One poll, from its payment to the commit of its results."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.planned import make_watched
+from tests.stores import World
+from tidings.clock import HOUR, MINUTE, SECOND, ManualClock
+from tidings.errors import (
+    BlobError,
+    StaleEpochError,
+    StoreDamagedError,
+    StoreError,
+    StoreStalledError,
+    UnitError,
+)
+from tidings.fetching import address
+from tidings.fetching.fetcher import Permit
+from tidings.fetching.politeness import HostGate
+from tidings.model.event_type import EventType
+from tidings.model.interval import ExecutionInterval
+from tidings.model.observed.outcome import ErrorKind, Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
+from tidings.model.observed.page import PageState
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import Charged, Event, Grant, Unit
+from tidings.model.watch.weight import WHOLE
+from tidings.service.examine.judge import PollResult, xxh3
+from tidings.service.poll.grants import Answered, Grants, unkept
+from tidings.service.poll.requests import PageRequest
+from tidings.service.watch.needs import Deadline, Needs
+from tidings.service.watch.watchlist import WatchedPage
+from tidings.storage.observed import hosts, polls
+from tidings.storage.watches import events
+from tidings.storage.write import charge
+
+SEED = 7
+TAG = Validators(etag='"a"')
+LIMITED = Unchanged(final_url="", pause=HOUR)
+NET = Failed(kind="net", reason="no route")
+ELSEWHERE = "other.example"
+
+
+def body(data: bytes = b"new", **more: Any) -> Fetched:
+    """Return a whole answer of the page's own address."""
+    return Fetched(body=data, final_url="http://1.example/1", status=200, **more)
+
+
+class Case:
+    """A paid poll of page 1 with all that it is given, each by hand: a database, a web of prepared
+    answers, and a poller that settles or refuses.
+    """
+
+    def __init__(self, world: World, *answers: Outcome | Exception, hops: Collection[str] = (), **page: Any) -> None:
+        self.world = world
+        self.clock = ManualClock(world.at)
+        self.answers = [*answers]
+        self.hops = hops
+        self.asked: list[FetchRequest] = []
+        self.settled: list[PollResult] = []
+        self.asks: list[Any] = []
+        self.refusals: list[Exception] = []
+        self.written: list[Unit] = []
+        self.write_errors: list[Exception] = []
+        self.interrupted: list[str] = []
+        self.begun: list[tuple[str, int]] = []
+        self.obeys: list[bool] = []
+        self.no_request: Failed | None = None
+        world.watch("news", "1")
+        self.page = make_watched(1, host="1")
+        self.page.state = replace(PageState(page_id=1, last_seq=1, validators=TAG), **page)
+        self.gate = HostGate(gap_seconds=0, connections=1, clock=self.clock)
+        self.needs = Needs()
+        self.grants = self._make()
+
+    def _make(self) -> Grants:
+        case = self
+
+        class Database:
+            async def read(self, fn: Callable[..., Any], *args: Any, **kw: Any) -> Any:
+                return case.world.read(fn, *args, **kw)
+
+            async def write(self, fn: Callable[..., Any], *args: Any, **kw: Any) -> Any:
+                return case.world.write(fn, *args, **kw)
+
+            async def charge(self, grants: list[Grant], *, at: int, epoch: int) -> list[Charged | None]:
+                return case.world.write(charge.charge, grants, at=at, epoch=epoch)
+
+        class Committer:
+            async def write(self, unit: Unit) -> None:
+                if case.write_errors:
+                    raise case.write_errors.pop(0)
+                case.written.append(unit)
+                case.world.commit(unit)
+
+        class Planner:
+            def cost(self, identity: Any, budget: str) -> float:
+                return 2.0 if budget == "shop" else 1.0
+
+            def interrupt(self, host: str) -> None:
+                case.interrupted.append(host)
+
+        class Web:
+            async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
+                case.asked.append(request)
+                for host in ["1.example", *case.hops]:
+                    await permit.hop(host)
+                answer = case.answers.pop(0)
+                if isinstance(answer, Exception):
+                    raise answer
+                return answer
+
+        class Poller:
+            async def request(
+                self, page: WatchedPage, *, now: int, obey_robots: bool = True, ignoring_robots: bool = False
+            ) -> FetchRequest | Failed:
+                case.obeys.append(obey_robots and not ignoring_robots)
+                return case.no_request or FetchRequest(url=page.identity.url, validators=page.state.validators)
+
+            async def settle(self, result: PollResult, ask: Any = None) -> None:
+                case.settled.append(result)
+                case.asks.append(ask)
+                if case.refusals:
+                    raise case.refusals.pop(0)
+
+        class Hearing:
+            def begin(self, page_id: int, at: int) -> None:
+                case.begun.append(("hearing", page_id))
+
+        class Bulletins:
+            def unit(self, event: Event, *, epoch: int) -> Unit:
+                return Unit(at=event.at, epoch=epoch, events=(event,))
+
+        return Grants(
+            clock=self.clock,
+            store=Database(),  # type: ignore[arg-type]
+            committer=Committer(),  # type: ignore[arg-type]
+            planner=Planner(),  # type: ignore[arg-type]
+            gate=self.gate,
+            fetcher=Web(),  # type: ignore[arg-type]
+            poller=Poller(),  # type: ignore[arg-type]
+            needs=self.needs,
+            hearing=Hearing(),  # type: ignore[arg-type]
+            bulletins=Bulletins(),  # type: ignore[arg-type]
+            remembered=lambda state: state,
+            epoch=self.world.epoch,
+            hash_seed=SEED,
+        )
+
+    def poll(self, asked: PageRequest | None = None, *, cost: float = 1.0) -> PollResult:
+        """Pay for a poll of page 1, make it, and return what was settled last."""
+        charged = self.world.charge(cost=cost)
+        self.clock.move_to(self.world.at)
+        asyncio.run(self.grants.poll(charged, self.page, asked or PageRequest(), {5: 2}))
+        return self.settled[-1]
+
+    def look(self, *, ignoring: str = "", budget: str = WHOLE) -> str:
+        """Poll the page as a frame of another."""
+        self.clock.move_to(self.clock.now() + SECOND)
+        return asyncio.run(self.grants.look_at_frame(self.page, ignoring, budget))
+
+    def ask_for(self, url: str = "http://1.example/robots") -> Answered | str:
+        """Ask for something that is not a page."""
+        grant = Grant(page_id=1, host="1.example", cost=1.0, reason=PollReason(Why.FRAME))
+        return asyncio.run(self.grants.ask_for(grant, FetchRequest(url=url)))
+
+    def paid(self) -> list[tuple[float, int]]:
+        """Return cost and requests of the polls that are still open."""
+        return [(poll.cost, poll.requests) for poll in self.world.read(polls.open_polls)]
+
+    def types(self) -> list[str]:
+        """Return the types of the events that were written, without the sentinel's own."""
+        return [event.type for event in self.world.read(events.listing) if event.type != EventType.SENTINEL_CREATED]
+
+
+def test_a_poll_is_settled_with_all_that_it_answers(world: World):
+    """Its charge, its answer and its time; who asked for it, and what is owed."""
+    case = Case(world, body())
+
+    result = case.poll(PageRequest(requests=[4], sentinels={9}))
+
+    assert (body(), case.clock.now(), world.epoch) == (result.outcome, result.at, result.epoch)
+    assert ((4,), frozenset({9}), {5: 2}) == (result.answered, result.eager, result.owed)
+    assert (1, False) == (result.charged.grant.page_id, result.ours)
+    assert [("hearing", 1)] == case.begun
+
+
+def test_sentinels_that_wait_for_a_poll_take_it(world: World):
+    """Those whose deadline is open when it ends."""
+    case = Case(world, body())
+    open_now = ExecutionInterval(world.at, world.at + HOUR)
+    case.needs.settle("then", 3, [Deadline(1, 3, open_now, PollReason(Why.THEN))])
+
+    assert frozenset({3}) == case.poll().eager
+
+
+def test_frames_are_polled_unless_the_page_is_asked_for_alone(world: World):
+    """Alone: so that the first answer comes soon."""
+    case = Case(world, body(), body())
+    case.poll()
+    case.poll(PageRequest(alone=True))
+
+    assert [case.grants.look_at_frame, None] == case.asks
+
+
+def test_the_first_poll_of_an_address_comes_before_robots(world: World):
+    """All others obey it."""
+    case = Case(world, body(), body())
+    case.poll(PageRequest(first=True))
+    case.poll()
+
+    assert [False, True] == case.obeys
+
+
+def test_a_request_that_cannot_be_made_is_an_outcome(world: World):
+    """A secret is missing: nothing is asked, and it says nothing of the host."""
+    case = Case(world)
+    case.no_request = Failed(kind="secret", reason="no secret shop")
+
+    assert case.no_request == case.poll().outcome
+    assert [] == case.asked
+
+
+def test_each_further_request_is_paid_for(world: World):
+    """The first is paid for by the grant; of one that costs three, the next two as well."""
+    case = Case(world, body(), hops=["1.example", ELSEWHERE])
+    case.poll()
+
+    assert [(3.0, 3)] == case.paid()
+
+    case.answers, case.hops = [body()], ["1.example", ELSEWHERE, ELSEWHERE]
+    case.poll(cost=3.0)
+
+    assert (4.0, 3) == case.paid()[
+        -1
+    ]  # three of the grant, one beyond it; another host's first is stored though it costs nothing
+    assert case.clock.now() == world.read(hosts.state, ELSEWHERE).started_at
+
+
+def test_a_request_that_the_budget_refuses_ends_the_poll_as_busy(world: World):
+    """The answer so far is not the page."""
+    case = Case(world, body(), hops=[ELSEWHERE])
+    charged = world.charge()
+    world.write(charge.set_budget, "default", rate_per_second=0.0, burst=0.0, at=world.at)
+    case.clock.move_to(world.at)
+    asyncio.run(case.grants.poll(charged, case.page, PageRequest(), {}))
+    outcome = case.settled[-1].outcome
+
+    assert isinstance(outcome, Failed)
+    assert "busy" == outcome.kind
+    assert outcome.reason.startswith("the budget did not allow a further request: ")
+
+
+@pytest.mark.parametrize(("error", "kind"), [(ValueError("odd"), "fault"), (MemoryError(), "disk")])
+def test_a_fault_of_fetching_is_an_outcome_of_that_page(world: World, error: Exception, kind: ErrorKind):
+    """The service goes on."""
+    outcome = Case(world, error).poll().outcome
+
+    assert isinstance(outcome, Failed)
+    assert kind == outcome.kind
+
+
+def test_a_store_that_fails_during_a_fetch_ends_the_poll(world: World):
+    """It is no fault of the page."""
+    with pytest.raises(StoreError, match="held"):
+        Case(world, StoreError("held")).poll()
+
+
+@pytest.mark.parametrize(
+    ("answer", "paused"),
+    [(LIMITED, HOUR), (Failed(kind="5xx", reason="", retry_after=MINUTE), MINUTE), (body(), 0)],
+)
+def test_a_host_is_paused_as_it_asks(world: World, answer: Outcome, paused: int):
+    """From the end of the poll on; that time is no interval of its pages."""
+    case = Case(world, answer)
+    result = case.poll()
+
+    assert case.clock.now() + paused == case.gate.ready_at("1.example")
+    assert ["1.example"] * bool(paused) == case.interrupted
+    assert [case.clock.now() + paused] * bool(paused) == [host.paused_until for host in result.hosts if paused]
+
+
+def test_the_host_that_answered_is_paused_and_not_the_one_that_was_asked(world: World):
+    """A page led to another host, whose limit it is."""
+    case = Case(world, replace(LIMITED, final_url=f"http://{ELSEWHERE}/"))
+    case.poll()
+
+    assert case.clock.now() + HOUR == case.gate.ready_at(ELSEWHERE)
+    assert [ELSEWHERE] == case.interrupted
+    assert case.gate.ready_at("1.example") <= case.clock.now()
+
+
+def test_a_login_that_waits_pauses_nobody(world: World):
+    """Its retry time is our own."""
+    case = Case(world, Failed(kind="login", reason="", retry_after=HOUR))
+    case.poll()
+
+    assert [] == case.interrupted
+    assert case.gate.ready_at("1.example") <= case.clock.now()
+
+
+def test_a_host_that_fails_five_times_is_paused(world: World):
+    """Four times is its pages' own back-off."""
+    case = Case(world, *[Failed(kind="5xx", reason="")] * 5)
+    for _ in range(4):
+        case.poll()
+
+    assert [] == case.interrupted
+
+    case.poll()
+
+    assert ["1.example"] == case.interrupted
+    assert case.clock.now() < case.gate.ready_at("1.example") <= case.clock.now() + 1.2 * MINUTE
+
+
+def test_what_is_known_of_a_host_is_stored_when_it_changes(world: World):
+    """The same pause is not stored twice."""
+    case = Case(world, LIMITED, body(), body())
+
+    assert 1 == len(case.poll().hosts)
+
+    case.clock.move_to(case.clock.now() + 2 * HOUR)
+    world.at = case.clock.now()
+
+    assert () == case.poll().hosts
+
+
+def test_a_contradiction_is_asked_again_without_validators(world: World):
+    """Another body under the validators that were sent; both requests count, and what comes then is
+    the page.
+    """
+    liar = body(b"other", validators=TAG, conditions="answered", requests=1, wire_bytes=10)
+    case = Case(world, liar, body(b"third", requests=2, wire_bytes=5), body_size=3, body_xxh3=xxh3(b"new", SEED))
+
+    outcome = case.poll().outcome
+
+    assert [TAG, Validators()] == [request.validators for request in case.asked]
+    assert (3, 15) == (outcome.requests, outcome.wire_bytes)
+    assert isinstance(outcome, Fetched)
+    assert b"third" == outcome.body
+    assert not case.gate.is_distrusted("1.example")
+
+
+def test_a_host_whose_validators_lied_gets_none(world: World):
+    """Asked again it gave the page that was known: its answers to conditions are worth nothing."""
+    liar = body(b"other", validators=TAG, conditions="answered")
+    case = Case(world, liar, body(), body(), body_size=3, body_xxh3=xxh3(b"new", SEED))
+    case.poll()
+    case.poll()
+
+    assert case.gate.is_distrusted("1.example")
+    assert [TAG, Validators(), Validators()] == [request.validators for request in case.asked]
+
+
+def test_a_host_that_refuses_conditions_gets_none(world: World):
+    """It answers the same request without them."""
+    case = Case(world, body(conditions="refused"))
+    case.poll()
+
+    assert case.gate.is_distrusted("1.example")
+
+
+def down(case: Case, *answers: Outcome) -> list[bool]:
+    """Poll pages of three hosts that answer so; return whose failure each was."""
+    said = []
+    for number, answer in enumerate(answers):
+        case.answers = [answer]
+        said.append(asyncio.run(case.grants._hear(f"h{number % 3}", answer, case.clock.now())))
+    return said
+
+
+def test_most_hosts_out_of_reach_is_a_fault_of_our_own_network(world: World):
+    """It is reported once when it begins, and once when it ends; a host that says no was
+    reached.
+    """
+    case = Case(world)
+
+    assert [False, False, True, True] == down(case, NET, NET, NET, NET)
+    assert [EventType.NETWORK_DOWN] == case.types()
+    assert [False, False, False] == down(case, *[replace(NET, reached=True)] * 3)
+    assert [EventType.NETWORK_DOWN, EventType.NETWORK_UP] == case.types()
+    assert "no route" == case.written[0].events[0].data["reason"]
+
+
+def test_an_outage_of_an_hour_is_announced(world: World):
+    """And so is its end."""
+    case = Case(world)
+    down(case, NET, NET, NET)
+    case.clock.move_to(case.clock.now() + HOUR)
+    down(case, NET, NET, NET)
+    down(case, body(), body(), body())
+
+    assert [
+        EventType.NETWORK_DOWN,
+        EventType.NETWORK_AWAY,
+        EventType.NETWORK_UP,
+        EventType.NETWORK_BACK,
+    ] == case.types()
+
+
+def test_what_is_on_this_machine_says_nothing_of_the_network(world: World):
+    """Files and commands fail on their own."""
+    case = Case(world)
+    for local in (*address.LOCAL_HOSTS, *address.LOCAL_HOSTS, *address.LOCAL_HOSTS):
+        assert not asyncio.run(case.grants._hear(local, NET, case.clock.now()))
+
+    assert ([], []) == (case.types(), case.interrupted)
+
+
+def test_a_frame_is_paid_for_when_its_request_leaves(world: World):
+    """By the class of its page; its own frames are polled too."""
+    case = Case(world, body())
+    world.write(charge.set_budget, "shop", rate_per_second=1.0, burst=10.0, at=world.at)
+
+    assert "" == case.look(budget="shop")
+    assert [(2.0, 1)] == case.paid()
+    (result,) = case.settled
+    assert ("shop", Why.FRAME) == (result.charged.grant.budget, result.why)
+    assert [case.grants.look_at_frame] == case.asks
+    assert [True] == case.obeys
+
+
+def test_a_frame_of_a_page_that_ignores_robots_ignores_it_too(world: World):
+    """The reason stays with the poll."""
+    case = Case(world, body())
+    case.look(ignoring="my own site")
+
+    assert [False] == case.obeys
+    assert "my own site" == case.settled[0].charged.grant.reason.of
+
+
+def test_a_frame_that_the_budget_cannot_pay_for_is_not_polled(world: World):
+    """Why is returned, and nothing is settled."""
+    case = Case(world, body())
+    world.write(charge.set_budget, "default", rate_per_second=0.0, burst=0.0, at=world.at)
+
+    assert "the budget is used up for now" == case.look()
+    assert ([], []) == (case.paid(), case.settled)
+
+
+def test_a_frame_without_a_request_is_paid_for_all_the_same(world: World):
+    """Its failure is stored like any other poll's."""
+    case = Case(world)
+    case.no_request = Failed(kind="secret", reason="no secret shop")
+
+    assert "" == case.look()
+    assert [(1.0, 1)] == case.paid()
+    assert case.no_request == case.settled[0].outcome
+
+
+def test_a_redirect_of_a_frame_is_paid_for(world: World):
+    """Beyond its grant."""
+    case = Case(world, body(), hops=[ELSEWHERE])
+    case.look()
+
+    assert [(2.0, 2)] == case.paid()
+
+
+def test_what_is_not_a_page_is_paid_for_and_returned(world: World):
+    """Its caller ends the poll."""
+    case = Case(world, body())
+    answered = case.ask_for()
+
+    assert isinstance(answered, Answered)
+    assert (body(), case.clock.now(), False) == (answered.outcome, answered.at, answered.ours)
+    assert ([(1.0, 1)], []) == (case.paid(), case.settled)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "types"),
+    [
+        (StoreError("full"), "fault", [EventType.PROBLEM_UNIT]),
+        (UnitError("odd"), "fault", []),
+        (StoreStalledError("full"), "disk", []),
+        (StoreDamagedError("torn"), "damaged", [EventType.PROBLEM_UNIT]),
+        (BlobError("torn"), "damaged", []),
+        (MemoryError(), "disk", []),
+        (ValueError("odd"), "fault", []),
+    ],
+)
+def test_results_that_cannot_be_stored_end_the_poll_as_an_error(
+    world: World, error: Exception, kind: str, types: list[EventType]
+):
+    """The error is raised too; what a store refuses is shown by doctor, unless the store itself
+    says so.
+    """
+    case = Case(world, body(wire_bytes=9, requests=1))
+    case.refusals = [error]
+    with pytest.raises(type(error)):
+        case.poll()
+    outcome = case.settled[-1].outcome
+
+    assert isinstance(outcome, Failed)
+    assert (kind, 200, 9, 1) == (outcome.kind, outcome.status, outcome.wire_bytes, outcome.requests)
+    assert unkept(error) == outcome.reason
+    assert (2, types) == (len(case.settled), case.types())
+    assert () == case.settled[-1].answered
+
+
+def test_a_lease_that_is_lost_ends_nothing(world: World):
+    """Another process polls now; its poll is its own."""
+    case = Case(world, body())
+    case.refusals = [StaleEpochError("another")]
+    with pytest.raises(StaleEpochError):
+        case.poll()
+
+    assert 1 == len(case.settled)
+    assert 1 == len(case.paid())
+
+
+def test_a_poll_that_is_ended_already_is_left_alone(world: World):
+    """Its end may be durable although what followed was refused."""
+    case = Case(world, body())
+    case.refusals = [StoreError("late")]
+    charged = world.charge()
+    world.commit(world.unit(poll=world.poll(charged)))
+    with pytest.raises(StoreError):
+        asyncio.run(case.grants.poll(charged, case.page, PageRequest(), {}))
+
+    assert (1, []) == (len(case.settled), case.types())
+
+
+def test_a_poll_whose_error_cannot_be_stored_is_ended_later(world: World):
+    """Once something can be written again, and once only."""
+    case = Case(world, body(wire_bytes=9))
+    case.refusals = [ValueError("odd"), StoreStalledError("full")]
+    with pytest.raises(ValueError, match="odd"):
+        case.poll()
+    case.write_errors = [StoreStalledError("full")]
+    with pytest.raises(StoreStalledError):
+        asyncio.run(case.grants.end_unkept())
+
+    assert 1 == len(case.paid())
+
+    asyncio.run(case.grants.end_unkept())
+    asyncio.run(case.grants.end_unkept())
+    (unit,) = case.written
+
+    assert [] == case.paid()
+    assert unit.poll is not None
+    assert ("error", "fault", 9, 200, 1) == (
+        unit.poll.outcome,
+        unit.poll.kind,
+        unit.poll.bytes,
+        unit.poll.status,
+        unit.poll.requests,
+    )
+    assert (case.settled[0].at, unkept(ValueError("odd"))) == (unit.poll.finished_at, unit.poll.reason)
+
+
+def test_what_was_fetched_beside_pages_is_kept_or_ended_later(world: World):
+    """A refused unit is an error of that poll; a lost lease is not."""
+    case = Case(world, body(), body())
+    answered, other = case.ask_for(), case.ask_for()
+    assert isinstance(answered, Answered)
+    assert isinstance(other, Answered)
+    end = world.unit(poll=world.poll(answered.charged))
+
+    for error in (StaleEpochError("another"), StoreError("full")):
+        case.write_errors = [error]
+        with pytest.raises(type(error)):
+            asyncio.run(case.grants.keep(answered, end))
+        asyncio.run(case.grants.end_unkept())
+
+        assert (2 if isinstance(error, StaleEpochError) else 1) == len(case.paid())
+
+    asyncio.run(case.grants.keep(other, world.unit(poll=world.poll(other.charged))))
+
+    assert [] == case.paid()
+
+
+def test_the_end_of_a_poll_names_what_went_wrong():
+    """In words for its owner."""
+    assert "the result of the check could not be stored: full" == unkept(StoreError("full"))
+    assert "the result of the check could not be stored: there is not enough memory" == unkept(MemoryError())
+    assert "a fault of the service, described in its log: odd" == unkept(ValueError("odd"))
+
+
+def test_a_host_state_is_what_the_fetcher_adds_to_it(world: World):
+    """Its robots.txt is stored with the host."""
+    case = Case(world, body())
+    case.grants._remembered = lambda state: replace(state, robots_at=5)
+
+    assert [("1.example", 5)] == [(host.name, host.robots_at) for host in case.poll().hosts]
