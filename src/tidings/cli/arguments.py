@@ -11,6 +11,8 @@ from tidings.errors import UsageError
 from tidings.language.times import measure
 from tidings.storage.db.connection import UNLIMITED
 
+_STATEMENTS = frozenset({".txt", ".yaml", ".yml", ".tidings", ".json"})
+"""endings of files of statements, which are no ends of host names"""
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 
 
@@ -39,6 +41,26 @@ def _limit(text: str) -> int:
         message = f"{text!r} is not a number of lines; write 20, or 0 for all"
         raise argparse.ArgumentTypeError(message)
     return min(int(text), UNLIMITED) or UNLIMITED
+
+
+_NO_SCHEME = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?", re.IGNORECASE)
+
+
+def read_statements(word: str) -> tuple[str, str]:
+    """Return the statements that an argument gives, and the name of their file: of a file, of
+    standard input for `-`, or the argument itself if it has several words and names no file.
+
+    Raises `UsageError` if there is no such file, or it cannot be read.
+    """
+    if word == "-" or Path(word).exists():
+        return read_text(word), word
+    names_file = Path(word).suffix.lower() in _STATEMENTS
+    if len(word.split()) > 1 and not names_file:
+        return word, ""
+    if _NO_SCHEME.fullmatch(word) and not names_file:
+        message = f"there is no file {word}; to watch this page, write: tidings add https://{word}"
+        raise UsageError(message)
+    return read_text(word), word
 
 
 def read_text(name: str) -> str:

@@ -40,15 +40,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except OutputError as error:
         write_nowhere()
-        _tell(error, as_json=False)
+        _report(error, as_json=False)
         return error.exit_code
     except TidingsError as error:
-        _tell(error, as_json="--json" in argv)
+        _report(error, as_json="--json" in argv)
         return error.exit_code
     except (MemoryError, ImportError, OSError) as error:
         if not (refusal := _refusal(error)):
             raise
-        _tell(TidingsError(refusal), as_json="--json" in argv)
+        _report(TidingsError(refusal), as_json="--json" in argv)
         return TidingsError.exit_code
     finally:
         progress.clear()
@@ -127,7 +127,10 @@ def _no_verb(verb: str | None, rest: Sequence[str]) -> int:
     out = sys.stdout if wants_help else sys.stderr
     if verb is not None:
         meant = MEANT.get(verb) or closest(verb, VERBS)
-        out.write(f"tidings: there is no verb {verb!r}{f'; try: tidings {meant}' if meant else ''}\n\n")
+        write_beside(
+            f"tidings: there is no verb {verb!r}; " + (f"try: tidings {meant}" if meant else "`tidings help` lists all")
+        )
+        return UsageError.exit_code
     out.write(
         "usage: tidings VERB …      `tidings help VERB` explains a verb, `tidings --version` prints the version\n"
     )
@@ -139,7 +142,7 @@ def _no_verb(verb: str | None, rest: Sequence[str]) -> int:
     return 0 if wants_help else 2
 
 
-def _tell(error: TidingsError, *, as_json: bool) -> None:
+def _report(error: TidingsError, *, as_json: bool) -> None:
     if not as_json:
         for number, line in enumerate(str(error).splitlines()):
             write_beside(line if number or isinstance(error, SentinelError) else f"tidings: {line}")

@@ -55,7 +55,12 @@ def test_an_unknown_verb_is_named(tidings):
     ran = tidings("lst")
 
     assert 2 == ran.code
-    assert "'lst'" in ran.err
+    assert "tidings: there is no verb 'lst'; try: tidings list\n" == ran.err
+
+
+def test_a_verb_that_resembles_none_is_answered_in_one_line(tidings):
+    """The list of all verbs is offered, not printed: it would hide the message."""
+    assert "tidings: there is no verb 'xyzzy'; `tidings help` lists all\n" == tidings("xyzzy").err
 
 
 @pytest.mark.parametrize(("word", "meant"), [*MEANT.items(), ("lst", "list"), ("chek", "check")])

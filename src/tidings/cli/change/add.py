@@ -1,4 +1,6 @@
-"""`tidings add`: statements of the language from a file or standard input, or one page with `--url`."""
+"""`tidings add`: statements of the language from a file, an argument or standard input, or one page
+with `--url`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import asyncio
 import shlex
 from typing import TYPE_CHECKING
 
-from tidings.cli.arguments import read_text
+from tidings.cli.arguments import read_statements
 from tidings.cli.change.alter import write_alterations
 from tidings.cli.change.life import DONE
 from tidings.cli.happenings import write_drop, write_happening
@@ -31,8 +33,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument(
         "file",
         nargs="?",
-        metavar="FILE|-",
-        help="a file with statements of the sentinel language (*.yaml: as YAML); - reads standard input",
+        metavar="FILE|TEXT|-",
+        help="a file with statements of the sentinel language (*.yaml: as YAML), or one statement in quotes; - reads"
+        " standard input",
     )
     parser.add_argument("--url", help="the address of the page to watch")
     parser.add_argument(
@@ -93,7 +96,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.url is None and (arguments.file or "").startswith(("http://", "https://")):
         arguments.url, arguments.file = arguments.file, None
     if [arguments.url, arguments.file, arguments.command].count(None) != 2:
-        message = "give a FILE (or - for standard input), --url URL or --command 'PROGRAM WORDS'"
+        message = "give a FILE (or - for standard input), a statement in quotes, --url URL or --command 'PROGRAM WORDS'"
         raise UsageError(message)
     if arguments.command is not None:
         arguments.url = _command(arguments.command)
@@ -103,7 +106,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     database = open_database(settings)
     try:
         if arguments.url is None:
-            return _add_text(database, read_text(arguments.file), arguments, settings)
+            text, arguments.file = read_statements(arguments.file)
+            return _add_text(database, text, arguments, settings)
         from tidings.cli.change import first_check  # loads the poller, only needed to check
 
         return asyncio.run(first_check.add_url(database, arguments, settings))

@@ -1,4 +1,4 @@
-"""`tidings test FILE|-`: parse statements, fetch their pages once, print what would be watched;
+"""`tidings test FILE|TEXT|-`: parse statements, fetch their pages once, print what would be watched;
 stores nothing.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidings.cli.arguments import read_text
+from tidings.cli.arguments import read_statements
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.cli.show.mask import lines_of
 from tidings.errors import StoreMissingError
@@ -37,16 +37,18 @@ SHOWN = 8
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument(
-        "file", metavar="FILE|-", help="a file with statements of the sentinel language; - reads standard input"
+        "file",
+        metavar="FILE|TEXT|-",
+        help="a file with statements of the sentinel language, or one in quotes; - reads standard input",
     )
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Try and print."""
-    text = read_text(arguments.file)
+    text, file = read_statements(arguments.file)
     with _database(settings) as database:
-        found, warnings = asyncio.run(trial.trial(database, text, settings, file=arguments.file))
+        found, warnings = asyncio.run(trial.trial(database, text, settings, file=file))
     write_warnings(warnings, as_json=arguments.json)
     for tried in found:
         if arguments.json:
