@@ -32,11 +32,13 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src"
 NEAREST = {
-    "storage.write.commit": ("tests/contract/test_store.py",),
-    "storage.write.charge": ("tests/contract/test_store.py", "tests/acceptance/test_limits.py"),
+    "storage.write.commit": ("tests/unit/storage/write/test_commit.py", "tests/contract/test_store.py"),
+    "storage.write.charge": ("tests/unit/storage/write/test_charge.py", "tests/contract/test_store.py"),
     "storage.secrets.vault": ("tests/unit/storage/secrets/test_vault.py", "tests/unit/cli/change/test_secret.py"),
     "service.notify.deliver": ("tests/unit/service/notify/test_deliver.py",),
-    "service.poll.grants": ("tests/acceptance/test_limits.py",),
+    "service.poll.grants": ("tests/unit/service/poll/test_grants.py",),
+    "service.poll.pay": ("tests/unit/service/poll/test_pay.py",),
+    "service.plan.planner": ("tests/unit/service/plan",),
     "service.watch.cursors": ("tests/unit/service/watch/test_cursors.py",),
     "detection.job.gates": ("tests/unit/detection/job",),
     "detection.ask.conditions": ("tests/unit/detection/ask",),
@@ -168,6 +170,10 @@ class Fault(ast.NodeTransformer):
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         return node
+
+    def visit_keyword(self, node: ast.keyword) -> ast.AST:
+        """Leave `strict` of `zip` alone: it is an assertion."""
+        return node if node.arg == "strict" else self.generic_visit(node)
 
 
 @functools.cache

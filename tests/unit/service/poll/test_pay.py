@@ -1,7 +1,9 @@
 import asyncio
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,8 +11,11 @@ import pytest
 from tests.planned import make_watched
 from tests.stores import World
 from tidings.clock import HOUR, MINUTE, SECOND, ManualClock
+from tidings.errors import StoreError
 from tidings.fetching.politeness import HostGate
 from tidings.lab import simulator
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import Charged, Grant
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.ledger import make_trace
 from tidings.scheduling.paced.turns import RoundRobin
@@ -23,10 +28,13 @@ from tidings.storage.write import charge
 from tidings.storage.write.store import Store
 
 PAGES, DEAR = "abcdefgh", 3.0
+NOW = ManualClock().now()
 
 
 class Case:
-    """Pages that are late by different times, some of them dear, and a bucket that pays for a part of them."""
+    """Pages that are late by different times, some of them dear, and a bucket that pays for a
+    part of them.
+    """
 
     def __init__(self, seed: int, now: int) -> None:
         rng = np.random.default_rng(seed)
@@ -105,7 +113,182 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_live_loop_and_the_simulator_pay_for_the_same_polls(world: World, seed: int):
-    """Given the same pages and the same budget: in turn, the latest first, and a dear one is saved up for."""
+    """Given the same pages and the same budget: in turn, the latest first, and a dear one is
+    saved up for.
+    """
     case = Case(seed, world.at)
 
     assert case.simulate() == case.run_live(world)
+
+
+class Asked:
+    """A planner that grants what it is told, and a store with these budgets, both by hand."""
+
+    def __init__(self, *grants: Grant, **budgets: TokenBucket) -> None:
+        self.grants = list(grants)
+        self.budgets = budgets
+        self.refuses: set[int] = set()
+        self.error: Exception | None = None
+        self.due: int | None = None
+        self.has_classes = False
+        self.is_to_fill = False
+        self.waits: dict[str, float] = {}
+        self.released: list[int] = []
+        self.chosen: dict[str, Any] = {}
+        self.charges: list[dict[str, Any]] = []
+        self.payer = Payer(self, self, HostGate(gap_seconds=0, connections=1, clock=ManualClock()), epoch=4)  # type: ignore[arg-type]
+
+    def fills(self, now: int) -> bool:
+        return self.is_to_fill
+
+    def choose(self, now: int, gate: Any, **more: Any) -> list[Grant]:
+        self.chosen = more
+        return self.grants
+
+    def next_due(self, now: int, gate: Any) -> int | None:
+        return self.due
+
+    def wanting(self, now: int) -> dict[str, float]:
+        return self.waits
+
+    def release(self, page_id: int) -> None:
+        self.released.append(page_id)
+
+    async def read(self, fn: Any, *, at: int) -> dict[str, TokenBucket]:
+        return {name: bucket.refill(at) for name, bucket in self.budgets.items()}
+
+    async def charge(self, grants: list[Grant], **more: Any) -> list[Charged | None]:
+        self.charges.append(more)
+        if self.error is not None:
+            raise self.error
+        return [
+            None if g.page_id in self.refuses else Charged(poll_id=g.page_id, grant=g, at=more["at"], epoch=4)
+            for g in grants
+        ]
+
+    def pay(self, now: int = NOW, **more: Any) -> tuple[list[int], list[int]]:
+        """Return the pages that are paid for and those that are not."""
+        charged, unpaid = asyncio.run(self.payer.pay(now, **{"most": 64, "only": None, **more}))
+        return [each.grant.page_id for each in charged], [grant.page_id for grant in unpaid]
+
+
+def grant(page_id: int, cost: float = 1.0) -> Grant:
+    """Return the grant of a page."""
+    return Grant(page_id=page_id, host="a", cost=cost, reason=PollReason(Why.CHANGE))
+
+
+def bucket(level: float, *, rate: float = 0.5, burst: float = 10.0) -> TokenBucket:
+    """Return a budget of so many tokens now."""
+    return TokenBucket(rate=rate, burst=burst, level=level, at=NOW)
+
+
+def test_what_cannot_be_paid_for_is_released():
+    """It is returned, so that who requested it is answered."""
+    asked = Asked(grant(1), grant(2), grant(3))
+    asked.refuses = {2}
+
+    assert ([1, 3], [2]) == asked.pay(most=7, only=[1, 2, 3])
+    assert [2] == asked.released
+    assert [{"at": NOW, "epoch": 4, "in_turn": True}] == asked.charges
+    assert (7, [1, 2, 3], math.inf) == tuple(asked.chosen[name] for name in ("limit", "only", "tokens"))
+
+
+def test_without_grants_nothing_is_written():
+    """Most steps have none."""
+    asked = Asked()
+
+    assert ([], []) == asked.pay()
+    assert [] == asked.charges
+
+
+def test_a_store_that_refuses_to_charge_pays_for_none():
+    """All pages are released and the error is raised."""
+    asked = Asked(grant(1), grant(2))
+    asked.error = StoreError("full")
+    with pytest.raises(StoreError, match="full"):
+        asked.pay()
+
+    assert [1, 2] == asked.released
+
+
+def test_the_budget_is_read_only_where_something_depends_on_it():
+    """A class must know its tokens, and spare tokens fill; otherwise the charge decides."""
+    asked = Asked(default=bucket(8.0), shop=bucket(2.0))
+    asked.pay()
+
+    assert ({}, 0.0) == (asked.chosen["class_tokens"], asked.chosen["spare"])
+
+    asked.has_classes = True
+    asked.pay()
+
+    assert ({"shop": 2.0}, 0.0) == (asked.chosen["class_tokens"], asked.chosen["spare"])
+
+    asked.has_classes, asked.is_to_fill = False, True
+    asked.pay()
+
+    assert ({"shop": 2.0}, 3.0) == (asked.chosen["class_tokens"], asked.chosen["spare"])
+
+
+def test_nothing_is_chosen_before_the_budget_pays_for_what_waits():
+    """Two tokens at half a token a second: four seconds, then all may be chosen again."""
+    asked = Asked(default=bucket(0.0))
+    asked.due = NOW + SECOND
+
+    assert not asked.payer.is_empty(NOW)
+    assert NOW + SECOND == asked.payer.next_due(NOW)
+
+    asyncio.run(asked.payer.wait_for(grant(1, 2.0), NOW))
+
+    assert asked.payer.is_empty(NOW + 4 * SECOND - 1)
+    assert not asked.payer.is_empty(NOW + 4 * SECOND)
+    assert NOW + 4 * SECOND == asked.payer.pays_at == asked.payer.next_due(NOW + SECOND)
+    assert NOW + SECOND == asked.payer.next_due(NOW + 4 * SECOND)
+
+    asked.pay(NOW + 4 * SECOND)
+
+    assert NOW + 4 * SECOND == asked.chosen["empty_at"]
+
+
+@pytest.mark.parametrize(("rate", "wait"), [(0.0, 60.0), (0.001, 60.0), (1e9, 0.01)])
+def test_the_budget_is_asked_again_after_a_minute_at_most(rate: float, wait: float):
+    """And not sooner than after a hundredth of a second, so that a step is not made in vain."""
+    asked = Asked(default=bucket(0.0, rate=rate))
+    asyncio.run(asked.payer.wait_for(grant(1), NOW))
+
+    assert NOW + round(wait * SECOND) == asked.payer.pays_at
+
+
+def test_a_class_that_cannot_pay_blocks_no_other_page():
+    """The budget of all polls has enough: nothing waits for it, and what was waited for is over."""
+    asked = Asked(default=bucket(0.0))
+    asyncio.run(asked.payer.wait_for(grant(1), NOW))
+    asked.budgets = {"default": bucket(9.0)}
+    asyncio.run(asked.payer.wait_for(grant(1), NOW))
+
+    assert (NOW, False) == (asked.payer.pays_at, asked.payer.is_empty(NOW))
+
+
+def test_a_class_wakes_the_service_when_it_can_pay():
+    """For the dearest page that waits; the first class of several; one that can pay now waits
+    for nobody.
+    """
+    asked = Asked(default=bucket(9.0), shop=bucket(0.0), news=bucket(1.0), rich=bucket(5.0), poor=bucket(0.0, rate=0.0))
+    asked.has_classes = True
+    asked.waits = {"shop": 1.0, "news": 1.5, "rich": 1.0, "poor": 1.0}
+    asked.pay()
+
+    assert NOW + SECOND == asked.payer.pays_at == asked.payer.next_due(NOW)
+
+    asked.due = NOW + SECOND // 2
+
+    assert NOW + SECOND // 2 == asked.payer.next_due(NOW)
+
+    asked.waits = {}
+    asked.pay()
+
+    assert (0, NOW + SECOND // 2) == (asked.payer.pays_at, asked.payer.next_due(NOW))
+
+
+def test_nothing_is_due_where_nothing_waits():
+    """The service then sleeps until something happens."""
+    assert Asked().payer.next_due(NOW) is None
