@@ -48,7 +48,7 @@ def keep(_: Connection, new: NewBody) -> tuple[Sequence[Blob], Sequence[str]]:
 
 def draft(**more: Any) -> DeliveryDraft:
     """Return a message of an event."""
-    given = {"sentinel_id": 1, "endpoint_id": 1, "content_type": "t", "body": b"b", "due_at": 1} | more
+    given: dict[str, Any] = {"sentinel_id": 1, "endpoint_id": 1, "content_type": "t", "body": b"b", "due_at": 1} | more
     return DeliveryDraft(**given)
 
 
@@ -126,6 +126,7 @@ def test_members_need_a_version_that_has_them(world: World):
     assert [] == world.read(members.of_version, 1, 1)
 
 
+PENDING = ComparisonRow(subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="pending")
 ALONE: dict[str, tuple[dict[str, Any], Callable[[World], Any], Any]] = {
     "hosts": ({"hosts": (HostState(name="h", failures=2),)}, lambda w: w.read(hosts.state, "h").failures, 2),
     "estimates": (
@@ -151,7 +152,7 @@ ALONE: dict[str, tuple[dict[str, Any], Callable[[World], Any], Any]] = {
         "disabled",
     ),
     "comparisons": (
-        {"comparisons": (ComparisonRow(subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="pending"),)},
+        {"comparisons": (PENDING,)},
         lambda w: [row.subscription_id for row in w.read(versions.list_pending)],
         [1],
     ),
