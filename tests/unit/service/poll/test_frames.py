@@ -1,0 +1,211 @@
+"""The frames of a page are polled like any page: once, and not more often than a page may be."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.planned import make_watched
+from tests.stores import World
+from tidings.clock import HOUR, MINUTE, ManualClock
+from tidings.service.poll.frames import Frames
+from tidings.service.watch.watchlist import WatchedPage
+from tidings.storage.observed import members, pages
+
+
+class Case:
+    """Page 1 names pages 2 and 3, which have a version each, by hand all that polls them."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.clock = ManualClock(world.at)
+        self.busy: set[int] = set()
+        self.released: list[int] = []
+        self.asked: list[tuple[int, str, str]] = []
+        self.reason = ""
+        self.during: Callable[[int], Awaitable[None]] | None = None
+        self.watched: dict[int, WatchedPage] = {}
+        world.watch()
+        world.write(members.ensure, [world.page("menu"), world.page("text")])
+        for page_id in (2, 3):
+            world.commit(world.make_stored(b"frame %d" % page_id, page_id=page_id))
+        self.clock.move_to(world.at)
+        self.frames = Frames(self, self.clock, self, self.watched, floor=MINUTE)  # type: ignore[arg-type]
+
+    async def read(self, fn: Callable[..., Any], *args: Any) -> Any:
+        return self.world.read(fn, *args)
+
+    def is_busy(self, page_id: int) -> bool:
+        return page_id in self.busy
+
+    def reserve(self, page_id: int) -> bool:
+        is_free = page_id not in self.busy
+        self.busy.add(page_id)
+        return is_free
+
+    def release(self, page_id: int) -> None:
+        self.released.append(page_id)
+        self.busy.discard(page_id)
+
+    def budget(self, page: WatchedPage) -> str:
+        return "shop"
+
+    def set(self, page_id: int, **state: Any) -> None:
+        """Change the stored state of a frame."""
+        self.world.write(
+            lambda c: pages.update(c, [(replace(pages.state(c, page_id), **state), pages.state(c, page_id).last_seq)])
+        )
+
+    async def ask(self, page: WatchedPage, ignoring: str, budget: str) -> str:
+        self.asked.append((page.state.page_id, ignoring, budget))
+        if self.during is not None:
+            await self.during(page.state.page_id)
+        if not self.reason:
+            self.busy.discard(page.state.page_id)  # its unit is committed
+        return self.reason
+
+    async def poll(self, page_id: int = 1, frame_ids: tuple[int, ...] = (2, 3), **more: Any) -> list[str]:
+        """Poll frames an hour later; return why each was not asked."""
+        given = {"since": self.clock.now(), "is_asked": False} | more
+        found = await self.frames.poll(page_id, frame_ids, self.ask, **given)
+        assert [*frame_ids] == [frame.state.page_id for frame in found]
+        return [frame.unasked for frame in found]
+
+    def run(self, **more: Any) -> list[int]:
+        """Return which frames are asked, in order."""
+        self.asked = []
+        asyncio.run(self.poll(**more))
+        return [page_id for page_id, *_ in self.asked]
+
+
+def test_the_frame_that_waited_longest_is_polled_first(world: World):
+    """So that a small budget serves them in turn; one never polled comes first of all."""
+    case = Case(world)
+    case.set(2, polled_at=world.at - HOUR)
+    case.set(3, polled_at=world.at - 2 * HOUR)
+
+    assert [3, 2] == case.run()
+
+    case.set(2, polled_at=None)
+
+    assert [2, 3] == case.run()
+
+
+def test_a_frame_is_polled_once_for_all_pages_that_embed_it(world: World):
+    """What was polled since the poll of the page began is used as it is stored, whoever asks."""
+    case = Case(world)
+    case.set(2, polled_at=world.at)
+    case.set(3, polled_at=world.at - 1)
+
+    assert [3] == case.run(since=world.at, is_asked=True)
+
+
+def test_a_frame_rests_for_its_floor_and_its_back_off(world: World):
+    """Unless somebody asks for the page."""
+    case = Case(world)
+    now = case.clock.now()
+    case.set(2, polled_at=now - MINUTE + 1)
+    case.set(3, polled_at=now - MINUTE, retry_at=now + 1)
+
+    assert [] == case.run()
+    assert [2, 3] == sorted(case.run(is_asked=True))
+
+    case.set(2, polled_at=now - MINUTE)
+    case.set(3, retry_at=now)
+
+    assert [2, 3] == sorted(case.run())
+
+
+def test_a_frame_that_robots_forbade_is_polled_for_a_page_that_ignores_them(world: World):
+    """Its back-off is about robots.txt only."""
+    case = Case(world)
+    rests = {"polled_at": case.clock.now() - HOUR, "retry_at": case.clock.now() + HOUR}
+    case.set(2, kind="robots", **rests)
+    case.set(3, kind="net", **rests)
+
+    assert [2] == case.run(ignoring="my own site")
+    assert [(2, "my own site", "default")] == case.asked
+
+
+def test_the_class_of_the_page_pays(world: World):
+    """A page that is not watched itself pays from the budget of all polls."""
+    case = Case(world)
+    case.set(2, polled_at=None)
+    case.watched[1] = make_watched(1)
+    case.run(frame_ids=(2,))
+
+    assert [(2, "", "shop")] == case.asked
+
+
+def test_a_frame_that_was_not_polled_is_released_and_says_why(world: World):
+    """One that was polled is released by its unit."""
+    case = Case(world)
+    case.set(2, polled_at=None)
+    case.reason = "the budget is used up for now"
+
+    assert [case.reason] == asyncio.run(case.poll(frame_ids=(2,)))
+    assert [2] == case.released
+
+    case.reason, case.released = "", []
+
+    assert [""] == asyncio.run(case.poll(frame_ids=(2,)))
+    assert [] == case.released
+
+
+def test_a_frame_whose_poll_breaks_is_released(world: World):
+    """The error is its poller's."""
+    case = Case(world)
+    case.set(2, polled_at=None)
+
+    async def burst(_: int) -> None:
+        raise ValueError("odd")
+
+    case.during = burst
+    with pytest.raises(ValueError, match="odd"):
+        case.run(frame_ids=(2,))
+
+    assert [2] == case.released
+
+
+def test_a_frame_under_way_is_waited_for(world: World):
+    """Its result is then used, and it is not polled again."""
+    case = Case(world)
+    case.set(2, polled_at=None)
+    case.busy = {2}
+
+    async def play() -> list[str]:
+        waits = asyncio.create_task(case.poll(frame_ids=(2,), since=case.clock.now()))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not waits.done()
+        case.set(2, polled_at=case.clock.now())
+        case.busy.clear()
+        case.frames.note_end(2)
+        return await waits
+
+    assert [""] == asyncio.run(play())
+    assert [] == case.asked
+
+
+def test_pages_that_embed_each_other_do_not_wait_for_ever(world: World):
+    """Page 2 is a frame of page 1 and embeds page 1, which is under way: it takes what is
+    stored.
+    """
+    case = Case(world)
+    case.set(2, polled_at=None)
+    case.busy = {1}
+    seen: list[list[str]] = []
+
+    async def look_inside(page_id: int) -> None:
+        case.during = None
+        seen.append(await case.poll(page_id=page_id, frame_ids=(1,)))
+
+    case.during = look_inside
+    asyncio.run(asyncio.wait_for(case.poll(frame_ids=(2,)), 5))
+
+    assert [[""]] == seen
+    assert [2] == [page_id for page_id, *_ in case.asked]

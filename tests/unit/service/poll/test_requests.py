@@ -1,0 +1,134 @@
+"""Requests for polls now: read, begun, answered, refused."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.stores import World
+from tidings.errors import StoreStalledError
+from tidings.service.poll.requests import PageRequest, Requests
+from tidings.storage.observed import polls
+
+
+class Case:
+    """Page 1 is watched, page 2 is not; a planner that keeps what it is told."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.forced: list[int] = []
+        self.unforced: list[int] = []
+        self.drained = 0
+        self.error: Exception | None = None
+        world.watch("news", "a", "b")
+        self.requests = Requests(self, {1: object()}, self, drain_again=self._drain)  # type: ignore[arg-type, dict-item]
+
+    def force(self, page_id: int) -> None:
+        self.forced.append(page_id)
+
+    def unforce(self, page_id: int) -> None:
+        self.unforced.append(page_id)
+
+    def _drain(self) -> None:
+        self.drained += 1
+
+    async def read(self, fn: Callable[..., Any], *args: Any) -> Any:
+        return self.world.read(fn, *args)
+
+    async def write(self, fn: Callable[..., Any], *args: Any) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.world.write(fn, *args)
+
+    def write_request(self, *page_ids: int) -> list[int]:
+        """Request pages as another process does."""
+        return list(self.world.write(polls.request_polls, list(page_ids), self.world.at))
+
+    def read_new(self) -> None:
+        """Read what other processes have written."""
+        asyncio.run(self.requests.read_new())
+
+    def refusal(self, request_id: int) -> str:
+        """Return why a request was refused."""
+        (row,) = self.world.read(polls.get_requests, [request_id])
+        return str(row.refused)
+
+
+def test_a_request_of_another_process_is_for_its_page(world: World):
+    """Read twice, it is one; several of a page are served by one poll."""
+    case = Case(world)
+    first = case.write_request(1)
+    case.read_new()
+    second = case.write_request(1)
+    case.read_new()
+
+    assert [1, 1] == case.forced
+    assert [*first, *second] == case.requests.begin(1).requests
+    assert not case.requests
+
+
+def test_a_page_that_nobody_watches_is_not_polled(world: World):
+    """Whoever asked is told why."""
+    case = Case(world)
+    (asked,) = case.write_request(2)
+    case.read_new()
+
+    assert "no enabled sentinel watches this page" == case.refusal(asked)
+    assert [] == case.forced
+    assert not case.requests
+
+
+def test_requests_of_this_process_are_joined(world: World):
+    """Their sentinels and what they want; a poll begun now answers all of them."""
+    case = Case(world)
+    case.requests.ask(1, sentinels=[3])
+    case.requests.ask(1, sentinels=[4], first=True)
+    case.requests.ask(1, alone=True)
+
+    assert PageRequest([], {3, 4}, first=True, alone=True) == case.requests.begin(1)
+    assert PageRequest() == case.requests.begin(1)
+
+
+def test_a_request_that_is_withdrawn_is_not_served(world: World):
+    """Its page goes by its schedule again."""
+    case = Case(world)
+    case.requests.ask(1)
+    case.requests.withdraw(1)
+
+    assert [1] == case.unforced
+    assert not case.requests
+
+
+def test_what_a_poll_was_to_answer_is_said_once_at_its_end(world: World):
+    """A poll that ended without an answer leaves them open to whoever asks."""
+    case = Case(world)
+    asked = case.write_request(1)
+    case.read_new()
+    case.requests.begin(1)
+
+    assert [asked, []] == [case.requests.end(1), case.requests.end(1)]
+
+
+def test_a_request_that_the_budget_cannot_pay_is_refused(world: World):
+    """Whoever asked is told; a page that nobody asked for is none of its business."""
+    case = Case(world)
+    (asked,) = case.write_request(1)
+    case.read_new()
+    asyncio.run(case.requests.refuse_unpaid(2))
+    asyncio.run(case.requests.refuse_unpaid(1))
+
+    assert ({1}, [1], "budget") == (case.requests.refused_by_budget, case.unforced, case.refusal(asked))
+    assert not case.requests
+
+
+def test_a_refusal_that_cannot_be_stored_is_tried_again(world: World):
+    """The request is still open, so it is read again."""
+    case = Case(world)
+    case.error = StoreStalledError("full")
+    with pytest.raises(StoreStalledError):
+        asyncio.run(case.requests.refuse(1, "budget"))
+
+    assert 1 == case.drained
