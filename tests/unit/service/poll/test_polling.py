@@ -119,7 +119,7 @@ class Case:
 
     def _run(self) -> None:
         while self.tasks:
-            asyncio.run(self.tasks.pop(0))  # type: ignore[arg-type]
+            asyncio.run(self.tasks.pop(0))
 
 
 class Poll:
