@@ -1,0 +1,60 @@
+"""Messages that do not arrive are told with their receiver."""
+
+from tests.health import lines
+from tidings.clock import DAY, MINUTE
+from tidings.model.observed.unit import DeliveryResult, EndpointMove
+from tidings.storage.watches import deliveries, endpoints
+
+
+def test_news_that_waits_too_long(world):
+    """News that is due for more than ten minutes is told, with who would deliver it."""
+    world.report_change()
+    due = world.read(deliveries.next_due, now=world.at, tried_every=DAY)
+    assert due is not None
+    patience = due + 10 * MINUTE - world.at
+    early = lines(world, "deliveries", later=patience, polling=False)
+    late = lines(world, "deliveries", later=patience + 1, polling=False)
+
+    assert ["ok"] == [line.status for line in early]
+    assert [("warn", True)] == [(line.status, line.mend.startswith("tidings serve")) for line in late]
+
+
+def test_many_dead_letters_are_one_line(world):
+    """Dead letters are counted in one line that names the newest."""
+    endpoint, drafts = world.endpoint(), []
+    world.watch()
+    world.commit(world.make_stored(b"0"))
+    for number in range(1, 4):
+        change = world.change(f"change-{number}", from_seq=number, to_seq=number + 1)
+        world.commit(world.make_stored(b"%d" % number, **world.news(change, endpoint)))
+        drafts = world.read(lambda c: c.rows("SELECT id FROM delivery WHERE status = 'waiting'"))
+        for (id_,) in drafts:
+            world.commit(world.unit(results=(DeliveryResult(delivery_id=id_, status="dead", attempt=1, at=world.at),)))
+    (line,) = lines(world, "deliveries", polling=True)
+
+    assert line.detail.startswith("3 dead letters of news; the newest given up at")
+    assert drafts[0][0] in line.mend
+
+
+def test_an_endpoint_that_was_switched_off(world):
+    """An endpoint that is off is told without its path and query, which may hold a secret."""
+    endpoint = world.write(endpoints.ensure, "webhook", "https://name:word@hooks.example/T0KEN?key=S3CRET")
+    world.commit(
+        world.unit(endpoints=(EndpointMove(endpoint_id=endpoint, failing_since=world.at, enabled=False, reason="410"),))
+    )
+    (line,) = lines(world, "receivers")
+
+    assert line.detail.startswith(
+        f"webhook {endpoint} at hooks.example is switched off after failures since 2023-11-14"
+    )
+    assert not [secret for secret in ("T0KEN", "S3CRET", "word") if secret in line.detail + line.mend]
+
+
+def test_an_address_without_a_web_host_is_not_shown(world):
+    """The address of a chat service is a token: only its kind and number are shown."""
+    endpoint = world.write(endpoints.ensure, "url", "tgram://B0TT0KEN/42")
+    world.commit(world.unit(endpoints=(EndpointMove(endpoint_id=endpoint, failing_since=world.at),)))
+    (line,) = lines(world, "receivers")
+
+    assert ("warn", True) == (line.status, line.detail.startswith(f"url {endpoint} accepts no messages since"))
+    assert "B0TT0KEN" not in line.detail
