@@ -12,10 +12,13 @@ import pytest
 
 from tests.world import World, serve
 from tidings.clock import DAY, HOUR
+from tidings.service.collections import discover
+from tidings.service.collections.known import KnownCollection
 from tidings.service.health import sources
 from tidings.service.people import accounts
 from tidings.service.plan.worth import weight
 from tidings.service.run import indexer
+from tidings.service.watch.watchlist import WatchedSentinel
 from tidings.storage.db.connection import Connection
 from tidings.storage.observed import polls
 from tidings.storage.search.log import SearchLog
@@ -56,10 +59,17 @@ def list_troubles(world: World) -> list[str]:
     return [trouble.brief for trouble in health.of("docs").troubles]
 
 
-def test_what_comes_moves_and_goes_is_news(world: World):
+def test_what_comes_moves_and_goes_is_news(world: World, monkeypatch: pytest.MonkeyPatch):
     """Nobody is notified of the first reading; new pages come in one message, a page that moved is
-    one change.
+    one change. Memory has what is stored.
     """
+    known: list[KnownCollection] = []
+
+    def make(held: WatchedSentinel) -> KnownCollection:
+        known.append(KnownCollection(held))
+        return known[-1]
+
+    monkeypatch.setattr(discover, "KnownCollection", make)
     show(world, 5, more='<a href="/blog/x">out of scope</a><a href="/docs/p1?utm_source=x#top">again</a>')
     world.add(TEXT)
 
@@ -83,6 +93,7 @@ def test_what_comes_moves_and_goes_is_news(world: World):
     assert [] == world.violations()
     assert ("gone", "answered 404") == states(world)["/docs/p2"]
     assert "gone" == states(world)["/docs/p3"][0]
+    assert {row.url: row for row in world.read(collections.listing, 1)} == known[0].rows
 
 
 def test_sitemaps_and_feeds_are_followed_packed_too(world: World):

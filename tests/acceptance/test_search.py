@@ -169,6 +169,46 @@ def test_what_was_removed_is_nowhere(world: World) -> None:
     play(world, told)
 
 
+def test_a_version_that_retention_deletes_is_nowhere(make_world: Any) -> None:
+    """Nobody removes anything: the version grows old. Then no file holds its words, and no search
+    finds it; the log of searches had nothing of it, although it was found and opened.
+
+    What stays are records, not the version: the first words that a page had when it was added, and
+    sixty characters of a place that changes (0074). So it is a later version here, and its words
+    are further within.
+    """
+    world: World = make_world(store__history_days="10", store__afterlife_days="6")
+    old = f"<title>Quokkatitle</title><p>an apple</p><p>{'songs of the sea and ' * 4} xylophonic ones</p>"
+    words = (b"xylophonic", b"quokkatitle", b"Quokkatitle")
+    world.page("/a", "<title>Menu</title><p>an apple</p><p>no songs</p>")
+    world.add('Create Sentinel s Using {/a} Monitor keyword "apple" Fetch every 8 hours')
+
+    with serve(world) as service:
+        service.settle()
+        world.page("/a", old)
+        service.pass_time(9 * HOUR)
+        then = world.clock.now()
+        service.run(index(world))
+        world.page("/a", "<title>Menu</title><p>an apple</p><p>other songs</p>")
+        service.pass_time(9 * HOUR)
+        service.run(index(world))
+        with contextlib.closing(SearchLog(world.directory)) as log:
+            log.note_search("sea", owner_id=1, at=world.clock.now())
+            log.note_click(1, owner_id=1)
+        (found,) = service.run(find(world, service.monitor, "sea", at=then))
+        assert "xylophonic" in found["snippet"]
+        assert {"search.db", "tidings.db"} == {name.removesuffix("-wal") for name in find_words(world, *words)}
+        body = sha256(old.encode()).hexdigest()
+        assert body in {blob.sha256 for blob in world.read(versions.blobs)}  # compressed, no word is found in it
+        service.pass_time(12 * DAY)
+        service.run(index(world))
+        assert [3] == [version.seq for version in world.versions()]
+        assert body not in {blob.sha256 for blob in world.read(versions.blobs)}
+        assert [] == service.run(find(world, service.monitor, "sea", at=then))
+        assert {} == find_words(world, *words)
+        assert ["Menu"] == [one["title"] for one in service.run(find(world, service.monitor, "songs"))]
+
+
 def test_the_search_screen(world: World) -> None:
     """A form without scripts; what pages say cannot act; each hit is marked, each facet a link; a
     bad question is answered.

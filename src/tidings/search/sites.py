@@ -46,9 +46,8 @@ _CODE = re.compile(r"(?=[a-z_\-]*\d)[0-9a-z_\-]{16,}|[0-9a-f]{12,}", re.IGNORECA
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-@lru_cache(maxsize=65_536)
 def form_of(url: str) -> str:
-    """Return the form of an address. The waiting addresses of a site are ranked again and again."""
+    """Return the form of an address."""
     parts = urlsplit(url)
     path = "/".join(_open(segment) for segment in parts.path.split("/"))
     names = sorted(part.partition("=")[0] for part in parts.query.split("&") if part)
@@ -81,20 +80,28 @@ def sketch_of(text: str) -> str:
 
 def likeness(one: str, other: str) -> float:
     """Return how alike two texts are by their sketches: about the Jaccard similarity, 0 to 1."""
-    a, b = _hashes(one), _hashes(other)
+    return _likeness(_hashes(one), _hashes(other))
+
+
+def _likeness(a: frozenset[str], b: frozenset[str]) -> float:
     both = sorted(a | b)[:SKETCH]
     return sum(each in a and each in b for each in both) / len(both) if both else 1.0
+
+
+def _are_near(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Return whether two sketches are `NEAR`; most pairs have too few hashes in common for that."""
+    return len(a & b) >= NEAR * max(len(a), len(b)) and _likeness(a, b) >= NEAR
 
 
 @dataclass(slots=True)
 class FormRecord:
     """What is known of a form: how many of its pages were asked for, how many said something new,
-    and the sketches of these by address.
+    and the hashes in the sketches of the newest of these, by address.
     """
 
     asked: int = 0
     new: int = 0
-    sketches: dict[str, str] = field(default_factory=dict)
+    sketches: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def share_new(self) -> float:
@@ -114,23 +121,34 @@ class FormRecord:
         """Take a page that was asked for; return the address of the page that says the same, "" if
         none does, or if it is known to say something new.
         """
+        hashes = _hashes(sketch)
         others = () if is_new else self.sketches.items()
-        twin = next((u for u, s in others if u != url and likeness(sketch, s) >= NEAR), "")
+        twin = next((u for u, s in others if u != url and _are_near(hashes, s)), "")
         self.asked += 1
         if not twin:
-            self.new += 1
-            self.sketches[url] = sketch
-            if len(self.sketches) > COMPARED:
-                del self.sketches[next(iter(self.sketches))]
+            self.keep(url, hashes)
         return twin
+
+    def recall(self, url: str, sketch: str, *, is_new: bool) -> None:
+        """Take a page that was asked for in an earlier run, and whether it said something new."""
+        self.asked += 1
+        if is_new:
+            self.keep(url, _hashes(sketch))
+
+    def keep(self, url: str, hashes: frozenset[str]) -> None:
+        """Count a page that said something new, which later ones are compared with."""
+        self.new += 1
+        self.sketches[url] = hashes
+        if len(self.sketches) > COMPARED:
+            del self.sketches[next(iter(self.sketches))]
 
 
 def _open(segment: str) -> str:
     return _NUMBER.sub("#", _CODE.sub("#", segment))
 
 
-def _hashes(sketch: str) -> set[str]:
-    return {sketch[at : at + 8] for at in range(0, len(sketch), 8)}
+def _hashes(sketch: str) -> frozenset[str]:
+    return frozenset(sketch[at : at + 8] for at in range(0, len(sketch), 8))
 
 
 PER_LINK: Final = 0.85

@@ -23,7 +23,6 @@ from tidings.record import replace
 from tidings.search.sites import address_of, belongs, worth_refresh
 from tidings.service.collections.known import KnownCollection
 from tidings.service.collections.read_links import ReadLinks, read_links
-from tidings.service.collections.report import lacks_pages
 from tidings.service.examine.stored_versions import read_body
 from tidings.service.watch.composite_parts import listing_parts
 from tidings.storage.observed import pages
@@ -287,16 +286,14 @@ class Discovery:
         """
         held = known.held
         bucket = (await self._store.read(charge.payable, at=now))[held.budget_name]
-        unread = sum(
-            row.state == "watched" and not row.read_seq and self._is_under_way(row) for row in known.rows.values()
-        )
+        unread = sum(self._is_under_way(known.rows[url]) for url in known.groups["unread"])
         room = min(MOST_AT_ONCE, max(1, int(bucket.level + 1e-9)) - unread)
-        if room > 0 and (waiting := known.rank_waiting(self._sought)):
+        if room > 0 and (waiting := known.find_best(room, self._sought, now)):
             best = self._find_best_refresh(known, now)
-            chosen = [row for worth, row in waiting[:room] if worth >= best]
+            chosen = [row for worth, row in waiting if worth >= best]
             if chosen:
                 await self._watch(known, chosen, now)
-        if not any(row.state == "found" for row in known.rows.values()):
+        if not known.groups["waiting"]:
             return now + DAY
         return max(now + ADMITTED_EVERY, bucket.available_at(unread + 1.0) or 0)
 
@@ -306,18 +303,15 @@ class Discovery:
 
     def _find_best_refresh(self, known: KnownCollection, now: Instant) -> float:
         """Return what the best refresh of a page that is read and due is worth."""
-        read = [
-            row for row in known.rows.values() if row.state == "watched" and row.read_seq and row.page_id is not None
-        ]
-        due = self._planner.due_pages(now)
-        rates = self._planner.proposals.get_rates([row.page_id or 0 for row in read if row.page_id in due])
+        due = [page_id for page_id in self._planner.due_pages(now) if page_id in known.urls]
+        rates = self._planner.proposals.get_rates(due)
         best = 0.0
-        for row in read:
-            page = self._watchlist.pages.get(row.page_id or 0)
-            if row.page_id not in due or page is None or page.state.checked_at is None:
+        for page_id in due:
+            page, row = self._watchlist.pages.get(page_id), known.rows[known.urls[page_id]]
+            if row.state != "watched" or not row.read_seq or page is None or page.state.checked_at is None:
                 continue
             days = max(0, now - page.state.checked_at) / DAY
-            rate, yields = rates.get(row.page_id or 0, 0.0), known.expect_yield(row, now)
+            rate, yields = rates.get(page_id, 0.0), known.expect_yield(row, now)
             best = max(best, worth_refresh(rate, days, depth=row.depth, importance=min(page.worth, 1.0), yields=yields))
         return best
 
@@ -339,11 +333,11 @@ class Discovery:
         to publish.
         """
         held = known.held
-        listing = self._find_listing(held.row.id)
+        listing = self._find_listing(held)
         if listing is None:
             return now + DAY
         page_id = listing.state.page_id
-        if await self._store.read(lacks_pages, held.row.id) is (listing.state.health == "ok"):
+        if known.lacks_pages() is (listing.state.health == "ok"):
             self._planner.force(page_id)  # it begins to fail with that, or ends
         if not listing_parts(held.sentinel.monitor):
             return now + DAY
@@ -351,9 +345,9 @@ class Discovery:
             if now - self._awaited[page_id] > MINUTE:
                 self._planner.force(page_id)
             return now + MINUTE
-        news, others = await self._store.read(collections.count_unlisted, held.row.id)
+        news, others = known.groups["news"], known.groups["others"]
         news_at, others_at = self._published.get(held.row.id, (-BATCH, -QUIET_EVERY))
-        is_whole = not any(row.state == "found" for row in known.rows.values())
+        is_whole = not known.groups["waiting"]
         if news and listing.state.checked_at is not None:
             ready_at = max(news_at + BATCH, self._gathering.setdefault(held.row.id, now) + GATHER)
             if now < ready_at:
@@ -361,11 +355,13 @@ class Discovery:
             del self._gathering[held.row.id]
             self._published[held.row.id] = (now, others_at)
             await self._store.write(collections.publish, held.row.id, news=True)
+            known.note_published(news=True)
         elif news or others:
             if now < others_at + QUIET_EVERY and not (is_whole and now >= others_at + MINUTE):
                 return others_at + (MINUTE if is_whole else QUIET_EVERY)
             self._published[held.row.id] = (news_at, now)
             await self._store.write(_publish_quietly, held.row.id, page_id, now)
+            known.note_published(news=False)
             self._planner.touch(await self._watchlist.reload_pages(held.row.id, (page_id,)))
         else:
             return now + DAY
@@ -373,11 +369,9 @@ class Discovery:
         self._planner.force(page_id)
         return now + MINUTE
 
-    def _find_listing(self, sentinel_id: int) -> WatchedPage | None:
-        for page in self._watchlist.pages.values():
-            if page.identity.url == f"collection:{sentinel_id}":
-                return page
-        return None
+    def _find_listing(self, held: WatchedSentinel) -> WatchedPage | None:
+        first = (self._watchlist.pages.get(page_id) for page_id in held.first_pages)
+        return next((page for page in first if page and page.identity.url == f"collection:{held.row.id}"), None)
 
 
 def _find_target(row: CollectedPage, page: WatchedPage) -> str:

@@ -5,11 +5,12 @@ worth a first fetch.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from tidings.clock import DAY
+from tidings.clock import DAY, MINUTE
 from tidings.record import dataclass, replace
 from tidings.search.sites import (
     FormRecord,
@@ -38,6 +39,30 @@ NAMED_A_DAY: Final = 0.02
 """New pages a day for each page that was named at first, until a page's own history says more: a
 list of fifty is likely to name one more.
 """
+_GROUPS: Final[Mapping[str, Callable[[CollectedPage], bool]]] = {
+    "waiting": lambda row: row.state == "found",
+    "unread": lambda row: row.state == "watched" and not row.read_seq,
+    "maps": lambda row: row.kind == "map",
+    "followed": lambda row: row.depth > 0 and row.kind == "page" and row.state != "left",
+    "news": lambda row: row.kind == "page" and (_is_unlisted(row, is_news=True) or _is_listed_still(row)),
+    "others": lambda row: row.kind == "page" and _is_unlisted(row, is_news=False),
+}
+"""The addresses that are asked for again and again: at each poll of a page, so that none may look at
+all others. `followed`: found on others, and pages of the collection, or to be; `news`: came or went
+since the list of pages was published; `others`: it lacks them too.
+"""
+
+
+def _is_unlisted(row: CollectedPage, *, is_news: bool) -> bool:
+    return row.state == "watched" and not row.is_listed and row.read_seq > 0 and row.is_news is is_news
+
+
+def _is_listed_still(row: CollectedPage) -> bool:
+    return row.state != "watched" and row.is_listed
+
+
+def _no_groups() -> dict[str, dict[str, None]]:
+    return {name: {} for name in _GROUPS}
 
 
 @dataclass(slots=True)
@@ -49,10 +74,20 @@ class KnownCollection:
     urls: dict[int, str] = field(default_factory=dict)
     """by page"""
     forms: defaultdict[str, FormRecord] = field(default_factory=lambda: defaultdict(FormRecord))
+    groups: dict[str, dict[str, None]] = field(default_factory=_no_groups)
+    """the addresses of each group, in the order in which they came to it"""
+    names: dict[str, str] = field(default_factory=dict)
+    """the form of each address"""
+    judged: set[str] = field(default_factory=set)
+    """forms of which more is known since traps were looked for, or that have more addresses"""
     dirty: set[int] = field(default_factory=set)
     """pages whose newest state was not taken in yet"""
     named: Counter[int] = field(default_factory=Counter)
     """how many addresses each page was the first to name"""
+    ranked: list[tuple[float, CollectedPage]] = field(default_factory=list)
+    """waiting addresses as they were ranked last, the best last"""
+    ranked_until: Instant = 0
+    """when they are ranked again; 0: now"""
 
     @property
     def scope(self) -> Scope:
@@ -72,21 +107,31 @@ class KnownCollection:
             self.put(row)
             self._count_named(row)
             if row.kind == "page" and (row.read_seq or row.reason.startswith("says the same")):
-                form = self.form(row.url)
-                form.asked += 1
-                if row.state != "left":
-                    form.new += 1
-                    form.sketches[row.url] = row.sketch
+                self.form(row.url).recall(row.url, row.sketch, is_new=row.state != "left")
 
     def put(self, row: CollectedPage) -> None:
         """Store an address as it is now."""
         self.rows[row.url] = row
         if row.page_id is not None:
             self.urls[row.page_id] = row.url
+        for name, has in _GROUPS.items():
+            if has(row):
+                self.groups[name][row.url] = None
+            else:
+                self.groups[name].pop(row.url, None)
+        if row.state == "found":
+            self.judged.add(self.name(row.url))
+
+    def name(self, url: str) -> str:
+        """Return the form of an address."""
+        found = self.names.get(url)
+        if found is None:
+            found = self.names[url] = form_of(url)
+        return found
 
     def form(self, url: str) -> FormRecord:
         """Return what is known of the form of an address."""
-        return self.forms[form_of(url)]
+        return self.forms[self.name(url)]
 
     def find_new(self, source: CollectedPage, read: ReadLinks) -> list[FoundAddress]:
         """Return the addresses that a page names and that are not known, each with why it is left
@@ -111,8 +156,7 @@ class KnownCollection:
                 found[url] = FoundAddress(
                     url, depth, "page", "left" if trap else "found", trap, anchor, source.page_id, is_news and not trap
                 )
-        maps = sum(row.kind == "map" for row in self.rows.values())
-        for link in read.maps[: max(0, MOST_MAPS - maps)]:
+        for link in read.maps[: max(0, MOST_MAPS - len(self.groups["maps"]))]:
             url = address_of(link)
             if url and url not in self.rows and origin_of(url) in origins:
                 found[url] = FoundAddress(url, source.depth, "map", found_on=source.page_id)
@@ -128,25 +172,35 @@ class KnownCollection:
                 )
             )  # fmt: skip
             self._count_named(self.rows[one.url])
+            if one.state == "found" and (one.is_news or one.kind == "map"):
+                self.ranked_until = 0
 
     def find_trapped(self) -> list[str]:
-        """Return the waiting addresses whose form has no new text."""
-        traps = {form for form, record in self.forms.items() if record.is_trap}
-        if not traps:
-            return []
-        return [row.url for row in self.rows.values() if row.state == "found" and form_of(row.url) in traps]
+        """Return the waiting addresses whose form has turned out to have no new text."""
+        judged, self.judged = self.judged, set()
+        traps = {name for name in judged if self.forms[name].is_trap}
+        return [url for url in self.groups["waiting"] if self.names[url] in traps] if traps else []
+
+    def find_best(self, room: int, sought: Mapping[str, float], now: Instant) -> list[tuple[float, CollectedPage]]:
+        """Return so many of the addresses that wait for their first fetch with what that is worth,
+        the best first. What pages are worth changes with each page that is read; they are ranked
+        again after a minute, if none are left, and for sitemaps and news.
+        """
+        waiting = self.groups["waiting"]
+        best = list(islice((each for each in reversed(self.ranked) if each[1].url in waiting), room))
+        if now >= self.ranked_until or len(best) < room:
+            ranked = self.rank_waiting(sought)
+            self.ranked, self.ranked_until = ranked[::-1], now + MINUTE
+            best = ranked[:room]
+        return best
 
     def rank_waiting(self, sought: Mapping[str, float]) -> list[tuple[float, CollectedPage]]:
         """Return the addresses that wait for their first fetch with what that is worth, the best
         first; sitemaps before all.
         """
-        under_way = Counter(
-            form_of(row.url) for row in self.rows.values() if row.state == "watched" and not row.read_seq
-        )
+        under_way = Counter(map(self.name, self.groups["unread"]))
         ranked: list[tuple[float, CollectedPage]] = []
-        for row in self.rows.values():
-            if row.state != "found":
-                continue
+        for row in map(self.rows.__getitem__, self.groups["waiting"]):
             form = self.form(row.url)
             worth = worth_unseen(
                 form.share_new,
@@ -159,7 +213,7 @@ class KnownCollection:
         ranked.sort(key=lambda each: (-each[0], each[1].found_at, each[1].url))
         kept: list[tuple[float, CollectedPage]] = []
         for worth, row in ranked:
-            name = form_of(row.url)
+            name = self.name(row.url)
             if under_way[name] < self.form(row.url).most_waiting():
                 under_way[name] += 1
                 kept.append((worth, row))
@@ -179,16 +233,31 @@ class KnownCollection:
         """
         if row.kind != "page" or not row.sketch:
             return ""
-        own = form_of(row.url)
+        own = self.name(row.url)
         is_hub = any(
-            one.state == "found" and form_of(one.url) != own and not self.form(one.url).is_trap for one in found
+            one.state == "found" and self.name(one.url) != own and not self.form(one.url).is_trap for one in found
         )
         twin = self.form(row.url).note(row.url, row.sketch, is_new=is_hub)
+        self.judged.add(own)
         return twin if twin and self.rows[twin].state == "watched" else ""
 
     def note_useless(self, url: str) -> None:
         """Note that an address led to nothing: its form is worth less."""
         self.form(url).asked += 1
+        self.judged.add(self.name(url))
+
+    def lacks_pages(self) -> bool:
+        """Return whether it follows links, has read all that it knows, and has nothing but its
+        first pages.
+        """
+        groups = self.groups
+        is_read = bool(self.rows) and not groups["waiting"] and not groups["unread"]
+        return self.scope.depth > 0 and is_read and not groups["followed"]
+
+    def note_published(self, *, news: bool) -> None:
+        """Note that the list of pages was published, with `news` only by what came and went."""
+        for url in [*self.groups["news"], *(() if news else self.groups["others"])]:
+            self.put(replace(self.rows[url], is_listed=self.rows[url].state == "watched"))
 
     def _count_named(self, row: CollectedPage) -> None:
         if row.found_on is not None and row.state != "left":

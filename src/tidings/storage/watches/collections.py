@@ -34,12 +34,6 @@ _LISTED = (
     " FROM collection_page c LEFT JOIN page p ON p.id = c.page_id"
     " WHERE c.sentinel_id = :id AND c.is_listed = 1 ORDER BY c.url"
 )
-_UNLISTED = (
-    "SELECT sum(CASE WHEN state = 'watched' AND is_listed = 0 AND is_news = 1 THEN 1 ELSE 0 END)"
-    " + sum(CASE WHEN state <> 'watched' AND is_listed = 1 THEN 1 ELSE 0 END),"
-    " sum(CASE WHEN state = 'watched' AND is_listed = 0 AND is_news = 0 THEN 1 ELSE 0 END)"
-    " FROM collection_page WHERE sentinel_id = :id AND kind = 'page' AND (read_seq > 0 OR is_listed = 1)"
-)
 _READ_IN_VAIN = (
     "SELECT count(*) > 0 AND 0 = sum(CASE WHEN state = 'found' OR (state = 'watched' AND read_seq = 0)"
     " OR (depth > 0 AND kind = 'page' AND state <> 'left') THEN 1 ELSE 0 END)"
@@ -187,14 +181,6 @@ def count_reasons(c: Connection, sentinel_id: int) -> list[tuple[str, int]]:
 def list_published(c: Connection, sentinel_id: int) -> list[tuple[str, str]]:
     """Return the list of pages of a collection, as it was published: (address, title)."""
     return list(c.rows(_LISTED, id=sentinel_id))
-
-
-def count_unlisted(c: Connection, sentinel_id: int) -> tuple[int, int]:
-    """Return how many pages came or went since the list was published, and how many others it
-    lacks.
-    """
-    row = c.one(_UNLISTED, id=sentinel_id)
-    return (0, 0) if row is None else (int(row[0] or 0), int(row[1] or 0))
 
 
 def is_read_in_vain(c: Connection, sentinel_id: int) -> bool:

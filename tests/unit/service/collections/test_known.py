@@ -1,13 +1,15 @@
 """Tests of what is known of a collection."""
 
+import random
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
-from tidings.clock import DAY
+from tidings.clock import DAY, MINUTE
 from tidings.model.watch.collection import Scope
 from tidings.model.watch.sentinel import Interest, Sentinel, Watched
+from tidings.search.sites import COMPARED
 from tidings.service.collections.known import KnownCollection
 from tidings.service.watch.watchlist import WatchedSentinel
 from tidings.storage.watches.collections import CollectedPage, FoundAddress
@@ -63,3 +65,64 @@ def test_a_page_that_names_other_pages_says_something_new():
         made = known(first, second)
         made.note_first(first, ())
         assert expected == made.note_first(second, [FoundAddress(HOME + name, 2) for name in names])
+
+
+def test_groups_have_what_all_rows_say_whatever_became_of_them():
+    """Addresses are found, watched, read, listed, left and gone in any order."""
+    draw = random.Random(5)
+    made = known(*(row(f"{HOME}p{n}", n + 1) for n in range(30)))
+    for _ in range(500):
+        made.revise(
+            f"{HOME}p{draw.randrange(30)}",
+            state=draw.choice(("found", "watched", "gone", "left")),
+            kind=draw.choice(("page", "map")),
+            read_seq=draw.randrange(2),
+            is_news=draw.random() < 0.5,
+            is_listed=draw.random() < 0.5,
+        )
+        if draw.random() < 0.02:
+            made.note_published(news=draw.random() < 0.5)
+        pages = [row for row in made.rows.values() if row.kind == "page"]
+        here = [row for row in pages if row.state == "watched" and row.read_seq and not row.is_listed]
+        expected = {
+            "waiting": [row for row in made.rows.values() if row.state == "found"],
+            "unread": [row for row in made.rows.values() if row.state == "watched" and not row.read_seq],
+            "maps": [row for row in made.rows.values() if row.kind == "map"],
+            "followed": [row for row in pages if row.depth and row.state != "left"],
+            "news": [row for row in here if row.is_news]
+            + [row for row in pages if row.is_listed and row.state != "watched"],
+            "others": [row for row in here if not row.is_news],
+        }
+        assert {name: {row.url for row in rows} for name, rows in expected.items()} == {
+            name: set(urls) for name, urls in made.groups.items()
+        }
+    made.note_published(news=False)
+    assert not made.groups["news"]
+    assert not made.groups["others"]
+
+
+def test_what_came_first_is_first_until_news_come():
+    """Ranks are kept for a minute, without what was watched meanwhile; news and sitemaps are ranked
+    at once.
+    """
+    made = known(row(HOME, 1, read_seq=1))
+    made.take([FoundAddress(f"{HOME}p{n}", n) for n in range(1, 9)], 0)
+
+    def best(room: int, now: int = 0) -> list[str]:
+        return [each.url.removeprefix(HOME) for _, each in made.find_best(room, {}, now)]
+
+    assert ["p1", "p2"] == best(2)
+    made.revise(f"{HOME}p1", state="watched", page_id=2)
+    made.take([FoundAddress(f"{HOME}q", 1)], 0)
+    assert ["p2", "p3"] == best(2)
+    assert ["q", "p2"] == best(2, MINUTE)
+    made.take([FoundAddress(f"{HOME}map", 5, "map"), FoundAddress(f"{HOME}new", 1, is_news=True)], 0)
+    assert ["map", "new", "q"] == best(3, MINUTE)
+
+
+def test_after_a_restart_as_few_texts_are_compared_as_before():
+    """However many pages of a form were read."""
+    pages = [row(f"{HOME}p{n}", n + 1, read_seq=1) for n in range(COMPARED + 50)]
+    form = known(*pages).form(HOME + "p1")
+    assert COMPARED + 50 == form.asked == form.new
+    assert [page.url for page in pages[50:]] == list(form.sketches)
