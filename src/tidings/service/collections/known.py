@@ -47,9 +47,10 @@ _GROUPS: Final[Mapping[str, Callable[[CollectedPage], bool]]] = {
     "news": lambda row: row.kind == "page" and (_is_unlisted(row, is_news=True) or _is_listed_still(row)),
     "others": lambda row: row.kind == "page" and _is_unlisted(row, is_news=False),
 }
-"""The addresses that are asked for again and again: at each poll of a page, so that none may look at
-all others. `followed`: found on others, and pages of the collection, or to be; `news`: came or went
-since the list of pages was published; `others`: it lacks them too.
+"""The addresses that each poll of a page needs, so that no poll reads all addresses.
+
+`followed`: found on other pages, and pages of the collection, or to be; `news`: came or went since
+the list of pages was published; `others`: the list lacks them too.
 """
 
 
@@ -79,7 +80,7 @@ class KnownCollection:
     names: dict[str, str] = field(default_factory=dict)
     """the form of each address"""
     judged: set[str] = field(default_factory=set)
-    """forms of which more is known since traps were looked for, or that have more addresses"""
+    """forms of which more is known since the last `find_trapped`, or that have more addresses"""
     dirty: set[int] = field(default_factory=set)
     """pages whose newest state was not taken in yet"""
     named: Counter[int] = field(default_factory=Counter)
