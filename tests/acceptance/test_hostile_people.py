@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Awaitable, Callable
 from email.message import EmailMessage
@@ -22,6 +23,7 @@ from tidings.clock import HOUR, MINUTE
 from tidings.service.run.monitor import Monitor
 from tidings.storage.people import tokens
 from tidings.storage.watches import events, sentinels
+from tidings.web.screens.screens import SCREENS
 
 Row = Callable[[World, Monitor, People], Awaitable[None]]
 HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(2)> {{7*7}} ${7*7} %s ]]> &lt;b&gt;'
@@ -361,6 +363,26 @@ async def _sql(world: World, monitor: Monitor, people: People) -> None:
         assert 404 == (await people.ask("bob", "GET", path)).status
     assert 422 == (await people.ask("ada", "GET", f"/api/v1/changes?sort={word}")).status
     assert 401 == (await people.sign_in("' OR 1=1 --")).status
+
+
+NOTHING = {"{name}": "nothing", "{id}": "999", "{page}": "999"}
+
+
+def test_screens_of_what_does_not_exist_are_not_found(world: World) -> None:
+    """Each screen with a name or a number in its path, whoever asks; none is a fault."""
+
+    def story(monitor: Monitor) -> Any:
+        async def ask_all(people: People) -> None:
+            templates = [path for path, method, *_ in SCREENS if "{" in path and method == "GET"]
+            for path in (re.sub(r"{\w+}", lambda found: NOTHING[found[0]], each) for each in templates):
+                for who in ("ada", "admin", "bob"):
+                    answer = await people.ask(who, "GET", path)
+                    assert 404 == answer.status, (path, who)
+                    assert answer.headers["content-type"].startswith("text/html"), path
+
+        return with_people(world, monitor, ask_all)
+
+    play(world, story)
 
 
 IDS = [f"H-{n:03}" for n in (*range(75, 96), 100, *range(103, 113))]

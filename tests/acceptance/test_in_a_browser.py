@@ -15,6 +15,7 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from tests.acceptance.test_collections import show
 from tests.acceptance.test_screens import face
+from tests.acceptance.test_search import index
 from tests.browsers import need_chromium
 from tests.people import PASSWORD, hash_password
 from tests.screens import serve
@@ -410,8 +411,8 @@ def test_a_phone_shows_the_present_entry_of_the_menu(tab: Tab, world: World) -> 
 
 
 def test_a_site_is_watched_as_a_whole(tab: Tab, world: World) -> None:
-    """A collection is begun on its screen, its pages are listed and filtered, and a new page is
-    news.
+    """A collection is begun on its screen, its pages are listed and filtered, their texts are
+    searched, and a new page is news.
     """
     show(world, 4)
 
@@ -432,6 +433,13 @@ def test_a_site_is_watched_as_a_whole(tab: Tab, world: World) -> None:
         await visit.page.keyboard.press("Enter")
         await visit.page.get_by_role("link", name="Title 1", exact=True).wait_for(state="detached")
         await visit.sees("Title 2")
+        await index(world)
+        await visit.page.get_by_label("Filter by title or address").fill("wcaa")
+        await visit.click("Search its texts")
+        await visit.page.wait_for_url("**/search?q=wcaa&sentinel=docs")
+        await visit.sees("1 page")
+        await visit.page.get_by_role("link", name="Title 2", exact=True).wait_for()
+        assert {"wcaa"} == {await mark.inner_text() for mark in await visit.page.locator("main mark").all()}
         show(world, 5)
         await visit.passes(DAY)
         await visit.go("/")

@@ -8,7 +8,7 @@ import contextlib
 import json
 from hashlib import sha256
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from tests.people import People, with_people
 from tests.world import World, play, serve
@@ -241,6 +241,57 @@ def test_the_search_screen(world: World) -> None:
         return with_people(world, monitor, story)
 
     play(world, told)
+
+
+ODD = {
+    "": "q is empty",
+    '"': "say a word",
+    "AND NOT": "",
+    "NEAR(tea, 5)": "",
+    "title:tea {x}: ^tea (tea OR": "",
+    "tea\0scones": "NUL",
+    "\u202etea\u202c": "",
+    "\N{PARTY POPPER}\ufeff": "",
+    "\u200d": "say a word",
+    "e\u0301" * 400: "",
+    "'; DROP TABLE doc; --": "",
+    " ".join(f"t{n}" for n in range(100)): "32 words",
+    "tea " * 10_000: "1,000 characters",
+    "tea kind:novel": "the kind novel",
+}
+"""Queries, and what is said of those that are refused."""
+FILTERS = {
+    "kind=novel": "the kind novel",
+    "at=never": "is not a date",
+    "at=9999-12-31": "",
+    "at=0001-01-01": "",
+    "limit=101": "limit is 100 at most",
+    "limit=-1": "limit is 1 or more",
+    "limit=x": "limit is a whole number",
+    "p=99999999999": "no parameter p",
+    "sentinel=nothing&site=%00": "NUL",
+}
+ONLY_API = ("q is empty", "NUL", "limit is", "no parameter")
+
+
+def test_odd_questions_have_a_clear_answer(world: World) -> None:
+    """An answer, or what is wrong with the question, on the screen and by API; never a fault."""
+
+    async def story(people: People) -> None:
+        asked = [(f"q={quote(text)}", words) for text, words in ODD.items()]
+        asked += [(f"q=tea&{query}", words) for query, words in FILTERS.items()]
+        for query, words in asked:
+            screen = await people.ask("anna", "GET", f"/search?{query}")
+            assert 200 == screen.status, query[:80]
+            answer = await people.ask("anna", "GET", f"/api/v1/search?{query}")
+            if query.startswith("q=tea&at="):  # an instant there
+                continue
+            assert (422 if words else 200) == answer.status, query[:80]
+            assert words in answer.json().get("detail", ""), query[:80]
+            if words and not words.startswith(ONLY_API):
+                assert words in screen.body.decode(), query[:80]
+
+    play(world, lambda monitor: with_people(world, monitor, story))
 
 
 def test_what_is_searched_for_is_counted_here_and_nowhere_else(world: World) -> None:

@@ -119,7 +119,12 @@ def _check(query: Query) -> None:
         raise UsageError('say a word to search for, such as: price, or "price list"')
     if len(query.terms) > MOST_TERMS:
         raise UsageError(f"a query has {MOST_TERMS} words at most, and this one has {len(query.terms)}")
-    if (kind := query.filters.get("kind", KINDS[0])) not in KINDS:
+    check_kind(query.filters.get("kind", ""))
+
+
+def check_kind(kind: str) -> None:
+    """Raise `UsageError` for a kind of document that does not exist; "" is any."""
+    if kind and kind not in KINDS:
         raise UsageError(f"there are no documents of the kind {kind[:40]}; there are {', '.join(KINDS)}")
 
 

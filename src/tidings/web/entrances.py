@@ -13,13 +13,14 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
+from tidings.errors import TidingsError
 from tidings.record import dataclass
 from tidings.web.access import LOCAL, Asker, Who, asker_of, check_objects, check_role
 from tidings.web.api import feeds, health, hooks, metrics, signals, stream, websub
 from tidings.web.guard import READING, RequestGuard
 from tidings.web.markup import render
 from tidings.web.markup.catalogue import choose_language
-from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem
+from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem, problem_of
 from tidings.web.resources.compatible import COMPATIBLE_OPERATIONS
 from tidings.web.resources.operations import OPERATIONS
 from tidings.web.screens.screens import SCREENS
@@ -93,6 +94,8 @@ def screens(desk: Desk) -> tuple[Entrance, ...]:
                 return await answer(request, desk)
             except ProblemError as problem:
                 return await desk.problem(request, problem)
+            except TidingsError as error:
+                return await desk.problem(request, problem_of(error))
 
         return answer_request
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from tidings.errors import SentinelError, StoreError, TidingsError, UnknownNameError
 from tidings.service.show.records import problem_record
 
 if TYPE_CHECKING:
@@ -40,6 +41,19 @@ class ProblemError(Exception):
         self.hint = hint
         self.headers = dict(headers or {})
         self.problems = tuple(problems)
+
+
+def problem_of(error: TidingsError) -> ProblemError:
+    """Return the HTTP problem for an error of the service."""
+    if isinstance(error, SentinelError):
+        found = [one.as_dict() for one in error.problems]
+        return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), problems=found)
+    if isinstance(error, UnknownNameError):
+        return ProblemError(HTTPStatus.NOT_FOUND, str(error))
+    if isinstance(error, StoreError):
+        message = "the request could not be completed; send it again"
+        return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "5"})
+    return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
 
 
 def answer(error: ProblemError, *, where: str) -> Response:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY
@@ -18,7 +18,7 @@ from tidings.errors import UsageError
 from tidings.language.times import instant_of, read_date, zone_of
 from tidings.record import dataclass, replace
 from tidings.search import snippets
-from tidings.search.query import FILTERS, Phrase, Query, holds, is_of_site, parse, terms_of
+from tidings.search.query import FILTERS, Phrase, Query, check_kind, holds, is_of_site, parse, terms_of
 from tidings.search.ranking import bm25
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import indexed
@@ -88,7 +88,8 @@ class SearchAnswer:
 
 
 async def ask(store: Store, index: SearchIndex, wanted: SearchRequest, *, now: Instant) -> SearchAnswer:
-    """Return the answer of the index. Raises `UsageError` for an empty query.
+    """Return the answer of the index. Raises `UsageError` for an empty query,
+    or an unknown kind.
 
     Args:
         store: Reads the database.
@@ -97,6 +98,7 @@ async def ask(store: Store, index: SearchIndex, wanted: SearchRequest, *, now: I
         now: The present (µs), for the time facets.
     """
     query = parse(wanted.text)
+    check_kind(wanted.kind)
     given = {**query.filters, **{name: value for name in FILTERS if (value := getattr(wanted, name))}}
     hits = await asyncio.to_thread(find.find, index, query, at=wanted.at, changed_since=wanted.changed_since)
     hits = [
@@ -184,7 +186,7 @@ def instant(text: str, zone: str, *, is_end: bool = False) -> Instant:
     if reading is None or known is None:
         raise UsageError(f"{text[:40]!r} is not a date; write 2026-03-01, or 2026-03-01T08:00")
     if is_end and "T" not in reading.text:
-        return instant_of(replace(reading, local=reading.local + timedelta(days=1)), known) - 1
+        reading = replace(reading, local=datetime.combine(reading.local, time.max))
     return instant_of(reading, known)
 
 

@@ -6,6 +6,7 @@ skipped while items arrive.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
@@ -16,10 +17,10 @@ import msgspec
 from starlette.responses import Response
 
 from tidings.clock import SECOND
-from tidings.errors import SentinelError, StoreError, TidingsError, UnknownNameError
+from tidings.errors import TidingsError
 from tidings.record import dataclass
 from tidings.web.parameters import body_of
-from tidings.web.problems import ProblemError
+from tidings.web.problems import ProblemError, problem_of
 from tidings.web.resources.shapes import Nothing
 
 if TYPE_CHECKING:
@@ -166,19 +167,6 @@ def check_match(request: Request, value: Any) -> None:
         raise ProblemError(HTTPStatus.PRECONDITION_FAILED, message, hint="read it again, and alter what is there now")
 
 
-def problem_of(error: TidingsError) -> ProblemError:
-    """Return the HTTP problem for an error of the service."""
-    if isinstance(error, SentinelError):
-        found = [one.as_dict() for one in error.problems]
-        return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), problems=found)
-    if isinstance(error, UnknownNameError):
-        return ProblemError(HTTPStatus.NOT_FOUND, str(error))
-    if isinstance(error, StoreError):
-        message = "the request could not be completed; send it again"
-        return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "5"})
-    return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
-
-
 def _query(request: Request, wanted: type[msgspec.Struct]) -> Any:
     given: dict[str, str] = {}
     for name, value in request.query_params.multi_items():
@@ -190,7 +178,28 @@ def _query(request: Request, wanted: type[msgspec.Struct]) -> Any:
     try:
         return msgspec.convert(given, wanted, strict=False)
     except msgspec.ValidationError as error:
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the query: {error}") from error
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, _spell(str(error))) from error
+
+
+_FAULTS: Final = (
+    (r"Object contains unknown field `(?P<name>.*)`", "there is no parameter {name}"),
+    (r"Object missing required field `(?P<name>.*)`", "the parameter {name} is missing"),
+    (r"Expected `str` of length >= 1 - at `\$\.(?P<name>\w+)`", "{name} is empty"),
+    (r"Expected `str` of length <= (?P<most>\d+) - at `\$\.(?P<name>\w+)`", "{name} has {most:,} characters at most"),
+    (r"Expected `int` >= (?P<least>\d+) - at `\$\.(?P<name>\w+)`", "{name} is {least:,} or more"),
+    (r"Expected `int` <= (?P<most>\d+) - at `\$\.(?P<name>\w+)`", "{name} is {most:,} at most"),
+    (r"Expected `int`, got .* - at `\$\.(?P<name>\w+)`", "{name} is a whole number"),
+)
+"""What msgspec says of a query, and the same in plain words."""
+
+
+def _spell(fault: str) -> str:
+    """Return a fault of a query in words."""
+    for pattern, words in _FAULTS:
+        if found := re.fullmatch(pattern, fault, re.DOTALL):
+            given = {name: int(value) if value.isdecimal() else value[:40] for name, value in found.groupdict().items()}
+            return words.format(**given)
+    return f"the query: {fault}"
 
 
 def _answer(request: Request, found: Any, status: HTTPStatus) -> Response:

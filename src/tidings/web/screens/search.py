@@ -39,7 +39,7 @@ _LAST_PAGE: Final = 50
 
 async def show(request: Request, desk: Desk) -> Response:
     """Return the form and the results."""
-    given = {key: request.query_params.get(key, "").strip()[:1_000] for key in _KEYS}
+    given = {key: request.query_params.get(key, "").strip() for key in _KEYS}
     number = int(given["p"]) if given["p"].isdecimal() and len(given["p"]) < 3 else 1
     number = min(max(1, number), _LAST_PAGE)
     now, asker = desk.clock.wall(), request.state.asker

@@ -24,7 +24,6 @@ from tidings.storage.observed import estimates, pages, versions
 from tidings.storage.watches import changes, sentinels, subscriptions
 from tidings.web.markup import beat, forms, lines, series, week
 from tidings.web.markup.catalogue import say
-from tidings.web.problems import ProblemError
 from tidings.web.screens.sentinels import carry_out, state_of
 
 if TYPE_CHECKING:
@@ -87,8 +86,8 @@ async def act(request: Request, desk: Desk) -> Response:
                 await desk.store.write(register.take_back, name, now=now)
             case what:
                 await desk.store.write(carry_out, name, what, form.one("tags"), desk.statement_settings, now)
-    except UnknownNameError as error:
-        raise ProblemError(HTTPStatus.NOT_FOUND, str(error)) from error
+    except UnknownNameError:
+        raise
     except TidingsError as error:
         problems = [str(one) for one in error.problems] if isinstance(error, SentinelError) else [str(error)]
         return await _screen(request, desk, text=form.one("text"), problems=problems)
@@ -99,10 +98,7 @@ async def act(request: Request, desk: Desk) -> Response:
 async def _screen(request: Request, desk: Desk, *, text: str = "", problems: Sequence[str] = ()) -> Response:
     name = str(request.path_params["name"])
     health = await desk.health()
-    try:
-        found = await desk.store.read(_read, name, desk.settings, desk.clock.wall())
-    except UnknownNameError as error:
-        raise ProblemError(HTTPStatus.NOT_FOUND, str(error)) from error
+    found = await desk.store.read(_read, name, desk.settings, desk.clock.wall())
     own = health.of(name)
     icon, tone, says = state_of(found["row"], own, is_new=not any(page.checked for page in found["pages"]))
     return await desk.page(

@@ -16,6 +16,12 @@ def test_a_day_is_meant_whole():
     assert instant("2026-03-29T08:00", "UTC") == instant("2026-03-29T08:00", "UTC", is_end=True)
 
 
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
+def test_the_first_and_the_last_day_there_are_have_an_end(day):
+    """As any other."""
+    assert DAY == instant(day, "UTC", is_end=True) - instant(day, "UTC") + 1
+
+
 @pytest.mark.parametrize("text", ["yesterday", "2026-02-30", ""])
 def test_what_is_no_date_is_refused(text):
     """With one that is."""
