@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 log = logging.getLogger("tidings.service")
-"""The name of the lease of the only polling process."""
 
 ONE_FAULT: Final[Duration] = HOUR
 """Stalls closer together than this are one fault, reported once."""

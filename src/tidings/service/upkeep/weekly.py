@@ -56,10 +56,19 @@ class WeeklyReport:
         """Return the report of the last Monday, unless it was made."""
         if self.next_due is None or now < self.next_due:
             return []
-        monday = self._ticks.first_tick(now - 7 * DAY + 1)
+        monday = self._find_last_monday(now)
         self.next_due = self._ticks.next_tick(now)
         last = await self._store.read(events.newest, EventType.WEEK_REPORTED)
         return [] if last is not None and last.at >= monday else [self._report(monday, now)]
+
+    def _find_last_monday(self, now: Instant) -> Instant:
+        """Return the last Monday at 8 that has come; a week with a change of clocks is an hour
+        longer or shorter.
+        """
+        monday = self._ticks.first_tick(now - 8 * DAY)
+        while (later := self._ticks.next_tick(monday)) <= now:
+            monday = later
+        return monday
 
     async def _report(self, monday: Instant, now: Instant) -> None:
         owners: defaultdict[int, set[int]] = defaultdict(set)

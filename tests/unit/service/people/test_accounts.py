@@ -3,10 +3,9 @@ import pytest
 from tests.fakes import WebServer
 from tests.people import hash_password
 from tests.world import World, serve
-from tidings.clock import DAY, HOUR
-from tidings.errors import UnknownNameError, UsageError
+from tidings.clock import HOUR
+from tidings.errors import UsageError
 from tidings.service.people import accounts as accounts_of
-from tidings.service.people import tokens
 from tidings.storage.people import accounts
 from tidings.storage.people import tokens as rows
 from tidings.storage.watches import sentinels
@@ -17,21 +16,6 @@ from tidings.storage.write import invariants, retention
 def world(tmp_path):
     with WebServer() as server:
         yield World(tmp_path / "data", server)
-
-
-def test_a_token_is_recognised_until_its_time_is_over(world):
-    """By its hash, whole, and not by its name."""
-    now = world.clock.wall()
-    token, row = world.write(tokens.add, "t", "read", at=now, expires_at=now + DAY)
-
-    assert row.name == world.read(tokens.recognise, token.reveal(), now).name
-    for other in (token.reveal()[:-1], token.reveal() + "x", "", "td_", "t"):
-        assert world.read(tokens.recognise, other, now) is None
-    assert world.read(tokens.recognise, token.reveal(), now + DAY) is None
-    with pytest.raises(UsageError, match="revoke"):
-        world.write(tokens.add, "t", "read", at=now)
-    with pytest.raises(UnknownNameError):
-        world.write(rows.revoke, "other")
 
 
 def test_a_password_opens_its_account_only():

@@ -1,0 +1,119 @@
+"""The weekly report is made once, on Monday at eight or at the next start."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.planned import make_watched
+from tests.stores import World
+from tidings.clock import DAY, HOUR, SECOND
+from tidings.model.event_type import EventType
+from tidings.model.observed.unit import DeliveryDraft, Event, Unit
+from tidings.service.upkeep.weekly import WeeklyReport
+from tidings.service.watch.watchlist import WatchedSentinel
+from tidings.settings import NotifySettings, ServeSettings, Settings
+from tidings.storage.watches import events
+
+
+def at(text: str) -> int:
+    """Return the instant of a time in UTC."""
+    return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * SECOND
+
+
+MONDAY = at("2026-05-04T08:00")
+
+
+class Case:
+    """Sentinels of owners, created at the beginning of time, and a committer that keeps units."""
+
+    def __init__(self, world: World, *owner_ids: int, zone: str = "UTC", weekly: bool = True) -> None:
+        self.world = world
+        self.written: list[Unit] = []
+        self.sentinels = {}
+        for number, owner_id in enumerate(owner_ids, start=1):
+            held: WatchedSentinel = make_watched(number).subscriptions[number].owner
+            held.row = replace(held.row, owner_id=owner_id)
+            self.sentinels[number] = held
+        self.told: list[tuple[int, set[int]]] = []
+        settings = Settings(notify=NotifySettings(weekly=weekly), serve=ServeSettings(zone=zone))
+        self.report = WeeklyReport(self, self, self, self, settings, epoch=world.epoch)  # type: ignore[arg-type]
+
+    async def read(self, fn: Callable[..., Any], *args: Any) -> Any:
+        return self.world.read(fn, *args)
+
+    async def write(self, unit: Unit) -> None:
+        self.written.append(unit)
+        self.world.commit(unit)
+
+    def drafts(self, event: Event, *, place: int, concerned: set[int]) -> Iterator[DeliveryDraft]:
+        self.told.append((place, concerned))
+        return iter(())
+
+    def step(self, now: int) -> int:
+        """Make what is due; return how many reports that was."""
+
+        async def run() -> int:
+            found = await self.report.due(now)
+            for task in found:
+                await task
+            return len(found)
+
+        return asyncio.run(run())
+
+
+def test_a_report_is_made_on_monday_at_eight(world: World):
+    """Once, however often it is asked for; the next one a week later."""
+    case = Case(world, 1)
+
+    assert [1, 0, 0, 1] == [case.step(MONDAY + after) for after in (0, 1, 7 * DAY - 1, 7 * DAY)]
+    (event,) = case.written[0].events
+    assert (EventType.WEEK_REPORTED, MONDAY - 7 * DAY, 1) == (event.type, event.data["since"], event.data["sentinels"])
+
+
+def test_a_report_that_fell_due_while_nothing_ran_is_made_at_the_start(world: World):
+    """Also by another process, and not again by the next one."""
+    later = MONDAY + 3 * DAY
+
+    assert 1 == Case(world, 1).step(later)
+    assert 0 == Case(world, 1).step(later + HOUR)
+    assert 1 == len(world.read(events.listing, types=(EventType.WEEK_REPORTED,)))
+
+
+def test_a_start_before_eight_after_a_change_of_clocks_reports_the_week_before(world: World):
+    """The week was an hour longer: its report comes at eight, once."""
+    seven, eight = at("2026-10-26T06:30"), at("2026-10-26T07:00")  # 7:30 and 8:00 in Paris
+    case = Case(world, 1, zone="Europe/Paris")
+
+    assert [1, 1, 0] == [case.step(seven), case.step(eight), Case(world, 1, zone="Europe/Paris").step(eight + HOUR)]
+    assert [at("2026-10-12T06:00"), at("2026-10-19T07:00")] == [unit.events[0].data["since"] for unit in case.written]
+
+
+def test_each_owner_has_a_report_of_their_own(world: World):
+    """Its message goes to the receivers of their sentinels."""
+    case = Case(world, 1, 2, 1)
+    case.step(MONDAY)
+
+    assert [2, 1] == [event.data["sentinels"] for event in case.written[0].events]
+    assert [(0, {1, 3}), (1, {2})] == case.told
+
+
+def test_sentinels_that_were_not_there_are_not_reported(world: World):
+    """Nor disabled ones; without any nothing is written."""
+    case = Case(world, 1, 1)
+    changes: list[dict[str, Any]] = [{"created_at": MONDAY}, {"state": "disabled"}]
+    for held, more in zip(case.sentinels.values(), changes, strict=True):
+        held.row = replace(held.row, **more)
+
+    assert 1 == case.step(MONDAY)
+    assert [] == case.written
+
+
+def test_without_the_setting_there_is_no_report(world: World):
+    """Nothing is ever due."""
+    case = Case(world, 1, weekly=False)
+
+    assert (None, 0) == (case.report.next_due, case.step(MONDAY))
