@@ -1,0 +1,174 @@
+"""What was learned is stored every few seconds, and read again at the start."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.planned import make_watched
+from tests.stores import World
+from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.errors import StoreError
+from tidings.model.observed.unit import Estimate, Event, Unit
+from tidings.service.explain.plan_summary import PRICED
+from tidings.service.upkeep.memories import MEMORIES_A_UNIT, PRICED_EVERY, REMEMBER_EVERY, Memories
+from tidings.storage.observed.estimates import LEARNED
+from tidings.storage.watches import events
+
+
+class Planner:
+    """Has learned something of pages, and keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.learned: dict[int, dict[str, Any]] = {}
+        self.prices: dict[str, Any] | None = None
+        self.recalled: list[Mapping[int, Mapping[str, Any]]] = []
+        self.priced: list[tuple[Mapping[str, Any], int]] = []
+        self.again: list[tuple[int, int]] = []
+        self.owed: list[int] = []
+        self.proposals = self
+
+    def owe(self, page_ids: Iterable[int]) -> None:
+        self.owed += page_ids
+
+    def memories(self) -> dict[int, dict[str, Any]]:
+        return self.learned
+
+    def dump_prices(self) -> dict[str, Any] | None:
+        return self.prices
+
+    def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> None:
+        self.recalled.append(memories)
+
+    def recall_price(self, memory: Mapping[str, Any], age: int) -> None:
+        self.priced.append((memory, age))
+
+    def poll_again(self, page_id: int, at: int) -> None:
+        self.again.append((page_id, at))
+
+
+class Case:
+    """Watched pages, the last of which is `watched`, and a database that refuses after so many
+    units.
+    """
+
+    def __init__(self, world: World, pages: int = 1) -> None:
+        self.world = world
+        self.planner = Planner()
+        self.page = make_watched(1)
+        self.sizes: list[int] = []
+        self.refuses_after = 99
+        self.hints = 0
+        world.watch("news", *(f"p{number}" for number in range(pages)))
+        self.memories = Memories(
+            self,  # type: ignore[arg-type]
+            self,  # type: ignore[arg-type]
+            self.planner,  # type: ignore[arg-type]
+            self,  # type: ignore[arg-type]
+            {1: self.page},
+            policy="price",
+            epoch=world.epoch,
+        )
+
+    async def read(self, fn: Callable[..., Any], *args: Any) -> Any:
+        return self.world.read(fn, *args)
+
+    async def write(self, unit: Unit) -> None:
+        if len(self.sizes) == self.refuses_after:
+            raise StoreError("full")
+        self.sizes.append(len(unit.estimates))
+        self.world.commit(unit)
+
+    async def remember(self) -> None:
+        """Store what hints have taught."""
+        self.hints += 1
+
+    def store(self, now: int) -> None:
+        """Store what was learned."""
+        asyncio.run(self.memories.remember(now))
+
+    def recall(self, now: int) -> None:
+        """Read it again."""
+        asyncio.run(self.memories.recall(now))
+
+
+def test_what_the_policy_has_learned_is_read_again(world: World):
+    """Not what another policy has."""
+    case = Case(world, 2)
+    case.planner.learned = {1: {"rate": 1}, 2: {"rate": 2}}
+    case.store(world.at)
+    world.commit(world.unit(estimates=(Estimate(page_id=1, name="other", state={"rate": 9}, at=1),)))
+    case.recall(world.at)
+
+    assert [{1: {"rate": 1}, 2: {"rate": 2}}] == case.planner.recalled
+    assert 1 == case.hints
+
+
+def test_it_is_stored_every_few_seconds(world: World):
+    """A crash loses no more than that."""
+    case = Case(world)
+
+    assert case.memories.is_due(world.at)
+
+    case.store(world.at)
+
+    assert [False, True] == [case.memories.is_due(world.at + REMEMBER_EVERY + late) for late in (-1, 0)]
+
+
+def test_much_is_stored_in_parts_and_what_is_refused_is_owed(world: World):
+    """What was written before stays; the rest is learned again later."""
+    case = Case(world, 2 * MEMORIES_A_UNIT + 1)
+    case.planner.learned = {page: {"rate": page} for page in range(1, 2 * MEMORIES_A_UNIT + 2)}
+    case.store(world.at)
+
+    assert [MEMORIES_A_UNIT, MEMORIES_A_UNIT, 1] == case.sizes
+
+    case.sizes, case.refuses_after = [], 1
+    with pytest.raises(StoreError):
+        case.store(world.at + 1)
+
+    assert [*range(MEMORIES_A_UNIT + 1, 2 * MEMORIES_A_UNIT + 2)] == case.planner.owed
+
+
+def test_a_price_is_stored_once_an_hour(world: World):
+    """As an event, so that people can look it up; none while the budget does not bind."""
+    case = Case(world)
+    case.store(world.at)
+    case.planner.prices = {"trim": 1.5}
+    for late in (0, PRICED_EVERY - 1, PRICED_EVERY):
+        case.store(world.at + late)
+
+    assert [world.at, world.at + PRICED_EVERY] == [event.at for event in world.read(events.listing, types=(PRICED,))]
+
+
+def test_a_price_is_read_again_with_its_age(world: World):
+    """And the hour goes on from when it was stored; one from the future is new."""
+    case = Case(world)
+    world.commit(world.unit(events=(Event(type=PRICED, at=world.at - MINUTE, data={"trim": 1.5}),)))
+    case.recall(world.at)
+    case.planner.prices = {"trim": 2.0}
+    for late in (HOUR - MINUTE - 1, HOUR - MINUTE):
+        case.store(world.at + late)
+
+    assert [({"trim": 1.5}, MINUTE)] == case.planner.priced
+
+    case.recall(world.at)
+
+    assert [({"trim": 2.0}, 0)] == case.planner.priced[1:]
+
+
+def test_a_second_poll_that_was_pending_is_made(world: World):
+    """It separates noise from a change that came just before the service stopped."""
+    case = Case(world)
+    polled = world.at
+    case.page.state = replace(case.page.state, polled_at=polled, changed_at=polled)
+    state = {"second_at": polled + MINUTE}
+    world.commit(world.unit(estimates=(Estimate(page_id=1, name=LEARNED, state=state, at=polled),)))
+    case.recall(polled + 10 * SECOND)
+    case.recall(polled + HOUR)
+
+    assert [(1, polled + MINUTE)] == case.planner.again

@@ -1,0 +1,252 @@
+"""What stops all steps, and how they resume."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.planned import make_watched
+from tidings.clock import HOUR, MINUTE, SECOND, ManualClock
+from tidings.errors import (
+    ClockSetBackError,
+    StaleEpochError,
+    StoreDamagedError,
+    StoreError,
+    StoreStalledError,
+)
+from tidings.model.observed.unit import Event, Unit
+from tidings.service.show.notices import OUTAGE
+from tidings.service.upkeep.upkeep import PING_EVERY, Heartbeat, Outages, Stall, Upkeep, stall_of
+from tidings.settings import ServeSettings
+
+NOW = ManualClock().now()
+FULL = StoreStalledError("the disk is full")
+
+
+def test_what_stalls_the_service():
+    """A full disk and too little memory do; a fault of one unit does not."""
+    assert FULL is stall_of(FULL)
+    assert isinstance(stall_of(MemoryError()), StoreStalledError)
+    assert stall_of(StoreError("odd")) is None
+    assert stall_of(ValueError("odd")) is None
+
+
+def test_a_stall_is_reported_once():
+    """With its begin, also if storing fails again within an hour; later it is another fault."""
+    said: list[str] = []
+    stall = Stall(said.append)
+    stall.begin(FULL, NOW)
+    event = stall.report(NOW + 1)
+
+    assert event is not None
+    assert (NOW, "the disk is full") == (event.data["since"], event.data["reason"])
+
+    stall.note_reported()
+    stall.end()
+
+    assert (None, "") == (stall.report(NOW + 2), said[-1])
+
+    stall.begin(FULL, NOW + HOUR)
+
+    assert stall.report(NOW + HOUR) is None
+
+    stall.begin(FULL, NOW + 2 * HOUR + 1)
+    event = stall.report(NOW + 2 * HOUR + 1)
+
+    assert event is not None
+    assert NOW + 2 * HOUR + 1 == event.data["since"]
+    assert all(text.startswith("since ") for text in said if text)
+
+
+class Part:
+    """Keeps the units that it is given, and makes bulletins of events."""
+
+    def __init__(self) -> None:
+        self.written: list[Unit] = []
+        self.concerned: list[set[int] | None] = []
+        self.lost: StaleEpochError | None = None
+        self.is_damaged = False
+        self.begun = 0
+        self.outages: list[Any] = []
+        self.renewed: list[int] = []
+        self.refusal: Exception | None = None
+
+    async def write(self, what: Any, *args: Any, **more: Any) -> None:
+        if isinstance(what, Unit):
+            self.written.append(what)
+            return
+        if self.refusal is not None:
+            raise self.refusal
+        self.renewed.append(more["until"])
+
+    def unit(self, event: Event, *, epoch: int, concerned: Collection[int] | None = None) -> Unit:
+        self.concerned.append(None if concerned is None else {*concerned})
+        return Unit(at=event.at, epoch=epoch, events=(event,))
+
+    def take_outages(self) -> list[Any]:
+        return self.outages
+
+    def insist(self) -> None:
+        if self.is_damaged:
+            raise StoreDamagedError("torn")
+
+    def begin(self) -> None:
+        self.begun += 1
+
+
+def make_upkeep(part: Part, clock: ManualClock, stall: Stall | None = None) -> Upkeep:
+    """Return the upkeep of a poller whose lease lasts for a minute."""
+    any_: Any = part
+    return Upkeep(
+        any_, clock, any_, any_, any_, any_, any_, any_, stall or Stall(lambda _: None), any_,
+        lease=MINUTE, holder="me", epoch=1,
+    )  # fmt: skip
+
+
+def test_nothing_is_done_without_lease_database_and_clock():
+    """A lease that was lost goes first."""
+    part, clock = Part(), ManualClock()
+    upkeep = make_upkeep(part, clock)
+    upkeep.insist()
+    part.is_damaged = True
+    with pytest.raises(StoreDamagedError):
+        upkeep.insist()
+
+    part.lost = StaleEpochError("another")
+    with pytest.raises(StaleEpochError):
+        upkeep.insist()
+
+    assert not upkeep.is_able()
+
+
+def test_a_clock_that_was_set_back_ends_the_process():
+    """Its successor begins with the right time."""
+    clock = ManualClock()
+    clock.wall = lambda: clock.now() - HOUR  # type: ignore[method-assign]
+    with pytest.raises(ClockSetBackError, match="set back by 1 h"):
+        make_upkeep(Part(), clock).insist()
+
+
+def test_a_lease_is_renewed_after_a_third_of_it():
+    """And ends a whole lease later."""
+    part, clock = Part(), ManualClock()
+    upkeep = make_upkeep(part, clock)
+    for at in (NOW, NOW + 20 * SECOND - 1, NOW + 20 * SECOND):
+        clock.move_to(at)
+        asyncio.run(upkeep.make_ready())
+
+    assert [NOW + MINUTE, NOW + 80 * SECOND] == part.renewed
+
+
+def test_a_lease_that_another_process_has_is_lost():
+    """This process writes nothing more."""
+    part, clock = Part(), ManualClock()
+    upkeep, part.refusal = make_upkeep(part, clock), StaleEpochError("another")
+    with pytest.raises(StaleEpochError):
+        asyncio.run(upkeep.make_ready())
+
+    assert part.lost is part.refusal
+
+
+def test_the_error_of_a_task_says_what_follows(caplog: pytest.LogCaptureFixture):
+    """A stall begins, a damaged file ends the service, and a lost lease needs no words."""
+    part, clock = Part(), ManualClock()
+    upkeep = make_upkeep(part, clock)
+    with caplog.at_level(logging.ERROR):
+        for error in (StaleEpochError("another"), ValueError("odd"), StoreError("no"), StoreDamagedError("torn"), FULL):
+            assert upkeep.error is None
+            upkeep.note_error(error, NOW)
+
+    assert (FULL, 1) == (upkeep.error, part.begun)
+    assert [
+        "a task of the service failed",
+        "the result of the check could not be stored: no",
+        "torn",
+        "the result of the check could not be stored: the disk is full",
+    ] == [record.getMessage() for record in caplog.records]
+
+
+class Late:
+    """A planner whose pages were due at one instant, and would be polled each hour."""
+
+    def __init__(self, due: int | None) -> None:
+        self.due = due
+
+    def due_at(self, page_id: int) -> int | None:
+        return self.due
+
+    def pace(self, page_id: int) -> int:
+        return HOUR
+
+
+def concerned(lasted: int, due: int | None, *clauses: str) -> list[set[int] | None]:
+    """Return whose receivers are notified of an outage that lasted so long."""
+    part = Part()
+    pages = {number: make_watched(number, text) for number, text in enumerate(clauses, start=1)}
+    part.outages = [SimpleNamespace(seconds=lasted / SECOND, error="no route")]
+    any_: Any = part
+    outages = Outages(any_, SimpleNamespace(pages=pages), Late(due), any_, any_, epoch=1)  # type: ignore[arg-type]
+    asyncio.run(outages.announce(NOW))
+    assert [OUTAGE] * len(part.concerned) == [unit.events[0].type for unit in part.written]
+    assert all(NOW - lasted == unit.events[0].data["since"] for unit in part.written)
+    return part.concerned
+
+
+def test_an_outage_concerns_those_who_lost_a_check_by_it():
+    """A page that was due before and whose interval is no longer than the outage."""
+    clauses = ("Fetch every 10 min", "Fetch every 2 hour", "")
+
+    assert [{1}] == concerned(30 * MINUTE, NOW - HOUR, *clauses)
+    assert [{1, 3}] == concerned(HOUR, NOW - HOUR, *clauses)
+    assert [set()] == concerned(HOUR, NOW - MINUTE, *clauses)
+    assert [set()] == concerned(HOUR, None, *clauses)
+
+
+def test_a_short_outage_is_not_reported():
+    """Less than a minute."""
+    assert [] == concerned(MINUTE - 1, NOW - HOUR, "Fetch every 10 min")
+    assert 1 == len(concerned(MINUTE, NOW - HOUR))
+
+
+class Monitor:
+    """Answers pings in turn."""
+
+    def __init__(self, *errors: str) -> None:
+        self.errors = list(errors)
+        self.posts: list[str] = []
+
+    async def post(self, url: str, **_: Any) -> Any:
+        self.posts.append(url)
+        return SimpleNamespace(error=self.errors.pop(0))
+
+
+def test_a_ping_goes_out_each_minute(caplog: pytest.LogCaptureFixture):
+    """An answer that refuses it is logged once, and so is the end of that."""
+    monitor = Monitor("404", "404", "", "")
+    beat = Heartbeat(monitor, replace(ServeSettings(), ping_url="http://a.example/ping"), "tidings")
+
+    async def step(now: int) -> None:
+        for ping in await beat.due(now):
+            await ping
+
+    with caplog.at_level(logging.INFO):
+        for at in (0, PING_EVERY - 1, PING_EVERY, 2 * PING_EVERY, 3 * PING_EVERY):
+            asyncio.run(step(NOW + at))
+
+    assert 4 == len(monitor.posts)
+    assert ["serve.ping_url accepts no pings: 404", "serve.ping_url accepts pings again"] == [
+        record.getMessage() for record in caplog.records if "ping" in record.getMessage()
+    ]
+
+
+def test_without_an_address_nothing_is_pinged():
+    """Nothing is ever due."""
+    beat = Heartbeat(Monitor(), ServeSettings(), "tidings")
+
+    assert (None, []) == (beat.next_due, asyncio.run(beat.due(NOW)))
