@@ -1,0 +1,51 @@
+"""Commands find sentinels by their names."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stores import World
+from tidings.errors import UnknownNameError
+from tidings.service.watch import by_name
+from tidings.storage.watches import sentinels
+
+
+def test_a_name_that_is_not_there_says_which_is_near(world: World):
+    """Or where to find all."""
+    world.watch("prices")
+
+    assert "prices" == world.read(by_name.find, "prices").name
+    with pytest.raises(UnknownNameError, match=r'there is no sentinel "price"; did you mean prices\?'):
+        world.read(by_name.find, "price")
+    with pytest.raises(UnknownNameError, match="`tidings list` shows all"):
+        world.read(by_name.find, "xyz")
+
+
+def test_what_a_dropped_sentinel_found_is_still_found_by_its_name(world: World):
+    """Until a new one has the name."""
+    world.watch("news")
+    world.write(sentinels.drop, 1, world.at)
+
+    assert 1 == world.read(by_name.find_past, "news").id
+    with pytest.raises(UnknownNameError):
+        world.read(by_name.find, "news")
+
+    world.watch("news", "b")
+
+    assert 2 == world.read(by_name.find_past, "news").id
+    with pytest.raises(UnknownNameError):
+        world.read(by_name.find_past, "other")
+
+
+def test_lives_are_found_by_name(world: World):
+    """A dropped one only where it is asked for; nothing is no error."""
+    world.watch("news")
+    text = "Create Sentinel news Using http://a.example/ Monitor any change"
+    world.write(lambda c: c.execute("UPDATE sentinel_revision SET text = :text", text=text))
+    world.write(sentinels.drop, 1, world.at)
+
+    def names(*, dropped: bool) -> list[str]:
+        found = world.read(lambda c: [by_name.lives(c, dropped=dropped)(name) for name in ("news", "none")])
+        return [life.row.name for life in found if life is not None]
+
+    assert [[], ["news"]] == [names(dropped=dropped) for dropped in (False, True)]

@@ -1,0 +1,185 @@
+"""What is known of the noise of a page, and which masks users have switched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.planned import make_watched
+from tests.stores import World
+from tidings.clock import HOUR, MINUTE
+from tidings.detection.noise.memory import ORDER, Memory, Place, Thing
+from tidings.errors import UsageError
+from tidings.model.observed.page import PageState
+from tidings.model.observed.poll_reason import Why
+from tidings.service.watch import noise
+from tidings.service.watch.noise import HISTORY, Known
+
+NOW = 1_700_000_000_000_000
+
+
+def learn(world: World, memory: Memory, **more: Any) -> None:
+    """Store what was learned of page 1."""
+    (estimate,) = noise.estimates_of(memory, 1, at=world.at, **more)
+    world.commit(world.unit(estimates=(estimate,)))
+
+
+def test_a_page_of_which_nothing_was_learned_is_new(world: World):
+    """What users have switched is known nevertheless."""
+    world.watch()
+    world.write(noise.switch, 1, frozenset({"time"}), on=frozenset({"a"}), at=world.at)
+
+    assert Known(Memory(), frozenset({"time"}), frozenset({"a"})) == world.read(noise.read, 1)
+
+    learn(world, Memory())
+
+    assert not world.read(noise.read, 1).is_new
+    assert noise.estimates_of(None, 1, at=1) == ()
+
+
+def test_a_second_poll_is_stored_with_what_was_learned(world: World):
+    """A minute after the poll; without one there is none."""
+    one = noise.estimates_of(Memory(), 1, at=NOW, has_second=True)
+    none = noise.estimates_of(Memory(), 1, at=NOW)
+
+    assert [NOW + MINUTE, 0, 0] == [noise.second_at(each) for each in (one, none, ())]
+
+
+def test_a_second_poll_is_found_again_after_a_restart(world: World):
+    """Of a page whose last poll brought a version, and only for a while."""
+    world.watch()
+    learn(world, Memory(), has_second=True)
+    fresh = replace(world.state(), polled_at=world.at, changed_at=world.at)
+    quiet = replace(fresh, changed_at=world.at - 1)
+
+    def second(state: PageState, now: int) -> dict[int, int]:
+        return world.read(noise.second_looks, [state], now)
+
+    assert {1: world.at + MINUTE} == second(fresh, world.at)
+    assert {} == second(quiet, world.at)
+    assert {} == second(fresh, world.at + HOUR)
+
+
+@pytest.mark.parametrize(
+    ("why", "late", "is_noise"),
+    [(Why.SECOND, MINUTE, True), (Why.SECOND, HOUR, False), (Why.CHANGE, MINUTE, False)],
+)
+def test_a_second_poll_within_a_minute_shows_what_is_noise(why: Why, late: int, is_noise: bool):
+    """Later, the page may really have changed."""
+    page = make_watched(1)
+    page.state = replace(page.state, checked_at=NOW, polls=3)
+    found = noise.of_look(Known(is_new=False), page, {1: NOW}, NOW + late, 2, why=why)
+
+    assert (is_noise, 4, True, ()) == (found.is_second, found.polls, found.learns, found.history)
+
+
+def test_a_page_watched_before_learns_from_its_newest_versions():
+    """From eight at most; a first version teaches nothing."""
+    page, times = make_watched(1), {seq: NOW + seq for seq in range(1, 12)}
+
+    assert tuple(range(4, 12)) == noise.of_look(Known(), page, times, NOW, 12, why=Why.CHANGE).history
+    assert HISTORY == len(noise.of_look(Known(), page, times, NOW, 12, why=Why.CHANGE).history)
+    assert () == noise.of_look(Known(), page, {1: NOW}, NOW, 2, why=Why.CHANGE).history
+    assert not noise.of_look(Known(), page, {}, NOW, 1, why=Why.CHANGE).learns
+
+
+def test_a_stored_version_teaches_nothing_unless_all_is_played_again():
+    """An archive is learned from version by version, where nothing was learned."""
+    times = {1: NOW, 2: NOW + 1}
+
+    assert (NOW + 1, False) == ((found := noise.of_stored(Known(), times, 2)).at, found.learns)
+    assert [True, False, False] == [
+        noise.of_archive(known, times, before, 2).learns
+        for known, before in ((Known(), 1), (Known(), 0), (Known(is_new=False), 1))
+    ]
+
+
+def test_a_poll_only_for_noise_is_one_that_nobody_asked_for():
+    """Who asks wants to know."""
+    assert noise.is_second(Why.SECOND, ())
+    assert not noise.is_second(Why.SECOND, {1})
+    assert not noise.is_second(Why.CHANGE, ())
+
+
+def test_a_quiet_poll_changes_nothing_where_nothing_was_learned():
+    """Else it counts."""
+    state = PageState(page_id=1, polls=3, checked_at=NOW)
+
+    assert noise.rest(Known(), state, NOW, why=Why.CHANGE) is None
+    assert noise.rest(Known(is_new=False), state, NOW, why=Why.CHANGE) is not None
+
+
+def test_a_mask_is_switched_by_a_name_that_there_is(world: World):
+    """Off, and on again; another name is refused with those that there are."""
+    world.watch()
+    with pytest.raises(UsageError, match="no mask 'clocks': there are time, count"):
+        world.write(noise.switch_masks, [1], off=["clocks"], on=[], at=world.at)
+
+    world.write(noise.switch_masks, [1], off=["time"], on=[], at=world.at)
+
+    assert frozenset({"time"}) == world.read(noise.masks, 1).kept
+
+    world.write(noise.switch_masks, [1], off=[], on=["time"], at=world.at)
+
+    assert frozenset() == world.read(noise.masks, 1).kept
+
+
+def test_the_masks_of_a_page_are_found_by_its_key(world: World):
+    """None for a page that is not there."""
+    world.watch()
+    found = world.read(noise.masks_of_page, "key-a")
+
+    assert found is not None
+    assert (1, "http://a.example/", ()) == (found.page_id, found.url, found.things)
+    assert world.read(noise.masks_of_page, "none") is None
+    assert {*noise.CLASSES} <= found.names
+
+
+def test_what_a_user_switched_is_not_lost_when_more_is_learned(world: World):
+    """Polls write another row."""
+    world.watch()
+    world.write(noise.switch, 1, frozenset({"time"}), at=world.at)
+    learn(world, Memory())
+
+    assert frozenset({"time"}) == world.read(noise.read, 1).kept
+
+
+THING = Thing(
+    id="a1",
+    sort="words",
+    place=Place(b"^ Hits", b"today $", 1),
+    examples=("7", "8"),
+    changed=40.0,
+    steady=0.0,
+    looks=40,
+)
+
+
+def test_a_mask_says_where_it_is_and_why():
+    """In words for its owner; the ends of a page are named."""
+    assert 'between "Hits" and "today"' == noise.where(THING)
+    assert "between the beginning and the end" == noise.where(replace(THING, place=Place(b"^", b"$", 1)))
+    assert "count" == noise.where(replace(THING, place=None, name="count"))
+    assert noise.why(THING).startswith("shows something else at ")
+    assert noise.why(replace(THING, name=ORDER)).startswith("shows the same words in another order at ")
+    assert noise.why(replace(THING, wanted=True)).endswith(", ignored because you chose it")
+
+
+def test_a_mask_that_is_offered_is_off_until_it_is_chosen(world: World):
+    """Chosen, and dropped again, by its id."""
+    world.watch()
+    learn(world, Memory(things=(THING,)))
+
+    assert ((), ("a1",)) == ((found := world.read(noise.masks, 1)).things, tuple(one.id for one in found.offers))
+
+    world.write(noise.switch_masks, [1], off=[], on=["a1"], at=world.at)
+
+    assert ["a1"] == [one.id for one in world.read(noise.masks, 1).things]
+    assert [False] == [record["off"] for record in world.read(noise.masks, 1).records("news")]
+
+    world.write(noise.switch_masks, [1], off=["a1"], on=[], at=world.at)
+
+    assert () == world.read(noise.masks, 1).things
+    assert ["offered"] == [record["kind"] for record in world.read(noise.masks, 1).records("news")]

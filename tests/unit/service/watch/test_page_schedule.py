@@ -1,0 +1,203 @@
+"""What the sentinels of a page ask of its polls, taken together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.planned import make_watched
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.model.interval import NEVER
+from tidings.model.observed.page import PageState
+from tidings.model.observed.unit import CHANGE, Missing
+from tidings.model.watch.weight import share_of
+from tidings.service.watch import page_schedule
+from tidings.service.watch.page_schedule import Tick, tick_of
+from tidings.service.watch.watchlist import WatchedPage
+
+START = 1_700_000_000_000_000 // DAY * DAY
+"""A midnight in UTC."""
+HOURLY = "Fetch every 1 hour"
+MORNING = "During daily 08:00 to 10:00"
+
+
+def page_of(*clauses: str, next_tick: int | None = START + HOUR, **state: Any) -> WatchedPage:
+    """Return a page that a sentinel with each of these clauses watches, checked at midnight."""
+    page = make_watched(1, clauses[0] if clauses else "", at=START)
+    for number, text in enumerate(clauses[1:], start=2):
+        page.subscriptions |= make_watched(number, text, at=START).subscriptions
+    given = {"last_seq": 1, "polls": 1, "polled_at": START, "checked_at": START} | state
+    page.state = replace(page.state, **given)
+    for sub in page.subscriptions.values():
+        sub.row = replace(sub.row, taken=(1,), next_tick=next_tick if sub.interval is not None else None)
+    return page
+
+
+def test_a_page_is_as_important_as_its_most_important_sentinel():
+    """And each sentinel has its own; half where nobody says."""
+    page = page_of("Importance 0.2", "Importance 0.9", "")
+
+    assert 0.9 == page_schedule.importance(page)
+    assert [0.2, 0.9, 0.5, 0.5] == [page_schedule.importance_to(page, sentinel) for sentinel in (1, 2, 3, 9)]
+    assert 0.5 == page_schedule.importance(replace_subs(page))
+
+
+def replace_subs(page: WatchedPage) -> WatchedPage:
+    """Return a page that nobody watches any more."""
+    page.subscriptions = {}
+    return page
+
+
+def test_sharing_a_page_is_free_for_a_class():
+    """The first class pays of those that all its sentinels name; else the budget of all polls."""
+    classes = ("rich", "poor")
+
+    assert "poor" == page_schedule.budget_class(page_of("Class poor"), classes)
+    assert "rich" == page_schedule.budget_class(page_of("Class poor", "Class rich"), classes)
+    assert "default" == page_schedule.budget_class(page_of("Class poor", ""), classes)
+    assert "default" == page_schedule.budget_class(page_of("Class other"), classes)
+    assert "default" == page_schedule.budget_class(replace_subs(page_of()), classes)
+
+
+def test_the_share_of_an_owner_pays_for_all_their_sentinels():
+    """Whatever class they name."""
+    page = page_of("Class poor")
+    owner = page.subscriptions[1].owner
+    owner.row = replace(owner.row, owner_id=7)
+
+    assert share_of(7) == page_schedule.budget_class(page, ("poor", share_of(7)))
+
+
+def test_the_shortest_fixed_interval_is_promised():
+    """A page on change is promised none."""
+    assert 30 * MINUTE == page_schedule.find_promised_interval(page_of(HOURLY, "Fetch every 30 min", ""))
+    assert page_schedule.find_promised_interval(page_of("")) is None
+    assert [True, False] == [
+        page_schedule.is_on_change(page_of(HOURLY, "")),
+        page_schedule.is_on_change(page_of(HOURLY)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("clauses", "bounds"),
+    [
+        (("",), (0, NEVER)),
+        (("Fetch on change between 1 hour and 1 day",), (HOUR, DAY)),
+        (("Fetch on change between 1 hour and 1 day", ""), (0, DAY)),
+        (("Fetch on change between 1 hour and 1 day", "Fetch on change between 2 hour and 3 hour"), (HOUR, 3 * HOUR)),
+        (("Fetch on change between 1 min and 2 min",), (5 * MINUTE, 5 * MINUTE)),
+        ((HOURLY,), (0, NEVER)),
+    ],
+)
+def test_bounds_are_as_wide_as_one_sentinel_allows_and_no_narrower_than_the_floor(
+    clauses: tuple[str, ...], bounds: tuple[int, int]
+):
+    """The shortest that anybody asks for, and the shortest of the longest."""
+    assert bounds == page_schedule.bounds(page_of(*clauses), 5 * MINUTE)
+
+
+def test_the_earliest_tick_counts_and_all_are_on_time_until_the_first_deadline():
+    """A page on change has none."""
+    page = page_of("Fetch every 1 hour slack 10 min", "Fetch every 2 hour slack 1 min")
+    page.subscriptions[2].row = replace(page.subscriptions[2].row, next_tick=START + HOUR + MINUTE)
+
+    tick = tick_of(page)
+
+    assert (START + HOUR, START + HOUR + 2 * MINUTE) == (tick.at, tick.deadline)
+    assert Tick(NEVER, NEVER, servable=False) == tick_of(page_of(""))
+
+
+def test_a_first_poll_is_a_tick_long_ago():
+    """Until the page was checked."""
+    page = page_of("", last_seq=0, checked_at=None)
+    page.subscriptions[1].row = replace(page.subscriptions[1].row, taken=())
+
+    assert Tick(0, 0, servable=False) == tick_of(page)
+
+
+def test_a_tick_outside_its_hours_waits_for_the_opening():
+    """It is moved, with its slack."""
+    tick = tick_of(page_of(f"Fetch every 1 hour slack 10 min {MORNING}"))
+
+    assert (START + 8 * HOUR, True) == (tick.at, tick.is_moved)
+    assert START + 8 * HOUR + 10 * MINUTE == tick.deadline
+
+
+def test_what_a_poll_has_served_is_taken_from_storage():
+    """Also a change whose confirming poll failed."""
+    served = page_of(HOURLY, next_tick=START)
+    doubted = page_of("", health="shaky")
+    sub = doubted.subscriptions[1]
+    sub.row = replace(sub.row, missing=Missing(seq=0, revision=1, names=(), doubt=(CHANGE,), doubt_at=START))
+
+    assert [True, True, False] == [tick_of(page).servable for page in (served, doubted, page_of(HOURLY))]
+
+
+def test_a_page_is_open_while_one_sentinel_polls_it():
+    """It may be polled at any time if one of them sets no hours."""
+    both = page_of(MORNING, "During daily 09:00 to 12:00")
+
+    assert [START + 8 * HOUR, START + 9 * HOUR] == [
+        page_schedule.first_open(page, START) for page in (both, page_of("During daily 09:00 to 12:00"))
+    ]
+    assert [START + 10 * HOUR, START + 12 * HOUR] == [
+        page_schedule.closes(both, START + at) for at in (8 * HOUR, 9 * HOUR)
+    ]
+    assert (START, NEVER) == (
+        page_schedule.first_open(page_of(MORNING, ""), START),
+        page_schedule.closes(page_of(MORNING, ""), START),
+    )
+
+
+def test_hours_on_change_are_those_of_who_leaves_the_rate_to_the_policy():
+    """A fixed interval in the evening opens nothing for it."""
+    page = page_of(MORNING, f"{HOURLY} During daily 20:00 to 21:00")
+
+    assert START + DAY + 8 * HOUR == page_schedule.first_open_on_change(page, START + 12 * HOUR)
+    assert START + 12 * HOUR == page_schedule.first_open_on_change(page_of(HOURLY), START + 12 * HOUR)
+    assert NEVER == page_schedule.first_open_on_change(page, NEVER)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "share"),
+    [
+        (("",), 1.0),
+        ((MORNING,), 2 / 24),
+        ((MORNING, ""), 1.0),
+        ((MORNING, MORNING), 2 / 24),
+        (("During daily 22:00 to 02:00",), 4 / 24),
+        (("During daily 00:00 to 20:00", "During daily 04:00 to 24:00"), 1.0),
+        ((HOURLY,), 1.0),
+    ],
+)
+def test_the_share_of_time_in_which_a_page_is_open(clauses: tuple[str, ...], share: float):
+    """Overlapping openings count each, at most the whole day."""
+    assert pytest.approx(share) == page_schedule.open_share(page_of(*clauses))
+
+
+def test_robots_are_ignored_for_who_says_so_first():
+    """And a back-off for their sake is over then."""
+    page = page_of('Robots ignored because "my own site"', 'Robots ignored because "also mine"')
+    obeys = page_of("")
+    for each in (page, obeys):
+        each.state = replace(each.state, kind="robots", retry_at=START + DAY)
+
+    assert ["my own site", ""] == [page_schedule.robots_ignored(each) for each in (page, obeys)]
+    assert [None, START + DAY] == [page_schedule.retry_at(each) for each in (page, obeys)]
+
+    page.state = replace(page.state, kind="net")
+
+    assert START + DAY == page_schedule.retry_at(page)
+
+
+def test_a_claim_of_freshness_is_heeded_within_limits():
+    """Not at each fifth poll, not while it is doubted, and no longer than is allowed."""
+    claimed = PageState(page_id=1, polls=1, checked_at=START, fresh_until=START + HOUR)
+
+    assert [START + MINUTE, START + HOUR] == [
+        page_schedule.is_fresh_until(claimed, most=most) for most in (MINUTE, DAY)
+    ]
+    for other in ({"polls": 5}, {"fresh_doubt": 1}, {"fresh_until": None}, {"checked_at": None}):
+        assert 0 == page_schedule.is_fresh_until(replace(claimed, **other), most=DAY)
