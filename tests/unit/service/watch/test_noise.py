@@ -36,7 +36,7 @@ def test_a_page_of_which_nothing_was_learned_is_new(world: World):
     learn(world, Memory())
 
     assert not world.read(noise.read, 1).is_new
-    assert noise.estimates_of(None, 1, at=1) == ()
+    assert () == noise.estimates_of(None, 1, at=1)
 
 
 def test_a_second_poll_is_stored_with_what_was_learned(world: World):

@@ -1,0 +1,163 @@
+"""Changes that wait: for a second poll on a hardly known page, or until they have lasted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.planned import make_watched
+from tests.stores import START
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.detection.job.contract import Body
+from tidings.model.event_type import EventType
+from tidings.model.observed.change import ChangeSet
+from tidings.model.observed.unit import CHANGE, ChangeRow, Event, Missing
+from tidings.service.examine.detect import Compared
+from tidings.service.examine.doubts import hold_back, may_wait, waiting
+from tidings.service.examine.look import PolledVersion
+from tidings.service.watch.cursors import take
+from tidings.service.watch.subscription_memory import Held, Remembered
+from tidings.service.watch.watchlist import Subscription
+
+BODY = Body(data=b"", content_type=None, url="")
+
+
+def sub_of(clauses: str = "", number: int = 1, **row: Any) -> Subscription:
+    """Return the subscription of a sentinel with these clauses, which has taken version 1."""
+    (sub,) = make_watched(number, clauses, at=START).subscriptions.values()
+    sub.row = replace(sub.row, **{"taken": (1,), "seen": 1, **row})
+    return sub
+
+
+def look_of(*subs: Subscription, at: int = START) -> PolledVersion:
+    """Return a poll that showed version 2 to these subscriptions."""
+    page = make_watched(1)
+    return PolledVersion(page, 2, BODY, {}, {}, subs, at, None, {})
+
+
+def change(sub: Subscription, **more: Any) -> ChangeRow:
+    """Return a change that a subscription found."""
+    given: dict[str, Any] = {
+        "id": f"c{sub.row.id}", "sentinel_id": sub.row.sentinel_id, "subscription_id": sub.row.id, "page_id": 1, "revision": 1,
+        "kind": "any", "from_seq": 1, "to_seq": 2, "rules_version": 3, "extraction": "all", "found": ChangeSet(), "summary": "",
+        "quiet": False, "modified_at": None, "polled_at": START, "detected_at": START,
+    }  # fmt: skip
+    return ChangeRow(**(given | more))
+
+
+def found(*subs: Subscription, **more: Any) -> Compared:
+    """Return that each subscription found a change and moved on to version 2."""
+    rows = tuple(change(sub, **more) for sub in subs)
+    news = tuple(Event(type=EventType.CHANGE_FOUND, at=START, change_id=row.id) for row in rows)
+    return Compared(cursors=tuple(take(sub, 2) for sub in subs), changes=rows, events=news)
+
+
+def test_a_change_on_a_hardly_known_page_waits_for_a_second_poll():
+    """With its event; its cursor stands, so that the second poll compares with the same version."""
+    sub = sub_of()
+    compared = waiting(found(sub), look_of(sub), ())
+    (move,) = compared.cursors
+
+    assert ((), ()) == (compared.changes, compared.events)
+    assert (1, (1,)) == (move.seen, move.taken)
+    assert move.missing is not None
+    assert (START, True) == (move.missing.doubt_at, move.missing.is_unconfirmed)
+
+
+def test_who_asked_and_who_is_told_of_something_else_does_not_wait():
+    """Others on the page do."""
+    eager, told, waits = sub_of(number=1), sub_of(number=2), sub_of(number=3)
+    compared = found(eager, told, waits)
+    event = Event(type=EventType.PAGE_OK, at=START, sentinel_id=2)
+    compared = replace(compared, events=(*compared.events, event))
+
+    assert ["c1", "c2"] == [row.id for row in waiting(compared, look_of(eager, told, waits), {1}).changes]
+
+
+def test_without_news_nothing_waits():
+    """A quiet row is no news, and a cursor without a change moves on."""
+    sub = sub_of()
+    compared = found(sub, quiet=True)
+
+    assert compared == waiting(compared, look_of(sub), ())
+
+
+@pytest.mark.parametrize(
+    ("clauses", "row", "may"),
+    [
+        ("", {}, True),
+        ("", {"missing": Missing(seq=0, revision=1, names=(), doubt=(CHANGE,), doubt_at=START)}, False),
+        ("", {"missing": Missing(seq=1, revision=1, names=("words",))}, False),
+        ("Fetch on demand", {}, False),
+        ("for at least 2 hour", {}, False),
+    ],
+)
+def test_what_may_wait(clauses: str, row: dict[str, Any], may: bool):
+    """A whole page, once: who has waited already, or waits for something else, does not wait
+    again.
+    """
+    assert may is may_wait(sub_of(clauses, **row))
+
+
+def held_of(compared: Compared) -> Held | None:
+    """Return what a cursor remembers of a change that is held back."""
+    (move,) = compared.cursors
+    return Remembered.of(move.remembered or "").held
+
+
+def play(clauses: str, *ats: int, taken: tuple[int, ...] = (1,)) -> list[bool]:
+    """Return at which of these polls a change is reported that each of them finds."""
+    sub, told = sub_of(clauses, taken=taken), []
+    for at in ats:
+        compared = hold_back(found(sub), look_of(sub, at=START + at))
+        told.append(bool(compared.changes))
+        (move,) = compared.cursors
+        sub.row = replace(sub.row, remembered=move.remembered or "", taken=move.taken)
+    return told
+
+
+def test_a_change_is_reported_once_it_has_lasted():
+    """For a time, or for a number of checks, counted from the first that found it."""
+    assert [False, False, True] == play("for at least 2 hour", 0, 2 * HOUR - 1, 2 * HOUR)
+    assert [False, False, True] == play("for at least 3 checks", 0, 1, 2)
+    assert [True, True] == play("", 0, 1)
+
+
+def test_while_it_waits_its_cursor_stands():
+    """And what waits is stored with it."""
+    sub = sub_of("for at least 2 hour")
+    compared = hold_back(found(sub), look_of(sub))
+
+    assert ((), ()) == (compared.changes, compared.events)
+    assert (1, (1,)) == (compared.cursors[0].seen, compared.cursors[0].taken)
+    assert Held(START, 1, is_first=False) == held_of(compared)
+
+
+def test_a_change_that_is_gone_is_dropped():
+    """The next one counts anew."""
+    sub = sub_of("for at least 2 hour", remembered=Remembered(held=Held(START - DAY, 5)).text)
+    gone = hold_back(Compared(cursors=(take(sub, 2),)), look_of(sub))
+    sub.row = replace(sub.row, remembered=gone.cursors[0].remembered or "")
+
+    assert held_of(gone) is None
+    assert Held(START, 1) == held_of(hold_back(found(sub), look_of(sub)))
+
+
+def test_what_noise_is_ignored_is_no_change_that_lasts():
+    """It is stored at once, as noise."""
+    sub = sub_of("for at least 2 hour")
+    compared = hold_back(found(sub, noise=True, quiet=True), look_of(sub))
+
+    assert 1 == len(compared.changes)
+    assert held_of(compared) is None
+
+
+def test_a_sentinel_that_asks_for_it_no_more_reports_what_waits():
+    """Altered meanwhile: nothing is held back."""
+    sub = sub_of("", remembered=Remembered(held=Held(START - MINUTE, 1)).text)
+    compared = hold_back(found(sub), look_of(sub))
+
+    assert 1 == len(compared.changes)
+    assert held_of(compared) is None
