@@ -484,6 +484,7 @@ def test_settings_are_shown_by_section_or_by_name(tidings):
         (["--monitor", "imges"], '--monitor: E10 found "imges"'),
         (["--notify", "http://a.example/", "--notify", "foo"], '--notify: E15 "foo"'),
         (["--name", "Monitor"], "--name: E04"),
+        (["--name", "my jobs"], '--name: E04 "my jobs" cannot be the name of a sentinel'),
     ],
 )
 def test_what_is_wrong_with_a_flag_is_said_of_the_flag(tidings, server, flags, said):

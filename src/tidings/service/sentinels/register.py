@@ -14,6 +14,7 @@ from tidings.clock import DAY, SECOND
 from tidings.errors import AddressError, SentinelError, UnknownNameError, UsageError
 from tidings.fetching import address, files
 from tidings.language import means, parser, verify, words
+from tidings.language.expressions import quote
 from tidings.language.forms import parse_file
 from tidings.language.means import InstallationMeans
 from tidings.language.write import printer
@@ -526,7 +527,8 @@ def statement_for(
         notify: The addresses of receivers.
         clauses: Further clauses, one per line.
     """
-    lines = [f"Create Sentinel {name} Using {page_text(Watched(url))}", f"Monitor {monitor}"]
+    shown = name if len(name.split()) == 1 else quote(name)  # several words are refused as the name they are
+    lines = [f"Create Sentinel {shown} Using {page_text(Watched(url))}", f"Monitor {monitor}"]
     spaced = "" if (every or "").startswith("at ") else "every "
     lines.append(f"Fetch {spaced}{every}" if every else "Fetch on change")
     lines.extend(f"Notify By {channel_words(target)} immediate" for target in notify)

@@ -82,3 +82,12 @@ def test_every_form_says_the_words():
 
     assert 'Notify by console immediate with title "{{host}}" text "a" "" "{{diff}}"' in printed
     assert parse(printed).statements == load(yaml).statements == (built,)
+
+
+@pytest.mark.parametrize("text", ["email mailto:ann@x.example", "Mailto:ann@x.example", "ann@x.example"])
+def test_a_mail_address_may_be_written_as_a_link(text):
+    """`mailto:` is not part of the address."""
+    (statement,) = parse(HEAD + text).statements
+    assert isinstance(statement, Sentinel)
+
+    assert statement.notify[0].channels[0].address == "ann@x.example"
