@@ -223,6 +223,41 @@ def test_a_step_that_an_alter_has_overtaken_is_none(world: World, waits: bool):
         )
 
 
+def test_steps_after_an_end_that_a_drop_has_overtaken_follow_the_drop(world: World):
+    """The service was down for half an hour when s was due to end. As it writes that end, somebody
+    drops s: t and u, which depend on s, begin at the drop.
+    """
+    world.page("/a", "<p>one</p>")
+    for text in ("s {} For 1 hour", "t {} From end(s) For 1 hour", "u {} From start(t) For 1 hour"):
+        world.add(f"Create Sentinel {text.format('Using {/a} Monitor any change')}")
+    begun = world.clock.now()
+    play(world, world.settle)
+    world.clock.advance(90 * MINUTE)
+
+    with serve(world) as service:
+        overtake(world, service.monitor, "Drop s")
+        service.pass_time(10 * MINUTE)
+
+    assert [90 * MINUTE] * 2 == [world.sentinel(name).started_at - begun for name in ("t", "u")]
+
+
+def test_an_end_that_a_drop_has_overtaken_is_not_reported(world: World):
+    """Its whole life was missed. As that is to be reported, somebody drops it: nobody is notified."""
+    world.page("/a", "<p>one</p>")
+    hook = world.receiver()
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor any change From now + 1 day For 1 day Notify By webhook {hook} immediate"
+    )
+    play(world, world.settle)
+    world.clock.advance(5 * DAY)
+
+    with serve(world) as service:
+        overtake(world, service.monitor, "Drop s")
+        service.pass_time(DAY)
+
+    assert [] == world.received
+
+
 def test_each_step_is_one_event(world: World):
     """created, waiting, enabled, ended: each once, with the instant at which it fell due, in the order of their numbers."""
     world.page("/a", "<p>one</p>")

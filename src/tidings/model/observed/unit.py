@@ -239,12 +239,27 @@ class EndpointMove:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Premise:
+    """What a step in a sentinel's life assumes of a sentinel: it has this revision, and one of these
+    states, starts and ends. The first of each is what was stored, the last what it has once the
+    earlier steps are stored, which one commit may do.
+    """
+
+    sentinel_id: int
+    revision: int
+    states: tuple[State, ...] = ()
+    """Empty: any."""
+    started_at: tuple[Instant | None, ...]
+    ended_at: tuple[Instant | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SentinelMove:
     """A step in a sentinel's life (sentinels §2).
 
     `before` is the state on which it was decided; if another process has moved the sentinel since,
-    the step is dropped. `revisions` are the revisions of the sentinels on whose clauses it was
-    decided; if any has been altered since, the whole unit is dropped.
+    the step is dropped. `premises` are of the sentinels on which it was decided, itself included;
+    if one does not hold any more, e.g. after `alter` or `drop`, the whole unit is dropped.
     """
 
     sentinel_id: int
@@ -252,7 +267,7 @@ class SentinelMove:
     at: Instant
     reason: str = ""
     before: State | None = None
-    revisions: tuple[tuple[int, int], ...] = ()
+    premises: tuple[Premise, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

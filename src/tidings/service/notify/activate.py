@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.model.event_type import EventType
-from tidings.model.observed.unit import Event, SentinelMove, Unit
+from tidings.model.observed.unit import Event, Premise, SentinelMove, Unit
 from tidings.record import replace
 from tidings.service.notify import news
 from tidings.service.show.notices import life_record
@@ -91,26 +91,37 @@ class _Play:
 
     def _take(self, life: Life, step: _Step) -> Iterator[SentinelMove]:
         before = life.state
+        premises = (_premise(life, states=True), *map(_premise, self._rests_on(life)))
         if step.order == _END:
             life.state, life.ended_at = "ended", step.at
         elif step.order == _START:
             life.state, life.started_at = "enabled", step.at
         else:
             life.state = "waiting"
-        rests_on = (life, *(self._names[name] for name in sorted(life.awaits()) if name in self._names))
         yield SentinelMove(
             sentinel_id=life.row.id,
             state=life.state,
             at=step.at,
             reason=step.reason,
             before=before,
-            revisions=tuple((other.row.id, other.row.revision) for other in rests_on),
+            premises=premises,
         )
         self._numbers[life.row.id] += 1
         concerned = [life] if step.order == _WAIT else [life, *self._waiting.get(life.row.name, ())]
         for other in concerned:
             if other.state != "ended":
                 self._expect(other, step.at)
+
+    def _rests_on(self, life: Life) -> list[Life]:
+        """Return the lives on whose starts and ends the steps of a life depend, also by others."""
+        found: dict[int, Life] = {}
+        names = sorted(life.awaits())
+        while names:
+            other = self._names.get(names.pop())
+            if other is not None and other is not life and other.row.id not in found:
+                found[other.row.id] = other
+                names += sorted(other.awaits())
+        return list(found.values())
 
     def _expect(self, life: Life, at: Instant) -> None:
         """Schedule the next step of a life, not before an instant."""
@@ -139,6 +150,20 @@ class _Play:
         if life.state == "created":
             return self._now, _WAIT, ""
         return None if end is None else (end, _END, MISSED)
+
+
+def _premise(life: Life, *, states: bool = False) -> Premise:
+    """Return what a step assumes of a life: what is stored of it, or what earlier steps have made
+    of it.
+    """
+    row = life.row
+    return Premise(
+        sentinel_id=row.id,
+        revision=row.revision,
+        states=(row.state, life.state) if states else (),
+        started_at=(row.started_at, life.started_at),
+        ended_at=(row.ended_at, life.ended_at),
+    )
 
 
 def too_late(found: Iterable[ChangeRow], subscriptions: dict[int, Subscription]) -> frozenset[str]:

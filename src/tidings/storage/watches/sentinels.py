@@ -12,7 +12,7 @@ from tidings.errors import UnknownNameError, UsageError
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.observed.page import PageIdentity
-from tidings.model.observed.unit import Event, SentinelMove
+from tidings.model.observed.unit import Event, Premise, SentinelMove
 from tidings.model.watch.sentinel import FetchEvery, Sentinel, State, Watched
 from tidings.record import dataclass, replace
 from tidings.storage.db.connection import Connection, select
@@ -88,7 +88,7 @@ _INSERT = (
 _INSERT_TEXT = (
     "INSERT INTO sentinel_revision (sentinel_id, number, text, created_at) VALUES (:sentinel_id, 1, :text, :at)"
 )
-_REVISION = "SELECT revision FROM sentinel WHERE id = :id"
+_PREMISES = "SELECT revision, state, started_at, ended_at FROM sentinel WHERE id = :id"
 _MOVE = (
     "UPDATE sentinel SET state = :state, reason = :reason, started_at = CASE WHEN :started = 1 AND started_at IS NULL THEN :at"
     " ELSE started_at END, ended_at = CASE WHEN :ended = 1 THEN :at ELSE ended_at END WHERE id = :id"
@@ -265,8 +265,21 @@ def names(c: Connection, *, viewer: int | None = None) -> list[str]:
 
 
 def is_overtaken(c: Connection, step: SentinelMove) -> bool:
-    """Return whether clauses on which a step was decided have been altered since."""
-    return any(c.value(_REVISION, id=other) != revision for other, revision in step.revisions)
+    """Return whether a sentinel on which a step was decided was altered, moved or dropped since."""
+    return not all(_holds(c, premise) for premise in step.premises)
+
+
+def _holds(c: Connection, premise: Premise) -> bool:
+    row = c.one(_PREMISES, id=premise.sentinel_id)
+    if row is None:
+        return False
+    revision, state, started_at, ended_at = row
+    return (
+        revision == premise.revision
+        and (not premise.states or state in premise.states)
+        and started_at in premise.started_at
+        and ended_at in premise.ended_at
+    )
 
 
 def move(c: Connection, step: SentinelMove) -> None:
