@@ -2,7 +2,7 @@
 
 Run `PYTHONPATH=. python bench/walk.py [--framed] [--modules]`. The real service polls a page on loopback that has changed and notifies of it; the job runs in
 the same process. The rooms are printed in which what is made of the body is handed on, each below the one that calls it. A room that is
-entered anew after another one is a *return*. Tools are no rooms of the walk: nouns, the sciences beside the job of `detection/`, what is
+entered anew after another one is a *return*. Tools are no rooms of the walk: nouns, the pure packages beside the job of `detection/`, what is
 watched in memory (`service/watch`), words (`service/show`), the wall around the job (`isolation/`), what the store gives, and whoever hears of a unit
 once it is durable. The looks at frames are walks of their own.
 """

@@ -142,10 +142,10 @@ def _channel(node: Node, clause: Clause) -> Channel:
         return Channel("webhook" if word.type == "WEBHOOK" else "apprise", name, is_secret=True)
     match word.type:
         case "EMAIL" | "ADDRESS":
-            address = re.sub("^mailto:", "", address, flags=re.IGNORECASE)
-            message = f"mail to {address} is not sent until mail is set up (notify.smtp_host)"
+            receiver = re.sub("^mailto:", "", address, flags=re.IGNORECASE)
+            message = f"mail to {receiver} is not sent until mail is set up (notify.smtp_host)"
             clause.warn(word.start_pos, "W10", message, hint="until then, use tidings changes or a webhook")
-            return Channel("email", address)
+            return Channel("email", receiver)
         case "URL" | "WEBHOOK":
             return _address(word, address, clause)
         case "CONSOLE" | "DASHBOARD" | "FEED" | "STREAM":

@@ -106,7 +106,9 @@ class Lives:
         await self._reload(moves)
 
     async def _reload(self, moves: Sequence[SentinelMove]) -> None:
-        concerned = [i for move in moves for i in (move.sentinel_id, *(premise.sentinel_id for premise in move.premises))]
+        concerned = [
+            i for move in moves for i in (move.sentinel_id, *(premise.sentinel_id for premise in move.premises))
+        ]
         if concerned:  # the cause of a step may have cancelled it
             self._planner.touch(await self._watchlist.reload(concerned))
         if any(move.state == "ended" for move in moves):

@@ -20,6 +20,7 @@ from tidings.model.observed.unit import (
     Estimate,
     Event,
     FrameRow,
+    Premise,
     RuleState,
     SentinelMove,
     Timer,
@@ -73,10 +74,17 @@ def test_units_of_two_epochs_are_never_one_commit(world: World):
     assert [unit.poll.poll_id] == world.open_polls()  # type: ignore[union-attr]
 
 
-def test_a_step_on_clauses_that_were_altered_since_is_skipped_whole(world: World):
-    """With all else of its unit; the units beside it are written."""
+@pytest.mark.parametrize(
+    "wrong",
+    [{"revision": 9}, {"states": ("waiting",)}, {"started_at": (None,)}, {"ended_at": (5,)}, {"sentinel_id": 9}],
+)
+def test_a_step_on_a_sentinel_that_was_altered_or_moved_since_is_skipped_whole(world: World, wrong: dict[str, Any]):
+    """Nothing of its unit is written; the units beside it are."""
     world.watch()
-    step = SentinelMove(sentinel_id=1, state="disabled", at=world.at, revisions=((1, 9),))
+    premise = Premise(
+        sentinel_id=1, revision=1, started_at=(world.read(sentinels.get, 1).started_at,), ended_at=(None,)
+    )
+    step = SentinelMove(sentinel_id=1, state="disabled", at=world.at, premises=(replace(premise, **wrong),))
     late = world.unit(sentinels=(step,), events=(Event(type=EventType.PAGE_OK, at=1, page_id=1),))
     before = world.read(events.last_seq)
 
@@ -86,7 +94,7 @@ def test_a_step_on_clauses_that_were_altered_since_is_skipped_whole(world: World
     assert ("enabled", before) == (world.read(sentinels.get, 1).state, world.read(events.last_seq))
     assert [DUE] == world.read(events.list_timers)
 
-    world.commit(world.unit(sentinels=(replace(step, revisions=((1, 1),)),)))
+    world.commit(world.unit(sentinels=(replace(step, premises=(premise,)),)))
 
     assert "disabled" == world.read(sentinels.get, 1).state
 
