@@ -90,4 +90,4 @@ def test_a_mail_address_may_be_written_as_a_link(text):
     (statement,) = parse(HEAD + text).statements
     assert isinstance(statement, Sentinel)
 
-    assert statement.notify[0].channels[0].address == "ann@x.example"
+    assert "ann@x.example" == statement.notify[0].channels[0].address
