@@ -1,4 +1,4 @@
-"""A document: the content of a body, in the forms that the pure packages compare, search and show."""
+"""A document: the content of a body, in the forms that are compared, searched and shown."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`tidings test FILE|TEXT|-`: parse statements, fetch their pages once, print what would be watched;
-stores nothing.
+"""`tidings test FILE|TEXT|-`: parse statements, fetch their pages once, print what would be
+watched; stores nothing.
 """
 
 from __future__ import annotations

@@ -240,8 +240,8 @@ class EndpointMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Premise:
-    """What a step in a sentinel's life assumes of a sentinel: it has this revision, and one of these
-    states, starts and ends. The first of each is what was stored, the last what it has once the
+    """What a step in a sentinel's life assumes of a sentinel: this revision, and one of these states,
+    starts and ends. The first of each is what was stored, the last what it has once the
     earlier steps are stored, which one commit may do.
     """
 
