@@ -1,0 +1,188 @@
+"""Owners hear of what masks leave out, and of what has settled since."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.planned import make_watched
+from tests.stores import World
+from tidings.clock import DAY
+from tidings.detection.noise.memory import Memory, Thing
+from tidings.model.observed.change import ChangeSet, Edit, Masked, ObjectCount
+from tidings.model.observed.unit import Event
+from tidings.service.examine.detect import Compared
+from tidings.service.examine.silence import LONGEST, MOST_WORDS, Silence, evidence, find_settled
+from tidings.service.show.notices import SILENCED
+from tidings.service.watch.watchlist import WatchedPage
+from tidings.storage.watches import events
+
+
+def masked(mask: str = "m1", old: str = "1", new: str = "2") -> Masked:
+    """Return what a mask left out."""
+    return Masked(mask=mask, old=old, new=new)
+
+
+def silenced(*found: Masked, key: int = 1) -> Compared:
+    """Return comparisons of which masks left out everything."""
+    one: Any = SimpleNamespace(silenced=found, key=key)
+    return Compared(examination=SimpleNamespace(found=(one,)))  # type: ignore[arg-type]
+
+
+class Case:
+    """A page whose one sentinel reports to endpoint 5, and a database."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.page: WatchedPage = make_watched(1, "Notify by webhook http://127.0.0.1/hook")
+        sub = self.page.subscriptions[1]
+        (channel,) = sub.owner.sentinel.notify[0].channels
+        sub.owner.endpoints[channel.endpoint] = 5
+        self.silence = Silence(self)  # type: ignore[arg-type]
+
+    async def read(self, fn: Callable[..., Any], *args: Any) -> Any:
+        return self.world.read(fn, *args)
+
+    def review(self, compared: Compared, memory: Memory | None, at: int) -> tuple[Compared, Memory | None]:
+        """Return comparisons and memory with what owners hear."""
+        return asyncio.run(self.silence.review(self.page, compared, memory, at))
+
+    def settles(self, polls: int) -> bool:
+        """Return whether something will have settled at the poll after so many."""
+        self.page.state = replace(self.page.state, polls=polls)
+        return asyncio.run(self.silence.settles(self.page))
+
+
+def test_an_owner_hears_of_silence_with_words_and_masks(world: World):
+    """Five places at most; and the memory knows that it was said."""
+    case = Case(world)
+    places = [masked("m1", str(n), str(n + 1)) for n in range(7)] + [masked("m2")]
+    compared, memory = case.review(silenced(*places), Memory(), world.at)
+    (event,) = compared.events
+
+    assert (SILENCED, 1, ["m1", "m2"], [5]) == (
+        event.type,
+        event.sentinel_id,
+        event.data["masks"],
+        event.data["endpoints"],
+    )
+    assert MOST_WORDS == len(event.data["words"])
+    assert memory is not None
+    assert {1: ("m1", "m2")} == memory.said
+
+
+def test_a_receiver_hears_of_silence_once_a_day(world: World):
+    """Also after a restart: the log says when."""
+    case = Case(world)
+    compared, _ = case.review(silenced(masked()), Memory(), world.at)
+    world.watch()
+    world.commit(world.unit(events=compared.events))
+
+    assert () == case.review(silenced(masked()), Memory(), world.at + DAY - 1)[0].events
+    assert () == Case(world).review(silenced(masked()), Memory(), world.at + DAY - 1)[0].events
+    assert 1 == len(case.review(silenced(masked()), Memory(), world.at + DAY)[0].events)
+    assert 1 == len(world.read(events.listing, types=(SILENCED,)))
+
+
+def test_without_silence_nothing_is_said(world: World):
+    """Nor of a subscription that is gone, nor where there is no memory."""
+    case = Case(world)
+
+    assert () == case.review(silenced(), Memory(), world.at)[0].events
+    assert () == case.review(silenced(masked(), key=9), Memory(), world.at)[0].events
+    assert (silenced(masked()).events, None) == (
+        case.review(silenced(masked()), None, world.at)[0].events,
+        case.review(silenced(masked()), None, world.at)[1],
+    )
+
+
+def test_when_something_will_have_settled(world: World):
+    """At the poll that the memory says; never where it says none."""
+    case = Case(world)
+    world.watch()
+
+    assert not case.settles(100)
+
+    case.silence._settles[1] = 10
+
+    assert [False, True] == [case.settles(polls) for polls in (8, 9)]
+
+
+def settle(world: World, masks: set[str], **change: Any) -> list[Any]:
+    """Return what has settled of a page with one quiet change."""
+    found = ChangeSet(
+        kinds=("any",),
+        edits=(Edit("replace", 1, 2, 1, 2),),
+        objects=(ObjectCount("links", "http://a.example/x", 0, 1),),
+        masked=(masked(), masked("m2", "", "new"), masked("m2", "old", "")),
+    )
+    world.report_change(world.change(found=found, quiet=True, noise=True, **change))
+    return world.read(find_settled, make_watched(1), masks, world.at + 1)
+
+
+def test_what_was_masked_and_stayed_is_a_change_after_all(world: World):
+    """Only the part that this mask left out; its summary says why it comes late."""
+    (row,) = settle(world, {"m2"})
+
+    assert (("new",), ("old",), ()) == (row.found.inserted, row.found.deleted, row.found.updated)
+    assert ((), (), ("words",)) == (row.found.masked, row.found.objects, row.found.kinds)
+    assert (False, False, world.at + 1) == (row.quiet, row.noise, row.detected_at)
+    assert row.summary.endswith("(ignored as noise at first, but unchanged since then)")
+
+
+def test_each_mask_settles_by_itself(world: World):
+    """With an id of its own."""
+    rows = settle(world, {"m1", "m2", "m9"})
+
+    assert 2 == len({row.id for row in rows})
+    assert (("1", "2"),) == rows[0].found.updated
+
+
+def test_another_subscription_s_change_is_not_of_this_page_s(world: World):
+    """Nothing settles for a sentinel that left."""
+    world.watch("other", "a")
+    page = make_watched(1)
+    page.subscriptions = {}
+    settle(world, set())
+
+    assert [] == world.read(find_settled, page, {"m1"}, world.at)
+
+
+def test_what_shows_that_a_page_differs_at_each_poll(world: World):
+    """A place that could be masked, else the newest change, cut to a line."""
+    world.report_change(world.change(found=ChangeSet(kinds=("any",), updated=(("a" * 500, "b"),))))
+    thing = Thing(id="a1", sort="words", examples=("7", "8"), changed=40.0, looks=40)
+
+    assert {"showed": "7", "shows": "8", "mask": "a1"} == world.read(evidence, 1, Memory(things=(thing,)))
+    said = world.read(evidence, 1, None)
+    assert ("b", "") == (said["shows"], said["mask"])
+    assert len(said["showed"]) <= LONGEST
+    assert {"showed": "", "shows": "", "mask": ""} == world.read(evidence, 9, None)
+
+
+@pytest.mark.parametrize(
+    ("found", "shown"),
+    [
+        (ChangeSet(kinds=("any",), inserted=("x",)), ("", "x")),
+        (ChangeSet(kinds=("any",), deleted=("y",)), ("y", "")),
+    ],
+)
+def test_news_on_one_side_are_shown_as_such(world: World, found: ChangeSet, shown: tuple[str, str]):
+    """What came, or what went."""
+    world.report_change(world.change(found=found))
+    said = world.read(evidence, 1, None)
+
+    assert shown == (said["showed"], said["shows"])
+
+
+def test_events_of_other_kinds_are_no_notice_of_silence(world: World):
+    """Only those that name receivers count."""
+    world.watch()
+    world.commit(world.unit(events=(Event(type=SILENCED, at=world.at, sentinel_id=1, data={"endpoints": [6]}),)))
+
+    assert 1 == len(Case(world).review(silenced(masked()), Memory(), world.at + 1)[0].events)
