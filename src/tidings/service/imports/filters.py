@@ -18,14 +18,24 @@ BY_LINE: Final = "it works on the whole text there, but line by line here"
 NOTHING: Final = "it has no effect: the layout of a text is never compared"
 
 
+_JQ_NAME: Final = r"[A-Za-z_]\w*|\"[^\"\\]+\""
+_JQ_STEP: Final = rf"(?:\.(?:{_JQ_NAME})|\.?\[(?:(?:-?\d+)?(?::(?:-?\d+)?)?|\"[^\"\\]+\")\])\??"
+_JQ_PATH: Final = re.compile(rf"\s*(?:\.|(?:{_JQ_STEP})+)\s*(?:\||$)")
+
+
 def jsonpath_of_jq(query: str) -> str | None:
-    """Return a plain path of jq as JSONPath; None for anything else."""
-    text = query.strip()
-    if text == ".":
-        return "$"
-    if not re.fullmatch(r"(\.[A-Za-z_]\w*|\.?\[\d*\]|\.?\[\"[^\"\\]+\"\])+", text):
-        return None
-    return "$" + re.sub(r"\.\[", "[", text).replace("[]", "[*]")
+    """Return a plain path of jq as JSONPath, or several joined by `|`, each with or without `?`;
+    None for anything else.
+    """
+    path, at = "$", 0
+    while at < len(query):
+        if (found := _JQ_PATH.match(query, at)) is None or (found[0].endswith("|") and found.end() == len(query)):
+            return None
+        for step in re.findall(_JQ_STEP, found[0]):
+            plain = step.removesuffix("?").replace(".[", "[").replace("[]", "[*]")
+            path += f"[{plain[1:]}]" if plain.startswith('."') else plain
+        at = found.end()
+    return path if query.strip() else None
 
 
 def _select(kind: str, key: str) -> Rule:

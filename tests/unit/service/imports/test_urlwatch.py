@@ -58,6 +58,8 @@ COMMON: list[Case] = [
     ({"filter": ["ical2text"]}, "Monitor all words", T, ""),
     ({"filter": [{"csv2text": {"format_message": "{a}"}}]}, "Monitor table", A, "by its rows"),
     ({"filter": [{"jq": ".a.b[0]"}]}, 'Select jsonpath "$.a.b[0]"', A, "jq is written"),
+    ({"filter": [{"jq": ".a[] | .b?"}]}, 'Select jsonpath "$.a[*].b"', A, "jq is written"),
+    ({"filter": [{"jq": ".a | length"}]}, "Monitor all words", A, "plain paths"),
     ({"filter": [{"jq": "map(.a)"}]}, "Monitor all words", A, "plain paths"),
     ({"filter": ["sha1sum"]}, "Monitor any change", A, "a sum of all bytes"),
     ({"filter": [{"shellpipe": "tr a b"}]}, "Monitor all words", A, "no shell is run"),
