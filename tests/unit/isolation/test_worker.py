@@ -69,6 +69,23 @@ def test_a_worker_process_gets_none_of_our_variables():
     assert f"PATH={os.environ['PATH']}" in found
 
 
+def test_a_worker_does_not_import_the_program_that_started_the_service(tmp_path):
+    """The command line is imported by the service, not again by each of its workers."""
+    program = tmp_path / "program.py"
+    program.write_text(f"print('imported as', __name__){PROGRAM}")
+
+    ran = subprocess.run(
+        [sys.executable, str(program)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+
+    assert ["imported as __main__"] == [line for line in ran.stdout.splitlines() if line.startswith("imported")]
+
+
 def test_what_python_and_libraries_need_stays():
     """Search paths, language, zone and certificates are passed on; nothing else is, however it is called."""
     needed = dict.fromkeys(
