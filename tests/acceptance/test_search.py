@@ -10,10 +10,15 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, urlencode
 
+import pytest
+
 from tests.people import People, with_people
 from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR
+from tidings.isolation.runner import Died, JobLimits
+from tidings.isolation.runners import InProcess
 from tidings.service.people import accounts as accounts_of
+from tidings.service.run import indexer as opening
 from tidings.service.run.indexer import open_indexer
 from tidings.service.run.monitor import Monitor
 from tidings.service.search import asking
@@ -77,6 +82,30 @@ def test_all_versions_are_searched(world: World) -> None:
         service.pass_time(DAY)
         service.run(index(world))
         assert ["b"] == [one["sentinels"][0] for one in service.run(find(world, service.monitor, "tea"))]
+
+
+def test_a_page_that_cannot_be_read_hides_no_other(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of pages that one job reads together, only the page whose job dies is not found."""
+    for name, text in {"/a": "tea and scones", "/b": "tea that kills", "/c": "tea leaves"}.items():
+        world.page(name, f"<p>{text}</p>")
+        world.add(f"Create Sentinel {name[1:]} Using {{{name}}} Monitor all words Fetch every 8 hours")
+    jobs: list[int] = []
+
+    class Dying(InProcess):
+        async def run(self, function: Any, argument: Any, *, seconds: float | None = None) -> Any:
+            jobs.append(len(argument))
+            if any(b"kills" in body.data for bodies in argument for body in bodies):
+                return Died("crash", "the job's process died")
+            return await super().run(function, argument, seconds=seconds)
+
+    monkeypatch.setattr(opening, "open_runner", lambda _: Dying(JobLimits()))
+    with serve(world) as service:
+        service.settle()
+        assert 3 == service.run(index(world))
+        found = service.run(find(world, service.monitor, "tea"))
+
+    assert ["a", "c"] == sorted(one["sentinels"][0] for one in found)
+    assert [3, 1, 1, 1] == jobs
 
 
 def test_nobody_finds_what_is_not_theirs(world: World) -> None:

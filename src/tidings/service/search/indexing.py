@@ -20,11 +20,13 @@ from tidings.isolation.runner import Died
 from tidings.record import dataclass
 from tidings.service.examine.stored_versions import read_body, read_parts
 from tidings.service.search.appraise import FRESH, Appraiser, appraiser
-from tidings.service.search.read_text import ReadText, read_text
+from tidings.service.search.read_text import UNREAD, ReadText, read_texts
 from tidings.storage.observed import indexed, pages, versions
 from tidings.storage.search.index import IndexEntry, SearchIndex
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidings.archive.archive import Archive
     from tidings.detection.job.contract import Body
     from tidings.isolation.runner import Runner
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("tidings.service.search")
 BATCH: Final = 40
 """Versions added per transaction of the index."""
+JOB_BYTES: Final = 256 * 1024
+"""Most bytes of bodies that one job reads together; a larger version has a job of its own."""
 EVERY_SECONDS: Final = 2.0
 """Approximate delay from a write to the update of the index."""
 IDLE_SECONDS: Final = 300.0
@@ -64,7 +68,7 @@ class Indexer:
         archive: Where the bodies are.
         index: The index.
         open_runner: Opens the runner of jobs on page content.
-        at_once: Versions read concurrently.
+        at_once: Jobs that read versions concurrently.
         log: The log of searches, to appraise refreshes; None: no appraisal.
         now: Returns the time (µs).
     """
@@ -168,7 +172,8 @@ class Indexer:
         cursor, found = await asyncio.to_thread(self._next)
         if not found:
             return 0
-        read = await asyncio.gather(*(self._read(one) for one in found))
+        groups = await asyncio.gather(*(self._read(group) for group in _group(found)))
+        read = [text for group in groups for text in group]
         entries = [_entry(one, text) for one, text in zip(found, read, strict=True)]
         await asyncio.to_thread(
             self._index.put, entries, cursor=cursor, moved_to=found[-1].row.id, appraise=self._appraiser
@@ -177,20 +182,23 @@ class Indexer:
 
     def _next(self) -> tuple[int, list[_Version]]:
         cursor = int(self._index.read_note("cursor") or 0)
-        rows = self._database.read(indexed.after, cursor, limit=BATCH)
-        return cursor, [self._database.read(_bodies, self._archive, row) for row in rows]
+        return cursor, self._database.read(_read_versions, self._archive, cursor)
 
-    async def _read(self, version: _Version) -> ReadText:
-        if not version.bodies:
-            return ReadText("", "", "")
+    async def _read(self, group: Sequence[_Version]) -> list[ReadText]:
+        """Return the texts of some versions; if their job dies, each has another job."""
+        if not any(version.bodies for version in group):
+            return [UNREAD] * len(group)
         async with self._at_once:
             if self._runner is None:
                 self._runner = self._open_runner()
-            answer = await self._runner.run(read_text, version.bodies)
-        if isinstance(answer, Died):
-            log.warning("version %d of %s cannot be searched: %s", version.row.seq, version.url, answer.reason)
-            return ReadText("", "", "")
-        return answer.value
+            answer = await self._runner.run(read_texts, [version.bodies for version in group])
+        if not isinstance(answer, Died):
+            return answer.value
+        if len(group) > 1:
+            return [text for version in group for text in await self._read([version])]
+        version = group[0]
+        log.warning("version %d of %s cannot be searched: %s", version.row.seq, version.url, answer.reason)
+        return [UNREAD]
 
     def _clean(self) -> None:
         """Remove the texts of deleted versions; update removed and returned pages in the index."""
@@ -208,6 +216,26 @@ class Indexer:
             newest = self._database.read(versions.newest, page_id)
             if newest is not None:
                 self._index.revive(page_id, newest.seq)
+
+
+def _read_versions(c: Connection, archive: Archive, cursor: int) -> list[_Version]:
+    """Return the next versions after a number, with their bodies."""
+    return [_bodies(c, archive, row) for row in indexed.after(c, cursor, limit=BATCH)]
+
+
+def _group(versions: Sequence[_Version]) -> list[list[_Version]]:
+    """Return versions in their order, those together that one job reads."""
+    groups: list[list[_Version]] = []
+    held = 0
+    for version in versions:
+        size = sum(len(body.data) for body in version.bodies)
+        if groups and held + size <= JOB_BYTES:
+            groups[-1].append(version)
+            held += size
+        else:
+            groups.append([version])
+            held = size
+    return groups
 
 
 def _bodies(c: Connection, archive: Archive, row: NumberedVersion) -> _Version:

@@ -24,8 +24,18 @@ class ReadText:
     text: str
 
 
-def read_text(bodies: Sequence[Body]) -> ReadText:
-    """Return the text of a page and of its frames, the page itself first."""
+UNREAD: Final = ReadText("", "", "")
+"""The text of a version that is not read."""
+
+
+def read_texts(versions: Sequence[Sequence[Body]]) -> list[ReadText]:
+    """Return the texts of some versions: each has the bodies of a page and of its frames, the page
+    first, or none if it is not to be read.
+    """
+    return [_read_text(bodies) if bodies else UNREAD for bodies in versions]
+
+
+def _read_text(bodies: Sequence[Body]) -> ReadText:
     from tidings.detection.job.examiner import parse_body
     from tidings.document.text.words import show
 
