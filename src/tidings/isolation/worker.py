@@ -63,18 +63,19 @@ _starter: Final = _Starter()
 
 
 class _Orders:
-    """`multiprocessing.spawn` for what a new worker is told: not to import the main module.
+    """`multiprocessing.spawn` for the orders of a new worker: without the main module.
 
-    A job is a function that is imported by its name. The command line takes 20 ms and 6 MB.
+    A job is a function that is imported by its name. To import the command line takes 20 ms and
+    6 MB.
     """
 
     def __getattr__(self, name: str) -> Any:
         return getattr(multiprocessing.spawn, name)
 
     def get_preparation_data(self, name: str) -> dict[str, Any]:
-        """Return what a worker of this name is told before its first job."""
-        told = multiprocessing.spawn.get_preparation_data(name)
-        return {key: value for key, value in told.items() if not key.startswith("init_main")}
+        """Return the orders of a worker of this name."""
+        orders = multiprocessing.spawn.get_preparation_data(name)
+        return {key: value for key, value in orders.items() if not key.startswith("init_main")}
 
 
 _orders: Final = _Orders()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from sys import intern
+from typing import Any, NamedTuple, TypeVar
 
 from tidings.errors import UnknownNameError
 from tidings.model.interval import Instant
 from tidings.model.observed.outcome import Validators
-from tidings.model.observed.page import PageIdentity, PageState, Saturation
+from tidings.model.observed.page import Health, PageIdentity, PageState, Saturation
 from tidings.model.watch.asking import BrowserStep, Header, Login, Value
 from tidings.storage.db.connection import Connection, select
 from tidings.storage.db.values import SetAside, check_numbers, from_bytes, from_json, plain, readable, to_bytes, to_json
@@ -41,6 +42,8 @@ _UPDATE = (
     " WHERE id = :page_id AND last_seq = :was"
 )
 _NEVER_SATURATED = Saturation()
+_HEALTH: dict[str, Health] = {"ok": "ok"}
+T = TypeVar("T")
 _AILING = "page.health <> 'ok' OR page.problem <> '' OR page.moved_sights > 0 OR page.saturated_at IS NOT NULL"
 _LATE = (
     "COALESCE(page.retry_at, 0) < :before AND EXISTS (SELECT 1 FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"
@@ -271,7 +274,8 @@ def _to_expected(row: tuple[Any, ...]) -> Expected:
 
 
 def _to_both(row: tuple[Any, ...]) -> tuple[PageIdentity, PageState]:
-    return _to_identity(row[:_IDENTITY_COLUMNS]), _to_state(row[_IDENTITY_COLUMNS:])
+    identity = _to_identity(row[:_IDENTITY_COLUMNS])
+    return identity, _to_state(row[_IDENTITY_COLUMNS:], identity.url)
 
 
 def _to_identity(row: tuple[Any, ...]) -> PageIdentity:
@@ -279,9 +283,9 @@ def _to_identity(row: tuple[Any, ...]) -> PageIdentity:
     return PageIdentity(
         key=key,
         url=url,
-        given=given,
-        host=host,
-        method=method,
+        given=_share(given, url),
+        host=intern(host),
+        method=intern(method),
         body=_to_value(body),
         render=render,
         frames=frames,
@@ -321,7 +325,14 @@ def _to_steps(text: str) -> tuple[BrowserStep, ...]:
     )
 
 
-def _to_state(row: tuple[Any, ...]) -> PageState:
+def _share(value: T, held: T) -> T:
+    """Return the object that is held already if the value equals it: a page stays in memory, with
+    its address three times and the time of its last poll four times.
+    """
+    return held if value == held else value
+
+
+def _to_state(row: tuple[Any, ...], url: str = "") -> PageState:
     (
         page_id, last_seq, body_size, body_xxh3, text_digest, charset, title, final_url,
         polled_at, checked_at, changed_at, text_changed_at, health, kind, reason, failures,
@@ -357,15 +368,15 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
         body_size=body_size,
         body_xxh3=body_xxh3,
         text_digest=text_digest,
-        charset=charset,
+        charset=intern(charset),
         title=title,
-        final_url=final_url,
+        final_url=_share(final_url, url),
         validators=Validators(from_bytes(etag), from_bytes(last_modified)),
         polled_at=polled_at,
-        checked_at=checked_at,
-        changed_at=changed_at,
-        text_changed_at=text_changed_at,
-        health=health,
+        checked_at=_share(checked_at, polled_at),
+        changed_at=_share(changed_at, polled_at),
+        text_changed_at=_share(text_changed_at, changed_at),
+        health=_HEALTH.get(health, health),
         kind=kind,
         reason=reason,
         failures=failures,
@@ -375,7 +386,7 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
         changes=changes,
         unconditional_in=unconditional_in,
         honest_streak=honest_streak,
-        audited_at=audited_at,
+        audited_at=_share(audited_at, polled_at),
         suspect_kind=suspect_kind,
         suspect_sha256=suspect_sha256,
         suspect_at=suspect_at,

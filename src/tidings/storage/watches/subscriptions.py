@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from tidings.errors import UnitError
@@ -255,13 +256,19 @@ def _to_row(row: tuple[Any, ...]) -> SubscriptionRow:
         seen=seen,
         number=number,
     )
-    numbers = () if taken == "[]" else tuple(from_json(taken))
+    numbers = _read_numbers(taken)
     cursor = [revision, base, numbers, next_tick, ticked_at, bool(active), _missing(missing)]
     check_numbers(**{f"version {place}": number for place, number in enumerate(numbers)})
     newest = seen or (numbers[-1] if numbers else 0)
     return SubscriptionRow(
         *[*place, *cursor, since, paused, altered_at, number or len(numbers), newest, remembered, learned]
     )
+
+
+@lru_cache(maxsize=1_024)
+def _read_numbers(taken: str) -> tuple[int, ...]:
+    """Return the versions that a cursor took: most have taken the same few."""
+    return () if taken == "[]" else tuple(from_json(taken))
 
 
 def _numbers(taken: Iterable[int]) -> str:
