@@ -20,17 +20,14 @@ from tidings.model.interval import say_duration
 from tidings.model.secret import Secret
 from tidings.model.watch.interest import keep_inserted
 from tidings.model.watch.sentinel import Sentinel
-from tidings.notification.channels import sendable
 from tidings.record import dataclass
-from tidings.service.notify.rehearse import channels_of, rehearse
 from tidings.service.on_demand import add_answer
 from tidings.service.on_demand.seen_now import lines_of, read_stored, record_of
+from tidings.service.on_demand.try_receivers import send_test_message
 from tidings.service.run import check as checking
 from tidings.service.run.assembly import poller
 from tidings.service.run.from_settings import open_archive, open_runner
-from tidings.service.run.senders import senders_alone
 from tidings.service.secrets import secrets
-from tidings.service.secrets.references import address_of
 from tidings.service.secrets.secrets import basic
 from tidings.service.sentinels import register
 from tidings.service.show.records import problem_record, sentinel_record
@@ -240,23 +237,8 @@ async def _rehearse(
     """Send a test message to each `--notify` while the page is checked."""
     if arguments.no_test or not arguments.notify:
         return []
-    clock = SystemClock()
-    sentinel = meaning(row.text)
-    channels = channels_of(sentinel, sendable(settings.notify))
-    if not channels:
-        return []
-    async with senders_alone(settings, database) as senders:
-        patience = max(0, deadline - clock.now())
-        vault = Vault(settings.data)
-        return await rehearse(
-            channels,
-            senders,
-            sentinel=row.name,
-            now=clock.now(),
-            patience=patience,
-            address_of=lambda stored: database.read(address_of, vault, stored),
-            worded=sentinel,
-        )
+    patience = max(0, deadline - SystemClock().now())
+    return await send_test_message(database, row, settings, patience=patience)
 
 
 async def check_new(database: Database, made: Sequence[SentinelRow], settings: Settings, *, as_json: bool) -> None:

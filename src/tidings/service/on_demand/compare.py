@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tidings.presentation.safe.picker import PickedPart
     from tidings.presentation.screenshots import ScreenshotComparison
     from tidings.presentation.views.view import View
+    from tidings.service.on_demand.choices import Choices
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
@@ -221,6 +222,11 @@ class Comparisons:
     async def parts_at(self, body: Body, number: int) -> list[PickedPart]:
         """Return the parts around a text of a page, the smallest first."""
         found: list[PickedPart] = await self._draw(draw.parts_at, (body, number))
+        return found
+
+    async def choices(self, body: Body) -> Choices:
+        """Return what can be watched on a page, with its present values."""
+        found: Choices = await self._draw(draw.choices, body)
         return found
 
     async def screenshot(self, version: Version) -> bytes:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tidings.presentation.safe.picker import PickedPart
     from tidings.presentation.screenshots import ScreenshotComparison
     from tidings.presentation.views.view import View
+    from tidings.service.on_demand.choices import Choices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +105,14 @@ def parts_at(asked: tuple[Body, int]) -> list[PickedPart]:
 
     body, number = asked
     return picker.parts_at(parse_body(body, keep_tree=True), number)
+
+
+def choices(body: Body) -> Choices:
+    """Return what can be watched on a page, with its present values."""
+    from tidings.detection.job.examiner import parse_body
+    from tidings.service.on_demand.choices import choices_of
+
+    return choices_of(parse_body(body, keep_tree=True))
 
 
 def screenshots(pictures: tuple[bytes, bytes]) -> ScreenshotComparison:

@@ -15,12 +15,14 @@ from tidings.errors import SentinelError, TidingsError
 from tidings.language import expressions
 from tidings.presentation.safe.frame import HEADERS
 from tidings.presentation.safe.picker import SANDBOX
+from tidings.record import dataclass
+from tidings.service.on_demand.choices import Choices
 from tidings.service.on_demand.seen_now import lines_of
 from tidings.service.sentinels import register
 from tidings.storage.watches import sentinels, subscriptions
 from tidings.web.access import check_objects
-from tidings.web.markup import forms
-from tidings.web.markup.catalogue import say, sentence
+from tidings.web.markup import forms, spell
+from tidings.web.markup.catalogue import draw, say
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from tidings.model.interval import Instant
+    from tidings.model.observed.version import Reading
     from tidings.presentation.safe.picker import PickedPart
     from tidings.service.on_demand.trial import Tried
     from tidings.settings import Settings
@@ -36,18 +39,23 @@ if TYPE_CHECKING:
     from tidings.web.access import Asker
     from tidings.web.screens.desk import Desk
 
-MONITORS: Final = {
-    "any change": sentence("Everything: any change of the page's words, links or images"),
-    "all words": sentence("The words of the page"),
-    "price": sentence("The price of the thing that is sold here"),
-    "availability": sentence("Whether it is in stock"),
-    "items": sentence("New entries of a feed or a list"),
-    "links": sentence("Links"),
-    "table 1": sentence("The first table"),
-}
-"""Presets of what to watch, in the language."""
 MOST_ADDRESSES: Final = 20
 LONGEST_SELECTOR: Final = 500
+MOST_RECEIVERS: Final = 5
+MOST_COLUMNS: Final = 4
+"""Most column names of a table that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceRow:
+    """What can be watched: its Monitor clause, its name, and what the page has of it now. A feed has
+    its own address in `link`.
+    """
+
+    monitor: str
+    name: str
+    now: Markup
+    link: str = ""
 
 
 async def show(request: Request, desk: Desk) -> Response:
@@ -71,7 +79,7 @@ async def show(request: Request, desk: Desk) -> Response:
 async def act(request: Request, desk: Desk) -> Response:
     """Preview a text, or save it."""
     form = await forms.read_form(request)
-    text = form.one("text").strip()[:200_000]
+    text = _with_receivers(form.one("text").strip()[:200_000], _receivers(form.one("notify")))
     if form.one("act") != "save":
         return await _screen(request, desk, text=text, url="", tries=True)
     try:
@@ -134,7 +142,9 @@ async def _screen(
             problems = _spell(error)
     body = found[0].body if url and len(found) == 1 else None
     copy = desk.copies.keep(body, request.state.asker.owner_id) if body is not None else ""
-    asked = [("url", url), ("monitor", request.query_params.get("monitor", "any change")), ("copy", copy)]
+    monitor = request.query_params.get("monitor", "any change")
+    asked = [("url", url), ("monitor", monitor), ("copy", copy)]
+    choices = await desk.comparisons.choices(body) if body is not None else Choices()
     return await desk.page(
         request,
         "make.html",
@@ -146,8 +156,8 @@ async def _screen(
         readings=lines_of,
         warnings=[str(one) for one in warnings],
         problems_found=problems,
-        monitors=MONITORS,
-        monitor=request.query_params.get("monitor", "any change"),
+        rows=_rows(found[0], choices, monitor) if body is not None else [],
+        monitor=monitor,
         bookmarklet=_bookmarklet(request),
         is_tried=tries and bool(text),
         select=select,
@@ -163,6 +173,82 @@ async def _screen(
         picking=f"/new/page?{urlencode(asked)}" if copy else "",
         sandbox=SANDBOX,
     )
+
+
+def _rows(tried: Tried, choices: Choices, monitor: str) -> list[ChoiceRow]:
+    """Return what can be watched on a page; the chosen clause is always among it."""
+    pictures = [spell.count(tried.images, "image")] if tried.images else []
+    size = ", ".join([spell.count(tried.words, "word"), spell.count(tried.links, "link"), *pictures])
+    rows = [
+        ChoiceRow("any change", say("Everything"), Markup(size)),  # noqa: S704 - counts and our own nouns
+        *(ChoiceRow(one.label, _name(one), _now(one)) for one in choices.readings),
+        ChoiceRow(
+            "all words",
+            say("All words"),
+            draw("{words}, without links and images", words=spell.count(tried.words, "word")),
+        ),
+        *([ChoiceRow("links", say("Links"), Markup(spell.count(tried.links, "link")))] if tried.links else []),  # noqa: S704
+        *(
+            ChoiceRow("items", say("Feed"), draw("{title}, linked by the page", title=spell.text(title or url)), url)
+            for url, title in choices.feeds
+        ),
+    ]
+    if all(one.link or one.monitor != monitor for one in rows):
+        rows.append(ChoiceRow(monitor, monitor, Markup()))
+    return rows
+
+
+def _name(reading: Reading) -> str:
+    number = reading.label.rpartition(" ")[2]
+    match reading.kind:
+        case "price":
+            return say("Price")
+        case "availability":
+            return say("Availability")
+        case "table":
+            return say("Table {number}", number=number)
+        case "list":
+            return say("List {number}", number=number)
+        case _:
+            return say("Entries")
+
+
+def _now(reading: Reading) -> Markup:
+    """Return the present value: a single one, or the number of things and the first of them."""
+    first = spell.text(reading.texts[0], most=80) if reading.texts else Markup()
+    match reading.kind:
+        case "price" | "availability":
+            return Markup("<b>{}</b>").format(first)
+        case "table":
+            rows = spell.count(reading.count, "row")
+            if not any(reading.head):
+                return draw("{rows}, the first: {first}", rows=rows, first=first)
+            names = ", ".join(one for one in reading.head[:MOST_COLUMNS] if one)
+            return draw(
+                "{rows}: {columns}",
+                rows=rows,
+                columns=spell.text(names + (", …" if len(reading.head) > MOST_COLUMNS else ""), most=120),
+            )
+        case "list":
+            return draw("{items}, the first: {first}", items=spell.count(reading.count, "item"), first=first)
+        case _:
+            return draw(
+                "{entries}, the first: {first}", entries=spell.count(reading.count, "entry", "entries"), first=first
+            )
+
+
+def _receivers(given: str) -> list[str]:
+    """Return the receivers in a field: mail addresses and addresses of webhooks, between spaces or
+    commas.
+    """
+    found = given.replace(",", " ").split()[:MOST_RECEIVERS]
+    return [one for one in found if one.startswith(("http://", "https://")) or ("@" in one and "://" not in one)]
+
+
+def _with_receivers(text: str, receivers: Sequence[str]) -> str:
+    """Return a statement that also notifies these receivers."""
+    lines = (f"Notify By {register.channel_words(one)} immediate" for one in receivers)
+    return "\n".join([text, *(line for line in lines if line.lower() not in text.lower())])
 
 
 def _spell(error: TidingsError) -> list[str]:
