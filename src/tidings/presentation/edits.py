@@ -34,7 +34,7 @@ NOWHERE: Final = EditContext("", 0)
 WEIGHED: Final = 200
 """The most edits with contexts that are sorted by importance."""
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_AREAS: Final = {"footer": "in the footer", "nav": "in the menu"}
+AREAS: Final = {"footer": "in the footer", "nav": "in the menu"}
 _PRICE: Final = re.compile(r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
 LISTS: Final = ("updated", "deleted", "inserted", "moved")
 _SORTS: Final = {
@@ -104,7 +104,7 @@ class EditLine:
         """Return the heading and the label of a text (`Status › Database`); empty if unknown."""
         one = self.context
         label = "" if one.before.rstrip(" :").endswith(one.label) else one.label
-        return " › ".join(part for part in (_AREAS.get(one.area, ""), one.heading, label, self._above) if part)
+        return " › ".join(part for part in (AREAS.get(one.area, ""), one.heading, label, self._above) if part)
 
 
 def in_place(record: Record) -> Record:

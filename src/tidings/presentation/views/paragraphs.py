@@ -265,7 +265,7 @@ def kind_of_edit(row: Row) -> str:
         case _:
             values = [piece for piece in row.pieces if piece.kind == "inserted"]
             if came == went == len(values) and all(any(c.isdigit() for c in piece.text) for piece in values):
-                return f"{came} value{'' if came == 1 else 's'} updated"
+                return "1 value updated" if came == 1 else f"{came} values updated"
             moved = row.words("moved") + row.words("away")
             said = [
                 f"{came:,} in" if came else "",
@@ -276,7 +276,7 @@ def kind_of_edit(row: Row) -> str:
 
 
 def _words(count: int) -> str:
-    return f"{count:,} word{'' if count == 1 else 's'}"
+    return "1 word" if count == 1 else f"{count:,} words"
 
 
 def _pair(one: _Numbered) -> str:

@@ -5,7 +5,7 @@ and 5.13).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tidings.model.observed.change import ChangeSet, EditContext
@@ -43,11 +43,17 @@ class TableLine(NamedTuple):
 def table(found: ChangeSet) -> Drawn:
     """Return all findings of a change as a table; deletions are struck, insertions underlined."""
     lines = list(lines_of(found))
-    body = "".join(_row(line) for line in lines[:MOST_ROWS])
+    shown = lines[:MOST_ROWS]
+    has = [any(line.place for line in shown), any(line.name for line in shown), True]
+    has += [any(line.difference for line in shown), any(line.unit for line in shown)]
+    body = "".join(_row(line, has) for line in shown)
     left = max(0, len(lines) - MOST_ROWS)
     rest = f'<p class="small soft">{escape(more(left, "change"))}</p>' if left else ""
-    heads = ("where", "what", "was → is", "difference", "unit")
-    head = "".join(f'<th scope="col"{_CLASS.get(name, "")}>{name}</th>' for name in heads)
+    head = "".join(
+        f'<th scope="col"{_CLASS.get(name, "")}>{name}</th>'
+        for name, is_shown in zip(_HEADS, has, strict=True)
+        if is_shown
+    )
     return Drawn(
         '<div class="scroll" tabindex="0" role="region" aria-label="Values that changed">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{rest}",
@@ -56,6 +62,7 @@ def table(found: ChangeSet) -> Drawn:
     )
 
 
+_HEADS: Final[tuple[str, ...]] = ("where", "what", "was → is", "difference", "unit")
 _CLASS: Final = {"difference": ' class="r"'}
 
 
@@ -104,7 +111,7 @@ def _line(of: str, text: str | tuple[str, str], context: EditContext) -> TableLi
         was, now = (_KEYED.fullmatch(one[:LONGEST]) for one in text)
         if was is not None and now is not None and was[1] == now[1]:  # a value of data, after its key
             name, text = was[1], (was[2], now[2])
-        difference, unit = _difference(*text)
+        difference, unit = difference_of(*text)
         return TableLine(place, name, text[0], text[1], difference, unit or _unit(context))
     match of:
         case "deleted":
@@ -121,7 +128,7 @@ def _unit(context: EditContext) -> str:
     return words[0] if words and len(words[0]) <= 4 and not words[0][0].isdigit() and words[0].isupper() else ""
 
 
-def _difference(old: str, new: str) -> tuple[str, str]:
+def difference_of(old: str, new: str) -> tuple[str, str]:
     """Return the difference of two numbers in percent, and the text around them; empty unless each
     text has a single number.
     """
@@ -139,7 +146,8 @@ def _difference(old: str, new: str) -> tuple[str, str]:
     return said.replace("-", "\u2212") + "\u00a0%", beside[0]
 
 
-def _row(line: TableLine) -> str:
+def _row(line: TableLine, has: Sequence[bool]) -> str:
+    """Return a line of the table, with the columns that have a value in some line."""
     old, new = (escape(cut_text(one_line(text[: 4 * LONGEST]), LONGEST)) for text in (line.old, line.new))
     if line.is_object:
         old, new = (
@@ -158,7 +166,11 @@ def _row(line: TableLine) -> str:
     cells = " → ".join(shown) if len(shown) > 1 else "".join(shown)
     place, name, unit = (escape(cut_text(one_line(text), 200)) for text in (line.place, line.name, line.unit))
     head = f'<th scope="row" class="b" dir="auto">{place}</th>' if place else "<td></td>"
-    return (
-        f'<tr>{head}<td dir="auto">{name}</td><td dir="auto">{cells}</td>'
-        f'<td class="r nw">{escape(line.difference)}</td><td class="soft">{unit}</td></tr>'
+    columns = (
+        head,
+        f'<td dir="auto">{name}</td>',
+        f'<td dir="auto">{cells}</td>',
+        f'<td class="r nw">{escape(line.difference)}</td>',
+        f'<td class="soft">{unit}</td>',
     )
+    return f"<tr>{''.join(column for column, is_shown in zip(columns, has, strict=True) if is_shown)}</tr>"

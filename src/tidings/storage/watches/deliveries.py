@@ -11,9 +11,9 @@ from tidings.errors import UnitError, UnknownNameError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.unit import DeliveryDraft, DeliveryResult
 from tidings.record import dataclass
-from tidings.storage.db.connection import UNLIMITED, Connection, select
+from tidings.storage.db.connection import NAMES, UNLIMITED, Connection, select
 from tidings.storage.db.instance import DatabaseInstance
-from tidings.storage.db.values import plain
+from tidings.storage.db.values import plain, to_json
 from tidings.storage.watches.sentinels import SEEN
 
 LONGEST_HOLD = DAY
@@ -201,6 +201,22 @@ def of_event(c: Connection, sentinel_id: int, seq: int) -> list[DeliveryRow]:
     conditions = ("d.sentinel_id = :sentinel_id", "d.first_seq <= :seq", "d.last_seq >= :seq")
     text = select(_SELECT, conditions, "ORDER BY d.created_at, d.id")
     return [_to_row(row) for row in c.rows(text, sentinel_id=sentinel_id, seq=seq)]
+
+
+_SENT = {
+    dialect: "SELECT DISTINCT ch.id, e.kind, d.status FROM change ch"
+    " JOIN delivery d ON d.sentinel_id = ch.sentinel_id AND d.first_seq <= ch.event_seq AND d.last_seq >= ch.event_seq"
+    f" JOIN endpoint e ON e.id = d.endpoint_id WHERE ch.id IN {names} ORDER BY ch.id, e.kind, d.status"
+    for dialect, names in NAMES.items()
+}
+
+
+def list_sent(c: Connection, ids: Sequence[str]) -> dict[str, list[tuple[str, DeliveryStatus]]]:
+    """Return the kinds of receivers of each of these changes, with the state of their messages."""
+    found: dict[str, list[tuple[str, DeliveryStatus]]] = {}
+    for change_id, kind, status in c.rows(_SENT[c.dialect], listed=to_json([*map(plain, ids)])) if ids else ():
+        found.setdefault(str(change_id), []).append((str(kind), status))
+    return found
 
 
 def endpoints_of(c: Connection, sentinel_id: int) -> list[tuple[int, str, str]]:

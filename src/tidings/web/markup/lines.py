@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
-from tidings.presentation.edits import EditLine, edits_of, headline
+from tidings.presentation.edits import AREAS, EditLine, edits_of, headline
+from tidings.presentation.views.table import difference_of
 from tidings.web.markup import spell
 from tidings.web.markup.catalogue import draw, say
 
@@ -29,7 +30,12 @@ def line(record: Record) -> Markup:
     if record.get("parts"):
         return _text(headline(record))
     edits, rest = edits_of(record, most=SHOWN)
-    said = [_edit(edit) for edit in edits]
+    is_price = str(record.get("kind", "")).startswith("price")
+    before, said = "", []
+    for edit in edits:
+        label = edit.context.label or edit.context.heading
+        said.append(_edit(edit, "" if label == before else label, is_price=is_price))
+        before = label
     if not said:
         return _text(headline(record))
     more = (
@@ -50,7 +56,7 @@ def context(record: Record) -> Markup:
         return Markup("")
     one = edits[0]
     around = one.context
-    parts: list[Markup] = [_text(one.place)] if one.place else []
+    parts: list[Markup] = [_place(one.place)] if one.place else []
     core = one.new or one.old
     if around.before or around.after:
         parts.append(
@@ -61,6 +67,14 @@ def context(record: Record) -> Markup:
     elif one.where:
         parts.append(_text(one.where))
     return Markup(" · ").join(parts)
+
+
+def _place(place: str) -> Markup:
+    """Return a place on a page; its heading and label are texts of the page."""
+    area, joint, rest = place.partition(" › ")
+    if area not in AREAS.values():
+        return _text(place)
+    return Markup("{}{}{}").format(say(area), joint, _text(rest))
 
 
 def words(record: Record) -> int:
@@ -78,19 +92,27 @@ def _differing(old: str, new: str) -> int:
     return max(1, len(before ^ after))
 
 
-def _edit(edit: EditLine) -> Markup:
-    label = edit.context.label or edit.context.heading
+def _edit(edit: EditLine, label: str, *, is_price: bool) -> Markup:
+    """Return an edit after its label, which the edit before may have given."""
     named = Markup("{}: ").format(_text(label, most=60)) if label else Markup("")
     match edit.kind:
+        case "updated" if is_price:
+            difference, _ = difference_of(edit.old, edit.new)
+            return draw(
+                "Price: {old} → {new}{difference}",
+                old=Markup("<del>{}</del>").format(_text(edit.old)),
+                new=Markup("<ins>{}</ins>").format(_text(edit.new)),
+                difference=Markup(', <span class="nw">{}</span>').format(difference) if difference else "",
+            )
         case "updated":
             return named + Markup("<del>{}</del> → <ins>{}</ins>").format(_text(edit.old), _text(edit.new))
         case "inserted":
             return draw(
-                "New{sort}: <1>{new}</1>", sort=f" {edit.sort}" if edit.sort else "", _1=_INS, new=_text(edit.new)
+                "New{sort}: <1>{new}</1>", sort=f" {say(edit.sort)}" if edit.sort else "", _1=_INS, new=_text(edit.new)
             )
         case "deleted":
             return draw(
-                "Gone{sort}: <1>{old}</1>", sort=f" {edit.sort}" if edit.sort else "", _1=_DEL, old=_text(edit.old)
+                "Gone{sort}: <1>{old}</1>", sort=f" {say(edit.sort)}" if edit.sort else "", _1=_DEL, old=_text(edit.old)
             )
         case "moved":
             return draw("Moved: {new}", new=_text(edit.new))

@@ -78,13 +78,17 @@ def _day(at: date) -> str:
     )
 
 
-def stamp(instant: Instant | None, now: Instant, zone: tzinfo) -> Markup:
-    """Return a `time` element; a dash for None."""
+def stamp(instant: Instant | None, now: Instant, zone: tzinfo, *, is_day_known: bool = False) -> Markup:
+    """Return a `time` element; a dash for None. Under the heading of its day it is the time of
+    day.
+    """
     if instant is None:
         return Markup("–")
     at = local(instant, zone)
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
-        at.isoformat(timespec="seconds"), f"{_day(at)} {at:%Y, %H:%M:%S %Z}", short(instant, now, zone)
+        at.isoformat(timespec="seconds"),
+        f"{_day(at)} {at:%Y, %H:%M:%S %Z}",
+        f"{at:%H:%M}" if is_day_known else short(instant, now, zone),
     )
 
 
@@ -125,6 +129,14 @@ def text(value: object, *, most: int = 400) -> Markup:
     """
     whole = str(value)
     return Markup("<bdi>{}</bdi>").format(_show(whole if len(whole) <= most else f"{whole[:most]}…"))
+
+
+def plain(value: object, *, most: int = 2_000) -> Markup:
+    """Return a text of the service, escaped, control characters shown by their code, cut after `most`
+    characters.
+    """
+    whole = str(value)
+    return Markup("{}").format(_show(whole if len(whole) <= most else f"{whole[:most]}…"))
 
 
 def stretches(pieces: Iterable[tuple[str, bool]]) -> Markup:

@@ -5,20 +5,22 @@ to each open screen whenever a change is found, with the number of unread ones.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from tidings.clock import DAY, MINUTE
+from tidings.notification.channel import PULLED
 from tidings.record import dataclass
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, polls
-from tidings.storage.watches import changes, inbox, sentinels
+from tidings.storage.watches import changes, deliveries, inbox, sentinels
+from tidings.storage.watches.deliveries import DeliveryStatus
 from tidings.web.api.stream import HEARTBEAT_SECONDS, RETRY_MILLISECONDS, EventStream
 from tidings.web.markup import beat, forms, lines, spell
-from tidings.web.markup.catalogue import say
+from tidings.web.markup.catalogue import say, sentence, sentences
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back, reader_zone
 
@@ -45,7 +47,7 @@ STAND: Final = 2
 """Number of a burst's newest changes shown; the others are folded."""
 MOST_SCREENS: Final = 1_000
 """Most screens open at a time."""
-TIMES: Final = {"today": DAY, "7 days": 7 * DAY, "30 days": 30 * DAY}
+TIMES: Final = dict(zip(sentences("today", "7 days", "30 days"), (DAY, 7 * DAY, 30 * DAY), strict=True))
 _KEYS: Final = ("s", "q", "sentinel", "tag", "kind", "time", "before")
 
 
@@ -90,6 +92,7 @@ class _FoundChanges:
     kinds: Sequence[str]
     spent: float
     today: tuple[int, int]
+    sent: Mapping[str, Sequence[tuple[str, DeliveryStatus]]]
 
 
 def read_filter(request: Request, now: Instant) -> Filter:
@@ -207,6 +210,7 @@ def _read(c: Connection, asked: Filter, now: Instant, zone: tzinfo) -> _FoundCha
             inbox.count(c, _every(asked, "all", since=midnight)),
             inbox.count(c, _every(asked, "quiet", since=midnight)),
         ),
+        deliveries.list_sent(c, [item.change.row.id for item in items]),
     )
 
 
@@ -243,7 +247,7 @@ def _groups(items: Sequence[InboxItem], found: _FoundChanges, now: Instant, zone
     for burst in order:
         first, last = burst[0].change, burst[-1].change
         length = first.row.detected_at - last.row.detected_at
-        shown = [_line(item, now, zone) for item in burst]
+        shown = [_line(item, found.sent.get(item.change.row.id, ()), now, zone) for item in burst]
         is_folding = len(burst) > STAND + 1
         yield Group(
             first.sentinel,
@@ -257,7 +261,7 @@ def _groups(items: Sequence[InboxItem], found: _FoundChanges, now: Instant, zone
         )
 
 
-def _line(item: InboxItem, now: Instant, zone: tzinfo) -> Line:
+def _line(item: InboxItem, sent: Sequence[tuple[str, DeliveryStatus]], now: Instant, zone: tzinfo) -> Line:
     row = item.change.row
     record = change_record(row, sentinel=item.change.sentinel, url=item.change.url)
     why = str(record["kind"])
@@ -265,6 +269,7 @@ def _line(item: InboxItem, now: Instant, zone: tzinfo) -> Line:
         why = say("{kind}, ignored for noise", kind=why)
     elif row.quiet:
         why = say("{kind}, quiet", kind=why)
+    why = " · ".join([why, *_say_sent(sent)])
     return Line(
         row.id,
         lines.line(record),
@@ -273,10 +278,24 @@ def _line(item: InboxItem, now: Instant, zone: tzinfo) -> Line:
         why,
         lines.words(record),
         item.change.url,
-        spell.stamp(row.detected_at, now, zone),
+        spell.stamp(row.detected_at, now, zone, is_day_known=True),
         item.read_at is not None,
         item.kept_at is not None,
     )
+
+
+_SENT: Final[Mapping[DeliveryStatus, str]] = {
+    "delivered": sentence("sent by {kinds}"),
+    "waiting": sentence("waiting for {kinds}"),
+    "dead": sentence("not delivered by {kinds}"),
+}
+
+
+def _say_sent(sent: Sequence[tuple[str, DeliveryStatus]]) -> Iterator[str]:
+    """Yield what became of the messages about a change."""
+    for status, said in _SENT.items():
+        if kinds := [say(kind) for kind, one in sent if one == status and kind not in PULLED]:
+            yield say(said, kinds=", ".join(kinds))
 
 
 def _says(items: Sequence[InboxItem], now: Instant, zone: tzinfo) -> str:
@@ -302,7 +321,8 @@ def _menus(found: _FoundChanges, asked: Filter, request: Request) -> list[tuple[
     if found.tags:
         made.append(menu(say("Tag"), "tag", asked.tag, found.tags))
     made.append(menu(say("Kind"), "kind", asked.kind, found.kinds))
-    made.append(menu(say("Time"), "time", request.query_params.get("time", ""), list(TIMES)))
+    times = [(value, say(value)) for value in TIMES]
+    made.append((say("Time"), "time", say(request.query_params.get("time", "")), times))
     return made
 
 
