@@ -19,11 +19,12 @@ from tests.asgi import Answer, ask
 from tests.fakes import Page
 from tests.people import People, with_people
 from tests.world import World, play
-from tidings.clock import DAY
+from tidings.clock import DAY, HOUR
 from tidings.service.health.sources import health_of
 from tidings.service.run.monitor import Monitor
 from tidings.storage.watches import inbox
 from tidings.web.markup import catalogue
+from tidings.web.markup.told import OURS
 
 MADE_UP = "qq"
 """The tag of a made-up language: English in letters of full width."""
@@ -32,13 +33,16 @@ PLACE = re.compile(r"(\{\w+\}|</?\d+>)")
 DATA = re.compile(
     r"<(bdi|code|pre|kbd|textarea|script|style|datalist|option)\b.*?</\1>|<div class=.change.>.*?(?=<aside)", re.DOTALL
 )
-"""What shows texts of pages and of the service, names, the language, commands, and comparisons,
-which mails show too.
-"""
+"""What shows texts of pages, names, the language, commands, and comparisons."""
+COMPARISON = re.compile(r"<div class=.change.>.*?(?=<aside)", re.DOTALL)
+VALUES = re.compile(r"<bdi>(.*?)</bdi>", re.DOTALL)
+SENTENCE = re.compile(r"\b[a-z]{2,},? [a-z]{2,},? [a-z]{2,}\b")
+PAGES = re.compile(r"Price \d+ EUR|all links|any change|Monitor|Select|Fetch")
+"""Texts of the pages, and of the language."""
 SPOKEN = re.compile(r'<[^>]* (?:aria-label|title|placeholder|alt|data-say-\w+)="([^"]*)"')
 KNOWN = frozenset(
     "Tidings UTC dev shop money annas common hers ada anna bob rita read edit admin Price EUR Offer all words one price"
-    " nowhere lost".split()
+    " nowhere lost you example org nobody".split()
 )
 """Names of this story, which no language translates."""
 
@@ -63,16 +67,23 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def english_of(page: str) -> set[str]:
-    """Return the words of a screen in letters of English that are no data."""
+    """Return the words of a screen in letters of English that are no data, and the sentences among
+    its values.
+    """
     shown = DATA.sub(" ", page)
+    drawn = "".join(COMPARISON.findall(page))
     texts = [*re.split(r"<[^>]*>", shown), *SPOKEN.findall(shown)]
-    return {word for text in texts for word in re.findall(r"[A-Za-z]{2,}", unescape(text))}
+    texts += [part for found in OURS.finditer(drawn) for part in (found["said"] or "", found["label"] or "")]
+    words = {word for text in texts for word in re.findall(r"[A-Za-z]{2,}", unescape(text))}
+    values = (unescape(re.sub(r"<[^>]*>", "", value)) for value in VALUES.findall(page))
+    return words | {value for value in values if SENTENCE.search(value) and not PAGES.search(value)}
 
 
 ADDRESSES = (
     "/", "/?s=all", "/?s=all&q=nowhere", "/changes/{id}", "/changes/{id}?view=two", "/changes/{id}/fewer",
     "/changes/{id}/fewer?how=size", "/sentinels", "/sentinels?q=nowhere", "/sentinels?tag=money", "/sentinels/shop", "/sentinels/lost",
-    "/sentinels/lost",
+    "/changes/{words}", "/changes/{words}?view=only", "/changes/{words}?view=two", "/changes/{words}?view=table",
+    "/changes/{words}/fewer", "/sentinels/nobody", "/new?text=Create+Sentinel+a+Using+b+Monitor+c", "/collections",
     "/new", "/new?url={/a}", "/search", "/search?q=price", "/search?q=nowhere&at=2026-01-01", "/plan",
     "/plan?budget=10", "/health", "/health?machine=1", "/settings", "/login",
 )  # fmt: skip
@@ -98,7 +109,7 @@ def test_no_sentence_of_a_screen_bypasses_the_catalogue(world: World) -> None:
     """
     world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
     world.add(SHOP)
-    world.page("/lost", "<p>once</p>")
+    world.page("/lost", "<h1>Новости</h1><p>Паром уходит в 8</p><p>Он никого не ждёт</p>")
     world.add("Create Sentinel lost Using {/lost} Monitor all words Fetch every 1 hour")
 
     async def story(monitor: Monitor) -> None:
@@ -107,15 +118,24 @@ def test_no_sentence_of_a_screen_bypasses_the_catalogue(world: World) -> None:
             async def look(address: str) -> Answer:
                 return await ask(app, address, headers={"accept-language": f"{MADE_UP}-AT,en;q=0.5"})
 
-            assert {} == await find_english(look, [one for one in ADDRESSES if "{id}" not in one])
+            assert {} == await find_english(
+                look, [one for one in ADDRESSES if "{id}" not in one and "{words}" not in one]
+            )
             await world.settle(monitor)
             await edit(world, monitor, "109", "99", "89", "79", "69")
-            items = await monitor.store.read(inbox.listing, inbox.Filter(), limit=1)
+            items = await monitor.store.read(inbox.listing, inbox.Filter(sentinel="shop"), limit=1)
+            world.page("/lost", "<h1>Новости</h1><p>Паром уходит в 9</p><p>Новая строка</p>")
+            await world.pass_time(monitor, 2 * HOUR)
+            (words,) = await monitor.store.read(inbox.listing, inbox.Filter(sentinel="lost"), limit=1)
             world.server.pages["/lost"] = Page(b"gone", status=500)
             await world.pass_time(monitor, 2 * DAY)
             health = world.read(health_of, world.settings, now=world.clock.wall(), is_polled=True)
             assert {"error(5xx)", "clock"} == {one.brief for one in health.troubles}
-            places = (("{id}", items[0].change.row.id), ("{/a}", world.server.url("/a")))
+            places = (
+                ("{id}", items[0].change.row.id),
+                ("{words}", words.change.row.id),
+                ("{/a}", world.server.url("/a")),
+            )
             paths = [reduce(lambda said, place: said.replace(*place), places, one) for one in ADDRESSES]
             assert {} == await find_english(look, paths)
 

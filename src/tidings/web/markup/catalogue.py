@@ -22,6 +22,7 @@ ENGLISH: Final = "en"
 PLURAL: Final = "n != 1"
 """Index of the English plural form for a count: 0 is the first."""
 FOLDER: Final = Path(__file__).parent / "translations"
+ENGLISH_FILE: Final = FOLDER / f"{ENGLISH}.json"
 _language: ContextVar[str] = ContextVar("language", default=ENGLISH)
 _ELEMENT: Final = re.compile(r"<(\w+)")
 _MARK: Final = re.compile(r"\{(\w+)\}|<(/?)(\d+)>")
@@ -58,6 +59,11 @@ def say(sentence: str, /, **values: object) -> str:
     """
     said = _translate(_language.get(), sentence)
     return said.format(**values) if values else said
+
+
+def translate(sentence: str) -> str:
+    """Return a sentence in the reader's language, with its places."""
+    return _translate(_language.get(), sentence)
 
 
 def sentence(text: str) -> str:

@@ -20,6 +20,7 @@ from starlette.responses import Response
 
 from tidings import __version__
 from tidings.model.watch.sentinel import State
+from tidings.notification.channel import KINDS
 from tidings.settings import table
 from tidings.web.markup import spell
 from tidings.web.markup.catalogue import draw, get_language, say
@@ -65,13 +66,32 @@ def _list_tables() -> Iterator[str]:
     """Yield the sentences of tables that screens show: help of settings, states of sentinels."""
     yield from (row.help for row in table())
     yield from get_args(State)
+    yield from sorted(KINDS)
+
+
+_SERVICE: Final = (
+    "service/*.py", "service/collections/*.py", "service/examine/*.py", "service/explain/*.py", "service/health/*.py",
+    "service/notify/*.py", "service/on_demand/*.py", "service/people/*.py", "service/plan/*.py", "service/poll/*.py",
+    "service/search/*.py", "service/secrets/*.py", "service/sentinels/*.py", "service/show/*.py", "service/sources/*.py",
+    "service/watch/*.py", "detection/ask/*.py", "detection/doubt/*.py", "detection/noise/*.py", "document/**/*.py",
+    "fetching/**/*.py", "isolation/*.py", "language/**/*.py", "model/interval.py", "notification/*.py", "presentation/**/*.py",
+    "storage/*/*.py", "web/*.py",
+    "errors.py",
+)  # fmt: skip
+"""The modules whose sentences screens show: troubles, reasons, findings, problems."""
+
+
+def _list_service() -> list[Path]:
+    return sorted({path for pattern in _SERVICE for path in HERE.parents[1].glob(pattern)})
 
 
 def write_catalogue() -> str:
     """Return the content of `translations/en.json`: every sentence of the screens, in English."""
     return (
         json.dumps(
-            catalogue(environment(), HERE.parent, HERE.parents[1] / "service" / "health", _list_tables()),
+            catalogue(
+                environment(), HERE.parent, HERE.parents[1] / "service" / "health", _list_service(), _list_tables()
+            ),
             ensure_ascii=False,
             indent=1,
             sort_keys=True,

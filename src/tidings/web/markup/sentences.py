@@ -18,6 +18,10 @@ from typing import Any, Final
 from jinja2 import Environment, nodes
 from jinja2.ext import Extension
 
+from tidings.web.markup.told import OURS
+
+LONGEST: Final = 600
+"""The longest sentence of the service, in characters."""
 INLINE: Final = frozenset(("a", "b", "bdi", "code", "em", "i", "q", "s", "small", "span", "input"))
 """Elements that occur within a sentence."""
 RAW: Final = frozenset(("pre", "textarea", "kbd", "script", "style"))
@@ -232,6 +236,93 @@ def briefs_of_health(folder: Path) -> Iterator[tuple[str]]:
                         yield (one.value,)
 
 
+def sentences_of_service(paths: Iterable[Path]) -> Iterator[tuple[str, ...]]:
+    """Yield each sentence in the code of these modules: every text of two words or more that is no
+    documentation, query or command; counts; and the names of what `doctor` examines.
+    """
+    for path in paths:
+        tree = ast.parse(path.read_text("utf-8"))
+        skipped = {id(one) for one in _list_silent(tree)}
+        for node in ast.walk(tree):
+            match node:
+                case ast.JoinedStr() if id(node) not in skipped:
+                    yield from _of_text(_write_joined(node), _ONE_WORD)
+                case ast.Constant(value=str(text)) if id(node) not in skipped:
+                    yield from _of_text(text)
+                case ast.Call(func=ast.Name(id="spell_count"), args=[_, *rest]):
+                    yield from _of_call("count", [one for (one,) in _words(rest)])
+                case ast.Call(func=ast.Name(id="ok" | "warn" | "fail" | "Finding")):
+                    yield from _words(node.args[:2])
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.Dict(keys=keys, values=values)):
+                    listed = {"SOURCES": keys, "CHECKS": keys}.get(name, values if name in _TABLES else [])
+                    yield from _words(listed)
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.Tuple(elts=values)) if name in _TABLES:
+                    yield from _words(values)
+                case _:
+                    pass
+
+
+_TABLES: Final = frozenset(("_SENTENCES", "_SORTS", "AREAS", "_WORDS", "_HEADS"))
+"""Tables whose values are sentences, even of one word."""
+_TWO_WORDS: Final = re.compile(r"[A-Za-z]{2,}\S* (?:\S+ )*[A-Za-z]{2,}")
+_ONE_WORD: Final = re.compile(r"(?:^| )[A-Za-z]{2,}[,:;.]? |[ ,][A-Za-z]{2,}$")
+_LETTERS: Final = re.compile("[A-Za-z]{2}")
+_NO_SENTENCE: Final = re.compile(
+    r"\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|WITH|ORDER|FROM|WHERE|JOIN|LEFT|AND)\b|tidings |[a-z-]+:[^ ]|[<^(:]"
+)
+_CODE: Final = re.compile(
+    r"[{}\\]|</?\w|[ (=]:\w|\b(?:SELECT|JOIN|WHERE|VALUES|ORDER BY|CONFLICT|BIGINT|NULL)\b|\w\.\w+ = "
+)
+_PLACE: Final = re.compile(r"\{\w*\}")
+
+
+def _list_silent(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield the texts of a module that are documentation, types, or parts of another text."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant()):
+                yield node.value
+            case ast.Call(func=ast.Attribute(value=ast.Constant() as words, attr="split")):
+                yield words
+            case ast.AnnAssign(annotation=annotation) | ast.arg(annotation=ast.expr() as annotation):
+                yield from ast.walk(annotation)
+            case ast.JoinedStr(values=values):
+                yield from (one for one in values if isinstance(one, ast.Constant))
+            case ast.FormattedValue(format_spec=ast.JoinedStr() as spec):
+                yield from ast.walk(spec)
+            case _:
+                pass
+
+
+def _write_joined(node: ast.JoinedStr) -> str:
+    said, names = "", set[str]()
+    for one in node.values:
+        if isinstance(one, ast.Constant):
+            said += str(one.value)
+        elif isinstance(one, ast.FormattedValue):
+            name = _name(ast.unparse(one.value), names)
+            names.add(name)
+            said += f"{{{name}}}"
+    return said
+
+
+def _of_text(text: str, words: re.Pattern[str] = _TWO_WORDS) -> Iterator[tuple[str]]:
+    plain = _PLACE.sub("0", text)
+    if text.startswith("<"):
+        for found in OURS.finditer(text):
+            yield from _of_text(found["said"] or found["label"], _LETTERS)
+    elif len(text) <= LONGEST and words.search(plain) and not _NO_SENTENCE.match(text) and not _CODE.search(plain):
+        yield (text,)
+
+
+def _words(nodes: Iterable[ast.AST | None]) -> Iterator[tuple[str]]:
+    for one in nodes:
+        if isinstance(one, ast.Constant) and isinstance(one.value, str) and _WORD.search(one.value):
+            yield (one.value,)
+        elif isinstance(one, ast.JoinedStr) and _WORD.search(_PLACE.sub("", said := _write_joined(one))):
+            yield (said,)
+
+
 def _of_call(name: str, texts: list[str]) -> Iterator[tuple[str, ...]]:
     match name, texts:
         case (("_" | "say" | "sentence" | "draw"), [text, *_]):
@@ -246,19 +337,23 @@ def _of_call(name: str, texts: list[str]) -> Iterator[tuple[str, ...]]:
             pass
 
 
-def catalogue(environment: Environment, folder: Path, health: Path, more: Iterable[str]) -> dict[str, Any]:
+def catalogue(
+    environment: Environment, folder: Path, health: Path, service: Iterable[Path], more: Iterable[str]
+) -> dict[str, Any]:
     """Return the English catalogue: each sentence with itself, each count with its forms.
 
     Args:
         environment: The templates.
         folder: The code of the screens.
         health: The code that finds troubles.
+        service: The modules whose sentences screens show.
         more: Sentences of other tables that screens show.
     """
     found = {
         *sentences_of_templates(environment),
         *sentences_of_code(folder),
         *briefs_of_health(health),
+        *sentences_of_service(service),
         *((text,) for text in more),
     }
     return {texts[0]: texts[0] if len(texts) == 1 else list(texts) for texts in sorted(found)}

@@ -13,13 +13,14 @@ from starlette.responses import Response
 from tidings.errors import TidingsError
 from tidings.presentation.presenters import presenter
 from tidings.presentation.safe.frame import HEADERS, frame
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, versions
 from tidings.storage.watches import deliveries, inbox, sentinels
 from tidings.web.markup import forms, lines, spell
 from tidings.web.markup.catalogue import say, sentence
 from tidings.web.markup.render import environment
+from tidings.web.markup.told import tell_drawn
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back, reader_zone
 
@@ -73,6 +74,8 @@ async def show(request: Request, desk: Desk) -> Response:
     zone = reader_zone(request)
     whens = {one.seq: spell.short(one.fetched_at, desk.clock.wall(), zone) for one in found.versions}
     shown = await _draw(desk, found, record, (old, new), whens, request.query_params.get("view", ""))
+    drawn = Markup(tell_drawn(shown.body, desk.clock.wall(), zone))  # noqa: S704 - captions are escaped anew
+    shown = replace(shown, body=drawn)
     return await desk.page(
         request,
         "change.html",

@@ -34,6 +34,7 @@ from tidings.web.api.stream import SharedReads
 from tidings.web.markup import spell
 from tidings.web.markup.catalogue import say
 from tidings.web.markup.render import POLICY, environment, pack
+from tidings.web.markup.told import LONGEST, tell
 from tidings.web.pace import Tries
 from tidings.web.problems import ProblemError
 
@@ -250,6 +251,7 @@ class Desk:
                 now=now,
                 at=lambda instant: spell.stamp(instant, now, zone),
                 ago=lambda instant: spell.ago(instant, now),
+                told=lambda text, most=LONGEST: tell(text, now, zone, most=most),
                 **values,
             )
         )
@@ -262,8 +264,9 @@ class Desk:
 
     async def problem(self, request: Request, error: ProblemError) -> Response:
         """Return a problem as a screen, with advice."""
+        title = tell(error, self.clock.wall(), reader_zone(request)).striptags()
         said = await self.page(
-            request, "problem.html", title=str(error), status=error.status, problem=str(error), hint=error.hint
+            request, "problem.html", title=title, status=error.status, problem=str(error), hint=error.hint
         )
         said.headers.update(error.headers)
         return said

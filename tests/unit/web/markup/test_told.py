@@ -1,0 +1,125 @@
+"""A sentence of the service is found again by its pattern, and told in the reader's language and
+zone; what is no sentence stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.bounded import bound_time
+from tidings.clock import DAY
+from tidings.service.show.finding import spell_since
+from tidings.web.markup import catalogue
+from tidings.web.markup.told import SentencePattern, tell, tell_drawn
+
+NOW = 1_700_000_000_000_000
+TOKYO = ZoneInfo("Asia/Tokyo")
+TAG = "de-told"
+GERMAN = {
+    "failing": "gestört",
+    "the server answered {status}: {meaning}": "{meaning}, sagt der Server ({status})",
+    "it has an internal error": "ein innerer Fehler",
+    " since {spell_since}": " seit {spell_since}",
+    "{spell_instant} (in {away})": "",
+    "{away} ago": "vor {away}",
+    "{n} days": "",
+    "Where the edits are": "Wo die Änderungen stehen",
+    "{n}\N{NO-BREAK SPACE}word": ["{n} Wort", "{n} Wörter"],
+    "the first check": "die erste Prüfung",
+}
+
+
+@pytest.fixture
+def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Put a translation of some sentences beside the templates, and read it."""
+    (tmp_path / f"{TAG}.json").write_text(json.dumps(GERMAN), encoding="utf-8")
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
+    catalogue.languages.cache_clear()
+    catalogue.choose_language(TAG)
+    yield
+    catalogue.choose_language("en")
+    catalogue.languages.cache_clear()
+
+
+def told(text: str) -> str:
+    """Return what a reader in Tokyo is told."""
+    return str(tell(text, NOW, TOKYO))
+
+
+def test_times_are_those_of_the_readers_zone():
+    """The instants that a sentence writes in UTC, in English too; the state of a page is a word."""
+    said = f"http://a.example/: error(5xx) since {spell_since(NOW - 3 * DAY, NOW)}: it is down"
+
+    assert (
+        "<bdi>http://a.example/: failing (5xx) since 12\N{NO-BREAK SPACE}Nov, 07:13 (3 days ago): it is down</bdi>"
+        == told(said)
+    )
+
+
+def test_a_clause_of_the_sentinel_is_code():
+    """The reason of a check begins with it."""
+    assert "<code>Fetch every 6 hour</code>" == told("Fetch every 6 hour")
+    assert "<code>Fetch on change</code><bdi>: as it changes</bdi>" == told("Fetch on change: as it changes")
+
+
+@pytest.mark.usefixtures("german")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("the first check", "die erste Prüfung"),
+        ("1,204 words", "1,204 Wörter"),
+        ("1 word", "1 Wort"),
+        (
+            "the server answered 500: it has an internal error",
+            "ein innerer Fehler, sagt der Server (500)",
+        ),
+        (
+            "http://a.example/<b>: the server answered 500: it has an internal error",
+            "<bdi>http://a.example/&lt;b&gt;</bdi>: ein innerer Fehler, sagt der Server (500)",
+        ),
+        ("no pattern has this text", "no pattern has this text"),
+        ("12.5 %", "12.5 %"),
+    ],
+)
+def test_a_sentence_is_translated_with_its_values(text: str, said: str):
+    """Values are texts of pages, or sentences in turn; everything is escaped."""
+    assert said == told(text)
+
+
+@pytest.mark.usefixtures("german")
+def test_the_captions_of_a_comparison_are_translated_and_its_texts_are_not():
+    """A page may say what a caption says."""
+    drawn = '<svg aria-label="Where the edits are"></svg><p>Where the edits are</p><small class="mn">3 words</small>'
+
+    assert (
+        '<svg aria-label="Wo die Änderungen stehen"></svg><p>Where the edits are</p><small class="mn">3 Wörter</small>'
+        == tell_drawn(drawn, NOW, TOKYO)
+    )
+
+
+@pytest.mark.parametrize(
+    ("texts", "text", "values"),
+    [
+        (("a ", " b"), "a 1 b", ["1"]),
+        (("", " and ", ""), "x and y and z", ["x", "y and z"]),
+        (("more", "", ""), "more or less", ["", " or less"]),
+        (("a ", " b"), "a b", None),
+        (("ab", "b"), "ab", None),
+        (("a ", " b ", " c"), "a 1 c", None),
+    ],
+)
+def test_each_value_is_as_short_as_possible(texts: tuple[str, ...], text: str, values: list[str] | None):
+    """From left to right; the texts between never overlap."""
+    assert values == SentencePattern("", texts, ("x",) * (len(texts) - 1)).match(text)
+
+
+@pytest.mark.usefixtures("german")
+def test_a_hostile_text_takes_no_longer():
+    """Of all joints and places of patterns."""
+    with bound_time(20):
+        told("; : , . (" * 300 + " since " * 200 + "x" * 1_000)
