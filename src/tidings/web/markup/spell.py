@@ -132,8 +132,8 @@ def text(value: object, *, most: int = 400) -> Markup:
 
 
 def plain(value: object, *, most: int = 2_000) -> Markup:
-    """Return a text of the service, escaped, control characters shown by their code, cut after `most`
-    characters.
+    """Return a text of the service, escaped, control characters shown by their code, cut after
+    `most` characters.
     """
     whole = str(value)
     return Markup("{}").format(_show(whole if len(whole) <= most else f"{whole[:most]}…"))

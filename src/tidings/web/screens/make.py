@@ -48,8 +48,8 @@ MOST_COLUMNS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ChoiceRow:
-    """What can be watched: its Monitor clause, its name, and what the page has of it now. A feed has
-    its own address in `link`.
+    """What can be watched: its Monitor clause, its name, and what the page has of it now. `link` is
+    the address of a feed.
     """
 
     monitor: str
