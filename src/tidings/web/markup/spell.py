@@ -49,7 +49,9 @@ def local(instant: Instant, zone: tzinfo) -> datetime:
 
 
 def short(instant: Instant, now: Instant, zone: tzinfo) -> str:
-    """Return `11:31` for an instant of today, `26 Nov, 22:10` for another of the last year, else `26 Nov 2024`."""
+    """Return `11:31` for an instant of today, `26 Nov, 22:10` for another of the last year, else
+    `26 Nov 2024`.
+    """
     at, today = local(instant, zone), local(now, zone)
     if at.date() == today.date():
         return f"{at:%H:%M}"
@@ -79,8 +81,14 @@ def _day(at: date) -> str:
 
 
 def stamp(instant: Instant | None, now: Instant, zone: tzinfo, *, is_day_known: bool = False) -> Markup:
-    """Return a `time` element; a dash for None. Under the heading of its day it is the time of
-    day.
+    """Return a `time` element; a dash for None.
+
+    Args:
+        instant: The instant (µs).
+        now: The present (µs).
+        zone: The reader's zone.
+        is_day_known: Whether it stands under the heading of its day, so that the time of day is
+            enough.
     """
     if instant is None:
         return Markup("–")
