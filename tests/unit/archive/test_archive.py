@@ -1,4 +1,6 @@
-"""Bodies on disk: given back as they were, or refused by name; a crash leaves nothing behind."""
+"""The archive returns each body unchanged or raises an error that names its blob; a crash leaves
+nothing behind.
+"""
 
 import asyncio
 import dataclasses
@@ -26,7 +28,7 @@ def name(body):
 
 
 def nothing(sha256):
-    """Look up in a store without rows."""
+    """Return None for every name, as an empty store does."""
 
 
 def versions(count, *, size=2_000, seed=1):
@@ -60,21 +62,23 @@ class Store:
         return made
 
     def restore(self, body):
-        """Return what is stored under the name of `body`."""
+        """Restore the stored body with the name of `body`."""
         return self.archive.restore(name(body), self.rows.get)
 
     def list_named(self):
-        """Return the files that rows name."""
+        """Return the files that rows refer to."""
         return {blob.file for blob in self.rows.values() if blob.file}
 
     def on_disk(self):
-        """Return the files there are, by their names."""
+        """Return the names of all files on disk."""
         return {str(path.relative_to(self.directory)) for path in self.directory.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("file_bytes", [None, 0, 1_000], ids=["rows", "files", "both"])
-def test_every_version_comes_back(tmp_path, file_bytes):
-    """Each of forty versions is given back as it was, from rows and from files, and no file is left over."""
+def test_every_version_is_restored(tmp_path, file_bytes):
+    """Each of forty versions is restored unchanged, from rows and from files, and no file is left
+    over.
+    """
     store = Store(tmp_path / "blobs", file_bytes=file_bytes)
     bodies = versions(40)
     for body in bodies:
@@ -85,8 +89,8 @@ def test_every_version_comes_back(tmp_path, file_bytes):
 
 
 @pytest.mark.parametrize("size", [0, 1, 10_000_000])
-def test_sizes(tmp_path, size):
-    """An empty body and one of 10 MB are kept like any other, before and after a change."""
+def test_empty_and_large_bodies_are_restored(tmp_path, size):
+    """An empty body and one of 10 MB are stored like any other, before and after a change."""
     store = Store(tmp_path / "blobs", file_bytes=65_536)
     body = random.Random(5).randbytes(size // 2).hex().encode() or b"x" * size
     store.add(body)
@@ -104,12 +108,12 @@ def damage_cut(frame):
 
 
 def damage_bit(frame):
-    """Return a frame with one bit of its content turned over."""
+    """Return a frame with one flipped bit."""
     return frame[:40] + bytes([frame[40] ^ 4]) + frame[41:]
 
 
 def damage_other(frame):
-    """Return the sound frame of other bytes of the same number."""
+    """Return a valid frame of a different body of the same length."""
     other = Store(Path("unused")).add(bytes(2_000)).blobs[0].frame
     assert other is not None
     return other
@@ -117,8 +121,10 @@ def damage_other(frame):
 
 @pytest.mark.parametrize("damage", [damage_cut, damage_bit, damage_other])
 @pytest.mark.parametrize("file_bytes", [None, 0], ids=["row", "file"])
-def test_damage_is_named(tmp_path, damage, file_bytes):
-    """A frame that is cut, garbled or another one's gives no body but an error that names the blob and the way out."""
+def test_damaged_frame_raises_an_error_that_names_the_blob(tmp_path, damage, file_bytes):
+    """A frame that is cut, has a flipped bit, or belongs to another body gives no body. The error
+    names `tidings doctor`.
+    """
     store = Store(tmp_path / "blobs", file_bytes=file_bytes)
     body = versions(1)[0]
     blob = store.add(body).blobs[0]
@@ -132,8 +138,8 @@ def test_damage_is_named(tmp_path, damage, file_bytes):
         store.restore(body)
 
 
-def test_damage_further_down_names_the_blob_at_fault(tmp_path):
-    """When the frame that a delta leans on is damaged, the error names that one."""
+def test_damaged_base_is_named_in_the_error(tmp_path):
+    """When the base of a delta is damaged, the error names the base and not the delta."""
     store = Store(tmp_path / "blobs")
     old, new = versions(2)
     store.add(old)
@@ -144,8 +150,10 @@ def test_damage_further_down_names_the_blob_at_fault(tmp_path):
         store.restore(old)
 
 
-def test_missing_is_named(tmp_path):
-    """A row, a row below, a file that is missing, and rows in a circle are errors that say so."""
+def test_missing_rows_and_files_are_named_in_the_error(tmp_path):
+    """A missing row, base row or file, a cycle of bases and a foreign file name each have an error
+    of their own.
+    """
     store = Store(tmp_path / "blobs", file_bytes=1_000)
     old, new = versions(2)
     store.add(old)
@@ -174,8 +182,8 @@ def test_missing_is_named(tmp_path):
     assert "No such file" in str(caught.value)
 
 
-def test_link_in_place_of_a_file(tmp_path):
-    """A symbolic link where a file should be is not followed."""
+def test_symbolic_link_is_not_followed(tmp_path):
+    """A link in place of an archive file could lead outside the data directory."""
     store = Store(tmp_path / "blobs", file_bytes=0)
     body = versions(1)[0]
     path = tmp_path / "blobs" / store.add(body).blobs[0].file
@@ -208,8 +216,10 @@ os.kill(os.getpid(), signal.SIGTERM)
 """
 
 
-def test_killed_before_the_commit(tmp_path):
-    """A process killed at any step of writing a file, or just before the commit, leaves only what the next start sweeps away."""
+def test_sweep_removes_the_files_of_a_writer_killed_before_the_commit(tmp_path):
+    """The writer is killed at each step of writing a file, and once between the files and the
+    commit.
+    """
     kept, lost = versions(2)
     swept: list[set[str]] = []
     ended = -signal.SIGKILL
@@ -233,8 +243,8 @@ def test_killed_before_the_commit(tmp_path):
     assert [name(lost)] == [Path(file).stem for file in swept[-1]]
 
 
-def test_sweep_leaves_strangers(tmp_path):
-    """Files that the archive did not make stay, and a directory that is not there yet is no error."""
+def test_sweep_leaves_foreign_files(tmp_path):
+    """Files that the archive did not write stay. A missing directory is no error."""
     store = Store(tmp_path / "blobs", file_bytes=0)
     swept_before = store.archive.sweep(set())
     store.add(versions(1)[0])
@@ -250,8 +260,8 @@ def test_sweep_leaves_strangers(tmp_path):
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
-def test_disk_that_fails(tmp_path, monkeypatch, code):
-    """A disk that is full or fails to sync is an error of the store, and no half file stays."""
+def test_failing_disk_raises_a_store_error_and_leaves_no_partial_file(tmp_path, monkeypatch, code):
+    """The disk is full, or fails to sync."""
 
     def fail(descriptor):
         raise OSError(code, os.strerror(code))
@@ -269,8 +279,8 @@ def test_disk_that_fails(tmp_path, monkeypatch, code):
     assert store.list_named() == store.on_disk()
 
 
-def test_order_of_syncs(tmp_path, monkeypatch):
-    """The file is synced before it gets its name, and the folder after it."""
+def test_file_is_synced_before_the_rename_and_its_folder_after(tmp_path, monkeypatch):
+    """Otherwise a power failure could leave a named file without its content."""
     store = Store(tmp_path / "blobs", file_bytes=0)
     store.add(versions(1, seed=1)[0])
     steps = []
@@ -291,8 +301,8 @@ def test_order_of_syncs(tmp_path, monkeypatch):
     assert ["sync file", "rename", "sync folder"] == steps[-3:]
 
 
-def test_threads_write_the_same(tmp_path):
-    """The same body written from fifty threads is whole whichever comes last."""
+def test_concurrent_writes_of_the_same_body_leave_it_whole(tmp_path):
+    """Fifty threads write one body; it is restored whichever of them was last."""
     archive = Archive(tmp_path / "blobs", file_bytes=0, chain_length=32, keep_bytes=0)
     body = versions(1)[0]
     plans = [archive.plan(body, name(body), None, None) for _ in range(50)]
@@ -308,8 +318,8 @@ def test_threads_write_the_same(tmp_path):
     assert [body] * 50 == [archive.restore(name(body), {name(body): made.blobs[0]}.get) for made in plans]
 
 
-def test_bodies_at_hand(tmp_path):
-    """The body just planned or restored is given back without a look at its row."""
+def test_cached_body_is_returned_without_reading_its_row(tmp_path):
+    """The body that was planned or restored last is in the cache."""
     store = Store(tmp_path / "blobs", keep_bytes=100_000)
     old, new = versions(2)
     store.add(old)
@@ -322,8 +332,8 @@ def test_bodies_at_hand(tmp_path):
     assert old == other.archive.restore(name(old), nothing)
 
 
-def test_delta_leans_on_a_body_at_hand(tmp_path):
-    """A former version is decoded from the newest one in memory, whose row is not asked for."""
+def test_delta_is_decoded_from_the_cached_base(tmp_path):
+    """Only the row of the delta is read; the newest version is in memory."""
     store = Store(tmp_path / "blobs", keep_bytes=5_000)
     old, new = versions(2)
     store.add(old)
@@ -342,8 +352,8 @@ def test_delta_leans_on_a_body_at_hand(tmp_path):
     assert [name(old)] == asked
 
 
-def test_hold_keeps_others_off(tmp_path):
-    """While blobs are held, others wait for those and not for different ones, and go on afterwards in turn."""
+def test_hold_blocks_only_holders_of_the_same_blobs(tmp_path):
+    """A holder of other blobs goes on at once; one of the same blobs waits until they are free."""
     archive = Archive(tmp_path / "blobs", file_bytes=None, chain_length=32)
     steps = []
 
@@ -364,8 +374,8 @@ def test_hold_keeps_others_off(tmp_path):
     assert steps.index("third in") < steps.index("first out")
 
 
-def test_hold_ends_with_its_holder(tmp_path):
-    """A holder that fails or is cancelled frees what it held, and one that is cancelled while it waits held nothing."""
+def test_hold_is_released_on_failure_and_cancellation(tmp_path):
+    """A holder that is cancelled while it waits has held nothing."""
     archive = Archive(tmp_path / "blobs", file_bytes=None, chain_length=32)
 
     async def body():

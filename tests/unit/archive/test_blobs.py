@@ -20,7 +20,7 @@ def name(body):
 
 
 def bodies():
-    """Return bodies of one family (neighbours), of strangers, and tiny ones."""
+    """Return similar bodies of two families, and tiny ones."""
     chance = random.Random(7)
     family = [bytearray(chance.randbytes(150).hex().encode()) for _ in range(2)]
     made = [b"", b"x", b"tiny bod"]
@@ -35,7 +35,7 @@ BODIES = bodies()
 
 
 class World:
-    """Rows, files and pages as a store would hold them."""
+    """The rows, files and pages of a store, in memory."""
 
     def __init__(self, *, chain_length, file_bytes):
         self.chain_length = chain_length
@@ -46,7 +46,7 @@ class World:
         self.written = 0
 
     def plan(self, page, body):
-        """Plan from the rows as they are."""
+        """Plan a write from the current rows."""
         self.written += 1
         sha256 = name(body)
         newest = self.newest.get(page)
@@ -61,7 +61,7 @@ class World:
         )
 
     def commit(self, page, body, made):
-        """Write files, then rows, then take the garbage away."""
+        """Write files, then rows, then delete the garbage."""
         for file, frame in made.files:
             assert file not in self.files
             self.files[file] = frame
@@ -72,7 +72,7 @@ class World:
         self.newest[page] = body
 
     def remove(self, sha256):
-        """Let a body go; those that lean on it lean on what it leaned on."""
+        """Delete a body; the deltas on it are based on its own base instead."""
         gone = self.rows[sha256]
         base = (self.rows[gone.base], self.restore(gone.base)[0]) if gone.base else None
         for leaning in [blob for blob in self.rows.values() if blob.base == sha256]:
@@ -88,7 +88,7 @@ class World:
             del self.files[gone.file]
 
     def restore(self, sha256):
-        """Return the body of a name, naively, and how many deltas it took."""
+        """Return the body of a name, and how many deltas were decoded."""
         path = []
         blob = self.rows[sha256]
         while blob.base:
@@ -101,12 +101,12 @@ class World:
         return body, len(path)
 
     def decode(self, blob, base):
-        """Return what one row holds."""
+        """Decode the frame of one row."""
         frame = self.files[blob.file] if blob.file else blob.frame
         return blobs.decode(frame, blob.size, base=base)
 
     def true_heights(self):
-        """Return the longest chain that leans on each blob, counted."""
+        """Count the longest chain of deltas on each blob."""
         heights = dict.fromkeys(self.rows, 0)
         for start in self.rows:
             sha256, steps = start, 0
@@ -123,8 +123,8 @@ FILE_BYTES = st.sampled_from([None, 0, 60, 1_000])
 
 @settings(max_examples=100, deadline=None)
 @given(STEPS, LENGTHS, FILE_BYTES)
-def test_every_body_comes_back(steps, chain_length, file_bytes):
-    """Whatever pages change to whatever bodies, each body ever seen restores from at most `chain_length` deltas."""
+def test_every_body_is_restored_within_the_chain_length(steps, chain_length, file_bytes):
+    """This holds for every order in which pages change between bodies, and no file is left over."""
     world = World(chain_length=chain_length, file_bytes=file_bytes)
     for page, chosen in steps:
         body = BODIES[chosen]
@@ -141,8 +141,10 @@ def test_every_body_comes_back(steps, chain_length, file_bytes):
 
 @settings(max_examples=100, deadline=None)
 @given(STEPS, LENGTHS, FILE_BYTES, st.lists(st.integers(0, 100), max_size=12))
-def test_a_body_may_go_from_anywhere(steps, chain_length, file_bytes, removed):
-    """Whatever bodies go, old or new, leant on or not, every other one comes back, from chains as short as before; no file is left over."""
+def test_every_other_body_is_restored_after_a_removal(steps, chain_length, file_bytes, removed):
+    """Any body may be removed, whether it is old or new and whether or not deltas are based on it.
+    Chains get no longer, and no file is left over.
+    """
     world = World(chain_length=chain_length, file_bytes=file_bytes)
     for page, chosen in steps:
         world.commit(page, BODIES[chosen], world.plan(page, BODIES[chosen]))
@@ -158,8 +160,10 @@ def test_a_body_may_go_from_anywhere(steps, chain_length, file_bytes, removed):
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(range(len(BODIES)))), max_size=4), max_size=10))
-def test_stale_plans_make_no_circle(rounds):
-    """Plans that did not know of each other, committed one after the other, leave every body restorable."""
+def test_stale_plans_make_no_cycle(rounds):
+    """Plans of the same round do not know of each other; after all are committed, each body can be
+    restored.
+    """
     world = World(chain_length=3, file_bytes=None)
     for steps in rounds:
         distinct = {page: BODIES[chosen] for page, chosen in steps}
@@ -170,8 +174,8 @@ def test_stale_plans_make_no_circle(rounds):
         assert all(name(world.restore(sha256)[0]) == sha256 for sha256 in world.rows)
 
 
-def follow(sequence, *, chain_length=32, file_bytes=None):
-    """Give one page the bodies in turn; return the world and the last plan."""
+def store_versions(sequence, *, chain_length=32, file_bytes=None):
+    """Store the bodies as versions of one page; return the world and the last plan."""
     world = World(chain_length=chain_length, file_bytes=file_bytes)
     made = WritePlan()
     for body in sequence:
@@ -184,70 +188,76 @@ A, B, C, *_ = BODIES[3:]
 
 
 @pytest.mark.parametrize("sequence", ["A", "AB", "ABA", "ABACB", "ABABABAB", "ABCABC"])
-def test_newest_is_whole(sequence):
-    """The newest body is one read away and every other one is a delta, also when bodies return."""
+def test_newest_body_is_whole_and_others_are_deltas(sequence):
+    """This also holds when an earlier body returns."""
     spelled = {"A": A, "B": B, "C": C}
-    world, _ = follow([spelled[letter] for letter in sequence])
+    world, _ = store_versions([spelled[letter] for letter in sequence])
     whole = {sha256 for sha256, blob in world.rows.items() if not blob.base}
 
     assert {name(spelled[sequence[-1]])} == whole
 
 
 def test_unchanged_body_writes_nothing():
-    """A body that is the newest already needs no row."""
-    _, made = follow([A, A])
+    """The newest body already has its row."""
+    _, made = store_versions([A, A])
 
     assert WritePlan() == made
 
 
-def test_new_body_comes_first():
-    """The row that a delta leans on is written before the delta."""
-    _, made = follow([A, B])
+def test_base_is_written_before_its_delta():
+    """Otherwise a crash between the two would leave a delta that cannot be decoded."""
+    _, made = store_versions([A, B])
 
     assert [(name(B), ""), (name(A), name(B))] == [(blob.sha256, blob.base) for blob in made.blobs]
 
 
-def test_stranger_stays_whole():
-    """A body that shares nothing with the next one is not rewritten, since its delta would be no smaller."""
+def test_unrelated_body_stays_whole():
+    """A delta against a body that shares nothing with it would be no smaller."""
     chance = random.Random(3)
     stranger = chance.randbytes(400)
-    world, made = follow([A, stranger])
+    world, made = store_versions([A, stranger])
 
     assert [name(stranger)] == [blob.sha256 for blob in made.blobs]
     assert "" == world.rows[name(A)].base
 
 
-def test_chain_is_cut():
+def test_chain_ends_at_the_maximum_length():
     """The body at the end of the longest allowed chain stays whole, and a new chain begins."""
-    world, _ = follow(BODIES[3:8], chain_length=2)
+    world, _ = store_versions(BODIES[3:8], chain_length=2)
 
     assert [2, 1, 0, 1, 0] == [world.restore(name(body))[1] for body in BODIES[3:8]]
 
 
-def test_chain_of_large_bodies_is_cut_sooner(monkeypatch):
-    """A chain's bodies together stay under the bytes that a restore may decode, but no chain is cut below the shortest."""
+def test_chain_of_large_bodies_is_shorter(monkeypatch):
+    """The bodies of a chain together stay below `CHAIN_BYTES`, which limits the work of a restore.
+    `SHORTEST_CHAIN` is allowed in any case.
+    """
     monkeypatch.setattr(blobs, "CHAIN_BYTES", 3 * len(A))
     monkeypatch.setattr(blobs, "SHORTEST_CHAIN", 1)
-    by_bytes, _ = follow(BODIES[3:8])
+    by_bytes, _ = store_versions(BODIES[3:8])
     monkeypatch.setattr(blobs, "SHORTEST_CHAIN", 4)
-    by_count, _ = follow(BODIES[3:8])
+    by_count, _ = store_versions(BODIES[3:8])
 
     assert [3, 2, 1, 0, 0] == [by_bytes.restore(name(body))[1] for body in BODIES[3:8]]
     assert [4, 3, 2, 1, 0] == [by_count.restore(name(body))[1] for body in BODIES[3:8]]
 
 
-def test_height_of_a_returning_body_is_kept():
-    """A body that other bodies lean on keeps its height when another page comes to it, so that no chain grows too long."""
-    world, _ = follow(BODIES[3:6], chain_length=2)
+def test_returning_body_keeps_its_height():
+    """Another page gets a body on which deltas are based. If its height were reset, chains would
+    become too long.
+    """
+    world, _ = store_versions(BODIES[3:6], chain_length=2)
     for page, body in (("other", BODIES[8]), ("other", BODIES[5]), ("page", BODIES[9])):
         world.commit(page, body, world.plan(page, body))
 
     assert [2, 1, 0] == [world.restore(name(body))[1] for body in BODIES[3:6]]
 
 
-def test_delta_is_left_as_it_is():
-    """When a page leaves a body that another page has made a delta of, that row is not written again."""
-    world, _ = follow([A])
+def test_existing_delta_is_not_rewritten():
+    """Another page has already made the body a delta; when this page leaves the body too, its row
+    stays.
+    """
+    world, _ = store_versions([A])
     for page, body in (("other", A), ("other", BODIES[7])):
         world.commit(page, body, world.plan(page, body))
     made = world.plan("page", B)  # nearer to A, so that a delta against it would be smaller
@@ -255,16 +265,18 @@ def test_delta_is_left_as_it_is():
     assert [name(B)] == [blob.sha256 for blob in made.blobs]
 
 
-def test_flip_flop_stays_bounded():
-    """A page that goes back and forth for ever has at most two whole bodies and never a height over the bound."""
-    world, _ = follow([A, B] * 20, chain_length=3)
+def test_alternating_bodies_keep_their_height_bounded():
+    """A page that alternates between two bodies forever stays within the chain length."""
+    world, _ = store_versions([A, B] * 20, chain_length=3)
 
     assert max(blob.height for blob in world.rows.values()) <= 3
     assert [A, B] == [world.restore(name(body))[0] for body in (A, B)]
 
 
-def test_large_body_becomes_a_file():
-    """A whole frame over the limit lies in a file; as a small delta it moves into its row and the file is garbage."""
+def test_large_body_is_a_file_until_it_becomes_a_delta():
+    """A whole frame above the limit is a file. The small delta is in its row, and the file is
+    garbage.
+    """
     world = World(chain_length=32, file_bytes=100)
     first = world.plan("page", A)
     world.commit("page", A, first)
@@ -277,9 +289,11 @@ def test_large_body_becomes_a_file():
     assert [(True, False), (False, True)] == [(bool(blob.file), bool(blob.frame)) for blob in second.blobs]
 
 
-def test_body_of_another_page_is_taken_over():
-    """A page's first body that another page has made a delta of is made whole; the other page's chain stays."""
-    world, _ = follow([A, B])
+def test_delta_of_another_page_becomes_whole_for_a_new_page():
+    """A page's first body is a delta of another page: it becomes whole, and the chain of the other
+    page stays.
+    """
+    world, _ = store_versions([A, B])
     made = world.plan("other", A)
     world.commit("other", A, made)
 
@@ -292,8 +306,8 @@ OTHER = BODY.replace(b"12.50", b"13.10", 3)
 
 
 @given(st.binary(max_size=300), st.binary(max_size=300))
-def test_round_trip(body, base):
-    """Every body comes back from its frame and from its delta, the empty one too."""
+def test_frames_and_deltas_round_trip(body, base):
+    """The empty body included. A base below 8 bytes gives no delta."""
     delta = blobs.encode_delta(body, base)
 
     assert body == blobs.decode(blobs.encode(body), len(body))
@@ -301,8 +315,8 @@ def test_round_trip(body, base):
     assert delta is None or body == blobs.decode(delta, len(body), base=base)
 
 
-def test_prefix_that_looks_like_a_dictionary():
-    """A base that begins like a trained dictionary of zstd is taken as the plain bytes it is."""
+def test_base_that_begins_like_a_zstd_dictionary_is_plain_bytes():
+    """Otherwise zstd would read the base as a trained dictionary."""
     base = bytes.fromhex("37a430ec") + BODY
     delta = blobs.encode_delta(OTHER, base)
 
@@ -311,8 +325,10 @@ def test_prefix_that_looks_like_a_dictionary():
 
 
 @pytest.mark.parametrize("size", [2_500_000, 10_000_000])
-def test_large_neighbours_share(size):
-    """A page of megabytes with ten edits costs less than a thousandth of itself (level and window are chosen for that)."""
+def test_delta_of_a_large_edited_page_is_small(size):
+    """A page of megabytes with ten edits costs less than a thousandth of its size; level and window
+    are chosen for this.
+    """
     chance = random.Random(1)
     base = chance.randbytes(size // 2).hex().encode()
     edited = bytearray(base)
@@ -328,8 +344,8 @@ def test_large_neighbours_share(size):
 
 
 @pytest.mark.parametrize("base", [None, OTHER], ids=["whole", "delta"])
-def test_cut_anywhere(base):
-    """A frame that is cut anywhere is refused."""
+def test_truncated_frame_is_refused(base):
+    """At every length."""
     frame = blobs.encode(BODY) if base is None else blobs.encode_delta(BODY, base)
     assert frame is not None
 
@@ -348,14 +364,14 @@ def test_cut_anywhere(base):
         (b"", 0, "cut short"),
     ],
 )
-def test_refused(frame, size, reason):
-    """A frame with more after it, of another size, or none at all is refused with the reason."""
+def test_invalid_frame_is_refused_with_the_reason(frame, size, reason):
+    """There is data after the frame, its size is another one, or it is no frame at all."""
     with pytest.raises(FrameError, match=reason):
         blobs.decode(frame, size)
 
 
-def test_never_decodes_more_than_asked():
-    """A small frame that would fill the memory is given up after one byte too many."""
+def test_decompression_bomb_stops_at_the_expected_size():
+    """A small frame that would fill the memory is refused after one byte too many."""
     bomb = blobs.encode(bytes(50_000_000))
 
     with pytest.raises(FrameError, match="holds 11 bytes or more, not 10"):

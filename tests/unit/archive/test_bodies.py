@@ -1,10 +1,10 @@
-"""The bodies at hand never take more memory than allowed."""
+"""The cache of bodies never takes more memory than allowed."""
 
 from tidings.archive.archive import BodyCache
 
 
-def test_least_used_goes_first():
-    """When the bound is passed, the body not used for longest goes."""
+def test_least_recently_used_body_is_evicted_first():
+    """A read counts as a use."""
     bodies = BodyCache(10)
     bodies.keep("a", b"aaaa")
     bodies.keep("b", b"bbbb")
@@ -14,8 +14,8 @@ def test_least_used_goes_first():
     assert [b"aaaa", None, b"cccc"] == [bodies.get(name) for name in "abc"]
 
 
-def test_keeping_again_counts_once():
-    """A body kept twice takes its room once."""
+def test_keeping_a_body_twice_counts_once():
+    """Otherwise repeated polls of one page would evict all others."""
     bodies = BodyCache(10)
     for _ in range(5):
         bodies.keep("a", b"aaaa")
@@ -24,8 +24,8 @@ def test_keeping_again_counts_once():
     assert [b"aaaa", b"bbbb"] == [bodies.get(name) for name in "ab"]
 
 
-def test_giant_is_not_kept():
-    """A body of more than half the room would push all others out and is not kept."""
+def test_body_above_half_the_limit_is_not_cached():
+    """It would evict all others."""
     bodies = BodyCache(10)
     bodies.keep("a", b"a")
     bodies.keep("b", b"b" * 6)

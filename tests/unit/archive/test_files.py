@@ -1,4 +1,4 @@
-"""Names of files: ours, and nothing that leads elsewhere."""
+"""File names of the archive, which never lead outside it."""
 
 import pytest
 
@@ -7,8 +7,8 @@ from tidings.archive.files import file_name, is_file_name
 SHA256 = "ab12" + "0" * 60
 
 
-def test_fan_out():
-    """A file lies two folders deep, named by the digits of its blob."""
+def test_file_name_has_two_folders_of_the_hash():
+    """The folders are the first two pairs of digits of the blob's hash."""
     assert f"ab/12/{SHA256}.0f" == file_name(SHA256, "0f")
     assert is_file_name(file_name(SHA256, "0f"))
 
@@ -30,6 +30,6 @@ def test_fan_out():
         "../../etc/passwd",
     ],
 )
-def test_foreign(name):
-    """What the archive did not name is not taken for its own."""
+def test_foreign_name_is_no_file_name(name):
+    """A path from a damaged row must not lead outside the archive."""
     assert not is_file_name(name)

@@ -1,4 +1,4 @@
-"""What people read, within their terminal."""
+"""The lines that the demo prints, within the width of the terminal."""
 
 from __future__ import annotations
 
@@ -54,29 +54,29 @@ NOTES: list[dict[str, Any]] = [
 ]
 
 
-def test_a_change_is_one_line_with_its_delay():
-    """When, where, what happened there, what was told, how long after."""
+def test_change_is_one_line_with_its_delay():
+    """The line has the time, the page, the edit, the reported change and the delay."""
     (line,) = lines(CHANGE)
 
     assert ' 1:08  kettle    the kettle: 29, below 30  "31" → "29"                     1.3 s' == line
 
 
-def test_edits_told_together_are_counted_in_the_line():
-    """Nobody is made to believe that each was told."""
+def test_line_counts_edits_reported_together():
+    """Without the count, the line would claim that each edit was reported."""
     (line,) = lines({**CHANGE, "edits": 3})
 
     assert "(3 edits)" in line
 
 
-def test_a_false_alarm_is_called_one():
-    """A message that no edit explains is shown as what it is."""
+def test_false_alarm_is_named():
+    """A message that no edit explains is a false alarm."""
     (line,) = lines({key: value for key, value in CHANGE.items() if key != "delay_seconds"} | {"edit": "", "edits": 0})
 
     assert "false alarm" in line
 
 
-def test_a_wall_is_no_change():
-    """A page behind a wall is said to be blocked, with the reason, without the details of its words."""
+def test_blocked_page_is_shown_with_its_reason_and_as_no_change():
+    """The details of the page's words are left out."""
     record = {
         "kind": "error",
         "error": "blocked",
@@ -90,8 +90,8 @@ def test_a_wall_is_no_change():
     assert "is blocked, not changed: this looks like a wall. Nobody is notified; it is checked again in 300 s." in text
 
 
-def test_the_summary_sets_both_counts_side_by_side():
-    """What was told, what a fixed interval would have told, and where the rest is."""
+def test_summary_compares_tidings_with_a_fixed_interval():
+    """It has both counts of reported changes, and where the other changes are."""
     text = " ".join(" ".join(lines(SUMMARY)).split())
 
     assert "Tidings reported 88 of 95 changes with 918 checks, median 1.6 s;" in text
@@ -100,8 +100,8 @@ def test_the_summary_sets_both_counts_side_by_side():
     assert "81 quiet changes kept (not asked for, so not reported); 0 false alarms." in text
 
 
-def test_a_summary_before_anything_was_told_names_no_median():
-    """There is none."""
+def test_summary_without_reports_has_no_median():
+    """The line ends after the checks."""
     empty = {**SUMMARY, "told": 0, "median_seconds": None, "overtaken": 0, "waiting": 0}
 
     assert "Tidings reported 0 of 95 changes with 918 checks;" in " ".join(lines(empty))
@@ -117,8 +117,8 @@ def test_a_summary_before_anything_was_told_names_no_median():
     ],
     ids=lambda record: record.get("kind", record["record"]),
 )  # fmt: skip
-def test_every_line_fits(record, width):
-    """No line is broken by the terminal."""
+def test_every_line_fits_the_terminal_width(record, width):
+    """The terminal wraps no record and no header."""
     longest = max(len(line) for line in [*lines(record, width=width), head(width)])
 
     assert longest <= width
@@ -133,8 +133,8 @@ def test_every_line_fits(record, width):
         ({}, "one thing changed"),
     ],
 )
-def test_what_was_told_in_few_words(found, expected):
-    """The texts of the change record, addresses of the page itself shortened."""
+def test_change_is_described_by_its_texts(found, expected):
+    """Addresses on the page itself are shortened. Without texts, the summary is shown."""
     nothing: dict[str, Any] = {"updated": [], "inserted": [], "deleted": [], "moved": []}
 
     assert expected == describe({"url": "http://127.0.0.2:8000/", "summary": "one thing changed", **nothing, **found})

@@ -1,4 +1,4 @@
-"""The post office of the play, and one whole run with the real service."""
+"""The demo's receiver of messages, and a whole run with the real service."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def said():
 
 @pytest.fixture
 def performance(tmp_path, said):
-    """A play whose town is awake; the kettle was edited twice and looked at after each."""
+    """Return a performance whose town is awake."""
     play = Performance(tmp_path, said.append, seed=1, keys=KEYS)
     play._town.wake()
     return play
 
 
-def edit_and_look(play, number):
-    """Edit the kettle, let a look see it, and return the look's instant."""
+def edit_and_poll(play, number):
+    """Edit the kettle, let a poll see the edit, and return the time of the poll."""
     house = play._town.houses["kettle"]
     play._town.edit(TownEdit(1.0, "kettle", f"edit {number}", f"content {number}"))
     house.seen_at.append(play._clock.now())
@@ -52,26 +52,26 @@ def post(play, message_id, polled_at, *, keys=KEYS, kind="change"):
     return play.receive(headers, body)
 
 
-def test_a_message_is_told_with_the_edit_that_it_tells(performance, said):
-    """Beside the record stand what had happened and how long ago."""
-    status = post(performance, "m1", edit_and_look(performance, 1))
+def test_message_is_shown_with_its_edit_and_delay(performance, said):
+    """The record has the edit, the number of edits, and the delay since the edit."""
+    status = post(performance, "m1", edit_and_poll(performance, 1))
 
     assert 204 == status
     assert [("edit 1", 1)] == [(record["edit"], record["edits"]) for record in said]
     assert 0 <= said[0]["delay_seconds"] < 5
 
 
-def test_a_message_that_the_service_has_not_signed_is_refused(performance, said):
-    """Nobody else puts words into its mouth."""
-    polled_at = edit_and_look(performance, 1)
+def test_unsigned_message_is_refused(performance, said):
+    """Only the service may report changes: another key and a missing signature get 401."""
+    polled_at = edit_and_poll(performance, 1)
 
     assert 401 == post(performance, "m1", polled_at, keys=(b"x" * 32,))
     assert 401 == performance.receive({}, b"{}")
     assert [] == said
 
 
-def test_a_message_of_the_service_itself_is_taken_and_is_no_change(performance, said):
-    """A page that cannot be read is announced without an `id`."""
+def test_bulletin_is_accepted_and_is_no_change(performance, said):
+    """The service sends a bulletin without `id`, for example when a page cannot be read."""
     body = json.dumps(
         {"type": "tidings.bulletin", "data": {"record": "bulletin", "text": "a page is blocked"}}
     ).encode()
@@ -83,43 +83,45 @@ def test_a_message_of_the_service_itself_is_taken_and_is_no_change(performance, 
     assert ([], 0) == (said, performance._false_alarms)
 
 
-def test_a_message_that_comes_twice_is_told_once(performance, said):
-    """The second one has the same id: it is taken, and counted as a repeat only."""
-    polled_at = edit_and_look(performance, 1)
+def test_repeated_message_is_shown_once(performance, said):
+    """The second message has the same id. It is accepted, and counted only as a repeat."""
+    polled_at = edit_and_poll(performance, 1)
     statuses = [post(performance, "m1", polled_at), post(performance, "m1", polled_at)]
 
     assert [204, 204] == statuses
     assert 1 == len(said)
 
 
-def test_two_edits_between_two_looks_are_told_as_two(performance, said):
-    """One message, and it says that it is for both."""
-    edit_and_look(performance, 1)
-    post(performance, "m1", edit_and_look(performance, 2))
+def test_message_for_two_edits_counts_both(performance, said):
+    """Both edits happened between two polls."""
+    edit_and_poll(performance, 1)
+    post(performance, "m1", edit_and_poll(performance, 2))
 
     assert [("edit 2", 2)] == [(record["edit"], record["edits"]) for record in said]
 
 
-def test_messages_that_come_in_another_order_are_no_false_alarm(performance, said):
+def test_messages_out_of_order_are_no_false_alarms(performance, said):
     """A delivery that was repeated may arrive after the next one."""
-    first, second = edit_and_look(performance, 1), edit_and_look(performance, 2)
+    first, second = edit_and_poll(performance, 1), edit_and_poll(performance, 2)
     post(performance, "m2", second)
     post(performance, "m1", first)
 
     assert ["edit 2", "edit 1"] == [record["edit"] for record in said]
 
 
-def test_a_message_that_no_edit_explains_is_a_false_alarm(performance, said):
-    """A second message on a page as it was told already."""
-    polled_at = edit_and_look(performance, 1)
+def test_second_message_for_the_same_poll_is_a_false_alarm(performance, said):
+    """No edit explains it: the first message has reported the page's state."""
+    polled_at = edit_and_poll(performance, 1)
     post(performance, "m1", polled_at)
     post(performance, "m2", polled_at)
 
     assert ["edit 1", ""] == [record["edit"] for record in said]
 
 
-def test_a_short_run_tells_changes_survives_a_kill_and_ends_well(tmp_path, monkeypatch, capsys):
-    """The command with its real service: changes are told, kill -9 costs nothing, Ctrl-C after the next change ends it with exit 0."""
+def test_short_run_reports_changes_survives_a_kill_and_exits_with_0(tmp_path, monkeypatch, capsys):
+    """The command runs its real service: changes are reported after kill -9 too, and Ctrl-C after
+    the next change ends the run.
+    """
     monkeypatch.setattr(script, "KILLS", (3.0, 180.0))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("TIDINGS_DATA", str(tmp_path / "real"))

@@ -1,4 +1,4 @@
-"""The demo empties its own directory, and no other."""
+"""The demo empties only its own directory."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tidings.errors import UsageError
 from tidings.storage.db.lock import PollerLock
 
 
-def test_the_directory_is_emptied_at_each_start(tmp_path):
-    """What the last run left is gone, folders and links too; what a link led to is untouched."""
+def test_directory_is_emptied_at_each_start(tmp_path):
+    """Files, folders and links of the last run are deleted; the targets of links stay."""
     home, elsewhere = tmp_path / "demo", tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "dear").write_text("mine")
@@ -29,8 +29,8 @@ def test_the_directory_is_emptied_at_each_start(tmp_path):
     assert "mine" == (elsewhere / "dear").read_text()
 
 
-def test_a_directory_that_no_demo_made_is_refused(tmp_path):
-    """Somebody's data directory given by mistake stays whole."""
+def test_directory_of_another_program_is_refused(tmp_path):
+    """A data directory that was given by mistake stays unchanged."""
     (tmp_path / "tidings.db").write_text("years of versions")
 
     with pytest.raises(UsageError, match="no demo made"), take(tmp_path):
@@ -39,14 +39,14 @@ def test_a_directory_that_no_demo_made_is_refused(tmp_path):
     assert "years of versions" == (tmp_path / "tidings.db").read_text()
 
 
-def test_a_second_demo_in_the_same_place_is_refused(tmp_path):
-    """It would empty the directory under the first one."""
+def test_second_demo_in_the_same_directory_is_refused(tmp_path):
+    """It would empty the directory of the first one."""
     with take(tmp_path / "demo"), pytest.raises(UsageError, match="another demo"), take(tmp_path / "demo"):
         pass
 
 
-def test_a_service_that_outlived_its_demo_is_named(tmp_path):
-    """The directory of a living service is not emptied; the message says which process to stop."""
+def test_running_service_of_an_earlier_demo_is_refused(tmp_path):
+    """Its directory is not emptied; the message names the process to stop."""
     home = tmp_path / "demo"
     with take(home):
         pass
@@ -59,8 +59,8 @@ def test_a_service_that_outlived_its_demo_is_named(tmp_path):
         lock.release()
 
 
-def test_the_demo_lives_beside_the_real_data(monkeypatch, tmp_path):
-    """`TIDINGS_DATA` names the real directory and does not move the demo's."""
+def test_demo_directory_ignores_tidings_data(monkeypatch, tmp_path):
+    """`TIDINGS_DATA` is the directory with the real data."""
     monkeypatch.setenv("TIDINGS_DATA", "/srv/tidings")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 

@@ -1,4 +1,4 @@
-"""The counting, on a log made by hand."""
+"""The counts of reported, overtaken and waiting edits, on a log made by hand."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ LOG = {"shop": edits(10, 20, 22, 40), "board": edits(15)}
 OPENING = {"shop": "content 0", "board": "content 0"}
 
 
-def test_each_message_counts_once_with_the_delay_of_its_oldest_edit():
-    """The edits at 20 and 22 were told by one message at 25: one change told, 5 s late, one edit overtaken."""
+def test_message_counts_once_with_the_delay_of_its_oldest_edit():
+    """One message at 25 reports the edits at 20 and 22: one reported change with a delay of 5 s,
+    and one overtaken edit.
+    """
     told = tally(LOG, {"shop": [Notified(1, 11 * S), Notified(3, 25 * S)], "board": [Notified(1, 18 * S)]})
 
     assert Tally(delays=(1 * S, 5 * S, 3 * S), overtaken=1, waiting=1) == told
@@ -27,41 +29,43 @@ def test_each_message_counts_once_with_the_delay_of_its_oldest_edit():
     assert 3.0 == told.median_seconds
 
 
-def test_every_edit_is_told_overtaken_or_waiting():
-    """Nothing falls out of the count."""
+def test_every_edit_is_reported_overtaken_or_waiting():
+    """The three counts add up to the number of edits."""
     told = tally(LOG, {"shop": [Notified(3, 25 * S)]})
 
     assert sum(map(len, LOG.values())) == told.told + told.overtaken + told.waiting
 
 
-def test_messages_count_in_any_order_and_repeated():
-    """A message that arrives late, or a second one of the same state, changes nothing of the count."""
+def test_order_and_repeats_of_messages_do_not_change_the_count():
+    """A message may arrive late or twice."""
     in_order = tally(LOG, {"shop": [Notified(1, 11 * S), Notified(3, 25 * S)]})
     disturbed = tally(LOG, {"shop": [Notified(3, 25 * S), Notified(1, 11 * S), Notified(3, 26 * S)]})
 
     assert in_order == disturbed
 
 
-def test_nothing_told_has_no_median():
-    """There is no delay to speak of."""
+def test_tally_without_messages_has_no_median():
+    """All edits are waiting."""
     assert None is tally(LOG, {}).median_seconds
     assert 5 == tally(LOG, {}).waiting
 
 
-def test_looks_are_shared_out_evenly_and_none_is_lost():
-    """As many looks means exactly as many."""
+def test_polls_are_distributed_evenly_and_completely():
+    """The fixed interval has exactly as many polls as Tidings."""
     assert {"a": 4, "b": 3, "c": 3} == evenly(10, ("a", "b", "c"))
 
 
-def test_a_fixed_interval_sees_merged_edits_once():
-    """Five looks from 0 to 50 s stand at 5, 15, 25, 35, 45: the edits at 20 and 22 are one change for it."""
+def test_fixed_interval_counts_merged_edits_once():
+    """Five polls from 0 to 50 s are at 5, 15, 25, 35 and 45: they see the edits at 20 and 22 as one
+    change.
+    """
     told = count_fixed_interval({"shop": LOG["shop"]}, OPENING, polls={"shop": 5}, alive=[(0, 50 * S)])
 
     assert Tally(delays=(5 * S, 5 * S, 5 * S), overtaken=1, waiting=0) == told
 
 
-def test_a_fixed_interval_sees_nothing_where_the_server_is_down():
-    """The look at 15 s fails; the edit of 10 s is seen with the others at 25 s."""
+def test_fixed_interval_sees_nothing_while_the_server_is_down():
+    """The poll at 15 s fails; the edit of 10 s is seen with the others at 25 s."""
     told = count_fixed_interval(
         {"shop": LOG["shop"]},
         OPENING,
@@ -73,15 +77,17 @@ def test_a_fixed_interval_sees_nothing_where_the_server_is_down():
     assert Tally(delays=(15 * S, 5 * S), overtaken=2, waiting=0) == told
 
 
-def test_a_fixed_interval_is_not_held_to_account_for_the_kill():
-    """Its looks are spread over the time in which the service lived: with 20 s dead, five looks in 50 s stand 10 s apart still."""
+def test_fixed_interval_has_no_polls_while_the_service_is_dead():
+    """Its polls are distributed over the time in which the service runs: with 20 s dead, five polls
+    in 50 s are still 10 s apart.
+    """
     told = count_fixed_interval({"shop": edits(38)}, OPENING, polls={"shop": 5}, alive=[(0, 20 * S), (40 * S, 70 * S)])
 
     assert Tally(delays=(7 * S,), overtaken=0, waiting=0) == told
 
 
-def test_a_fixed_interval_does_not_see_what_was_taken_back():
-    """A page that says again what it said at the last look is no change."""
+def test_fixed_interval_does_not_see_a_reverted_edit():
+    """The page has the content of the last poll again."""
     log = {"shop": edits(11, 13, contents=["sale", "content 0"])}
     told = count_fixed_interval(log, OPENING, polls={"shop": 5}, alive=[(0, 50 * S)])
 
@@ -89,8 +95,8 @@ def test_a_fixed_interval_does_not_see_what_was_taken_back():
 
 
 @pytest.mark.parametrize("looks", [0, 1])
-def test_no_looks_tell_next_to_nothing(looks):
-    """No look and one look are fine."""
+def test_fixed_interval_with_few_polls_reports_no_more_than_polls(looks):
+    """There may be no poll or one poll."""
     told = count_fixed_interval({"board": LOG["board"]}, OPENING, polls={"board": looks}, alive=[(0, 50 * S)])
 
     assert looks == told.told

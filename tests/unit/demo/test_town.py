@@ -1,4 +1,4 @@
-"""The town's servers, asked over loopback."""
+"""The town's servers, polled over loopback."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECOND = 1_000_000
 
 
 async def ask(url, *, headers=None, body=b"", method="GET"):
-    """Return status, headers and all the bytes that came of the body."""
+    """Return status, headers and the received part of the body."""
     host, _, path = url.removeprefix("http://").partition("/")
     name, _, port = host.partition(":")
     reader, writer = await asyncio.open_connection(name, int(port))
@@ -45,7 +45,7 @@ async def ask(url, *, headers=None, body=b"", method="GET"):
 
 
 def in_town(play, *, post=lambda headers, body: 204):
-    """Run a play in an open town, whose clock is ours."""
+    """Run a play in an open town with a manual clock."""
 
     async def run():
         clock = ManualClock()
@@ -56,8 +56,8 @@ def in_town(play, *, post=lambda headers, body: 204):
     return asyncio.run(run())
 
 
-def test_a_page_is_as_it_was_edited_last():
-    """Before and after an edit, and the look knows how many edits it saw."""
+def test_page_has_the_content_of_its_last_edit():
+    """The house knows how many edits each poll saw."""
 
     async def play(town, clock):
         house = town.houses["shop"]
@@ -71,8 +71,8 @@ def test_a_page_is_as_it_was_edited_last():
     assert (b"<p>30 euro</p>", b"<p>25 euro</p>", 1, 0) == in_town(play)
 
 
-def test_an_unchanged_page_answers_304():
-    """Validators are honest: the tag of a look is good until the page is edited."""
+def test_unchanged_page_answers_304():
+    """The ETag of a poll is valid until the page is edited."""
 
     async def play(town, clock):
         url = town.houses["shop"].url
@@ -84,8 +84,8 @@ def test_an_unchanged_page_answers_304():
     assert (304, 200) == in_town(play)
 
 
-def test_a_restless_page_differs_at_every_look():
-    """A clock and an advert, and no validators that would save the look."""
+def test_restless_page_differs_at_every_poll():
+    """It has a clock and an advertisement, and no validators that would avoid the download."""
 
     async def play(town, clock):
         url = town.houses["square"].url
@@ -95,8 +95,8 @@ def test_a_restless_page_differs_at_every_look():
     assert (True, False, False) == in_town(play)
 
 
-def test_a_server_in_trouble_answers_500_and_then_cuts_its_body():
-    """Half the body comes, then the connection ends; neither is a look that saw the page."""
+def test_server_in_trouble_answers_500_and_then_truncates_its_body():
+    """Neither answer counts as a poll that saw the page."""
 
     async def play(town, clock):
         house = town.houses["shop"]
@@ -111,8 +111,8 @@ def test_a_server_in_trouble_answers_500_and_then_cuts_its_body():
     assert (500, True, 0, 200) == in_town(play)
 
 
-def test_a_wall_answers_200_and_is_no_look_at_the_page():
-    """What stands before the page is not the page."""
+def test_wall_answers_200_without_the_page():
+    """It does not count as a poll that saw the page."""
 
     async def play(town, clock):
         house = town.houses["shop"]
@@ -123,8 +123,8 @@ def test_a_wall_answers_200_and_is_no_look_at_the_page():
     assert (200, True, False, 0) == in_town(play)
 
 
-def test_the_town_is_known_once_every_page_was_looked_at():
-    """Not before: what is edited before the first check is no news."""
+def test_town_is_known_after_each_page_was_polled():
+    """Edits before a page's first poll cannot be reported."""
 
     async def play(town, clock):
         urls = [house.url for house in town.houses.values()]
@@ -137,8 +137,8 @@ def test_the_town_is_known_once_every_page_was_looked_at():
     assert (False, True) == in_town(play)
 
 
-def test_an_edit_without_news_is_not_in_the_log():
-    """Markup alone changes the page and no count."""
+def test_markup_edit_is_not_logged():
+    """An edit without news changes the page but no count."""
 
     async def play(town, clock):
         house = town.houses["shop"]
@@ -148,8 +148,8 @@ def test_an_edit_without_news_is_not_in_the_log():
     assert (b"<p class=x>30 euro</p>", 0) == in_town(play)
 
 
-def test_the_post_office_takes_what_is_posted_and_answers_as_told():
-    """Headers in lower case, the body whole; other paths are not there."""
+def test_post_office_answers_with_the_status_of_its_receiver():
+    """The receiver gets headers in lower case and the whole body; other paths are 404."""
     taken = []
 
     def post(headers, body):
@@ -165,8 +165,8 @@ def test_the_post_office_takes_what_is_posted_and_answers_as_told():
     assert [("m1", b"{}")] == taken
 
 
-def test_who_speaks_no_http_is_hung_up_on():
-    """A stranger's bytes break nothing; the next check is answered."""
+def test_connection_without_http_is_closed():
+    """The next poll is answered."""
 
     async def play(town, clock):
         url = town.houses["shop"].url
@@ -181,7 +181,7 @@ def test_who_speaks_no_http_is_hung_up_on():
 
 
 def test_every_host_is_loopback():
-    """The town is nowhere but on this machine."""
+    """The demo connects to this machine only."""
 
     async def play(town, clock):
         return [house.url for house in town.houses.values()] + [town.post_url]
