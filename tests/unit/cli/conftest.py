@@ -1,4 +1,4 @@
-"""The command line run in this process, on a directory and a web of its own."""
+"""Runs the command line in this process, with its own data directory and web server."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def tidings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         monkeypatch.setenv(name, value)
 
     def run(*words: str, checks: bool = False) -> Ran:
-        """Run a command; what files of tests name is checked only where that is what is tested: most of it is at no address."""
+        """Run a command; first checks of files are off by default, because most addresses in tests do not exist."""
         if words[:1] in {("add",), ("apply",)} and "--url" not in words and not checks:
             words = (*words, "--no-check")
         capsys.readouterr()

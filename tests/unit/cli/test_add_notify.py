@@ -1,4 +1,4 @@
-"""`tidings add --url URL --notify ADDRESS`: a mistyped address is found at once."""
+"""`tidings add --url URL --notify ADDRESS` finds a mistyped address at once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 from tests.fakes import Page
 
 KEPT = r'secret "webhook-127\.0\.0\.1-[0-9a-f]{8}"'
-"""What is shown of an address: the secret under which it is kept."""
+"""The output shows the secret that has the address, not the address."""
 
 
-def test_each_address_gets_a_test_message_and_what_came_of_it_is_said(tidings, server):
-    """One that takes it, one that does not: both are watched, one has a warning."""
+def test_each_address_gets_a_test_message_and_its_result_is_shown(tidings, server):
+    """The page is watched even if one address fails; that is a warning."""
     server.pages["/taken"], server.pages["/refused"] = Page(status=204), Page(status=500)
     taken, refused = server.url("/taken"), server.url("/refused")
     ran = tidings("add", "--url", server.url("/news"), "--notify", taken, "--notify", refused)
@@ -28,8 +28,8 @@ def test_each_address_gets_a_test_message_and_what_came_of_it_is_said(tidings, s
     assert ["test", "test"] == [message["type"] for message in messages]
 
 
-def test_programs_read_what_came_of_it(tidings, server):
-    """The record has a row for each address, with an empty error if it was taken."""
+def test_json_has_a_record_for_each_test_message(tidings, server):
+    """Its error is empty if the message was accepted."""
     server.pages["/hook"] = Page(status=200)
     ran = tidings("add", "--url", server.url("/news"), "--notify", server.url("/hook"), "--json")
 
@@ -39,8 +39,8 @@ def test_programs_read_what_came_of_it(tidings, server):
     assert re.fullmatch(KEPT, test["address"])
 
 
-def test_a_secret_can_be_named_and_gets_its_test_message(tidings, server, monkeypatch):
-    """As the language says it; the name is shown, the address is not."""
+def test_secret_as_an_address_gets_its_test_message(tidings, server, monkeypatch):
+    """The output has the name of the secret, not the address."""
     server.pages["/t0ken"] = Page(status=200)
     monkeypatch.setattr("sys.stdin", io.StringIO(server.url("/t0ken")))
     tidings("secret", "set", "chat")
@@ -51,8 +51,8 @@ def test_a_secret_can_be_named_and_gets_its_test_message(tidings, server, monkey
     assert "t0ken" not in ran.out + ran.err
 
 
-def test_no_test_is_no_message(tidings, server):
-    """Who asks for none sends none."""
+def test_no_test_flag_sends_no_message(tidings, server):
+    """The record has no tests."""
     server.pages["/hook"] = Page(status=200)
     ran = tidings("add", "--url", server.url("/news"), "--notify", server.url("/hook"), "--no-test", "--json")
 
@@ -60,8 +60,8 @@ def test_no_test_is_no_message(tidings, server):
     assert [] == [seen for seen in server.seen if seen.method == "POST"]
 
 
-def test_mail_that_is_not_set_up_is_a_warning(tidings, server):
-    """The sentinel is made; letters come once there is a server."""
+def test_mail_without_a_server_is_a_warning(tidings, server):
+    """The sentinel is created; mail is sent once a server is set."""
     ran = tidings("add", "--url", server.url("/news"), "--notify", "anna@example.org")
 
     assert 0 == ran.code
@@ -69,8 +69,8 @@ def test_mail_that_is_not_set_up_is_a_warning(tidings, server):
 
 
 @pytest.mark.parametrize("address", ["tgramm://S3CRET/1", "anna@@example.org"])
-def test_an_address_that_cannot_be_registers_nothing(tidings, server, address):
-    """The fault is said and the page is not watched."""
+def test_invalid_address_registers_nothing(tidings, server, address):
+    """The error does not repeat a token in the address."""
     ran = tidings("add", "--url", server.url("/news"), "--notify", address)
 
     assert 2 == ran.code

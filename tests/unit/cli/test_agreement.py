@@ -1,4 +1,4 @@
-"""Whoever reads a text says the same of it: checked without a service, tried, added or applied (W-30)."""
+"""All commands that read a text report the same problems (W-30)."""
 
 from pathlib import Path
 
@@ -18,8 +18,10 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_problems_are_the_same_wherever_a_text_is_read(tidings, tmp_path: Path, text: str):
-    """`test`, `add` and `apply` tell what the parser alone tells: places, codes, expectations and hints; nothing is registered."""
+def test_problems_are_equal_in_all_commands(tidings, tmp_path: Path, text: str):
+    """`test`, `add` and `apply` report what the parser reports: places, codes, expectations and
+    hints. Nothing is registered.
+    """
     path = tmp_path / "texts" / "s.sentinel"
     path.parent.mkdir()
     path.write_text(text)

@@ -1,11 +1,11 @@
-"""`apply` of files whose sentinels have changed since."""
+"""`apply` of files whose sentinels have been altered since."""
 
 from tidings.language.forms import parse_file
 from tidings.service.sentinels import apply
 
 
-def test_a_file_is_read_once_more_however_many_sentinels_have_changed(tidings, tmp_path, monkeypatch):
-    """What it meant when they were made is read once for all that were made then, not once a sentinel."""
+def test_file_is_parsed_once_for_all_altered_sentinels(tidings, tmp_path, monkeypatch):
+    """The meaning at their creation is read once for all sentinels that were created together."""
     file, reads = tmp_path / "all.sentinel", []
 
     def read(*given, **more):

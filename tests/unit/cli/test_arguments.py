@@ -1,4 +1,4 @@
-"""What the arguments that several commands share accept."""
+"""Arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STATEMENT = "Create Sentinel a Using https://example.org/"
 
 
 def test_statements_are_read_from_a_file(tmp_path):
-    """The name of the file comes along: its ending determines the format."""
+    """The file name is returned too, because its ending determines the format."""
     file = tmp_path / "my list.txt"
     file.write_text(STATEMENT)
 
@@ -19,20 +19,20 @@ def test_statements_are_read_from_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("text", [STATEMENT, f"{STATEMENT}\n{STATEMENT}", "Drop a"])
-def test_several_words_are_statements_themselves(text):
-    """Nobody makes a file for one sentence."""
+def test_several_words_are_statements(text):
+    """One statement needs no file."""
     assert (text, "") == read_statements(text)
 
 
 @pytest.mark.parametrize("word", ["example.org", "www.example.org:8080/a?b=c", "example.co.uk/"])
-def test_an_address_without_its_scheme_is_answered_with_the_command(word):
-    """It is no file, and what to type is shown."""
+def test_address_without_a_scheme_is_refused_with_the_command_to_type(word):
+    """It is not a file."""
     with pytest.raises(UsageError, match=f"there is no file {word.partition('?')[0]}.*tidings add https://"):
         read_statements(word)
 
 
 @pytest.mark.parametrize("name", ["watches.txt", "my watches.yaml", "watches", "../watches/all"])
-def test_a_missing_file_is_named(name):
-    """A name of several words that ends as a file of statements does is no statement."""
+def test_missing_file_is_named_in_the_error(name):
+    """A name with a space that ends like a file of statements is no statement."""
     with pytest.raises(UsageError, match=f"{name} cannot be read: No such file"):
         read_statements(name)

@@ -1,4 +1,4 @@
-"""How budgets within the budget stand is told by add, list, show, check and doctor."""
+"""The state of budget classes in add, list, show, check and doctor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def classed(tidings, server, tmp_path, monkeypatch):
-    """A sentinel of a class that allows one look a week, and one of none."""
+    """Watch a page in a class that allows one check a week, and one without a class."""
     monkeypatch.setenv("TIDINGS_BUDGET_CLASSES", "gentle: 1 per week")
     monkeypatch.setenv("TIDINGS_SCHEDULE_POLICY", "best_effort")
     path = tmp_path / "s.txt"
@@ -19,8 +19,10 @@ def classed(tidings, server, tmp_path, monkeypatch):
     return tidings
 
 
-def test_add_warns_of_what_the_policy_does_not_read_and_refuses_an_unknown_class(classed, server, tmp_path):
-    """The sentinel is made all the same; a class that nobody set up is an error that says how to set one up."""
+def test_add_warns_of_unused_clauses_and_refuses_an_unknown_class(classed, server, tmp_path):
+    """A clause that the policy does not read is a warning. The error of an unknown class suggests
+    the nearest one.
+    """
     path = tmp_path / "t.txt"
     path.write_text(f"Create Sentinel c Using {server.url('/c')} Monitor any change Class gentel")
     refused = classed("add", str(path))
@@ -32,8 +34,8 @@ def test_add_warns_of_what_the_policy_does_not_read_and_refuses_an_unknown_class
     assert 'did you mean "gentle"?' in refused.err
 
 
-def test_list_and_show_say_the_class_and_how_it_stands(classed, tidings, monkeypatch):
-    """Full, spent until an instant, and gone from the settings."""
+def test_list_and_show_report_the_class_and_its_budget(classed, tidings, monkeypatch):
+    """The budget is full, used up until an instant, or no longer in the settings."""
     full = tidings("show", "a").out
     (row,) = [line.split() for line in tidings("list").out.splitlines() if line.startswith("a ")]
     tidings("check", "a")
@@ -53,8 +55,8 @@ def test_list_and_show_say_the_class_and_how_it_stands(classed, tidings, monkeyp
     assert "class" not in tidings("show", "b").out
 
 
-def test_doctor_says_how_classes_stand_and_who_names_one_that_is_gone(classed, tidings, monkeypatch):
-    """A class that was taken out of the settings holds nobody back, but somebody meant something by it."""
+def test_doctor_reports_classes_and_sentinels_of_a_removed_class(classed, tidings, monkeypatch):
+    """A class that is no longer in the settings limits no checks, so its sentinels are listed."""
     before = [line for line in tidings("doctor").out.splitlines() if line.split()[1:2] == ["class"]]
     monkeypatch.setenv("TIDINGS_BUDGET_CLASSES", "other: 1 per week")
     after = tidings("doctor").out.splitlines()

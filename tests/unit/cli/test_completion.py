@@ -1,4 +1,4 @@
-"""Completion in shells: commands, flags, values, names."""
+"""Shells complete commands, flags, values and names."""
 
 import shutil
 import subprocess
@@ -21,7 +21,7 @@ done
 
 
 def test_bash_completes_commands_flags_values_and_names():
-    """As a shell asks it."""
+    """The script runs in a real bash."""
     asked = {
         "tidings ch": "check changes",
         "tidings diff k": "kettle kiosk",
@@ -41,8 +41,8 @@ def test_bash_completes_commands_flags_values_and_names():
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_script_has_every_command_and_flag(shell):
-    """Each is there, and the shell can read the script where it is installed."""
+def test_script_has_every_command_and_flag(shell):
+    """The shell can parse the script, where it is installed."""
     script = SHELLS[shell]()
     flags = {flag for command in commands() for argument in command.flags for flag in argument.flags}
     spelled = {f"-l {flag[2:]}" if shell == "fish" else flag for flag in flags}
@@ -52,8 +52,8 @@ def test_a_script_has_every_command_and_flag(shell):
         assert 0 == subprocess.run([shell, "-n"], input=script, text=True, check=False).returncode
 
 
-def test_names_are_those_of_what_is_watched(tidings, tmp_path):
-    """Without a database there are none, and nothing is made."""
+def test_names_are_those_of_existing_sentinels(tidings, tmp_path):
+    """Without a database there are none, and no database is made."""
     assert (0, "") == (tidings("completion", "names").code, tidings("completion", "names").out)
     assert not (tmp_path / "data").exists()
     text = tmp_path / "s.txt"
@@ -63,6 +63,6 @@ def test_names_are_those_of_what_is_watched(tidings, tmp_path):
     assert "kettle\n" == tidings("completion", "names").out
 
 
-def test_the_script_is_printed(tidings):
-    """As it is made."""
+def test_completion_command_prints_the_script(tidings):
+    """It is the script of the named shell."""
     assert SHELLS["fish"]() == tidings("completion", "fish").out

@@ -1,4 +1,4 @@
-"""What somebody meets at first: odd files, names that are not there, outputs that are closed or full."""
+"""First use: unusual files, unknown names, and closed or full outputs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ COMMAND = (sys.executable, "-m", "tidings")
 
 @pytest.fixture
 def watched(tidings, server):
-    """A page with a baseline; its sentinel is called `n`."""
+    """Watch a page as `n`; it has a baseline."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     return tidings
 
 
 @pytest.mark.parametrize("verb", ["add", "apply"])
-def test_a_file_as_windows_writes_it_is_read(tidings, server, tmp_path, verb):
-    """A byte order mark and line ends of two characters are no part of the text."""
+def test_windows_file_is_read(tidings, server, tmp_path, verb):
+    """Its byte order mark and CRLF line ends are not part of the text."""
     path = tmp_path / "w.sentinel"
     path.write_bytes(f"\ufeffCreate Sentinel w Using {server.url('/news')}\r\n  Monitor all words\r\n".encode())
 
@@ -44,8 +44,8 @@ def test_a_file_as_windows_writes_it_is_read(tidings, server, tmp_path, verb):
     ],
     ids=["bytes", "missing"],
 )
-def test_a_file_that_cannot_be_read_says_where_and_why(tidings, tmp_path, verb, content, said):
-    """In words of people: no codec, no number of an error."""
+def test_unreadable_file_is_an_error_with_place_and_reason(tidings, tmp_path, verb, content, said):
+    """The message has no codec and no errno."""
     path = tmp_path / "x.sentinel"
     if content is not None:
         path.write_bytes(content)
@@ -58,8 +58,8 @@ def test_a_file_that_cannot_be_read_says_where_and_why(tidings, tmp_path, verb, 
     assert "codec" not in ran.err
 
 
-def test_an_end_that_has_passed_is_not_said_to_be_watched(tidings, server, tmp_path):
-    """`add` warns (W11) and does not say the contrary beside it."""
+def test_sentinel_whose_end_has_passed_is_not_reported_as_watched(tidings, server, tmp_path):
+    """`add` warns (W11), and its result agrees with the warning."""
     path = tmp_path / "s.sentinel"
     path.write_text(f"Create Sentinel s Using {server.url('/news')} Monitor all words From 2002-12-02 To 2003-01-02")
 
@@ -68,8 +68,8 @@ def test_an_end_that_has_passed_is_not_said_to_be_watched(tidings, server, tmp_p
     assert "s is not watched: its end has passed on 2003-01-02 00:00:00\n" == ran.out
 
 
-def test_statements_say_what_they_did_as_the_verbs_do(watched, tmp_path):
-    """Disable, Enable and Drop in a text are told in the words of `tidings disable` and its siblings."""
+def test_statements_print_the_same_results_as_commands(watched, tmp_path):
+    """Disable, Enable and Drop in a text have the lines of `tidings disable`, `enable` and `drop`."""
     path = tmp_path / "s.sentinel"
     path.write_text("Disable n; Enable n; Drop n")
 
@@ -78,15 +78,15 @@ def test_statements_say_what_they_did_as_the_verbs_do(watched, tmp_path):
     assert ["n is paused", "n is watched again", "n is dropped; its changes are kept"] == ran.out.splitlines()
 
 
-def test_what_was_dropped_is_not_said_to_be_watched(watched):
-    """The record of `drop` is that of a sentinel that has ended."""
+def test_record_of_a_dropped_sentinel_has_ended(watched):
+    """Its state is not that of a watched sentinel."""
     (record,) = watched("drop", "n", "--json").records
 
     assert ("n", "ended", "dropped") == (record["name"], record["state"], record["reason"])
 
 
-def test_an_empty_list_says_why_it_is_empty(watched):
-    """No sentinel with that tag is not the same as none at all."""
+def test_empty_list_gives_its_reason(watched):
+    """No sentinel with a tag differs from no sentinel at all."""
     by_tag = watched("list", "--tag", "work").out
     watched("drop", "n")
 
@@ -95,15 +95,15 @@ def test_an_empty_list_says_why_it_is_empty(watched):
 
 
 @pytest.mark.parametrize("verb", ["show", "changes", "history", "diff", "check", "disable"])
-def test_an_unknown_name_is_told_alike_by_all(watched, verb):
-    """What is not there, and where to look."""
+def test_unknown_name_has_the_same_error_in_all_commands(watched, verb):
+    """The error names the command that lists all names."""
     ran = watched(verb, "zzz")
 
     assert (2, 'tidings: there is no sentinel "zzz"; `tidings list` shows all\n') == (ran.code, ran.err)
 
 
-def test_add_says_what_it_waited_for_in_vain(tidings, server, monkeypatch):
-    """The page is watched all the same, and the message says which command checks it again."""
+def test_add_reports_a_page_that_does_not_answer_in_time(tidings, server, monkeypatch):
+    """The page is watched, and the message names the command that checks it again."""
     over = threading.Event()
 
     def hang(_, wire):
@@ -125,8 +125,8 @@ def test_add_says_what_it_waited_for_in_vain(tidings, server, monkeypatch):
     ]
 
 
-def test_test_counts_nothing_on_a_page_that_did_not_answer(tidings, server, tmp_path):
-    """Nought words of a page that is not there would read as an empty page."""
+def test_command_counts_nothing_on_a_failed_page(tidings, server, tmp_path):
+    """A count of 0 words would read as an empty page."""
     path = tmp_path / "s.sentinel"
     path.write_text(f"Create Sentinel s Using {server.url('/gone')} Monitor all words")
 
@@ -137,7 +137,9 @@ def test_test_counts_nothing_on_a_page_that_did_not_answer(tidings, server, tmp_
 
 
 def test_history_does_not_call_a_new_link_markup(tidings, server):
-    """A version with the same words may have other links or images: only that its text is the same is known of it."""
+    """A version with the same words may have other links or images: only its text is known to be
+    equal.
+    """
     server.pages["/news"] = Page(b"<p>one <a href='/a'>two</a></p>", {"Content-Type": "text/html"})
     tidings("add", "--url", server.url("/news"), "--name", "n", "--monitor", "all links")
     server.pages["/news"] = Page(b"<p>one <a href='/b'>two</a></p>", {"Content-Type": "text/html"})
@@ -150,8 +152,8 @@ def test_history_does_not_call_a_new_link_markup(tidings, server):
 
 @pytest.mark.skipif(not FULL.exists(), reason="only where there is a device that is always full")
 @pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("settings",)], ids=" ".join)
-def test_an_output_that_is_full_is_an_error_of_its_own(watched, words):
-    """Exit code 3, one line, no traceback; 1 would say that the thing asked about is so."""
+def test_full_output_is_exit_code_3(watched, words):
+    """It is one line without a traceback. Exit code 1 would be a result of the command."""
     with FULL.open("w", encoding="utf-8") as full:
         ran = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
 
@@ -164,8 +166,8 @@ def test_an_output_that_is_full_is_an_error_of_its_own(watched, words):
     )
 
 
-def test_a_closed_output_is_written_to_nowhere(watched):
-    """`>&-` is no fault, and no file that is opened later, the database say, takes its place."""
+def test_closed_output_is_no_error(watched):
+    """With `>&-`, no file that is opened later, such as the database, becomes standard output."""
     ran = subprocess.run(
         ["sh", "-c", '"$@" >&-', "sh", *COMMAND, "list"], stderr=subprocess.PIPE, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""What the verbs say of a page with frames."""
+"""The commands on a page with frames."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ def _show(server, text: str) -> None:
 
 @pytest.fixture(autouse=True)
 def floor(monkeypatch, tidings):
-    """Frames that were noted are looked at once the page may be again, or when somebody asks."""
+    """Set a floor, so that frames are first polled when a user runs `check`."""
     monkeypatch.setenv("TIDINGS_FETCH_PAGE_FLOOR_SECONDS", "60")
 
 
 @pytest.fixture
 def manual(tidings, server):
-    """A page with two frames of its own site, looked at twice; its sentinel is called `m`."""
+    """Watch a page with two frames of its own site as `m`; it was polled twice."""
     _show(server, "of yore")
     tidings("add", "--url", server.url("/manual"), "--name", "m")
     tidings("check", "m")
     return tidings
 
 
-def test_the_first_look_says_how_many_frames_there_are(tidings, server):
-    """`add --url` notes the frames that are followed, and asks for them at the next check: it answers at once."""
+def test_first_check_counts_the_frames(tidings, server):
+    """`add --url` returns at once; the frames are polled at the next check."""
     _show(server, "of yore")
     ran = tidings("add", "--url", server.url("/manual"), "--name", "m")
 
@@ -44,8 +44,8 @@ def test_the_first_look_says_how_many_frames_there_are(tidings, server):
     assert {"/manual", "/menu", "/text"} <= set(server.paths())
 
 
-def test_frames_that_are_read_for_the_first_time_are_no_news(manual, server):
-    """What the frames said when they were first looked at is a baseline; what they say later is news, labelled with its frame."""
+def test_first_version_of_a_frame_is_a_baseline(manual, server):
+    """Later changes of the frame are reported with its address."""
     assert [] == manual("changes", "--json").records
     _show(server, "of today")
     records = manual("check", "m", "--json").records
@@ -60,15 +60,15 @@ def test_frames_that_are_read_for_the_first_time_are_no_news(manual, server):
 
 
 def test_history_counts_the_frames_of_each_version(manual):
-    """A column for people and a field in the records, with none for pages without."""
+    """There is a column in the text, and a field in the records."""
     shown = manual("history", "m").out
 
     assert [0, 2] == [record["frames"] for record in manual("history", "m", "--json").records]
     assert "FRAMES" in shown
 
 
-def test_diff_says_in_which_frame_and_how_many_there_are(manual, server):
-    """Both what was stored and what is compared on demand stand below the address of the frame, as text and as HTML."""
+def test_diff_names_the_frame_and_counts_frames(manual, server):
+    """This holds for stored changes and for versions compared on demand, as text and as HTML."""
     _show(server, "of today")
     manual("check", "m")
     _show(server, "of the morrow")
@@ -84,8 +84,8 @@ def test_diff_says_in_which_frame_and_how_many_there_are(manual, server):
     assert [server.url("/text")] == [f["url"] for f in manual("diff", "m", "2", "4", "--json").records[0]["frames"]]
 
 
-def test_show_lists_the_frames_and_which_of_them_fails(manual, server):
-    """A frame in error is named with its reason; the page itself is well."""
+def test_show_lists_frames_and_names_the_failed_one(manual, server):
+    """A frame in error is named with its reason, while the page itself is ok."""
     server.pages["/text"] = Page(b"gone", status=410)
     manual("check", "m")
     shown = manual("show", "m")
@@ -98,8 +98,8 @@ def test_show_lists_the_frames_and_which_of_them_fails(manual, server):
     assert True is manual("history", "m", "--polls", "--json").records[-1]["partial"]
 
 
-def test_test_says_which_frames_would_be_followed(tidings, server, tmp_path):
-    """`test` counts and names them without asking for them."""
+def test_command_lists_frames_without_polling_them(tidings, server, tmp_path):
+    """It names the frames that would be polled."""
     _show(server, "of yore")
     path = tmp_path / "s.txt"
     path.write_text(f"Create Sentinel m Using {server.url('/manual')} Monitor any change")

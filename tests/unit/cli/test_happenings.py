@@ -1,4 +1,4 @@
-"""Events of other origin on the command line: add, list, show, drop, apply."""
+"""Outside events on the command line: add, list, show, drop and apply."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Create Sentinel shop Using https://shop.example/ Monitor all words From event(de
 
 @pytest.fixture
 def added(tidings: Tidings, tmp_path: Path) -> Tidings:
-    """An event that a webhook brings, and a sentinel that waits for it."""
+    """Add an event of a webhook, and a sentinel that waits for it."""
     file = tmp_path / "a.sentinel"
     file.write_text(TEXT, encoding="utf-8")
     assert 0 == tidings("add", str(file)).code
     return tidings
 
 
-def test_an_event_is_shown_with_its_token_and_who_waits(added: Tidings):
-    """Where it is told, with what token, who waits; nothing else prints the token."""
+def test_event_is_shown_with_its_token_and_waiting_sentinels(added: Tidings):
+    """No other command prints the token."""
     (record,) = added("show", "deploy", "--json").records
     shown = added("show", "deploy").out
 
@@ -36,20 +36,20 @@ def test_an_event_is_shown_with_its_token_and_who_waits(added: Tidings):
     assert [] == [ran.out for ran in others if record["token"] in ran.out]
 
 
-def test_what_waits_for_an_event_says_so(added: Tidings):
-    """The start of a sentinel that waits is known to nobody, and said why."""
+def test_sentinel_that_waits_for_an_event_says_so(added: Tidings):
+    """Its start time is unknown, so the reason is shown."""
     assert "From event(deploy)" in added("show", "shop").out
 
 
-def test_events_are_listed_beside_sentinels(added: Tidings):
-    """A table of their own, and records of their own."""
+def test_events_are_listed_in_their_own_table(added: Tidings):
+    """Their records have their own kind."""
     assert ["sentinel", "event"] == [record["record"] for record in added("list", "--json").records]
     assert "EVENT   TIMES  LAST (UTC)  FROM" in added("list").out
     assert "EVENT" not in added("list", "--tag", "x").out
 
 
-def test_an_event_goes_when_nobody_waits(added: Tidings):
-    """A refusal names who waits and drops nothing; both can go in one verb."""
+def test_event_is_dropped_only_if_no_sentinel_waits(added: Tidings):
+    """The error names the sentinels, and nothing is dropped. One command can drop both."""
     refused = added("drop", "deploy")
     gone = added("drop", "shop", "deploy")
 
@@ -59,8 +59,8 @@ def test_an_event_goes_when_nobody_waits(added: Tidings):
     assert [] == added("list", "--json").records
 
 
-def test_a_name_may_be_that_of_both(added: Tidings, tmp_path: Path):
-    """A sentinel may be called as an event is: show shows both, drop drops the sentinel first."""
+def test_event_and_sentinel_may_share_a_name(added: Tidings, tmp_path: Path):
+    """`show` shows both; `drop` drops the sentinel first."""
     file = tmp_path / "b.sentinel"
     file.write_text("Drop shop Create Sentinel deploy Using https://x.example/ Monitor any change", encoding="utf-8")
     added("add", str(file))
@@ -70,8 +70,8 @@ def test_a_name_may_be_that_of_both(added: Tidings, tmp_path: Path):
     assert ["event"] == [record["record"] for record in added("show", "deploy", "--json").records]
 
 
-def test_apply_makes_events_as_files_say(tidings: Tidings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Created, left as it is, altered; a webhook keeps its token, whatever the order of the files."""
+def test_apply_creates_and_alters_events(tidings: Tidings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A webhook keeps its token while it is unchanged, whatever the order of the files."""
     monkeypatch.setenv("TIDINGS_EVENTS_ALLOW_COMMANDS", "true")
     folder = tmp_path / "all"
     folder.mkdir()
@@ -90,8 +90,8 @@ def test_apply_makes_events_as_files_say(tidings: Tidings, tmp_path: Path, monke
     assert "" == tidings("show", "deploy", "--json").records[0]["token"]
 
 
-def test_pruning_drops_events_that_apply_made(tidings: Tidings, tmp_path: Path):
-    """An event that no file names any more goes as a sentinel does, in a dry run only as a word; one that `add` made stays."""
+def test_prune_drops_only_events_that_apply_made(tidings: Tidings, tmp_path: Path):
+    """A dry run only reports it. An event that `add` made stays."""
     folder = tmp_path / "all"
     folder.mkdir()
     file = folder / "a.sentinel"
@@ -113,8 +113,8 @@ def test_pruning_drops_events_that_apply_made(tidings: Tidings, tmp_path: Path):
     assert ["mine", "nightly"] == [record["name"] for record in tidings("list", "--json").records]
 
 
-def test_an_event_made_again_by_add_is_not_pruned(tidings: Tidings, tmp_path: Path):
-    """Whoever dropped the files' event and made one of the same name by hand keeps it."""
+def test_event_that_add_made_again_is_not_pruned(tidings: Tidings, tmp_path: Path):
+    """A user has dropped the event of the file and added one of the same name."""
     file = tmp_path / "a.sentinel"
     file.write_text("Create Event deploy Using webhook", encoding="utf-8")
     tidings("apply", str(file))
@@ -126,8 +126,8 @@ def test_an_event_made_again_by_add_is_not_pruned(tidings: Tidings, tmp_path: Pa
 
 
 @pytest.mark.parametrize("dry", [[], ["--dry-run"]])
-def test_an_event_that_is_waited_for_is_not_pruned(tidings: Tidings, tmp_path: Path, dry: list[str]):
-    """A sentinel that stays would wait for ever: pruning is refused whole, the sentinels that would go stay too."""
+def test_prune_is_refused_while_a_sentinel_waits_for_the_event(tidings: Tidings, tmp_path: Path, dry: list[str]):
+    """The sentinel would wait forever. Nothing is dropped, not even sentinels that could be."""
     file = tmp_path / "a.sentinel"
     file.write_text(
         "\n".join([*TEXT.splitlines()[1:3], TEXT.splitlines()[2].replace("shop", "other")]), encoding="utf-8"
@@ -142,8 +142,8 @@ def test_an_event_that_is_waited_for_is_not_pruned(tidings: Tidings, tmp_path: P
 
 
 @pytest.mark.parametrize("verb", ["add", "apply", "test"])
-def test_a_sentinel_that_waits_for_nothing_known_is_refused(tidings: Tidings, tmp_path: Path, verb: str):
-    """An event that is not there is E20 at its place, whoever reads the text."""
+def test_sentinel_that_waits_for_an_unknown_event_is_refused(tidings: Tidings, tmp_path: Path, verb: str):
+    """All commands that read the text report E20."""
     file = tmp_path / "a.sentinel"
     file.write_text(TEXT.splitlines()[2], encoding="utf-8")
     ran = tidings(verb, str(file))
@@ -151,8 +151,8 @@ def test_a_sentinel_that_waits_for_nothing_known_is_refused(tidings: Tidings, tm
     assert (2, True) == (ran.code, 'E20 there is no event "deploy"' in ran.err)
 
 
-def test_the_token_of_an_event_goes_with_it_only(added: Tidings):
-    """It is listed among the secrets with what it is for, and is not dropped by itself."""
+def test_token_of_an_event_is_dropped_only_with_its_event(added: Tidings):
+    """It is listed among the secrets with the event's name."""
     (row,) = [row for row in added("secret", "list").out.splitlines() if row.startswith("hook:deploy")]
     refused = added("secret", "drop", "hook:deploy", "--force")
 

@@ -19,8 +19,8 @@ def _as_before():
     root.setLevel(level)
 
 
-def test_each_record_is_a_line_of_json(capsys):
-    """Whatever is logged or announced is one line each; a secret stays one."""
+def test_json_log_has_one_line_for_each_record(capsys):
+    """This includes announcements and tracebacks; a secret is printed as `***`."""
     set_up("json")
     log = logging.getLogger("tidings.service")
     log.warning("two\nlines of %s", Secret("hunter2"))
@@ -37,16 +37,16 @@ def test_each_record_is_a_line_of_json(capsys):
     assert {"at", "level", "logger", "message"} == set(lines[0])
 
 
-def test_text_is_for_people(capsys):
-    """What is announced begins with the name of the program."""
+def test_text_log_begins_with_the_program_name(capsys):
+    """An announcement is one line."""
     set_up("text")
     announce("stopped")
 
     assert "tidings: stopped\n" == capsys.readouterr().err
 
 
-def test_another_format_is_refused():
-    """The error names the setting and what it may be."""
+def test_unknown_log_format_is_refused():
+    """The error names the setting and its values."""
     with pytest.raises(SettingError, match=r"serve\.log_format cannot be 'xml': expected text or json"):
         set_up("xml")
     assert sys.stderr is not None

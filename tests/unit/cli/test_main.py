@@ -1,4 +1,4 @@
-"""Finding the verb, exit codes, errors as text and as JSON."""
+"""The command is found; exit codes; errors as text and as JSON."""
 
 from __future__ import annotations
 
@@ -39,55 +39,55 @@ STARTS: dict[str, set[str]] = {
     "doctor": {"lark", "lxml"},
     "disable n": {"lark"},
 }
-"""What each verb that checks no page may load of the heavy libraries."""
+"""The heavy libraries that each command without polls may load."""
 
 
-def test_no_verb_is_a_usage_error_that_lists_all(tidings):
-    """Exit code 2 and every verb with what it does."""
+def test_missing_command_is_a_usage_error_that_lists_all(tidings):
+    """The exit code is 2, and each command is listed."""
     ran = tidings()
 
     assert 2 == ran.code
     assert all(name in ran.err for name in VERBS)
 
 
-def test_an_unknown_verb_is_named(tidings):
-    """A typo is a usage error."""
+def test_mistyped_command_suggests_the_nearest(tidings):
+    """The exit code is 2."""
     ran = tidings("lst")
 
     assert 2 == ran.code
     assert "tidings: there is no verb 'lst'; try: tidings list\n" == ran.err
 
 
-def test_a_verb_that_resembles_none_is_answered_in_one_line(tidings):
-    """The list of all verbs is offered, not printed: it would hide the message."""
+def test_unknown_command_without_a_near_one_is_answered_in_one_line(tidings):
+    """A list of all commands would hide the message."""
     assert "tidings: there is no verb 'xyzzy'; `tidings help` lists all\n" == tidings("xyzzy").err
 
 
 @pytest.mark.parametrize(("word", "meant"), [*MEANT.items(), ("lst", "list"), ("chek", "check")])
-def test_a_word_of_other_programs_is_answered_with_ours(tidings, word, meant):
-    """What is offered is a verb, and the words of other programs are none."""
+def test_command_of_another_program_suggests_ours(tidings, word, meant):
+    """The suggestion exists here, and the other program's word does not."""
     assert f"there is no verb '{word}'; try: tidings {meant}\n" in tidings(word).err
     assert meant.split()[0] in VERBS
     assert word not in VERBS
 
 
-def test_help_of_every_verb_prints(tidings):
-    """Each verb's module can be imported and explains itself."""
+def test_every_command_has_help(tidings):
+    """This imports the module of each command."""
     codes = {name: tidings(name, "--help").code for name in VERBS}
 
     assert dict.fromkeys(VERBS, 0) == codes
 
 
-def test_a_bad_setting_says_where_and_what(tidings):
-    """The source, the key and what is expected."""
+def test_invalid_setting_is_named_in_the_error(tidings):
+    """The exit code is 2."""
     ran = tidings("list", "--set", "fetch.host_gap_seconds=soon")
 
     assert 2 == ran.code
     assert "fetch.host_gap_seconds" in ran.err
 
 
-def test_an_error_of_the_language_is_a_record_with_its_place(tidings, tmp_path):
-    """With --json each problem is a line with line, column, code, message, expected, hint."""
+def test_json_error_of_the_language_has_its_place(tidings, tmp_path):
+    """Each problem is a record with line, column, code, message, expected and hint."""
     path = tmp_path / "s.txt"
     path.write_text("Create Sentinel s Using http://a.example/ Monitor all imges")
 
@@ -98,8 +98,8 @@ def test_an_error_of_the_language_is_a_record_with_its_place(tidings, tmp_path):
     assert {"record", "line", "column", "code", "message", "expected", "hint"} <= set(ran.records[0])
 
 
-def test_an_unused_directory_is_not_made_by_reading(tidings, tmp_path):
-    """`list` in an empty place says how to begin and exits with 3."""
+def test_list_does_not_create_a_data_directory(tidings, tmp_path):
+    """In an empty directory it names the first command, and exits with 3."""
     ran = tidings("list")
 
     assert 3 == ran.code
@@ -107,8 +107,8 @@ def test_an_unused_directory_is_not_made_by_reading(tidings, tmp_path):
 
 
 @pytest.mark.parametrize("words", STARTS)
-def test_a_verb_starts_without_the_heavy_libraries(tidings, server, words):
-    """A verb that checks no page imports no parser and no client, and numpy only to explain (contracts §10)."""
+def test_command_without_polls_loads_no_heavy_libraries(tidings, server, words):
+    """No parser and no client is imported, and numpy only to explain (contracts §10)."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     code = "import sys; from tidings.cli.main import main; main(sys.argv[2:]); print(*({*sys.argv[1].split()} & {*sys.modules}))"
 
@@ -119,8 +119,8 @@ def test_a_verb_starts_without_the_heavy_libraries(tidings, server, words):
     assert STARTS[words] >= {*ran.stdout.splitlines()[-1].split()}
 
 
-def test_what_a_verb_imports_is_never_searched_for_garbage():
-    """And numpy's linear algebra starts no threads, unless the caller's environment asks for them."""
+def test_imported_objects_are_frozen_for_garbage_collection():
+    """Also, numpy's linear algebra starts no threads, unless the environment asks for them."""
     code = "import gc, os; from tidings.cli.verbs import module_of; module_of('list'); print(gc.get_freeze_count() > 0, os.environ['OPENBLAS_NUM_THREADS'])"
 
     said = [
@@ -133,8 +133,10 @@ def test_what_a_verb_imports_is_never_searched_for_garbage():
     assert [["True", "1"], ["True", "3"]] == said
 
 
-def test_the_parent_loads_no_parser_of_pages(tidings, server, monkeypatch):
-    """`check` polls and compares; lxml, selectolax, feedparser, Apprise and smtplib stay in its children (contracts §10), and nothing is left to chance."""
+def test_parent_process_of_a_check_loads_no_parser(tidings, server, monkeypatch):
+    """`check` polls and compares; lxml, selectolax, feedparser, Apprise and smtplib stay in its
+    child processes (contracts §10), and random numbers are not needed.
+    """
     tidings("add", "--url", server.url("/news"), "--name", "n")
     monkeypatch.setenv("TIDINGS_DETECT_ISOLATION", "killable")
     parsers = ("lxml", "selectolax", "feedparser", "apprise", "smtplib", "numpy.random")

@@ -1,7 +1,4 @@
-"""What reaches a terminal or a file.
-
-Colours and progress are for terminals alone.
-"""
+"""Output to a terminal or a file. Colours and progress are for terminals only."""
 
 import contextlib
 import io
@@ -25,8 +22,8 @@ def write_encoded(encoding, *writes):
     return stream.buffer.getvalue()
 
 
-def test_no_page_steers_a_terminal():
-    """Escapes and overrides are spelled, in lines and in tables; tabs and joiners stay."""
+def test_control_characters_of_pages_are_escaped():
+    """This includes bidirectional overrides, in lines and in tables. Tabs and joiners stay."""
     out = write_encoded(
         "utf-8",
         (write_line, "a\x1b[2J\tb\u202ec 👩\u200d🔬"),
@@ -44,8 +41,8 @@ def test_no_page_steers_a_terminal():
         ("ascii", b"<p>&#233; &#8594; &#128578;</p>\n"),
     ],
 )
-def test_a_page_is_what_it_says_it_is(encoding, expected):
-    """A page that says it is in UTF-8 can be read wherever it was written."""
+def test_html_page_is_valid_in_every_output_encoding(encoding, expected):
+    """It declares UTF-8, so other encodings get character references."""
     assert expected == write_encoded(encoding, (write_page, "<p>é → 🙂</p>\n"))
 
 
@@ -53,8 +50,10 @@ STRANGE = {"text": "a\x9b2J\u202ec\u200f\u2028é\u00a0中 👩\u200d🔬\x85", "
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "ascii", "cp1252", "cp437"])
-def test_json_is_whole_and_steers_nothing_in_any_encoding(encoding):
-    """It is read as it was meant; controls, marks of direction and lone surrogates stand in it as escapes, on every terminal."""
+def test_json_is_complete_and_escaped_in_every_encoding(encoding):
+    """It parses to the same record. Control characters, direction marks and lone surrogates are
+    escaped.
+    """
     record = {**STRANGE, "half": "\ud800"}
     out = write_encoded(encoding, (write_json, record)).decode(encoding)
 
@@ -62,13 +61,13 @@ def test_json_is_whole_and_steers_nothing_in_any_encoding(encoding):
     assert not {*"\x9b\u202e\u200f\u2028\x85\x1b"} & set(out)
 
 
-def test_json_keeps_letters_where_it_can():
-    """Letters of all scripts and wide spaces stay readable."""
+def test_json_keeps_letters_of_all_scripts():
+    """Wide spaces stay too."""
     assert '{"a": "Zürich\u00a0中"}\n' == write_encoded("utf-8", (write_json, {"a": "Zürich\u00a0中"})).decode()
 
 
-def test_a_terminal_without_the_letters_gets_their_numbers():
-    """A line is never lost for want of an encoding."""
+def test_letters_outside_the_encoding_become_escapes():
+    """The line is still printed."""
     assert b"5 \\u2192 6\n" == write_encoded("ascii", (write_line, "5 → 6"))
 
 
@@ -82,8 +81,8 @@ ROWS = [("kettle", "https://shop.example/kettle/30"), ("tea", "https://x.example
 
 
 @pytest.mark.usefixtures("narrow")
-def test_a_table_fits_into_its_terminal():
-    """The widest column is cut, the others stay whole."""
+def test_table_fits_the_terminal():
+    """Only the widest column is cut."""
     out = write_encoded("utf-8", (table, ROWS, ("NAME", "URL"))).decode().splitlines()
 
     assert ["NAME    URL", "kettle  https://shop.ex…", "tea     https://x.examp…"] == out
@@ -94,8 +93,8 @@ def test_a_table_fits_into_its_terminal():
     ("text", "shown"),
     [("値段が変わりました", "値段が変…"), ("e\u0301" * 12, "e\u0301" * 8 + "…"), ("値段", "値段     ")],
 )
-def test_wide_letters_take_two_places_and_marks_none(text, shown):
-    """Columns stay below one another, and nothing runs over."""
+def test_wide_letters_take_two_columns_and_marks_none(text, shown):
+    """Columns stay aligned, and no line is too long."""
     out = write_encoded(
         "utf-8", (table, [(text, "a" * 15, "x"), ("b" * 12, "c" * 12, "y")], ("TITLE", "NAME", "N"))
     ).decode()
@@ -104,8 +103,8 @@ def test_wide_letters_take_two_places_and_marks_none(text, shown):
 
 
 @pytest.mark.parametrize("columns", ["60", "52"])
-def test_times_are_cut_last(monkeypatch, columns):
-    """Of a list it is the address that has less room."""
+def test_times_are_cut_after_addresses(monkeypatch, columns):
+    """The address of a list row is cut first."""
     monkeypatch.setenv("COLUMNS", columns)
     row = ("kettle", "enabled", "2026-11-28 09:36:26", "https://shop.example/kettle/30")
     (_, line) = write_encoded("utf-8", (table, [row], ("NAME", "STATE", "CHANGED (UTC)", "URL"))).decode().splitlines()
@@ -114,8 +113,8 @@ def test_times_are_cut_last(monkeypatch, columns):
     assert int(columns) == len(line)
 
 
-def test_a_table_in_a_file_is_whole(monkeypatch):
-    """What is not looked at on a screen is not cut."""
+def test_table_in_a_file_is_not_cut(monkeypatch):
+    """There is no terminal width."""
     monkeypatch.delenv("COLUMNS", raising=False)
     out = write_encoded("utf-8", (table, [("a" * 300, "b" * 300)], ("A", "B")))
 
@@ -141,7 +140,7 @@ class Terminal(io.StringIO):
 
 
 def one_screen(monkeypatch) -> Terminal:
-    """Let standard output and error be one terminal; after fixtures pytest puts its own back."""
+    """Make standard output and error one terminal; call it in the test, since pytest replaces them after fixtures."""
     screen = Terminal()
     for name in ("stdout", "stderr"):
         monkeypatch.setattr(sys, name, screen)
@@ -151,8 +150,8 @@ def one_screen(monkeypatch) -> Terminal:
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_states_edits_and_addresses_are_in_colour(monkeypatch, line):
-    """Nothing is added or lost but the colours."""
+def test_states_edits_and_addresses_are_coloured(monkeypatch, line):
+    """Without the colour codes the line is unchanged."""
     screen = one_screen(monkeypatch)
     write_line(line)
     written = screen.getvalue()
@@ -162,8 +161,8 @@ def test_states_edits_and_addresses_are_in_colour(monkeypatch, line):
 
 
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
-def test_colour_can_be_refused(monkeypatch, name, value):
-    """By the variables that programs go by."""
+def test_colour_can_be_turned_off(monkeypatch, name, value):
+    """`NO_COLOR` and `TERM=dumb` are the usual variables."""
     screen = one_screen(monkeypatch)
     monkeypatch.setenv(name, value)
     write_line("ok  a")
@@ -171,8 +170,8 @@ def test_colour_can_be_refused(monkeypatch, name, value):
     assert "ok  a\n" == screen.getvalue()
 
 
-def test_a_pipe_gets_neither_colour_nor_progress(capsys):
-    """Whoever reads a pipe is a program."""
+def test_pipe_gets_no_colour_and_no_progress(capsys):
+    """The reader of a pipe is a program."""
     output.progress("1 of 2 checked")
     write_line("ok  a")
     write_beside("warning: b")
@@ -180,16 +179,16 @@ def test_a_pipe_gets_neither_colour_nor_progress(capsys):
     assert ("ok  a\n", "warning: b\n") == capsys.readouterr()
 
 
-def test_a_page_cannot_colour(monkeypatch):
-    """What a page brings is spelled out before colours are added."""
+def test_page_cannot_set_colours(monkeypatch):
+    """Escapes of a page are spelled out before colours are added."""
     screen = one_screen(monkeypatch)
     write_line("\x1b[31mred")
 
     assert "\\u001b[31mred\n" == screen.getvalue()
 
 
-def test_progress_takes_one_line_and_goes(monkeypatch):
-    """Each text takes the place of the one before, and nothing of it stays before other output."""
+def test_progress_takes_one_line_and_is_removed(monkeypatch):
+    """Each text replaces the one before; none is left before other output."""
     screen = one_screen(monkeypatch)
     output.progress("1 of 20 checked")
     output.progress("x" * 200)
@@ -200,8 +199,8 @@ def test_progress_takes_one_line_and_goes(monkeypatch):
     assert ["ONE  TWO", "a    b"] == COLOUR.sub("", rest).splitlines()
 
 
-def test_a_message_to_the_console_stands_on_a_line_of_its_own(monkeypatch):
-    """What a channel writes takes the line of progress away, and is as it was elsewhere."""
+def test_console_message_is_on_its_own_line(monkeypatch):
+    """It removes the line of progress."""
     screen = one_screen(monkeypatch)
     output.progress("1 of 1 checked")
     stream = output.BesideProgress(screen)

@@ -1,4 +1,6 @@
-"""What a verb says where the machine refuses: a line that helps, no traceback; and what is only tried stores nothing."""
+"""A machine without memory, space or files gives one line without a traceback; trials store
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ from tidings.cli.verbs import parser_of
         (OSError(errno.EDQUOT, "Disk quota exceeded"), "Disk quota exceeded"),
     ],
 )
-def test_a_machine_that_refuses_is_said_in_a_line(tmp_path: Path, monkeypatch, capsys, error, said):
-    """Whatever the machine has not got ends a verb with exit code 3 and words."""
+def test_machine_error_is_one_line(tmp_path: Path, monkeypatch, capsys, error, said):
+    """Missing memory, files or space end a command with exit code 3."""
 
     def refuse(name: str) -> None:
         raise error
@@ -35,8 +37,8 @@ def test_a_machine_that_refuses_is_said_in_a_line(tmp_path: Path, monkeypatch, c
     assert said in capsys.readouterr().err
 
 
-def test_a_fault_of_ours_keeps_its_traceback(tmp_path: Path, monkeypatch):
-    """An import that fails for another reason is not called want of memory."""
+def test_programming_error_keeps_its_traceback(tmp_path: Path, monkeypatch):
+    """An import that fails for another reason is not reported as missing memory."""
 
     def refuse(name: str) -> None:
         raise ImportError("cannot import name")
@@ -47,8 +49,8 @@ def test_a_fault_of_ours_keeps_its_traceback(tmp_path: Path, monkeypatch):
         main(["--data", str(tmp_path), "list"])
 
 
-def test_what_is_only_tried_makes_no_data_directory(tmp_path: Path, monkeypatch, capsys):
-    """`tidings test` where nothing was stored yet stores nothing: `list` still says that there is no database."""
+def test_command_makes_no_data_directory(tmp_path: Path, monkeypatch, capsys):
+    """After `tidings test` without a database, `list` still says that there is none."""
     monkeypatch.setenv("TIDINGS_FETCH_ALLOW_NETWORKS", "127.0.0.0/8")
     monkeypatch.setenv("TIDINGS_FETCH_ROBOTS", "false")
     data, text = tmp_path / "data", tmp_path / "s.sentinel"
@@ -63,8 +65,8 @@ def test_what_is_only_tried_makes_no_data_directory(tmp_path: Path, monkeypatch,
     assert "there is no database" in capsys.readouterr().err
 
 
-def test_what_is_only_tried_replaces_no_lost_database(tmp_path: Path, capsys):
-    """A directory that has lost its database says so to `tidings test` too."""
+def test_command_reports_a_lost_database(tmp_path: Path, capsys):
+    """A directory that was used and has no database now is an error."""
     (tmp_path / "USED").write_text("Tidings uses this directory.")
     (tmp_path / "s.sentinel").write_text("Create Sentinel a Using http://127.0.0.1:8099/ Monitor all words")
 
@@ -75,8 +77,8 @@ def test_what_is_only_tried_replaces_no_lost_database(tmp_path: Path, capsys):
 @pytest.mark.parametrize(
     ("flag", "meant"), [("--interval", "--every DURATION"), ("--css", "--select CSS"), ("--xpath", "--monitor ")]
 )
-def test_a_flag_of_another_program_is_answered_with_ours(capsys, flag, meant):
-    """Who comes from changedetection.io or urlwatch reads what to write."""
+def test_flag_of_another_program_suggests_ours(capsys, flag, meant):
+    """Users of changedetection.io or urlwatch read what to write."""
     with pytest.raises(SystemExit) as ended:
         parser_of("add").parse_args(["https://example.org/", flag, "1"])
 

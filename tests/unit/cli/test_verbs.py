@@ -1,4 +1,4 @@
-"""Each verb on a real page: what it prints, as text and as records."""
+"""Each command on a real page, with its output as text and as records."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def _change_page(server, text: str) -> None:
 
 @pytest.fixture
 def watched(tidings, server):
-    """A page with a baseline; its sentinel is called `n`."""
+    """Watch a page as `n`; it has a baseline."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     return tidings
 
 
-def test_add_url_answers_with_title_what_is_watched_and_the_next_look(tidings, server):
-    """The title becomes the name; the first version is a baseline, never news."""
+def test_add_url_shows_title_monitor_and_state(tidings, server):
+    """The title becomes the name. The first version is a baseline and not reported."""
     ran = tidings("add", "--url", server.url("/news"), "--json")
     (record,) = ran.records
 
@@ -41,8 +41,8 @@ def test_add_url_answers_with_title_what_is_watched_and_the_next_look(tidings, s
     assert [] == tidings("changes", "--json").records
 
 
-def test_add_url_of_a_page_that_fails_says_so_and_goes_on_trying(tidings, server):
-    """A 404 at first is a warning, not a refusal."""
+def test_add_url_of_a_failing_page_is_a_warning(tidings, server):
+    """After a 404 the page is checked again later."""
     ran = tidings("add", "--url", server.url("/gone"), "--json")
 
     assert 0 == ran.code
@@ -50,16 +50,16 @@ def test_add_url_of_a_page_that_fails_says_so_and_goes_on_trying(tidings, server
     assert ran.records[0]["warnings"]
 
 
-def test_add_refuses_an_address_that_cannot_be_watched(tidings):
-    """Nothing is registered and the fault is named."""
+def test_add_refuses_an_unsupported_address(tidings):
+    """Nothing is registered, and the error names the scheme."""
     ran = tidings("add", "--url", "ftp://example.org/")
 
     assert 2 == ran.code
     assert "ftp" in ran.err
 
 
-def test_add_reads_statements_all_or_none(tidings, tmp_path, server):
-    """One bad statement among good ones: nothing is registered."""
+def test_add_stores_all_statements_or_none(tidings, tmp_path, server):
+    """One of two statements is invalid."""
     path = tmp_path / "s.txt"
     path.write_text(
         f"Create Sentinel one Using {server.url('/news')} Monitor any change;\nCreate Sentinel two Using {server.url('/x')} Montor links"
@@ -71,8 +71,8 @@ def test_add_reads_statements_all_or_none(tidings, tmp_path, server):
     assert [] == tidings("list", "--json").records
 
 
-def test_check_tells_a_change_with_its_records(watched, server):
-    """A poll record and a change record with every field that is promised; --exit-code says 1."""
+def test_check_prints_a_change_with_all_fields(watched, server):
+    """There is a poll record and a change record. With `--exit-code`, the exit code is 1."""
     _change_page(server, "count 2")
 
     ran = watched("check", "n", "--json", "--exit-code")
@@ -91,16 +91,16 @@ def test_check_tells_a_change_with_its_records(watched, server):
     assert server.url("/news") == change["url"]
 
 
-def test_check_of_an_unchanged_page_is_silent(watched):
-    """Looked at, unchanged, exit code 0 even with --exit-code."""
+def test_check_of_an_unchanged_page_exits_with_0(watched):
+    """This holds with `--exit-code` too."""
     ran = watched("check", "n", "--json", "--exit-code")
 
     assert 0 == ran.code
     assert ["unchanged"] == [r["outcome"] for r in ran.records]
 
 
-def test_check_without_budget_says_budget_and_exits_with_3(watched):
-    """A named check keeps to the budget."""
+def test_check_without_budget_exits_with_3(watched):
+    """The check of a named sentinel uses the budget too."""
     ran = watched("check", "n", "--set", "budget.polls_per_day=0", "--set", "budget.burst=1")
     again = watched("check", "n", "--set", "budget.polls_per_day=0", "--set", "budget.burst=1")
 
@@ -108,7 +108,7 @@ def test_check_without_budget_says_budget_and_exits_with_3(watched):
     assert "budget" in ran.err + again.err
 
 
-def test_a_page_error_is_a_record_and_does_not_change_the_exit_code(watched, server):
+def test_page_error_is_a_record_and_exits_with_0(watched, server):
     """The outcome is `error` with its kind."""
     server.pages["/news"] = Page(b"", status=503)
 
@@ -121,7 +121,7 @@ def test_a_page_error_is_a_record_and_does_not_change_the_exit_code(watched, ser
 
 
 def test_history_and_diff_show_versions(watched, server):
-    """Version ids and numbers both name versions; without any the last two are compared."""
+    """Ids and numbers both name versions. The default is the last two."""
     for text in ("count 2", "count 3"):
         _change_page(server, text)
         watched("check", "n")
@@ -138,8 +138,10 @@ def test_history_and_diff_show_versions(watched, server):
     assert 3 == len(watched("history", "n", "--polls", "--json").records)
 
 
-def test_diff_draws_a_page(watched, server):
-    """`--format html` writes one whole page with what changed, between which versions, and what the page says as text."""
+def test_diff_writes_an_html_page(watched, server):
+    """`--format html` writes one complete page with the changes and the versions. Text of the
+    watched page is escaped.
+    """
     _change_page(server, "count &lt;script&gt;alert(2)&lt;/script&gt;\u200b")
     watched("check", "n")
 
@@ -153,8 +155,8 @@ def test_diff_draws_a_page(watched, server):
     assert "<script" not in ran.out
 
 
-def test_diff_shows_one_frame_two_or_a_table(watched, server):
-    """Each view in each form: with what stands around the change, side by side, or as rows."""
+def test_diff_has_single_dual_and_table_views(watched, server):
+    """They show the context of the change, both versions side by side, or rows."""
     _change_page(server, "the price of the kettle is count 2 euro as of today")
     watched("check", "n")
     _change_page(server, "the price of the kettle is count 3 euro as of today")
@@ -173,7 +175,7 @@ def test_diff_shows_one_frame_two_or_a_table(watched, server):
 
 
 def test_diff_of_equal_versions_says_so(watched, server):
-    """Markup alone is no difference, in either form."""
+    """A change of markup only is no difference, in either format."""
     _change_page(server, "<b>count</b> 1")
     watched("check", "n")
 
@@ -189,8 +191,8 @@ def test_diff_of_equal_versions_says_so(watched, server):
         (("--json", "--format", "html"), "--json cannot be used with --format"),
     ],
 )
-def test_a_view_that_is_not_there_is_a_usage_error(watched, words, expected):
-    """It is refused by name; no other view is shown instead."""
+def test_unknown_view_is_a_usage_error(watched, words, expected):
+    """No other view is shown instead."""
     ran = watched("diff", "n", *words)
 
     assert (2, "") == (ran.code, ran.out if "--json" not in words else "")
@@ -198,16 +200,16 @@ def test_a_view_that_is_not_there_is_a_usage_error(watched, words, expected):
 
 
 @pytest.mark.parametrize("words", [("1", "9"), ("x",), ("7.1",)])
-def test_diff_of_a_version_that_is_not_there_is_a_usage_error(watched, words):
-    """The version is named and where to look."""
+def test_diff_of_an_unknown_version_is_a_usage_error(watched, words):
+    """The error names the version."""
     ran = watched("diff", "n", *words)
 
     assert 2 == ran.code
     assert "version" in ran.err
 
 
-def test_disable_enable_drop(watched):
-    """The three steps, and what each leaves."""
+def test_disable_enable_and_drop(watched):
+    """A dropped sentinel is no longer listed."""
     states = [
         watched("disable", "n", "--json").records[0]["state"],
         watched("enable", "n", "--json").records[0]["state"],
@@ -220,8 +222,8 @@ def test_disable_enable_drop(watched):
     assert 2 == watched("show", "n").code
 
 
-def test_an_unknown_name_offers_the_nearest(watched, server):
-    """A typo in a name is met with the name that was meant."""
+def test_mistyped_name_suggests_the_nearest(watched, server):
+    """The exit code is 2."""
     watched("add", "--url", server.url("/news"), "--name", "prices")
 
     ran = watched("disable", "pricse")
@@ -230,16 +232,18 @@ def test_an_unknown_name_offers_the_nearest(watched, server):
     assert "prices" in ran.err
 
 
-def test_show_tells_text_state_and_pages(watched):
-    """The canonical text, the page's health, versions and looks."""
+def test_show_prints_text_health_and_versions(watched):
+    """The text is the canonical one."""
     (record,) = watched("show", "n", "--json").records
 
     assert record["text"].startswith("Create Sentinel n Using")
     assert [("ok", 1)] == [(p["health"], p["versions"]) for p in record["pages"]]
 
 
-def test_show_says_what_comes_next_and_why(tidings, server, tmp_path):
-    """The end, the next check and the next news with their times and reasons; a paused sentinel says so, what is only asked for too."""
+def test_show_lists_the_next_steps_and_their_reasons(tidings, server, tmp_path):
+    """These are the end, the next check and the next report with their times. A paused sentinel
+    names the command that enables it.
+    """
     said = f"Create Sentinel n Using {server.url('/news')} Monitor any change Fetch every 2 hour For 2 day Notify By console every 1 day"
     (tmp_path / "n.sentinel").write_text(said)
     tidings("add", str(tmp_path / "n.sentinel"))
@@ -259,8 +263,10 @@ def test_show_says_what_comes_next_and_why(tidings, server, tmp_path):
 
 
 @pytest.mark.parametrize("said", ["Fetch every 2 hour", "Fetch every 120 min Exclude none"])
-def test_alter_that_says_what_was_said_is_no_revision(tidings, server, tmp_path, said):
-    """The same meaning in other words is the same: it is said so, by `alter` and by an Alter in a text, and nothing is written."""
+def test_alter_without_a_change_makes_no_revision(tidings, server, tmp_path, said):
+    """The clause has the same meaning in other words. `alter` and an Alter in a text report it, and
+    nothing is written.
+    """
     path = tmp_path / "s.sentinel"
     path.write_text(f"Create Sentinel n Using {server.url('/news')} Monitor all words Fetch every 2 hour")
     tidings("add", str(path))
@@ -271,8 +277,8 @@ def test_alter_that_says_what_was_said_is_no_revision(tidings, server, tmp_path,
     assert 1 == tidings("show", "n", "--json").records[0]["revision"]
 
 
-def test_alter_replaces_clauses_and_keeps_every_revision(tidings, server, tmp_path):
-    """In the words of the language; a fault is told with its place, and then nothing is altered."""
+def test_alter_replaces_clauses_in_a_new_revision(tidings, server, tmp_path):
+    """An error has its place, and then nothing is altered."""
     (tmp_path / "n.sentinel").write_text(f"Create Sentinel n Using {server.url('/news')} Monitor any change")
     tidings("add", str(tmp_path / "n.sentinel"))
     ran = tidings("alter", "n", "Fetch every 2 hour", "Monitor", "all links")
@@ -287,8 +293,8 @@ def test_alter_replaces_clauses_and_keeps_every_revision(tidings, server, tmp_pa
     assert 2 == tidings("show", "n", "--json").records[0]["revision"]
 
 
-def test_enable_fresh_begins_anew(tidings, server):
-    """What happened in the pause is not told."""
+def test_enable_fresh_ignores_changes_in_the_pause(tidings, server):
+    """The next version is a new baseline."""
     tidings("add", "--url", server.url("/news"), "--name", "n", "--no-test")
     tidings("disable", "n")
     _change_page(server, "count 2")
@@ -299,8 +305,8 @@ def test_enable_fresh_begins_anew(tidings, server):
     assert [] == tidings("changes", "n", "--json").records
 
 
-def test_deliveries_lists_what_was_told_and_replays(tidings, server, tmp_path):
-    """A webhook that was refused waits; replay puts it back with the same id."""
+def test_deliveries_are_listed_and_replayed(tidings, server, tmp_path):
+    """A webhook that was refused waits; replay queues it again with the same id."""
     server.pages["/hook"] = Page(b"", status=500)
     tidings("add", "--url", server.url("/news"), "--name", "n", "--notify", server.url("/hook"), "--no-test")
     _change_page(server, "count 2")
@@ -321,8 +327,8 @@ def test_deliveries_lists_what_was_told_and_replays(tidings, server, tmp_path):
     assert 2 == tidings("deliveries", "replay").code
 
 
-def test_settings_shows_each_with_its_variable(tidings):
-    """The table prints its own documentation; secrets are starred."""
+def test_settings_are_listed_with_their_variables(tidings):
+    """Secrets are printed as `***`."""
     secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     ran = tidings("settings", "--json", "--set", f"notify.webhook_secret={secret}")
     rows = {r["name"]: r for r in ran.records}
@@ -332,8 +338,8 @@ def test_settings_shows_each_with_its_variable(tidings):
     assert secret not in ran.out + tidings("settings", "--set", f"notify.webhook_secret={secret}").out
 
 
-def test_a_title_that_commands_the_terminal_is_shown_harmless(tidings, server):
-    """Escape sequences and bidirectional marks from a page are spelled out."""
+def test_control_characters_of_a_title_are_escaped(tidings, server):
+    """This includes bidirectional marks."""
     server.pages["/news"] = Page(
         "<title>ev\x1b[31mil\u202e</title><p>x</p>".encode(), {"Content-Type": "text/html; charset=utf-8"}
     )
@@ -344,8 +350,8 @@ def test_a_title_that_commands_the_terminal_is_shown_harmless(tidings, server):
     assert "\u202e" not in out
 
 
-def test_check_says_that_a_comparison_was_given_up(tidings, tmp_path, server):
-    """That nothing changed would mean that nothing was there: versions that could not be compared are said, as a line and as a record."""
+def test_check_reports_a_comparison_that_was_given_up(tidings, tmp_path, server):
+    """Otherwise the versions would count as equal. It is a line and a record."""
     page = "<p>{}</p>" + "<i>x</i>" * 15_000
     path = tmp_path / "s.sentinel"
     path.write_text(f'Create Sentinel dear Using {server.url("/dear")} Monitor all words in xpath "//*[count(//*)>0]"')
@@ -362,8 +368,8 @@ def test_check_says_that_a_comparison_was_given_up(tidings, tmp_path, server):
     assert [0, 0, 0] == [ran.code for ran in told]
 
 
-def test_apply_dry_run_says_and_does_nothing(tidings, tmp_path, server):
-    """--dry-run prints the steps; --exit-code says that there are some."""
+def test_apply_dry_run_writes_nothing(tidings, tmp_path, server):
+    """It prints the steps; `--exit-code` gives 1 if there are some."""
     folder = tmp_path / "watches"
     folder.mkdir()
     (folder / "a.sentinel").write_text(f"Create Sentinel one Using {server.url('/news')} Monitor any change")
@@ -377,8 +383,8 @@ def test_apply_dry_run_says_and_does_nothing(tidings, tmp_path, server):
     assert (0, ["created"]) == (done.code, [r["action"] for r in done.records])
 
 
-def test_apply_names_the_file_of_a_fault_and_writes_nothing(tidings, tmp_path, server):
-    """One bad file among good ones: nothing is applied."""
+def test_apply_names_the_file_of_an_error_and_writes_nothing(tidings, tmp_path, server):
+    """One of two files is invalid."""
     (tmp_path / "a.sentinel").write_text(f"Create Sentinel one Using {server.url('/news')} Monitor any change")
     (tmp_path / "b.sentinel").write_text("Create Sentinel two Using http://a.example/ Monitor imges")
 
@@ -389,8 +395,8 @@ def test_apply_names_the_file_of_a_fault_and_writes_nothing(tidings, tmp_path, s
     assert [] == tidings("list", "--json").records
 
 
-def test_apply_warns_as_add_does_with_file_and_place(tidings, tmp_path, server):
-    """What the language warns of is said for each file, in a dry run too: beside the steps, or as records among them."""
+def test_apply_warns_with_file_and_place(tidings, tmp_path, server):
+    """Each file has the warnings that `add` prints, in a dry run too, as text or as records."""
     pages = [server.url("/news"), server.url("/other")]
     for name, url in zip("ab", pages, strict=True):
         (tmp_path / f"{name}.sentinel").write_text(
@@ -407,8 +413,10 @@ def test_apply_warns_as_add_does_with_file_and_place(tidings, tmp_path, server):
     assert said == [(r["file"], r["line"], r["column"], r["code"]) for r in done if r["record"] == "problem"]
 
 
-def test_add_and_apply_take_yaml(tidings, tmp_path, server):
-    """A file that ends in .yaml holds the YAML form; a directory's *.sentinel.yaml files are applied, other YAML is not ours."""
+def test_add_and_apply_read_yaml(tidings, tmp_path, server):
+    """`add` reads the YAML form of any file that ends in .yaml; `apply` reads only *.sentinel.yaml,
+    as other YAML is not ours.
+    """
     (tmp_path / "a.sentinel.yaml").write_text(f"- name: one\n  pages: [{server.url('/news')}]\n  monitor: any change\n")
     (tmp_path / "compose.yaml").write_text("services: {}\n")
     single = tmp_path / "compose.yaml"
@@ -422,8 +430,8 @@ def test_add_and_apply_take_yaml(tidings, tmp_path, server):
     assert (2, True) == (refused.code, "3:17: E10" in refused.err)
 
 
-def test_test_shows_what_would_be_watched_and_stores_nothing(tidings, tmp_path, server):
-    """Title, counts and first words of the page as it is now; no sentinel, page or version is left."""
+def test_command_shows_the_page_and_stores_nothing(tidings, tmp_path, server):
+    """It shows title, counts and first words of the page now."""
     path = tmp_path / "s.sentinel"
     path.write_text(f"Create Sentinel one Using {server.url('/news')} Monitor all words")
 
@@ -439,8 +447,10 @@ def test_test_shows_what_would_be_watched_and_stores_nothing(tidings, tmp_path, 
     assert "there is no database" in tidings("list", "--json").records[0]["message"]
 
 
-def test_test_reads_a_text_as_add_would(tidings, tmp_path, server, monkeypatch):
-    """The defaults of its tag and the operator's shortest interval count; what was added before is tried again as though it were new."""
+def test_command_reads_a_text_like_add(tidings, tmp_path, server, monkeypatch):
+    """It uses the defaults of the tag and the shortest interval of the operator. An existing
+    sentinel is tried as a new one.
+    """
     group, path = tmp_path / "g.sentinel", tmp_path / "s.sentinel"
     group.write_text("Defaults For Tags shop Monitor all links")
     path.write_text(f"Create Sentinel one Using {server.url('/news')} Tags shop Fetch every 1 s")
@@ -453,8 +463,8 @@ def test_test_reads_a_text_as_add_would(tidings, tmp_path, server, monkeypatch):
     assert ("W5", "all links") == (warning["code"], record["monitor"])
 
 
-def test_test_of_a_page_that_fails_says_why(tidings, tmp_path, server):
-    """The kind of error and a sentence."""
+def test_command_reports_a_failing_page(tidings, tmp_path, server):
+    """The outcome is the kind of error."""
     path = tmp_path / "s.sentinel"
     path.write_text(f"Create Sentinel one Using {server.url('/gone')} Monitor all words")
 
@@ -464,8 +474,8 @@ def test_test_of_a_page_that_fails_says_why(tidings, tmp_path, server):
     assert record["warnings"]
 
 
-def test_settings_are_shown_by_section_or_by_name(tidings):
-    """As `doctor` and errors name them; what is none is said, with the nearest."""
+def test_settings_are_shown_by_section_or_name(tidings):
+    """An unknown name is an error that suggests the nearest one."""
     shown = [tidings("settings", name, "--json").records for name in ("budget", "budget.burst")]
     refused = [tidings("settings", name) for name in ("budgt", "budget.bust", "zzz")]
 
@@ -487,15 +497,15 @@ def test_settings_are_shown_by_section_or_by_name(tidings):
         (["--name", "my jobs"], '--name: E04 "my jobs" cannot be the name of a sentinel'),
     ],
 )
-def test_what_is_wrong_with_a_flag_is_said_of_the_flag(tidings, server, flags, said):
-    """Whoever wrote flags has written no lines that could be pointed at."""
+def test_error_in_a_flag_names_the_flag(tidings, server, flags, said):
+    """Flags have no lines to which an error could refer."""
     ran = tidings("add", "--url", server.url("/news"), *flags)
 
     assert (2, said) == (ran.code, ran.err[: len(said)])
 
 
-def test_a_page_that_never_answered_is_shown_as_such(tidings, server):
-    """No dash stands where there is no time."""
+def test_page_that_never_answered_is_shown_as_such(tidings, server):
+    """There is no dash in place of a time."""
     tidings("add", "--url", server.url("/gone"), "--name", "gone")
     tidings("add", "--url", server.url("/news"), "--name", "news")
 
@@ -506,8 +516,10 @@ def test_a_page_that_never_answered_is_shown_as_such(tidings, server):
     )
 
 
-def test_what_a_dropped_sentinel_found_can_still_be_read(tidings, server):
-    """Its changes stay: its name leads to them, until another sentinel has it. A name that never was is still said."""
+def test_changes_of_a_dropped_sentinel_can_be_read(tidings, server):
+    """Its name leads to them until another sentinel has the name. An unknown name is still an
+    error.
+    """
     tidings("add", "--url", server.url("/news"), "--name", "n")
     _change_page(server, "count 2")
     tidings("check", "n")
@@ -520,16 +532,16 @@ def test_what_a_dropped_sentinel_found_can_still_be_read(tidings, server):
     assert 2 == tidings("check", "n").code
 
 
-def test_alter_points_into_the_clauses_as_they_were_given(tidings, server):
-    """The words before them are not the user's."""
+def test_error_of_alter_has_its_column_in_the_given_clauses(tidings, server):
+    """Columns do not count the words that the command adds before the clauses."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
 
     assert tidings("alter", "n", "Monitr links").err.startswith('1:1: E24 unknown clause "Monitr"')
     assert tidings("alter", "n", "Monitor links", "Fetch 5").err.startswith("1:22: E05")
 
 
-def test_a_selector_that_matches_nothing_is_said(tidings, server, tmp_path):
-    """By the first answer of `check`, by `show` and `doctor`: nobody waits in vain."""
+def test_selector_without_a_match_is_reported(tidings, server, tmp_path):
+    """`check`, `show` and `doctor` report W7, so that no user waits in vain."""
     path = tmp_path / "s.sentinel"
     path.write_text(f'Create Sentinel n Using {server.url("/news")} Monitor words in css ".none" Fetch on demand')
     tidings("add", str(path))
@@ -545,8 +557,8 @@ def test_a_selector_that_matches_nothing_is_said(tidings, server, tmp_path):
     assert ["warn"] == [r["status"] for r in tidings("doctor", "--json").records if said in r.get("detail", "")]
 
 
-def test_what_is_so_already_is_said(tidings, server):
-    """Enabling what is watched and pausing what is paused do nothing, and are not said to have done anything."""
+def test_repeated_enable_and_disable_say_already(tidings, server):
+    """They change nothing."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     said = [tidings(verb, "n").out for verb in ("enable", "disable", "disable", "enable", "enable")]
 
@@ -555,8 +567,8 @@ def test_what_is_so_already_is_said(tidings, server):
     ] == said
 
 
-def test_a_limit_of_nothing_shows_all(tidings, server):
-    """The same of each verb; less than nothing is refused before anything is asked of the database."""
+def test_limit_0_shows_all(tidings, server):
+    """This holds for all commands. A negative limit is a usage error."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     for count in ("2", "3"):
         _change_page(server, f"count {count}")

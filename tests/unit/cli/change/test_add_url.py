@@ -1,4 +1,4 @@
-"""`tidings add --url URL`: what is watched is shown, and the usual wishes are flags."""
+"""`tidings add --url URL` shows the watched value, and has flags for the usual clauses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def shop(server):
 
 
 def now_of(out: str) -> list[str]:
-    """Return the lines of `add` that say what is seen now."""
+    """Return the lines of `add` with the value now."""
     lines = out.splitlines()
     start = next(place for place, line in enumerate(lines) if line.startswith("now "))
     until = next(place for place in range(start + 1, len(lines)) if not lines[place].startswith(" "))
@@ -47,23 +47,23 @@ def now_of(out: str) -> list[str]:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_the_value_now_is_shown(tidings, server, shop, monitor, expected):
-    """Whoever watches a price sees the price."""
+def test_current_value_is_shown(tidings, server, shop, monitor, expected):
+    """A wrong selector is noticed at once."""
     ran = tidings("add", "--url", shop, "--monitor", monitor)
 
     assert [line.replace("URL", server.url("")) for line in expected] == now_of(ran.out)
 
 
 @pytest.mark.parametrize("monitor", ['keyword "teapot"', 'regex "teapot"', "images", "list 1 in css '.more'"])
-def test_what_finds_nothing_now_is_a_warning(tidings, shop, monitor):
-    """A rule that is wrong would else be quiet for ever."""
+def test_rule_without_matches_is_a_warning(tidings, shop, monitor):
+    """Otherwise a wrong rule would never report anything, without an error."""
     ran = tidings("add", "--url", shop, "--monitor", monitor.replace("'", '"'), "--select", ".more", "--no-test")
 
     assert re.search("^warning .*(finds nothing on the page now|matches nothing)", ran.out, re.MULTILINE)
 
 
-def test_values_are_records_too(tidings, shop):
-    """Programs read the number, not its text."""
+def test_json_record_has_the_value_as_a_number(tidings, shop):
+    """Programs need not parse its text."""
     (record,) = tidings("add", "--url", shop, "--monitor", "price", "--json").records
 
     assert [("price", ["129.00 EUR"], "129.00", "EUR")] == [
@@ -71,16 +71,16 @@ def test_values_are_records_too(tidings, shop):
     ]
 
 
-def test_test_shows_the_value_too(tidings, shop, tmp_path):
-    """`tidings test` says what `add` would."""
+def test_command_shows_the_current_value(tidings, shop, tmp_path):
+    """`tidings test` shows the same as `add`."""
     path = tmp_path / "s.sentinel"
     path.write_text(f"Create Sentinel s Using {shop} Monitor price")
 
     assert "    now      129.00 EUR\n" in tidings("test", str(path)).out
 
 
-def test_flags_are_clauses(tidings, shop, server):
-    """Each usual wish has a flag; the text of the sentinel says it."""
+def test_flags_become_clauses(tidings, shop, server):
+    """Each flag is a clause in the text of the sentinel."""
     tidings(
         "add", "--url", shop, "--name", "k", "--only-added", "--select", "body", "--exclude", "table", "--exclude", "ul",
         "--tag", "kitchen", "--tag", "gifts", "--header", "Accept-Language: de",
@@ -96,8 +96,8 @@ def test_flags_are_clauses(tidings, shop, server):
     assert ["de"] == [seen.headers["accept-language"] for seen in server.seen if seen.path == "/shop"]
 
 
-def test_steps_are_one_clause(tidings, shop):
-    """Each flag is a step, in their order; a fault names the flag."""
+def test_step_flags_become_one_clause(tidings, shop):
+    """The steps keep their order. The error of a wrong step names the flag."""
     steps = ("--step", 'click text "More"', "--step", 'wait for ".list"')
     ran = tidings("add", "--url", shop, "--name", "k", "--no-check", *steps)
     wrong = tidings("add", "--url", shop, "--name", "w", "--no-check", "--step", "clik it")
@@ -108,8 +108,8 @@ def test_steps_are_one_clause(tidings, shop):
     assert wrong.err.startswith("tidings: --step: E03") or wrong.err.startswith("--step: E03"), wrong.err
 
 
-def test_a_user_is_logged_in_and_the_password_is_shown_nowhere(tidings, shop, server, monkeypatch):
-    """Basic auth: the password is asked for and kept encrypted."""
+def test_user_flag_logs_in_and_hides_the_password(tidings, shop, server, monkeypatch):
+    """The password of basic authentication is read from standard input, and stored encrypted."""
     monkeypatch.setattr("sys.stdin", io.StringIO("k4nary\n"))
     ran = tidings("add", "--url", shop, "--name", "k", "--user", "anna")
     shown = ran.out + ran.err + tidings("list", "--json").out + tidings("show", "k").out
@@ -121,8 +121,8 @@ def test_a_user_is_logged_in_and_the_password_is_shown_nowhere(tidings, shop, se
     assert "not set" not in shown
 
 
-def test_the_password_can_be_a_secret(tidings, shop, server, monkeypatch):
-    """A script asks nobody."""
+def test_password_flag_names_a_secret(tidings, shop, server, monkeypatch):
+    """A script cannot answer a prompt."""
     monkeypatch.setattr("sys.stdin", io.StringIO("k4nary"))
     tidings("secret", "set", "shop-password")
     tidings("add", "--url", shop, "--user", "anna", "--password", "shop-password")
@@ -142,8 +142,8 @@ def test_the_password_can_be_a_secret(tidings, shop, server, monkeypatch):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_a_wrong_flag_registers_nothing(tidings, shop, flags, said):
-    """The fault names the flag."""
+def test_invalid_flag_registers_nothing(tidings, shop, flags, said):
+    """The error names the flag."""
     ran = tidings("add", "--url", shop, *flags)
 
     assert 2 == ran.code
@@ -151,24 +151,24 @@ def test_a_wrong_flag_registers_nothing(tidings, shop, flags, said):
     assert [] == tidings("list", "--json").records
 
 
-def test_flags_of_url_do_not_go_with_a_file(tidings, tmp_path):
-    """They would be ignored without a word."""
+def test_url_flags_with_a_file_are_refused(tidings, tmp_path):
+    """They would be ignored otherwise."""
     path = tmp_path / "s.sentinel"
     path.write_text("Create Sentinel s Using https://example.org/ Monitor any change")
 
     assert "--tag needs --url" in tidings("add", str(path), "--tag", "x").err
 
 
-def test_an_address_that_is_watched_already_says_so(tidings, shop):
-    """The second sentinel is made all the same, and how to take it back is said."""
+def test_address_that_is_already_watched_is_reported(tidings, shop):
+    """The second sentinel is made, and the line names the command that removes it."""
     tidings("add", "--url", shop, "--name", "first")
     ran = tidings("add", "--url", shop, "--name", "second")
 
     assert "already   also watched by first; `tidings drop second` removes the new sentinel" in ran.out
 
 
-def test_names_are_readable_in_any_script(tidings, server):
-    """Made of the title, with hyphens; nobody has to spell it in ASCII."""
+def test_names_keep_the_script_of_the_title(tidings, server):
+    """A name is made of the title with hyphens, not transliterated to ASCII."""
     server.pages["/tokyo"] = Page("<title>東京 ニュース</title><p>今日</p>".encode(), HTML)
     (record,) = tidings("add", "--url", server.url("/tokyo"), "--json").records
 
@@ -176,8 +176,8 @@ def test_names_are_readable_in_any_script(tidings, server):
     assert 0 == tidings("show", record["name"]).code
 
 
-def test_an_address_needs_no_flag(tidings, server):
-    """`tidings add https://…` is `tidings add --url https://…`; a path stays a file."""
+def test_address_needs_no_flag(tidings, server):
+    """`tidings add https://…` is `tidings add --url https://…`; a path is a file."""
     server.pages["/a"] = Page(b"<title>Shop</title><p>one</p>", {"Content-Type": "text/html"})
 
     assert "Shop" in tidings("add", server.url("/a"), "--name", "s").out

@@ -1,4 +1,6 @@
-"""`tidings add FILE` and `apply`: new pages are checked at once, and `--dry-run` says which clauses come and go."""
+"""`tidings add FILE` and `apply` check new pages at once; `--dry-run` shows which clauses are added
+or removed.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ def path(tmp_path, server):
 
 
 @pytest.mark.parametrize("verb", ["add", "apply"])
-def test_new_pages_are_checked_and_values_and_dead_selectors_are_said(tidings, server, path, verb):
-    """Whoever adds a file sees at once what it watches, and what it does not find."""
+def test_new_pages_are_checked_and_values_and_dead_selectors_are_shown(tidings, server, path, verb):
+    """A user who adds a file sees at once what it watches, and what it does not find."""
     ran = tidings(verb, str(path), checks=True)
 
     assert "shop  now 12\n" in ran.out
@@ -31,8 +33,8 @@ def test_new_pages_are_checked_and_values_and_dead_selectors_are_said(tidings, s
     assert ["/shop", "/news"] == sorted((seen.path for seen in server.seen if seen.path != "/robots.txt"), reverse=True)
 
 
-def test_records_say_it_too(tidings, path):
-    """One record a page."""
+def test_json_has_a_record_for_each_checked_page(tidings, path):
+    """A page whose selector matches nothing has no value."""
     found = [one for one in tidings("add", str(path), "--json", checks=True).records if one["record"] == "checked"]
 
     assert [("shop", "12"), ("dead", None)] == [
@@ -40,15 +42,15 @@ def test_records_say_it_too(tidings, path):
     ]
 
 
-def test_who_wants_no_check_asks_for_none(tidings, server, path):
-    """The service checks them then."""
+def test_no_check_flag_sends_no_request(tidings, server, path):
+    """The service makes the first checks."""
     tidings("apply", str(path), "--no-check", checks=True)
 
     assert [] == server.seen
 
 
-def test_of_many_pages_the_service_makes_the_first_checks(tidings, server, path, monkeypatch):
-    """The command returns at once and says so."""
+def test_many_new_pages_are_left_to_the_service(tidings, server, path, monkeypatch):
+    """The command returns at once and says who makes the first checks."""
     monkeypatch.setattr(first_check, "MOST_CHECKED", 1)
     ran = tidings("add", str(path), checks=True)
 
@@ -56,8 +58,8 @@ def test_of_many_pages_the_service_makes_the_first_checks(tidings, server, path,
     assert [] == server.seen
 
 
-def test_a_second_apply_checks_nothing(tidings, server, path):
-    """Nothing is new."""
+def test_second_apply_checks_nothing(tidings, server, path):
+    """Only new pages are checked."""
     tidings("apply", str(path), checks=True)
     server.seen.clear()
     tidings("apply", str(path), checks=True)
@@ -65,8 +67,8 @@ def test_a_second_apply_checks_nothing(tidings, server, path):
     assert [] == server.seen
 
 
-def test_a_dry_run_says_which_clauses_come_and_go(tidings, server, path):
-    """And neither writes nor asks for anything."""
+def test_dry_run_shows_added_clauses_and_writes_nothing(tidings, server, path):
+    """It sends no request either."""
     tidings("apply", str(path))
     path.write_text(path.read_text().replace("Monitor number", "Monitor number Fetch every 2 hour Tags kitchen"))
     ran = tidings("apply", str(path), "--dry-run", checks=True)

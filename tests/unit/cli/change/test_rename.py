@@ -1,4 +1,4 @@
-"""`tidings rename NAME NEW-NAME` and `alter NAME Using URL`: what is watched keeps its history."""
+"""`tidings rename NAME NEW-NAME` and `alter NAME Using URL` keep the history."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def changed(tidings, server):
     return tidings
 
 
-def test_a_renamed_sentinel_keeps_its_changes(changed):
-    """The old name is free, the new one has all."""
+def test_renamed_sentinel_keeps_its_changes(changed):
+    """The old name is free."""
     ran = changed("rename", "shop", "kettle-価格")
 
     assert "shop is now called kettle-価格; its versions and changes are kept\n" == ran.out
@@ -28,8 +28,8 @@ def test_a_renamed_sentinel_keeps_its_changes(changed):
     assert 2 == changed("show", "shop").code
 
 
-def test_what_starts_with_it_follows_its_new_name(changed, server, tmp_path):
-    """Another sentinel that ends with it still does."""
+def test_references_follow_the_new_name(changed, server, tmp_path):
+    """Another sentinel that ends with `end(shop)` still does."""
     path = tmp_path / "s.sentinel"
     path.write_text(f"Create Sentinel other Using {server.url('/news')} Monitor any change To end(shop)")
     changed("add", str(path))
@@ -40,8 +40,8 @@ def test_what_starts_with_it_follows_its_new_name(changed, server, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["Monitor", "1st", "two words", "x;y", "taken"])
-def test_a_name_that_cannot_be_is_refused(changed, server, name):
-    """Nothing is renamed, and the fault says what a name is."""
+def test_invalid_or_used_name_is_refused(changed, server, name):
+    """Nothing is renamed, and the error explains names."""
     changed("add", "--url", server.url("/news"), "--name", "taken")
     ran = changed("rename", "shop", name)
 
@@ -50,8 +50,8 @@ def test_a_name_that_cannot_be_is_refused(changed, server, name):
     assert 0 == changed("show", "shop").code
 
 
-def test_a_sentinel_of_a_file_says_to_rename_it_there(tidings, server, tmp_path):
-    """Else the next apply would make it anew."""
+def test_rename_of_a_sentinel_from_a_file_advises_to_edit_the_file(tidings, server, tmp_path):
+    """Otherwise the next `apply` would create the old name again."""
     path = tmp_path / "s.sentinel"
     path.write_text(f"Create Sentinel s Using {server.url('/news')} Monitor any change")
     tidings("apply", str(path))
@@ -59,8 +59,8 @@ def test_a_sentinel_of_a_file_says_to_rename_it_there(tidings, server, tmp_path)
     assert "use the name t in its file too" in tidings("rename", "s", "t").out
 
 
-def test_a_page_that_moved_gets_its_new_address(changed, server):
-    """The changes stay, the first version at the new address is the base: the move itself is no news."""
+def test_moved_page_gets_its_new_address_without_a_change(changed, server):
+    """The first version at the new address is the baseline; the earlier changes stay."""
     server.pages["/new"] = Page(b"<p>quite another text</p>", HTML)
     changed("alter", "shop", "Using", server.url("/new"))
     at_first = changed("check", "shop").out
@@ -73,7 +73,7 @@ def test_a_page_that_moved_gets_its_new_address(changed, server):
 
 
 def test_several_pages_move_under_their_names(tidings, server, tmp_path):
-    """As many addresses as there are pages, each under its name; else the fault says what there is."""
+    """There must be one address for each page, under its name; the error lists the present ones."""
     path = tmp_path / "s.sentinel"
     a, b = server.url("/news"), server.url("/b")
     path.write_text(f"Create Sentinel s Using {a} As A, {b} As B Monitor words of A OR links of B")

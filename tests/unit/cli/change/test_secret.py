@@ -28,8 +28,10 @@ def watch(tidings, server, tmp_path, *, name="api", secret="api-token"):
     return tidings("add", str(tmp_path / "s.txt"))
 
 
-def test_set_reads_a_pipe_and_says_only_the_name(tidings, pipe, server, tmp_path):
-    """The line end of `echo` is no part of it; what is printed, for people and as JSON, has the name and who uses it."""
+def test_set_reads_standard_input_and_prints_only_the_name(tidings, pipe, server, tmp_path):
+    """The line end of `echo` is not part of the value. The output, also as JSON, has the name and
+    the sentinels that use it.
+    """
     watch(tidings, server, tmp_path)
     said = pipe("c4nary\n", "secret", "set", "api-token")
     [record] = pipe("c4nary\n", "secret", "set", "api-token", "-", "--json").records
@@ -42,8 +44,8 @@ def test_set_reads_a_pipe_and_says_only_the_name(tidings, pipe, server, tmp_path
     assert "c4nary" == seen.headers["x-key"]
 
 
-def test_set_asks_at_a_terminal_without_an_echo(tidings, monkeypatch):
-    """`getpass` shows nothing; its prompt is the name."""
+def test_set_at_a_terminal_prompts_without_echo(tidings, monkeypatch):
+    """`getpass` reads the value; its prompt is the name."""
     asked = []
 
     def ask(prompt):
@@ -57,14 +59,16 @@ def test_set_asks_at_a_terminal_without_an_echo(tidings, monkeypatch):
     assert (0, "token is set\n", ["token: "]) == (ran.code, ran.out, asked)
 
 
-def test_a_value_is_never_an_argument(tidings):
-    """It is refused and not repeated; nothing is set."""
+def test_value_as_an_argument_is_refused(tidings):
+    """An argument is visible to other processes. It is not repeated in the error, and nothing is
+    stored.
+    """
     ran = tidings("secret", "set", "token", "c4nary")
 
     assert 2 == ran.code
     assert "cannot be an argument" in ran.err
     assert "c4nary" not in ran.out + ran.err
-    assert 3 == tidings("secret", "list").code  # not even a database was made
+    assert 3 == tidings("secret", "list").code  # there is no database
 
 
 @pytest.mark.parametrize(
@@ -83,8 +87,8 @@ def test_a_value_is_never_an_argument(tidings):
         (("drop", "token"), "", "no secret token"),
     ],
 )
-def test_what_cannot_be_is_refused(tidings, pipe, words, text, expected):
-    """With exit code 2, what helps, and no word of the value."""
+def test_invalid_secret_is_refused(tidings, pipe, words, text, expected):
+    """The exit code is 2, and the error does not have the value."""
     pipe("x", "secret", "set", "other")
     ran = pipe(text, "secret", *words)
 
@@ -94,7 +98,7 @@ def test_what_cannot_be_is_refused(tidings, pipe, words, text, expected):
 
 
 def test_cookies_are_set_from_a_file(tidings, pipe, server, tmp_path):
-    """A kept log-in: its cookies are sent, what is no such file is refused."""
+    """The cookies of a login are sent with each request. A file of another format is refused."""
     (tmp_path / "jar.txt").write_text(JAR)
     (tmp_path / "no.txt").write_text("sid=c4nary")
     text = f'Create Sentinel shop Using {server.url("/news")} Monitor all words Header "Cookie" secret "shop"'
@@ -109,8 +113,10 @@ def test_cookies_are_set_from_a_file(tidings, pipe, server, tmp_path):
     assert "sid=c4nary" == seen.headers["cookie"]
 
 
-def test_one_odd_cookie_is_left_out_with_a_warning(tidings, tmp_path):
-    """The others of the file are set; the warning names line, cookie and site, never the value."""
+def test_invalid_cookie_is_left_out_with_a_warning(tidings, tmp_path):
+    """The other cookies of the file are set. The warning names line, cookie and site, but not the
+    value.
+    """
     (tmp_path / "jar.txt").write_text(JAR + "other.example\tFALSE\t/\tFALSE\t0\todd\tc4nary;\x01\n")
     ran = tidings("secret", "set", "shop", "--cookies", str(tmp_path / "jar.txt"))
     [record] = tidings("secret", "set", "shop", "--cookies", str(tmp_path / "jar.txt"), "--json").records
@@ -122,8 +128,10 @@ def test_one_odd_cookie_is_left_out_with_a_warning(tidings, tmp_path):
     assert 1 == len(record["left_out"])
 
 
-def test_list_shows_names_states_and_users_never_values(tidings, pipe, server, tmp_path):
-    """Also what sentinels name and nobody has set, and what does not open."""
+def test_list_shows_names_states_and_sentinels_but_no_values(tidings, pipe, server, tmp_path):
+    """It includes secrets that sentinels name and nobody has set, and those that cannot be
+    decrypted.
+    """
     watch(tidings, server, tmp_path, secret="missing")
     pipe("c4nary", "secret", "set", "spare")
     tidings("check")
@@ -142,7 +150,7 @@ def test_list_shows_names_states_and_users_never_values(tidings, pipe, server, t
 
 
 def test_setting_a_missing_secret_makes_its_page_due(tidings, pipe, server, tmp_path):
-    """A page in error(secret) is checked again at the next check, whatever its wait; then it is well."""
+    """A page in error(secret) is polled at the next check, whatever its wait."""
     server.pages["/news"] = Page(b"<p>count 1</p>", {"Content-Type": "text/html"})
     watch(tidings, server, tmp_path)
     [before] = [r for r in tidings("check", "--json").records if r["record"] == "poll"]
@@ -155,8 +163,10 @@ def test_setting_a_missing_secret_makes_its_page_due(tidings, pipe, server, tmp_
     assert "new" == after["outcome"]
 
 
-def test_add_and_test_warn_of_a_secret_that_is_not_set(tidings, pipe, server, tmp_path):
-    """W9, with the command; the sentinel is made all the same, and once the secret is set nobody is warned."""
+def test_add_and_test_warn_of_a_missing_secret(tidings, pipe, server, tmp_path):
+    """The warning W9 names the command, and the sentinel is created. The warning ends when the
+    secret is set.
+    """
     added = watch(tidings, server, tmp_path)
     tried = tidings("test", str(tmp_path / "s.txt"), "--json")
     pipe("c4nary", "secret", "set", "api-token")
@@ -170,8 +180,10 @@ def test_add_and_test_warn_of_a_secret_that_is_not_set(tidings, pipe, server, tm
     assert ["secret", "ok"] == [ran.records[-1]["outcome"] for ran in (tried, later)]
 
 
-def test_drop_is_refused_while_a_sentinel_uses_it(tidings, pipe, server, tmp_path):
-    """With the names; --force drops it all the same, and so does dropping the sentinel first."""
+def test_drop_of_a_used_secret_is_refused(tidings, pipe, server, tmp_path):
+    """The error names the sentinels. `--force` drops it anyway, and it can be dropped after its
+    sentinels.
+    """
     watch(tidings, server, tmp_path)
     pipe("c4nary", "secret", "set", "api-token")
     refused = tidings("secret", "drop", "api-token")
@@ -187,8 +199,8 @@ def test_drop_is_refused_while_a_sentinel_uses_it(tidings, pipe, server, tmp_pat
     )
 
 
-def test_rotate_changes_the_key_and_no_secret(tidings, pipe, tmp_path):
-    """The file is another, with one key; all open."""
+def test_rotate_changes_the_key_and_keeps_the_secrets(tidings, pipe, tmp_path):
+    """The new key file has one key, and all secrets can be decrypted."""
     pipe("c4nary", "secret", "set", "token")
     key = (tmp_path / "data" / "secrets.key").read_bytes()
     said, [record] = tidings("secret", "rotate"), tidings("secret", "rotate", "--json").records
@@ -201,8 +213,10 @@ def test_rotate_changes_the_key_and_no_secret(tidings, pipe, tmp_path):
     assert [True] == [row["opens"] for row in tidings("secret", "list", "--json").records]
 
 
-def test_doctor_says_how_secrets_are_kept(tidings, pipe, tmp_path):
-    """Each opens; a file that others can read, a key that is gone, a rotation that was cut off, each with what mends it."""
+def test_doctor_reports_how_secrets_are_stored(tidings, pipe, tmp_path):
+    """A key file that others can read, a missing key and an interrupted rotation each have their
+    fix.
+    """
     path = tmp_path / "data" / "secrets.key"
 
     def report():

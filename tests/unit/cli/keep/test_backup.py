@@ -1,4 +1,4 @@
-"""`tidings backup`, `verify` and `restore` as they are typed."""
+"""The commands `tidings backup`, `verify` and `restore`."""
 
 import io
 import sys
@@ -6,8 +6,10 @@ import sys
 from tests.unit.cli.conftest import Ran
 
 
-def test_from_backup_to_restore(tidings, tmp_path, server):
-    """Three commands; what was put aside and what must be kept beside a backup is said."""
+def test_backup_is_verified_and_restored(tidings, tmp_path, server):
+    """The output names the old data that was moved aside, and the files that a backup does not
+    have.
+    """
     tidings("add", "--url", server.url("/news"), "--name", "news", "--no-test")
     tidings("token", "add", "phone", "--scope", "read")
     made: Ran = tidings("backup", str(tmp_path / "b.tar"))
@@ -26,8 +28,8 @@ def test_from_backup_to_restore(tidings, tmp_path, server):
     assert "are valid, also those revoked since then: phone" in restored.out
 
 
-def test_json_and_a_passphrase_from_a_pipe(tidings, tmp_path, server, monkeypatch):
-    """A script gives the passphrase as a line of standard input, never as an argument."""
+def test_passphrase_is_read_from_standard_input(tidings, tmp_path, server, monkeypatch):
+    """A script never passes it as an argument."""
     tidings("add", "--url", server.url("/news"), "--name", "news", "--no-test", "--no-check")
     monkeypatch.setattr(sys, "stdin", io.StringIO("correct horse\n"))
     [made] = tidings("backup", "--with-secrets", "--json", str(tmp_path / "b.tar")).records

@@ -1,8 +1,8 @@
 from tidings.cli.run.check import _Waiting
 
 
-def test_a_wait_is_said_in_pipes_too_once_until_it_is_another(capsys):
-    """Whoever runs it by cron reads why it takes so long (S-7)."""
+def test_wait_is_printed_once_until_it_changes(capsys):
+    """Without a terminal too: a user who runs `check` by cron can read why it takes long (S-7)."""
     say = _Waiting()
     for text in ("waiting for a", "waiting for a", "waiting for b"):
         say(text)

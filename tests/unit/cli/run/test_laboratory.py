@@ -1,4 +1,4 @@
-"""`tidings lab`: policies beside each other; what is named there is not taken by the service."""
+"""`tidings lab` compares policies; the service refuses the laboratory's policies."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tidings.scheduling.policies import TO_COMPARE
 SMALL = ("--pages", "5", "--days", "2")
 
 
-def test_the_policy_in_use_and_those_named_are_compared_in_one_world(tidings):
-    """A line each, the one in use first; with `--json` a record each, the same numbers again from the same seed."""
+def test_current_and_named_policies_are_compared_on_the_same_pages(tidings):
+    """Each has one line or record, the current one first. The same seed gives the same numbers."""
     named = ("lab", *SMALL, "--set", "lab.policies=sbr, random", "--set", "schedule.policy=best_effort")
     head, *lines = tidings(*named).out.splitlines()
     records = tidings(*named, "--json").records
@@ -26,8 +26,10 @@ def test_the_policy_in_use_and_those_named_are_compared_in_one_world(tidings):
     assert records == tidings(*named, "--json").records
 
 
-def test_a_policy_that_nobody_knows_is_refused(tidings):
-    """With all that are, the laboratory's among them; and so is a world of nothing."""
+def test_unknown_policy_is_refused(tidings):
+    """The error lists all policies, those of the laboratory too. A simulation without pages is
+    refused as well.
+    """
     unknown = tidings("lab", *SMALL, "--set", "lab.policies=edf")
 
     assert (2, True) == (unknown.code, 'no policy "edf"' in unknown.err)
@@ -36,10 +38,12 @@ def test_a_policy_that_nobody_knows_is_refused(tidings):
 
 
 @pytest.mark.parametrize("verb", [("check",), ("serve", "--port", "0"), ("plan", "--expert")])
-def test_a_setting_of_an_earlier_version_that_names_such_a_policy_is_refused(
+def test_laboratory_policy_in_the_settings_is_refused(
     tidings, server: WebServer, tmp_path: Path, verb: tuple[str, ...]
 ):
-    """The error names the policies that the service has; nothing was polled, what is watched stays, and another policy goes on with it."""
+    """An earlier version allowed it. The error names the policies of the service; nothing is
+    polled, and sentinels continue with another policy.
+    """
     tidings("add", "--url", server.url("/news"), "--name", "n")
     before = len(server.seen)
     (tmp_path / "data" / "tidings.toml").write_text("[schedule]\npolicy = 'cam'\n")
@@ -55,7 +59,7 @@ def test_a_setting_of_an_earlier_version_that_names_such_a_policy_is_refused(
     assert len(server.seen) > before
 
 
-def test_what_is_watched_is_shown_whatever_the_policy_is_called(tidings, server: WebServer):
+def test_reading_commands_work_with_a_laboratory_policy(tidings, server: WebServer):
     """`list`, `show` and `changes` work with a policy that the service refuses."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     for name in TO_COMPARE[:2]:

@@ -1,4 +1,4 @@
-"""The note of a check holds only while nothing at all may have changed."""
+"""The note of a check is valid only while no state can have changed."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ AT, UNTIL = 1_000_000_000, 1_060_000_000
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """Return the settings of a directory with a database that nobody has open."""
+    """Return the settings of a directory with a database that is not open."""
     (tmp_path / "tidings.db").write_bytes(b"database")
     return Settings(data=tmp_path)
 
 
-def test_the_note_is_of_the_file_that_storage_opens():
-    """The name is written twice, so that a check which reads only the note loads no database library."""
+def test_note_names_the_database_file_of_storage():
+    """The name is defined twice, so that a check that reads only the note loads no database
+    library.
+    """
     assert sqlite.FILE == nothing_due.DATABASE
 
 
 def test_nothing_is_due_between_the_two_instants(settings: Settings):
-    """The note holds from when it was written until the next page is due."""
+    """The note is valid from when it was written until the next page is due."""
     note(settings, at=AT, until=UNTIL)
 
     assert [False, True, True, False] == [nothing_is_due(settings, now) for now in (AT - 1, AT, UNTIL - 1, UNTIL)]
 
 
-def test_a_note_holds_for_a_quarter_of_an_hour_at_most(settings: Settings):
-    """However late the next page is due."""
+def test_note_is_valid_for_at_most_15_minutes(settings: Settings):
+    """This holds however late the next page is due."""
     note(settings, at=AT, until=AT + 10**12)
 
     assert [True, False] == [nothing_is_due(settings, AT + nothing_due.LONGEST + more) for more in (-1, 0)]
@@ -94,8 +96,8 @@ def forget_it(settings: Settings) -> Settings:
     "happen",
     [write, replace_file, remove, open_elsewhere, set_other, use_postgres, spoil, shorten, forget_it],
 )
-def test_a_note_is_void_once_anything_else_is_so(settings: Settings, happen: Callable[[Settings], Settings]):
-    """Another database, one that somebody has open, other settings, a note that cannot be read: a check does all its work."""
+def test_note_is_invalid_after_any_other_change(settings: Settings, happen: Callable[[Settings], Settings]):
+    """Another or open database, other settings, or an unreadable note: a check does all its work."""
     note(settings, at=AT, until=UNTIL)
     after = happen(settings)
 
@@ -103,16 +105,16 @@ def test_a_note_is_void_once_anything_else_is_so(settings: Settings, happen: Cal
 
 
 @pytest.mark.parametrize("before", [remove, open_elsewhere, use_postgres])
-def test_no_note_is_left_where_it_could_not_hold(settings: Settings, before: Callable[[Settings], Settings]):
-    """Somebody else may write, or the database is on a server."""
+def test_no_note_is_written_where_it_could_not_be_valid(settings: Settings, before: Callable[[Settings], Settings]):
+    """There is no file, another process may write, or the database is on a server."""
     before_it = before(settings)
     note(before_it, at=AT, until=UNTIL)
 
     assert not (settings.data / nothing_due.FILE).exists()
 
 
-def test_a_disk_that_takes_nothing_costs_only_the_note(settings: Settings):
-    """The check itself is done by then."""
+def test_failing_disk_costs_only_the_note(settings: Settings):
+    """The check itself has been done by then."""
     (settings.data / f"{nothing_due.FILE}.new").mkdir()
     note(settings, at=AT, until=UNTIL)
 
@@ -123,35 +125,35 @@ CHECK = "import sys; from tidings.cli.main import main; main(['check']); print('
 
 
 def check_apart() -> list[str]:
-    """Return what a check prints in a process of its own, and whether it loaded a client and a database."""
+    """Return the output of a check in its own process, and whether it loaded an HTTP client and a database."""
     ran = subprocess.run([sys.executable, "-c", CHECK], capture_output=True, text=True, check=True)
     return ran.stdout.splitlines()
 
 
 @pytest.fixture
 def checked(tidings, server):
-    """A page that is watched once an hour, with a baseline; a check has found nothing due."""
+    """Watch a page once an hour; it has a baseline, and a check has found nothing due."""
     tidings("add", "--url", server.url("/news"), "--name", "n", "--every", "1 hour")
     assert "0 checked, 0 changed\n" == tidings("check").out
     return tidings
 
 
-def test_a_check_after_one_that_found_nothing_due_reads_the_note(checked):
-    """It says the same, and loads neither the network nor the database."""
+def test_check_after_one_with_nothing_due_reads_only_the_note(checked):
+    """It prints the same, and loads neither the network nor the database."""
     assert ["0 checked, 0 changed", "False False"] == check_apart()
     assert "" == checked("check", "--json").out
 
 
 @pytest.mark.parametrize("words", [("alter", "n", "Fetch 2 hour"), ("disable", "n")], ids=["alter", "disable"])
-def test_whatever_is_written_voids_the_note(checked, words):
-    """The next check does all its work, and says the same where nothing is due."""
+def test_any_write_invalidates_the_note(checked, words):
+    """The next check does all its work."""
     checked(*words)
 
     assert ["0 checked, 0 changed", "True True"] == check_apart()
 
 
-def test_a_page_that_is_new_is_checked_though_a_note_was_left(checked, server, tmp_path):
-    """Statements that are added without a first check are polled at the next check."""
+def test_new_page_is_checked_despite_the_note(checked, server, tmp_path):
+    """A page that was added without a first check is polled at the next check."""
     server.pages["/more"] = Page(b"<p>more", {"Content-Type": "text/html"})
     (tmp_path / "more").write_text(f"Create Sentinel m Using {server.url('/more')} Monitor all words")
     checked("apply", str(tmp_path / "more"))
@@ -159,8 +161,8 @@ def test_a_page_that_is_new_is_checked_though_a_note_was_left(checked, server, t
     assert ["1 checked, 0 changed", "True True"] == check_apart()[-2:]
 
 
-def test_a_page_whose_poll_fails_leaves_no_note(tidings, server):
-    """What is in trouble is said at each check."""
+def test_failed_poll_leaves_no_note(tidings, server):
+    """The trouble is reported at each check."""
     server.pages["/gone"] = Page(b"", {}, status=500)
     tidings("add", "--url", server.url("/gone"), "--name", "n", "--every", "1 hour")
     tidings("check")

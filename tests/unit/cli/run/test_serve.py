@@ -1,4 +1,4 @@
-"""What the service prints, and that nobody who stops reading stops it."""
+"""The output of the service; a closed output does not stop it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidings.cli.run.serve import Printer
 
 
 class _Left(io.StringIO):
-    """An output whose reader has left."""
+    """A standard output whose reader has closed it."""
 
     def flush(self) -> None:
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
@@ -29,8 +29,8 @@ def _find_service(*kinds: str) -> tuple[Any, Any]:
     return SimpleNamespace(watchlist=watchlist), unit
 
 
-def test_what_is_found_is_printed(capsys):
-    """One line a change: whose, what, where."""
+def test_change_is_printed(capsys):
+    """Each change is one line with sentinel, summary and address."""
     monitor, unit = _find_service()
 
     Printer(monitor, as_json=False, verbose=False)(unit)
@@ -38,8 +38,8 @@ def test_what_is_found_is_printed(capsys):
     assert "s: 1 text updated  http://a.example/\n" == capsys.readouterr().out
 
 
-def test_news_for_the_console_is_printed_once(capsys):
-    """The console is a channel: what it writes is not written beside it too."""
+def test_change_for_the_console_channel_is_printed_once(capsys):
+    """The channel itself writes to the console."""
     for kinds in (("console",), ("webhook", "console")):
         monitor, unit = _find_service(*kinds)
         Printer(monitor, as_json=False, verbose=False)(unit)
@@ -49,8 +49,8 @@ def test_news_for_the_console_is_printed_once(capsys):
     assert "s: 1 text updated  http://a.example/\n" == capsys.readouterr().out
 
 
-def test_a_reader_that_has_left_stops_nothing(capsys, monkeypatch):
-    """`tidings serve | head -1`: the looks go on, and that is said once, not at each change."""
+def test_closed_output_does_not_stop_the_service(capsys, monkeypatch):
+    """`tidings serve | head -1`: polls continue, and the warning is printed once."""
     monitor, unit = _find_service()
     printer = Printer(monitor, as_json=False, verbose=False)
     monkeypatch.setattr(sys, "stdout", _Left())

@@ -1,4 +1,4 @@
-"""`tidings doctor` prints a line for each thing and never ends in a traceback."""
+"""`tidings doctor` prints a line for each check and never a traceback."""
 
 import json
 
@@ -12,7 +12,7 @@ from tidings.storage.db.database import open_database
 
 @pytest.fixture
 def data(products, tmp_path):
-    """Yield a data directory in which a page is watched and was looked at once."""
+    """Yield a data directory with a page that was polled once."""
     with products.fresh("sqlite", tmp_path / "data") as settings:
         world = World(settings)
         world.watch()
@@ -32,8 +32,8 @@ def records(output):
     return [json.loads(line) for line in output.splitlines()]
 
 
-def test_lines_for_people(capsys, data):
-    """Each line has a status, a thing and a detail; the last one counts them."""
+def test_text_has_a_line_for_each_check_and_counts(capsys, data):
+    """Each line has a status, a name and a detail."""
     code, output = doctor(capsys, data)
     *lines, empty, counts = output.splitlines()
 
@@ -42,22 +42,22 @@ def test_lines_for_people(capsys, data):
     assert len(lines) == sum(int(part.split()[0]) for part in counts.split(", "))
 
 
-def test_records_for_programs(capsys, data):
-    """With --json each line is a record of a check."""
+def test_json_has_a_record_for_each_check(capsys, data):
+    """All records have the same fields."""
     _, output = doctor(capsys, data, "--json")
 
     assert {("record", "what", "status", "detail", "mend")} == {tuple(record) for record in records(output)}
     assert {"check"} == {record["record"] for record in records(output)}
 
 
-def test_what_is_wrong_does_not_change_the_exit_code(capsys, tmp_path):
-    """Doctor has done its work when it has told; only --exit-code makes what it tells an exit code."""
+def test_exit_code_is_0_unless_exit_code_is_asked_for(capsys, tmp_path):
+    """Without `--exit-code`, a report of faults is a success."""
     assert 0 == doctor(capsys, tmp_path / "new")[0]
     assert 1 == doctor(capsys, tmp_path / "new", "--exit-code")[0]
 
 
-def test_the_exit_code_is_0_where_all_is_ok(capsys, data, monkeypatch):
-    """With --exit-code, 0 says that each line is ok."""
+def test_exit_code_is_0_if_all_is_ok(capsys, data, monkeypatch):
+    """The flag `--exit-code` is set."""
     monkeypatch.setattr("tidings.service.health.doctor.examine", lambda *given, **more: iter(()))
 
     assert 0 == doctor(capsys, data, "--exit-code")[0]
@@ -66,8 +66,8 @@ def test_the_exit_code_is_0_where_all_is_ok(capsys, data, monkeypatch):
 @pytest.mark.parametrize(
     "content", [b"", b"garbage" * 100, b"SQLite format 3\0" + b"\xff" * 9_000], ids=["empty", "garbage", "magic"]
 )
-def test_a_damaged_database_is_a_line(capsys, data, content):
-    """A database that cannot be opened is a line with the command that mends it."""
+def test_damaged_database_is_one_line_with_its_fix(capsys, data, content):
+    """The other checks are still made."""
     (data / "tidings.db").write_bytes(content)
     code, output = doctor(capsys, data, "--json", "--exit-code")
     (line,) = [record for record in records(output) if record["what"] == "database"]
@@ -76,8 +76,8 @@ def test_a_damaged_database_is_a_line(capsys, data, content):
     assert f"cp BACKUP {data}/tidings.db" in line["mend"]
 
 
-def test_a_deep_look_restores_bodies(capsys, data):
-    """--deep says that it has verified every body."""
+def test_deep_flag_verifies_bodies(capsys, data):
+    """Without it, the line names the flag."""
     _, shallow = doctor(capsys, data)
     _, deep = doctor(capsys, data, "--deep")
 
@@ -85,8 +85,8 @@ def test_a_deep_look_restores_bodies(capsys, data):
     assert "verified by its hash" in deep
 
 
-def test_what_a_page_brought_cannot_command_the_terminal(capsys, data):
-    """A reason with control characters is spelled out."""
+def test_control_characters_of_a_page_are_escaped(capsys, data):
+    """They could control the terminal."""
     opened = open_database(Settings(data=data))
     opened.write(
         lambda c: c.execute("UPDATE page SET health = 'error', kind = 'net', reason = :reason", reason="a\x1b[2Jb")

@@ -1,4 +1,4 @@
-"""`tidings plan`: what is looked at next, and why then."""
+"""`tidings plan` shows the next checks and their reasons."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tidings.service.explain.explain_sentinel import BY_TURNS
 
 @pytest.fixture
 def watched(tidings, server):
-    """Two pages: one at an interval, one as it changes."""
+    """Watch two pages, one of them at an interval."""
     server.pages["/other"] = server.pages["/news"]
     tidings("add", "--url", server.url("/news"), "--name", "hourly", "--every", "1h")
     tidings("add", "--url", server.url("/other"), "--name", "free")
     return tidings
 
 
-def test_the_next_looks_come_soonest_first_with_their_reasons(watched):
-    """As text and as records; `--limit` says how many, and how many more there are."""
+def test_next_checks_are_listed_soonest_first_with_reasons(watched):
+    """`--limit` sets how many are listed; the others are counted."""
     flags = ("--set", "schedule.policy=best_effort")
     *records, whole = watched("plan", "--json", *flags).records
     lines = watched("plan", "--limit", "1", *flags).out.splitlines()
@@ -35,8 +35,8 @@ def test_the_next_looks_come_soonest_first_with_their_reasons(watched):
     assert 48.0 == whole["looks_a_day"]  # one each hour; the other one starts at the pace
 
 
-def test_one_sentinel_and_a_paused_one(watched):
-    """A paused sentinel has no time, and says how it goes on; a name that nobody has is an error."""
+def test_paused_sentinel_has_no_time(watched):
+    """Its reason names the command that enables it. An unknown name is an error."""
     watched("disable", "free")
     (record,) = watched("plan", "free", "--json").records
     unknown = watched("plan", "nobody")
@@ -47,8 +47,8 @@ def test_one_sentinel_and_a_paused_one(watched):
     assert "nobody" in unknown.err
 
 
-def test_a_look_that_a_sentinel_does_not_live_to_see_is_not_planned(tidings, server, tmp_path):
-    """It ends before: there is no time, and the reason says so."""
+def test_check_after_the_end_of_its_sentinel_is_not_planned(tidings, server, tmp_path):
+    """The reason says so, in `plan` and in `show`."""
     statement = tmp_path / "short.sentinel"
     text = f"Create Sentinel short Using {server.url('/news')} Monitor all words Fetch every 1 day From now For 1 hour"
     statement.write_text(text, encoding="utf-8")
@@ -62,8 +62,8 @@ def test_a_look_that_a_sentinel_does_not_live_to_see_is_not_planned(tidings, ser
     assert [(None, planned["reason"])] == [(look["at"], look["why"]) for look in shown]
 
 
-def test_what_waits_for_the_end_of_a_sentinel_that_was_dropped_starts(tidings, server, tmp_path):
-    """The service has not made its next step yet; when that is, is known."""
+def test_start_at_the_end_of_a_dropped_sentinel_is_planned(tidings, server, tmp_path):
+    """The service has not made its next step yet, but the time is known."""
     statement = tmp_path / "two.sentinel"
     page = server.url("/news")
     texts = [f"Create Sentinel x Using {page} Monitor all words"]
@@ -79,8 +79,8 @@ def test_what_waits_for_the_end_of_a_sentinel_that_was_dropped_starts(tidings, s
     assert after["at"] is not None
 
 
-def test_each_page_of_a_paused_sentinel_is_named(watched, server, tmp_path):
-    """Two pages that wait are two looks, each with its own page."""
+def test_each_page_of_a_paused_sentinel_is_listed(watched, server, tmp_path):
+    """Each page is one record, with its own address."""
     pages = [server.url("/news"), server.url("/other")]
     statement = tmp_path / "both.sentinel"
     statement.write_text(f"Create Sentinel both Using {pages[0]}, {pages[1]} Monitor all words", encoding="utf-8")
@@ -95,8 +95,8 @@ def test_each_page_of_a_paused_sentinel_is_named(watched, server, tmp_path):
     assert [None, None] == [record["at"] for record in after]
 
 
-def test_experts_see_what_is_learned(watched):
-    """With a policy that learns rates: changes a day."""
+def test_expert_flag_shows_learned_rates_and_prices(watched):
+    """The policy `price` learns rates."""
     flags = ("--set", "schedule.policy=price")
     for _ in range(2):
         watched("check", "free", *flags)
@@ -116,8 +116,8 @@ def test_experts_see_what_is_learned(watched):
     assert "none yet: it needs 7 days of checks" in text
 
 
-def test_show_says_what_plan_says_under_a_policy_that_keeps_nothing(watched):
-    """When its turn comes the planner itself is asked, by both."""
+def test_show_and_plan_agree_under_round_robin(watched):
+    """This policy keeps no instants: both commands ask the planner."""
     flags = ("--set", "schedule.policy=round_robin")
     watched("check", "free", *flags)
     (planned,) = watched("plan", "free", "--json", *flags).records
@@ -127,15 +127,15 @@ def test_show_says_what_plan_says_under_a_policy_that_keeps_nothing(watched):
     assert "in turn, about every" in planned["reason"]
 
 
-def test_policies_that_keep_nothing_are_known():
-    """Of all others the plan reads what they keep."""
+def test_policies_without_instants_are_listed():
+    """For all others, the plan reads the instants that they keep."""
     made = {name: make(HOUR) for name, make in POLICIES.items()}
 
     assert {name for name, policy in made.items() if not isinstance(policy, Remembers)} == BY_TURNS
 
 
-def test_other_policies_have_no_price(watched):
-    """Then experts see what is learned, and no more; the words of experts are in no plan for people."""
+def test_expert_flag_without_prices_shows_rates_only(watched):
+    """Expert words never occur in the ordinary plan."""
     text = watched("plan", "--expert", "--set", "schedule.policy=best_effort").out
     plain = watched("plan", "--set", "schedule.policy=price").out
 
@@ -144,8 +144,8 @@ def test_other_policies_have_no_price(watched):
     assert "schedule.pace_seconds = 7200 halves them, 1800 doubles them" in plain
 
 
-def test_every_policy_can_be_looked_into(watched):
-    """Whatever it is, experts are told what it has: nothing fails for want of a price, of rates, or of looks."""
+def test_expert_flag_works_with_every_policy(watched):
+    """A policy may have no price, no rates or no instants."""
     said = {name: watched("plan", "--expert", "--json", "--set", f"schedule.policy={name}") for name in POLICIES}
 
     assert {0} == {each.code for each in said.values()}
@@ -153,8 +153,8 @@ def test_every_policy_can_be_looked_into(watched):
     assert {"look", "outline", "price", "certificate"} == {record["kind"] for record in said["price_hours"].records}
 
 
-def test_nothing_is_planned_where_nothing_is_watched(tidings, server):
-    """It says what to do."""
+def test_plan_without_sentinels_names_the_next_command(tidings, server):
+    """The command is `tidings add`."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     tidings("drop", "n")
 

@@ -1,14 +1,10 @@
-"""`tidings search` finds, says what it cannot do, and makes its index; `tidings queries` counts
-what was searched for.
-"""
+"""`tidings search` and `tidings queries`, and their errors."""
 
 from tests.fakes import Page
 
 
 def test_search_by_words_and_by_date(tidings, server):
-    """The index is made at the first search and followed from then on; exit code 1 says that
-    nothing is found.
-    """
+    """The first search builds the index, and checks update it. Exit code 1 means no result."""
     tidings("add", "--url", server.url("/news"), "--name", "news", checks=True)
     assert 0 == tidings("search", "count").code
     server.pages["/news"] = Page(b"<title>The News</title><p>tally 2</p>", {"Content-Type": "text/html"})
@@ -27,8 +23,8 @@ def test_search_by_words_and_by_date(tidings, server):
     assert 1 == tidings("search", "count", "--at", "2020-01-01").code
 
 
-def test_a_search_that_cannot_be_counted_is_answered(tidings, server, tmp_path):
-    """With a warning, and the name of the file that may be removed."""
+def test_search_that_cannot_be_counted_is_answered_with_a_warning(tidings, server, tmp_path):
+    """The file of counts is damaged."""
     tidings("add", "--url", server.url("/news"), checks=True)
     tidings("search", "count")
     (tmp_path / "data" / "searches.db").write_bytes(b"none" * 2_000)
@@ -39,8 +35,8 @@ def test_a_search_that_cannot_be_counted_is_answered(tidings, server, tmp_path):
     assert "warning: this search is not counted" in ran.err
 
 
-def test_bad_questions_are_answered(tidings, server):
-    """With what can be asked."""
+def test_invalid_search_is_a_usage_error(tidings, server):
+    """The error says what is allowed."""
     tidings("add", "--url", server.url("/news"), checks=True)
 
     for words, why in (
@@ -54,8 +50,8 @@ def test_bad_questions_are_answered(tidings, server):
         assert (2, True) == (ran.code, why in ran.err), words
 
 
-def test_searches_are_counted_imported_erased(tidings, server, tmp_path):
-    """And say which pages are worth a check."""
+def test_searches_are_counted_imported_and_erased(tidings, server, tmp_path):
+    """The counts show which pages are worth a check."""
     server.pages["/other"] = Page(b"<p>count three</p>", {"Content-Type": "text/html"})
     server.pages["/news"] = Page(b"<title>The News</title><p>nothing 1</p>", {"Content-Type": "text/html"})
     tidings("add", "--url", server.url("/news"), "--name", "news", checks=True)

@@ -1,4 +1,4 @@
-"""`tidings history NAME --values`: when a watched value became which."""
+"""`tidings history NAME --values` lists the values of a page with the time of each."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from tests.fakes import Page
 HTML = {"Content-Type": "text/html"}
 
 
-def test_values_are_listed_with_when_they_began(tidings, server):
-    """The first one comes with the baseline."""
+def test_values_are_listed_with_their_start(tidings, server):
+    """The first value is that of the baseline."""
     tidings("add", "--url", server.url("/news"), "--name", "n", "--monitor", "number")
     server.pages["/news"] = Page(b"<p>count 2</p>", HTML)
     tidings("check", "n")
@@ -22,8 +22,8 @@ def test_values_are_listed_with_when_they_began(tidings, server):
     ]
 
 
-def test_the_course_goes_on_at_a_new_address(tidings, server):
-    """A page that moved keeps its course, and each row says at which address."""
+def test_values_continue_at_a_new_address(tidings, server):
+    """A page that moved keeps its values, and each row has its address."""
     tidings("add", "--url", server.url("/news"), "--name", "n", "--monitor", "number")
     server.pages["/new"] = Page(b"<p>count 3</p>", HTML)
     tidings("alter", "n", "Using", server.url("/new"))
@@ -34,8 +34,8 @@ def test_the_course_goes_on_at_a_new_address(tidings, server):
     assert "PAGE" in tidings("history", "n", "--values").out
 
 
-def test_what_has_no_single_value_says_so(tidings, server):
-    """Words have no course."""
+def test_sentinel_without_a_single_value_says_so(tidings, server):
+    """Words have no stored values."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
 
     assert "n has no stored values yet" in tidings("history", "n", "--values").out
