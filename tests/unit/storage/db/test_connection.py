@@ -13,12 +13,12 @@ from tidings.storage.db.connection import rewrite, select
         ("SELECT 'it''s :a' WHERE b LIKE 'x%' AND c = :c", "SELECT 'it''s :a' WHERE b LIKE 'x%' AND c = ?"),
     ],
 )
-def test_names_become_places(text: str, expected: str):
-    """A name outside quotes becomes a mark; quoted colons and casts stay."""
+def test_named_parameters_become_placeholders(text: str, expected: str):
+    """Colons within quotes and casts stay."""
     assert expected == rewrite(text, "?")
 
 
-def test_a_query_is_joined_from_pieces():
+def test_select_joins_its_conditions():
     """Conditions are joined by AND; without any there is no WHERE."""
     assert "SELECT 1 FROM t WHERE a = :a AND b = :b ORDER BY a" == select(
         "SELECT 1 FROM t", ["a = :a", "b = :b"], "ORDER BY a"

@@ -22,7 +22,7 @@ _NEXT_STEP = "CREATE TABLE extra (\n  id BIGINT NOT NULL,\n  CONSTRAINT pk_extra
 
 @pytest.fixture
 def newer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Make this Tidings one that knows one more schema; return its step's file."""
+    """Make this version know one more step of the schema; return the step's file."""
     steps = tmp_path / "migrations"
     shutil.copytree(schema.FOLDER, steps)
     monkeypatch.setattr(schema, "FOLDER", steps)
@@ -30,13 +30,13 @@ def newer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return steps / f"{_NEXT}_extra.sql"
 
 
-def test_the_constant_is_the_newest_step():
-    """`REVISIONS` names exactly the steps that are packed, in their order."""
+def test_revisions_are_the_packed_steps():
+    """`REVISIONS` names exactly the packed files, in their order."""
     assert list(REVISIONS) == list(schema.steps())
 
 
-def test_an_older_database_is_copied_then_migrated(world: World, newer: Path):
-    """A migration keeps a copy of what was, under the old revision's name, and all data (F-13)."""
+def test_older_database_is_copied_before_its_migration(world: World, newer: Path):
+    """The copy is named after the old revision, and the migrated database has all data (F-13)."""
     newer.write_text(_NEXT_STEP)
     world.watch("news")
     world.database.close()
@@ -54,14 +54,14 @@ def test_an_older_database_is_copied_then_migrated(world: World, newer: Path):
     kept.close()
 
 
-def test_a_migration_that_fails_leaves_the_old_database(world: World, newer: Path):
-    """A step that fails leaves nothing of itself; the old Tidings can go on."""
+def test_failed_migration_leaves_the_old_database(world: World, newer: Path):
+    """Nothing of the step remains, and the old version can go on."""
     newer.write_text(_NEXT_STEP + "INSERT INTO nowhere VALUES (1);\n")
     world.watch("news")
     world.database.close()
     with pytest.raises(StoreError, match="nowhere"):
         open_database(world.settings)
-    database_module.REVISIONS = REVISIONS  # the old Tidings again; monkeypatch puts it right
+    database_module.REVISIONS = REVISIONS  # the old version again; monkeypatch restores it
     old = open_database(world.settings)
 
     assert ["news"] == old.read(sentinels.names)
@@ -69,8 +69,8 @@ def test_a_migration_that_fails_leaves_the_old_database(world: World, newer: Pat
     old.close()
 
 
-def test_a_newer_database_is_left_untouched(world: World):
-    """A revision that this Tidings does not know is refused with what helps, and no byte is written."""
+def test_newer_database_is_refused_unchanged(world: World):
+    """The error says how to update Tidings; the file is equal byte for byte."""
     world.write(lambda c: c.execute("UPDATE alembic_version SET version_num = '9999'"))
     world.database.close()
     path = world.settings.data / "tidings.db"
@@ -81,8 +81,10 @@ def test_a_newer_database_is_left_untouched(world: World):
     assert before == path.read_bytes()
 
 
-def test_nothing_slow_is_in_the_way_of_queries(world: World):
-    """Opening, reading and writing an up-to-date database imports neither asyncio nor the other product's library, nor reads the schema."""
+def test_opening_a_database_imports_nothing_slow(world: World):
+    """Opening, reading and writing an up-to-date database imports neither asyncio nor psycopg, and
+    does not read the schema.
+    """
     program = (
         "import sys; from pathlib import Path; from tidings.settings import Settings;"
         "from tidings.storage.watches import sentinels, changes; from tidings.storage.secrets import secrets; from tidings.storage.db.database import open_database;"
@@ -95,16 +97,16 @@ def test_nothing_slow_is_in_the_way_of_queries(world: World):
     assert "set()" == done.stdout.strip()
 
 
-def test_a_url_must_be_one_of_postgresql(tmp_path: Path):
-    """Another kind of URL is refused, without a word of its password."""
+def test_url_of_another_product_is_refused(tmp_path: Path):
+    """The error does not have the password."""
     with pytest.raises(StoreError, match="must begin with postgresql://") as caught:
         open_database(Settings(data=tmp_path, store=StoreSettings(url="mysql://u:hidden@h/d")))
 
     assert "hidden" not in str(caught.value)
 
 
-def test_a_server_that_does_not_answer_says_so(tmp_path: Path):
-    """An unreachable PostgreSQL is an error that names the setting and hides the password."""
+def test_unreachable_server_is_an_error_that_names_the_setting(tmp_path: Path):
+    """The error does not have the password."""
     url = "postgresql://u:hidden@127.0.0.1:9/d"
     with pytest.raises(StoreError, match=r"store\.url") as caught:
         open_database(Settings(data=tmp_path, store=StoreSettings(url=url)))
@@ -112,8 +114,8 @@ def test_a_server_that_does_not_answer_says_so(tmp_path: Path):
     assert "hidden" not in str(caught.value)
 
 
-def test_a_directory_with_an_empty_database_is_not_filled_unasked(world: World):
-    """With `create` off an existing file without a schema is refused."""
+def test_empty_database_is_not_filled_without_create(world: World):
+    """An existing file without a schema is refused."""
     path = world.settings.data / "tidings.db"
     world.database.close()
     empty = world.settings.data.with_name("empty")
@@ -127,8 +129,8 @@ def test_a_directory_with_an_empty_database_is_not_filled_unasked(world: World):
         open_database(Settings(data=empty), create=False)
 
 
-def test_a_sound_database_has_no_findings(world: World):
-    """`quick_check` finds nothing in a whole database, and an orphan row in one that lost its parent."""
+def test_quick_check_finds_an_orphaned_row(world: World):
+    """In an intact database it finds nothing."""
     world.watch()
     assert [] == quick_check(world.database)
     world.database._driver._raw.execute("PRAGMA query_only = OFF")  # type: ignore[attr-defined]
@@ -138,7 +140,7 @@ def test_a_sound_database_has_no_findings(world: World):
     assert any("a row of subscription names a row of sentinel" in fault for fault in quick_check(world.database))
 
 
-def test_a_reader_of_the_output_who_stops_is_no_fault_of_the_database(world: World):
+def test_broken_pipe_in_a_read_is_not_a_database_error(world: World):
     """`tidings show NAME | head` prints while it reads: the command itself handles the broken pipe."""
 
     def print_row(connection: object) -> None:
@@ -148,15 +150,15 @@ def test_a_reader_of_the_output_who_stops_is_no_fault_of_the_database(world: Wor
         world.database.read(print_row)
 
 
-def test_a_missing_database_is_not_made_for_a_reader(tmp_path: Path):
-    """A verb that only reads makes nothing."""
+def test_reader_does_not_create_a_database(tmp_path: Path):
+    """The directory stays empty."""
     with pytest.raises(StoreMissingError):
         open_database(Settings(data=tmp_path), create=False)
     assert [] == list(tmp_path.iterdir())
 
 
-def test_secrets_of_one_database_are_not_in_another(world: World, tmp_path: Path):
-    """Two data directories share nothing."""
+def test_data_directories_do_not_share_secrets(world: World, tmp_path: Path):
+    """Each has its own database."""
     world.write(secrets.put, "a", "b")
     other = open_database(Settings(data=tmp_path / "other"))
 
@@ -164,8 +166,8 @@ def test_secrets_of_one_database_are_not_in_another(world: World, tmp_path: Path
     other.close()
 
 
-def test_processes_that_start_together_make_one_database(tmp_path: Path):
-    """Three first uses at the same moment end with one database that all of them use."""
+def test_concurrent_first_uses_create_one_database(tmp_path: Path):
+    """Three processes that start together all use it."""
     program = (
         "import sys; from pathlib import Path; from tidings.settings import Settings; from tidings.storage.secrets import secrets;"
         "from tidings.storage.db.database import open_database; d = open_database(Settings(data=Path(sys.argv[1])));"
@@ -184,8 +186,8 @@ def test_processes_that_start_together_make_one_database(tmp_path: Path):
     database.close()
 
 
-def test_a_directory_that_cannot_be_made_is_said_so(tmp_path: Path):
-    """A path that is no directory is an error of the store that names it."""
+def test_directory_that_cannot_be_made_is_an_error(tmp_path: Path):
+    """The error names `--data`."""
     (tmp_path / "file").write_text("")
 
     with pytest.raises(StoreError, match="--data"):

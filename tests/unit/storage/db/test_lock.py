@@ -21,8 +21,8 @@ def _elsewhere(data: Path) -> list[str]:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
-def test_one_process_has_the_lock(tmp_path: Path):
-    """Another process cannot take the lock, and learns who has it."""
+def test_only_one_process_has_the_lock(tmp_path: Path):
+    """Another process cannot take the lock, and learns which process has it."""
     lock = PollerLock(tmp_path)
     assert lock.acquire()
     assert lock.acquire()
@@ -32,8 +32,8 @@ def test_one_process_has_the_lock(tmp_path: Path):
     lock.release()
 
 
-def test_a_lock_is_free_once_given_back(tmp_path: Path):
-    """After a release, and after the end of a process that never released, nobody holds the lock."""
+def test_lock_is_free_after_its_release(tmp_path: Path):
+    """It is also free after the end of a process that never released it."""
     lock = PollerLock(tmp_path)
     assert lock.holder() is None
     assert lock.acquire()
@@ -46,8 +46,8 @@ def test_a_lock_is_free_once_given_back(tmp_path: Path):
     lock.release()
 
 
-def test_two_locks_of_one_process_exclude_each_other(tmp_path: Path):
-    """The lock belongs to the object that took it, also inside one process."""
+def test_two_locks_in_one_process_exclude_each_other(tmp_path: Path):
+    """The lock belongs to the object that acquired it."""
     first, second = PollerLock(tmp_path / "new"), PollerLock(tmp_path / "new")
     assert first.acquire()
 
@@ -56,8 +56,8 @@ def test_two_locks_of_one_process_exclude_each_other(tmp_path: Path):
     first.release()
 
 
-def test_a_look_does_not_take_the_lock_away(tmp_path: Path):
-    """Who asks for the holder leaves the lock free to be taken at once."""
+def test_holder_does_not_take_the_lock(tmp_path: Path):
+    """After a query for the holder, the lock can be acquired at once."""
     lock, other = PollerLock(tmp_path), PollerLock(tmp_path)
     for _ in range(20):
         assert other.holder() is None

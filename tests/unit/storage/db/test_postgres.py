@@ -40,7 +40,7 @@ def cable(settings: Settings) -> Iterator[Cable]:
 
 @pytest.fixture
 def other(settings: Settings) -> Iterator[Database]:
-    """Give a database as another process has it."""
+    """Yield the database as another process has it."""
     database = open_database(settings)
     yield database
     database.close()
@@ -48,7 +48,7 @@ def other(settings: Settings) -> Iterator[Database]:
 
 @pytest.fixture
 def ours(settings: Settings, cable: Cable) -> Iterator[Database]:
-    """Give a database that is reached by way of the cable."""
+    """Yield a database that is reached through the cable."""
     database = open_database(by_cable(settings, cable))
     yield database
     cable.cut()
@@ -63,7 +63,7 @@ def by_cable(settings: Settings, cable: Cable) -> Settings:
 
 
 def count_up(c: Connection) -> int:
-    """Add one to what is stored; a transaction that is done twice shows."""
+    """Add 1 to the stored count, which shows whether a transaction ran twice."""
     before = int(secrets.get(c, "count") or 0)
     secrets.put(c, "count", str(before + 1))
     return before + 1
@@ -73,8 +73,8 @@ def own_pid(database: Database) -> Any:
     return database.read(lambda c: c.value(PID))
 
 
-def test_texts_are_rewritten_for_psycopg():
-    """Names become psycopg's marks, and every % is doubled, in quotes too."""
+def test_statements_are_rewritten_for_psycopg():
+    """Names become psycopg's placeholders, and each % is doubled, within quotes too."""
     text = "SELECT a % :b, 'd%' FROM t WHERE c = :c"
 
     assert b"SELECT a %% %(b)s, 'd%%' FROM t WHERE c = %(c)s" == by_name(text)
@@ -82,8 +82,8 @@ def test_texts_are_rewritten_for_psycopg():
 
 
 @pytest.mark.parametrize("way", ["read", "write", "changed"])
-def test_a_connection_that_was_cut_while_idle_is_made_anew(ours: Database, other: Database, way: str):
-    """Whatever is asked next is answered as if nothing had been, and what others wrote meanwhile is heard of."""
+def test_idle_connection_that_was_cut_is_opened_again(ours: Database, other: Database, way: str):
+    """The next call gets its answer, and changes by others in the meantime are noticed."""
     ours.write(count_up)
     ours.has_changed()
     other.read(lambda c: c.value(END, pid=own_pid(ours)))
@@ -98,8 +98,8 @@ def test_a_connection_that_was_cut_while_idle_is_made_anew(ours: Database, other
     assert ours.patience.outage is None
 
 
-def test_a_transaction_that_was_cut_is_made_again_from_its_start(ours: Database, other: Database):
-    """What was written before the cut is gone, and what the transaction does is there once."""
+def test_transaction_that_was_cut_is_repeated_from_its_start(ours: Database, other: Database):
+    """Its writes before the cut are undone, so that they are stored once."""
     tries: list[Any] = []
 
     def cut_once(c: Connection) -> int:
@@ -114,8 +114,10 @@ def test_a_transaction_that_was_cut_is_made_again_from_its_start(ours: Database,
 
 
 @pytest.mark.parametrize("passes", [True, False], ids=["arrived", "lost"])
-def test_a_commit_without_an_answer_counts_once(ours: Database, other: Database, cable: Cable, passes: bool):
-    """Whether the server committed before the connection went, it says itself; the transaction is done once in either case."""
+def test_commit_without_an_answer_is_applied_once(ours: Database, other: Database, cable: Cable, passes: bool):
+    """The server knows whether it committed before the connection ended; in both cases the
+    transaction is stored once.
+    """
     cable.end_at = End(b"COMMIT", passes=passes)
 
     assert 1 == ours.write(count_up)
@@ -123,18 +125,18 @@ def test_a_commit_without_an_answer_counts_once(ours: Database, other: Database,
     assert 2 == ours.write(count_up)
 
 
-def test_a_read_that_was_cut_is_made_again(ours: Database, cable: Cable):
-    """A read is answered from one state, from its start, on the new connection."""
+def test_read_that_was_cut_is_repeated(ours: Database, cable: Cable):
+    """It reads one state from its start, on the new connection."""
     ours.write(count_up)
     cable.end_at = End(b"SELECT 'here'", passes=True)
 
     assert ["here", "1"] == ours.read(lambda c: [c.value("SELECT 'here'"), secrets.get(c, "count")])
 
 
-def test_a_connection_that_is_blocked_is_given_up(
-    ours: Database, other: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch
-):
-    """A network that swallows everything is noticed, and what was left on the server, with the lock of all writers, is ended."""
+def test_blocked_connection_is_replaced(ours: Database, other: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch):
+    """A network that drops all packets is noticed. The old session on the server, which has the
+    lock of all writers, is ended.
+    """
     monkeypatch.setattr(postgres, "_SILENT_WAITS", 2)
     monkeypatch.setattr(postgres, "_NETWORK", {"connect_timeout": 2})
     ours.patience = Patience(None)
@@ -155,21 +157,21 @@ def test_a_connection_that_is_blocked_is_given_up(
 
 
 def _replace(cable: Cable) -> None:
-    """Let new connections through; those that were blocked stay so."""
+    """Let new connections through; the blocked ones stay blocked."""
     cable.abandon()
     cable.mend()
 
 
-def test_a_server_that_is_at_work_is_waited_for(ours: Database, monkeypatch: pytest.MonkeyPatch):
-    """An answer that takes its time is no silence: the server says, on another connection, that it is at it."""
+def test_slow_answer_is_waited_for(ours: Database, monkeypatch: pytest.MonkeyPatch):
+    """The server reports on another connection that it is still busy, so the wait continues."""
     monkeypatch.setattr(postgres, "_SILENT_WAITS", 2)
 
     assert "done" == ours.read(lambda c: c.value("SELECT 'done' FROM pg_sleep(0.7)"))
     assert [] == ours.patience.take_ended()
 
 
-def test_a_server_that_comes_back_is_gone_on_with(ours: Database, cable: Cable, caplog: pytest.LogCaptureFixture):
-    """While nobody answers it is tried again, which the log says once for each reason, and it says how long that was."""
+def test_outage_is_retried_and_logged_once(ours: Database, cable: Cable, caplog: pytest.LogCaptureFixture):
+    """Each reason is logged once, and at the end how long the outage was."""
     ours.patience = Patience(None)
     cable.is_out = True
     cable.cut()
@@ -183,8 +185,8 @@ def test_a_server_that_comes_back_is_gone_on_with(ours: Database, cable: Cable, 
     assert "answers again" in said[-1]
 
 
-def test_a_verb_waits_for_a_few_seconds_only(ours: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch):
-    """Then it ends with an error that names the setting, and without any password."""
+def test_command_gives_up_after_its_patience(ours: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch):
+    """The error names the setting and has no password."""
     ours.patience = Patience(0.2)
     cable.is_out = True
     cable.cut()
@@ -194,8 +196,8 @@ def test_a_verb_waits_for_a_few_seconds_only(ours: Database, cable: Cable, monke
     assert "postgres:postgres" not in str(caught.value)
 
 
-def test_who_is_to_stop_waits_no_longer(ours: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch):
-    """A service that waits for its database without end ends within seconds of being asked to."""
+def test_stopping_service_gives_up_soon(ours: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch):
+    """A service waits for its database without end, but only for seconds once it is stopped."""
     monkeypatch.setattr("tidings.storage.db.database.BRIEF_SECONDS", 0.3)
     ours.patience = Patience(None)
     cable.is_out = True
@@ -206,8 +208,8 @@ def test_who_is_to_stop_waits_no_longer(ours: Database, cable: Cable, monkeypatc
         ours.write(count_up)
 
 
-def test_writing_goes_on_when_the_server_takes_writes_again(ours: Database, settings: Settings):
-    """A database that was made read-only refuses for a while, loses nothing, and is asked on a new connection each time."""
+def test_read_only_database_is_retried(ours: Database, settings: Settings):
+    """Each attempt uses a new connection; the write succeeds once the database is writable."""
     name = urlsplit(settings.store.url).path[1:]
     ours.patience = Patience(None)
     with psycopg.connect(settings.store.url, autocommit=True) as server:
@@ -223,8 +225,8 @@ def test_writing_goes_on_when_the_server_takes_writes_again(ours: Database, sett
         assert 1 == ours.write(count_up)
 
 
-def test_a_password_that_is_put_right_is_enough(products: Products, tmp_path: Path):
-    """A role whose password was changed is refused, and goes on once the password is the one of `store.url` again."""
+def test_wrong_password_is_retried(products: Products, tmp_path: Path):
+    """The write succeeds once the role's password is that of `store.url` again."""
     with products.fresh("postgresql", tmp_path) as settings, _role(settings) as (server, url):
         database = open_database(replace(settings, store=replace(settings.store, url=url)))
         database.patience = Patience(None)
@@ -241,8 +243,8 @@ def test_a_password_that_is_put_right_is_enough(products: Products, tmp_path: Pa
         database.close()
 
 
-def test_a_place_among_the_connections_is_waited_for(products: Products, tmp_path: Path):
-    """A role with no connection left to have waits until one is free."""
+def test_role_without_a_free_connection_is_retried(products: Products, tmp_path: Path):
+    """The write succeeds once a connection is free."""
     with products.fresh("postgresql", tmp_path) as settings, _role(settings, limit=1) as (_, url):
         database = open_database(replace(settings, store=replace(settings.store, url=url)))
         database.patience = Patience(None)
@@ -255,7 +257,7 @@ def test_a_place_among_the_connections_is_waited_for(products: Products, tmp_pat
 
 
 def _when_free(url: str) -> psycopg.Connection[Any]:
-    """Connect as soon as the server has noticed that a connection was closed."""
+    """Connect as soon as the server has noticed that the other connection was closed."""
     while True:
         with contextlib.suppress(psycopg.OperationalError):
             return psycopg.connect(url)
@@ -263,7 +265,7 @@ def _when_free(url: str) -> psycopg.Connection[Any]:
 
 @contextlib.contextmanager
 def _role(settings: Settings, limit: int = -1) -> Iterator[tuple[psycopg.Connection[Any], str]]:
-    """Yield the server and the URL of a role that may do everything in this database."""
+    """Yield the server and the URL of a role with all rights in this database."""
     parts = urlsplit(settings.store.url)
     name = f"guest_of_{parts.path[1:]}"[:60]
     with psycopg.connect(settings.store.url, autocommit=True) as server:
@@ -276,10 +278,12 @@ def _role(settings: Settings, limit: int = -1) -> Iterator[tuple[psycopg.Connect
             server.execute(f"DROP ROLE {name}".encode())
 
 
-def test_a_process_that_rests_in_a_transaction_holds_nobody_up(
+def test_idle_transaction_does_not_block_other_writers(
     ours: Database, other: Database, monkeypatch: pytest.MonkeyPatch
 ):
-    """A writer that was stopped (SIGSTOP) loses its lock after a while; what it had begun is made again when it goes on."""
+    """A writer that was stopped (SIGSTOP) loses its lock after a while, and repeats its transaction
+    when it continues.
+    """
     monkeypatch.setattr(postgres, "_TRANSACTION_SECONDS", 0.2)
     ours._driver.close()
     tries: list[int] = []
@@ -295,8 +299,8 @@ def test_a_process_that_rests_in_a_transaction_holds_nobody_up(
     assert [1, 2] == tries
 
 
-def test_writers_take_turns(products: Products, tmp_path: Path):
-    """A write waits `store.busy_seconds` for another's transaction, then raises an error that can be tried again."""
+def test_write_waits_for_another_and_then_raises_busy(products: Products, tmp_path: Path):
+    """It waits for `store.busy_seconds`. The error means that the write can be repeated."""
     with products.fresh("postgresql", tmp_path, busy_seconds=0.05) as settings:
         world = World(settings)
         other = open_database(settings)

@@ -18,10 +18,10 @@ from tidings.storage.db.sqlite import SqliteDriver
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
-def test_the_steps_make_the_schema_that_is_described(
+def test_steps_give_the_described_schema(
     products: Products, product: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """A database that took every step differs in nothing from one that `schema.sql` made at once."""
+    """A database after all steps is equal to one that `schema.sql` made."""
     with products.fresh(product, tmp_path / "made") as settings:
         made = _shape(settings)
     monkeypatch.setattr(schema, "make", schema.run_steps)
@@ -42,9 +42,9 @@ def _shape(settings: Settings) -> set[tuple[Any, ...]]:
     return found
 
 
-def test_every_table_of_the_contract_is_there():
-    """The tables are those of contracts §4, what tags have by default, events of other origin,
-    marks of the inbox, values, and pages of collections.
+def test_every_table_of_the_contract_exists():
+    """These are the tables of contracts §4, and those of tag defaults, outside events, marks of the
+    inbox, values, and pages of collections.
     """
     expected = (
         "owner session token shared_tag sentinel sentinel_revision tag page page_member host subscription version version_member blob digest comparison"
@@ -55,8 +55,8 @@ def test_every_table_of_the_contract_is_there():
     assert set(expected.split()) == set(TABLES)
 
 
-def test_ids_never_come_back_and_times_are_wide():
-    """Ids are AUTOINCREMENT on SQLite; every column that ends in `at` is BIGINT."""
+def test_ids_are_never_reused_and_times_are_bigint():
+    """Ids are AUTOINCREMENT on SQLite; each column that ends in `at` is BIGINT."""
     numbered = [
         table.columns["id"] for table in TABLES.values() if table.columns.get("id", "").startswith("id INTEGER")
     ]
@@ -69,8 +69,8 @@ def test_ids_never_come_back_and_times_are_wide():
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.sql")))
-def test_each_statement_is_read_whole(name: str):
-    """No file has a word of the other product, and none a statement that the reader of tables takes for another."""
+def test_each_migration_is_split_into_whole_statements(name: str):
+    """No file has a word of the other product."""
     texts = statements(name, "sqlite")
     made = [re.match(r"(CREATE TABLE|ALTER TABLE|CREATE INDEX) (\w+)", text) for text in texts]
 
@@ -82,8 +82,10 @@ def test_each_statement_is_read_whole(name: str):
     assert any(made)
 
 
-def test_tables_are_what_all_steps_leave(tmp_path: Path):
-    """What is read of the texts is what SQLite says that they make: tables, columns, primary keys, indexes."""
+def test_parsed_tables_match_sqlite(tmp_path: Path):
+    """SQLite reports the same tables, columns, primary keys and indexes that are parsed from the
+    texts of the steps.
+    """
     database = open_database(Settings(data=tmp_path))
     read = tables(text for file in steps().values() for text in statements(file, "sqlite"))
 
@@ -102,7 +104,7 @@ def _columns(c: Connection, table: str) -> list[tuple[Any, ...]]:
 
 @pytest.fixture(params=PRODUCTS)
 def c(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Connection]:
-    """Give a connection to an empty database, in a transaction that is undone at the end."""
+    """Yield a connection to an empty database, in a transaction that is rolled back at the end."""
     if request.param == "sqlite":
         yield from _begin(SqliteDriver(tmp_path, busy_seconds=1))
     else:
@@ -118,12 +120,14 @@ def _begin(driver: DatabaseDriver) -> Iterator[Connection]:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_what_a_database_lacks_of_its_schema_is_added(c: Connection, revision: str):
-    """Without all indexes, tables that no other refers to and columns that stand alone, a database gets these back as they were."""
+def test_missing_parts_of_the_schema_are_added(c: Connection, revision: str):
+    """All indexes, tables without references to them and independent columns are dropped; the
+    completed schema is equal to the original.
+    """
     run_steps(c, revision)
     whole = shape(c)
 
-    lost = _drop_what_can_go(c, revision)
+    lost = _drop_optional(c, revision)
     poor = shape(c)
     complete(c, revision)
 
@@ -132,8 +136,8 @@ def test_what_a_database_lacks_of_its_schema_is_added(c: Connection, revision: s
     assert whole == shape(c)
 
 
-def test_a_whole_database_is_left_alone(c: Connection):
-    """Nothing is added where nothing is missing, and nothing that is there beyond the schema goes."""
+def test_complete_schema_is_not_changed(c: Connection):
+    """Nothing is added, and a column beyond the schema stays."""
     run_steps(c, "0003")
     c.execute("ALTER TABLE page ADD COLUMN own TEXT")
 
@@ -141,8 +145,10 @@ def test_a_whole_database_is_left_alone(c: Connection):
     assert [] == c.rows("SELECT own FROM page")
 
 
-def test_rows_keep_what_they_say_and_get_what_the_step_would_have_given_them(c: Connection):
-    """An owner whose log has 77 events has rules that need not hear them; other columns get their default, or nothing of their type."""
+def test_added_columns_get_the_values_of_their_step(c: Connection):
+    """An owner whose log has 77 events gets rules that need not read them. Other columns get their
+    default, or an empty value of their type.
+    """
     run_steps(c, "0003")
     c.execute("INSERT INTO owner (id, name, last_seq) VALUES (1, 'local', 77)")
     c.execute("INSERT INTO trust (host, kind, state, at) VALUES ('h', 'k', 's', 5)")
@@ -156,8 +162,10 @@ def test_rows_keep_what_they_say_and_get_what_the_step_would_have_given_them(c: 
     assert [("h", "k", "", 0)] == _rows(c, "SELECT host, kind, state, at FROM trust")
 
 
-def test_secrets_of_before_owners_have_the_one_owner(c: Connection):
-    """A table whose primary key lacks a column is made anew, with its rows: the first 0002 knew secrets by their name alone."""
+def test_secrets_from_before_owners_get_the_only_owner(c: Connection):
+    """A table whose primary key lacks a column is made again with its rows: the first 0002 had
+    secrets by name only.
+    """
     run_steps(c, "0002")
     c.execute("INSERT INTO owner (id, name, last_seq) VALUES (1, 'local', 0)")
     c.execute("DROP TABLE secret")
@@ -170,8 +178,10 @@ def test_secrets_of_before_owners_have_the_one_owner(c: Connection):
     assert [(1, "mail", "text", "", "m", 0), (1, "webhook", "signing", "", "w", 0)] == rows
 
 
-def test_a_step_keeps_secrets_and_says_of_each_page_why_it_cannot_be_compared(c: Connection):
-    """What steps do to rows: secrets get their owner and kind; of pages with one version the newest word of the log is kept."""
+def test_steps_keep_secrets_and_the_newest_problem_of_each_page(c: Connection):
+    """Secrets get their owner and kind. For a page with one version, the newest problem of the log
+    is stored.
+    """
     run_steps(c, "0001")
     c.execute("INSERT INTO owner (id, name, last_seq) VALUES (1, 'local', 7)")
     c.execute("INSERT INTO secret VALUES ('webhook', 'w'), ('mail', 'm')")
@@ -202,8 +212,8 @@ def _rows(c: Connection, query: str) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in c.rows(query)]
 
 
-def _drop_what_can_go(c: Connection, revision: str) -> int:
-    """Drop all indexes, the tables that no other refers to and that have no number of their own, and free columns with a default or room for none."""
+def _drop_optional(c: Connection, revision: str) -> int:
+    """Drop all indexes, the tables without references to them, and columns that may be missing; count the last two."""
     wanted = tables(text for step, file in steps().items() if step <= revision for text in statements(file, c.dialect))
     referred = {name for table in wanted.values() for name in re.findall(r"REFERENCES (\w+)", table.statements[0])}
     lost = 0
@@ -221,7 +231,7 @@ def _drop_what_can_go(c: Connection, revision: str) -> int:
 
 
 def _free(table: TableText) -> list[str]:
-    """Return the columns that no constraint names and that a row may go without."""
+    """Return the columns outside constraints that are nullable or have a default."""
     bound = set(re.findall(r"\w+", " ".join(re.findall(r"(?:UNIQUE|FOREIGN KEY) \((.*?)\)", table.statements[0]))))
     return [
         name

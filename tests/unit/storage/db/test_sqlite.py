@@ -37,8 +37,8 @@ def _close(world: World) -> Path:
     return world.settings.data / "tidings.db"
 
 
-def test_the_file_is_kept_safe(world: World):
-    """WAL, a full sync at each commit and foreign keys are on; the directory is its owner's alone."""
+def test_file_has_wal_full_sync_and_foreign_keys(world: World):
+    """Deleted content is overwritten too (`secure_delete`)."""
     driver = world.database._driver
     assert isinstance(driver, SqliteDriver)
     run = driver._raw.execute
@@ -49,8 +49,10 @@ def test_the_file_is_kept_safe(world: World):
     assert 1 == run("PRAGMA secure_delete").fetchone()[0]
 
 
-def test_the_journal_is_emptied_unless_somebody_reads(world: World):
-    """A reader is not waited for: the journal stays until the next time. The wait of writers is as before."""
+def test_journal_is_emptied_unless_a_reader_uses_it(world: World):
+    """With a reader, the journal stays until the next time. The waiting time of writers is
+    unchanged.
+    """
     driver = world.database._driver
     assert isinstance(driver, SqliteDriver)
     journal = world.settings.data / "tidings.db-wal"
@@ -72,8 +74,8 @@ def test_the_journal_is_emptied_unless_somebody_reads(world: World):
     reader.close()
 
 
-def test_a_new_directory_is_closed_to_others(tmp_path: Path):
-    """The data directory is made with its parents, readable by its owner only."""
+def test_new_directory_is_private(tmp_path: Path):
+    """It is made with its parents, and only its owner can read it."""
     data = tmp_path / "a" / "b"
     open_database(Settings(data=data)).close()
 
@@ -81,7 +83,7 @@ def test_a_new_directory_is_closed_to_others(tmp_path: Path):
     assert (data / "USED").read_text().startswith("Tidings uses this directory")
 
 
-def test_a_used_directory_without_its_database_is_refused(world: World):
+def test_used_directory_without_its_database_is_refused(world: World):
     """A lost database is never replaced by an empty one; the message says how to go on (F-12)."""
     path = _close(world)
     path.unlink()
@@ -91,15 +93,15 @@ def test_a_used_directory_without_its_database_is_refused(world: World):
     assert not path.exists()
 
 
-def test_a_directory_without_a_database_is_left_alone(tmp_path: Path):
-    """With `create` off nothing is made, not even the directory."""
+def test_directory_without_a_database_is_not_changed(tmp_path: Path):
+    """With `create` off, not even the directory is made."""
     with pytest.raises(StoreMissingError, match="tidings add"):
         open_database(Settings(data=tmp_path / "new"), create=False)
     assert [] == list(tmp_path.iterdir())
 
 
-def test_a_database_that_was_put_there_is_used(world: World):
-    """A copy without the marker, as a restore leaves it, is opened and marked."""
+def test_restored_database_is_opened_and_marked(world: World):
+    """A restore leaves a copy without the marker `USED`."""
     _close(world)
     (world.settings.data / "USED").unlink()
     database = open_database(world.settings)
@@ -109,8 +111,8 @@ def test_a_database_that_was_put_there_is_used(world: World):
     database.close()
 
 
-def test_a_start_that_was_killed_is_made_good(tmp_path: Path):
-    """An empty marker and an empty file are a first use that did not end: the database is made."""
+def test_interrupted_first_use_is_completed(tmp_path: Path):
+    """An empty marker and an empty file show a first use that did not end: the database is made."""
     data = tmp_path / "data"
     data.mkdir()
     (data / "USED").touch()
@@ -129,8 +131,10 @@ def test_a_start_that_was_killed_is_made_good(tmp_path: Path):
         ("not an SQLite database", b"SQLite format 3\0"),
     ],
 )
-def test_a_file_that_is_no_database_is_refused(world: World, what: str, content: bytes):
-    """A file that is empty, foreign or only begun is refused with the command that mends it, and left as it is."""
+def test_file_that_is_no_database_is_refused(world: World, what: str, content: bytes):
+    """A file that is empty, foreign or truncated stays as it is; the error has the command that
+    repairs it.
+    """
     path = _close(world)
     path.write_bytes(content)
 
@@ -139,8 +143,8 @@ def test_a_file_that_is_no_database_is_refused(world: World, what: str, content:
     assert content == path.read_bytes()
 
 
-def test_a_file_that_was_cut_is_refused(world: World):
-    """A database that is shorter than it says is refused at once."""
+def test_truncated_database_is_refused(world: World):
+    """Its header says that it is longer."""
     path = _close(world)
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 4096)
@@ -149,8 +153,8 @@ def test_a_file_that_was_cut_is_refused(world: World):
         open_database(world.settings)
 
 
-def test_a_garbled_file_is_found_out(world: World):
-    """Pages of noise are an error at opening or a finding of `quick_check`, never data."""
+def test_corrupted_page_is_detected(world: World):
+    """Random bytes are an error at opening or a finding of `quick_check`, never data."""
     path = _close(world)
     chance = random.Random(3)
     for page in (1, 2, 5, 30):
@@ -173,8 +177,10 @@ def _findings(data: Path) -> list[str]:
     return found
 
 
-def test_a_torn_log_ends_at_a_commit(world: World, tmp_path: Path):
-    """Wherever the write-ahead log is cut or garbled, what remains is a whole prefix of the commits (F-06)."""
+def test_torn_journal_ends_at_a_commit(world: World, tmp_path: Path):
+    """Wherever the write-ahead log is cut or corrupted, a whole prefix of the commits remains
+    (F-06).
+    """
     for number in range(40):
         world.write(secrets.put, f"{number:03}", "x" * 200)
     data = world.settings.data
@@ -202,8 +208,8 @@ def test_a_torn_log_ends_at_a_commit(world: World, tmp_path: Path):
     assert 39 == counts[-1]
 
 
-def test_a_database_held_too_long_says_who_holds_it(world: World):
-    """A write waits `store.busy_seconds`, then raises an error that can be tried again (F-10)."""
+def test_write_to_a_locked_database_raises_busy(world: World):
+    """It waits for `store.busy_seconds`. The error means that the write can be repeated (F-10)."""
     other = open_database(Settings(data=world.settings.data, store=StoreSettings(busy_seconds=0.05)))
 
     def while_held(c: object) -> None:
@@ -217,8 +223,8 @@ def test_a_database_held_too_long_says_who_holds_it(world: World):
     other.close()
 
 
-def test_a_full_disk_is_an_error_that_passes(world: World):
-    """When no space is left the write fails whole, and works again once there is space (F-08)."""
+def test_full_disk_is_a_temporary_error(world: World):
+    """The write fails as a whole, and works again once there is space (F-08)."""
     driver = world.database._driver
     assert isinstance(driver, SqliteDriver)
     pages = driver._raw.execute("PRAGMA page_count").fetchone()[0]
@@ -232,8 +238,10 @@ def test_a_full_disk_is_an_error_that_passes(world: World):
     assert "y" == world.read(secrets.get, "big")
 
 
-def test_which_versions_are_safe_with_two_writers():
-    """3.51.3, 3.50.7 and 3.44.6 mended the race; what lies between and before them did not."""
+def test_versions_of_sqlite_that_need_a_single_writer():
+    """3.51.3, 3.50.7 and 3.44.6 have the fix of the race; the versions between and before them do
+    not.
+    """
     unsafe = [(3, 7, 0), OLD, (3, 44, 5), (3, 45, 9), (3, 50, 6), (3, 51, 2)]
     safe = [(3, 44, 6), (3, 50, 7), (3, 51, 3), (3, 53, 0), (4, 0, 0)]
 
@@ -243,7 +251,7 @@ def test_which_versions_are_safe_with_two_writers():
 
 @pytest.fixture
 def old(world: World) -> Iterator[Database]:
-    """Yield the same database as an old SQLite would be used."""
+    """Yield the same database with an old version of SQLite."""
     driver = SqliteDriver(world.settings.data, busy_seconds=0.05, version=OLD)
     yield Database(driver)
     driver.close()
@@ -259,8 +267,10 @@ sys.stdin.read()
 """
 
 
-def test_an_old_library_writes_only_while_nobody_polls(old: Database, world: World):
-    """In single-writer mode writes are refused while another process holds the lock; reads are not (contracts §2)."""
+def test_old_sqlite_does_not_write_while_another_process_polls(old: Database, world: World):
+    """In single-writer mode, writes are refused while another process has the lock; reads are not
+    (contracts §2).
+    """
     old.write(secrets.put, "a", "b")
     command = [sys.executable, "-c", _HOLD, str(world.settings.data)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as poller:
@@ -279,8 +289,10 @@ def test_an_old_library_writes_only_while_nobody_polls(old: Database, world: Wor
     assert "e" == world.read(secrets.get, "a")
 
 
-def test_two_old_libraries_take_turns(old: Database, world: World):
-    """In single-writer mode a write waits for the other's whole transaction, its checkpoint included."""
+def test_old_sqlite_writers_take_turns(old: Database, world: World):
+    """In single-writer mode, a write waits for the whole transaction of the other, with its
+    checkpoint.
+    """
     second = Database(SqliteDriver(world.settings.data, busy_seconds=0.05, version=OLD))
 
     def while_held(c: object) -> None:
@@ -296,15 +308,17 @@ def test_two_old_libraries_take_turns(old: Database, world: World):
     second.close()
 
 
-def test_errors_of_the_library_become_ours(world: World):
-    """A statement that cannot be is an error of our tree with the file's path."""
+def test_sqlite_errors_become_tidings_errors(world: World):
+    """The error names the file."""
     for text in ("SELECT nothing FROM nowhere", "INSERT INTO tag (sentinel_id, name) VALUES (99, 'x')"):
         with pytest.raises(TidingsError, match=r"tidings\.db"):
             world.write(Connection.execute, text)
 
 
-def test_the_database_is_its_owners_alone_whatever_the_folder_and_the_umask_say(tmp_path: Path):
-    """Files of a database in an open folder under umask 0 are 0600; those that an older version left open are closed."""
+def test_database_files_are_private_in_an_open_folder(tmp_path: Path):
+    """They are 0600 under umask 0. Files that an older version left open to others are made
+    private.
+    """
     data = tmp_path / "open"
     data.mkdir(mode=0o777)
     before = os.umask(0)

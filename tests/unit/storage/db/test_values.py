@@ -10,8 +10,8 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
 
 @given(ANY_TEXT)
-def test_json_keeps_every_text(text: str):
-    """Whatever a page wrote comes back from JSON, and the JSON itself is ASCII without NUL."""
+def test_json_round_trips_every_text(text: str):
+    """The JSON itself is ASCII without NUL."""
     stored = to_json({"text": text})
 
     assert {"text": text} == from_json(stored)
@@ -20,8 +20,8 @@ def test_json_keeps_every_text(text: str):
 
 
 @given(ANY_TEXT)
-def test_a_plain_text_can_be_stored(text: str):
-    """What `plain` returns is UTF-8 without NUL, and is the text itself if that was so before."""
+def test_plain_text_can_be_stored(text: str):
+    """The result of `plain` is UTF-8 without NUL. A text without NUL and surrogates is unchanged."""
     stored = plain(text)
 
     assert "\0" not in stored
@@ -30,12 +30,12 @@ def test_a_plain_text_can_be_stored(text: str):
         assert text == stored
 
 
-def test_what_cannot_be_stored_is_one_mark_each():
-    """NUL and a lone surrogate become U+FFFD."""
+def test_nul_and_lone_surrogates_become_replacement_characters():
+    """Each becomes one U+FFFD."""
     assert "a\ufffdb\ufffdcé" == plain("a\0b\ud800cé")
 
 
 @pytest.mark.parametrize("value", [None, "", '"abc"', "caf\udce9", "é"])
-def test_a_header_comes_back_byte_for_byte(value: str | None):
-    """Validators are sent as they came."""
+def test_header_round_trips_byte_for_byte(value: str | None):
+    """Validators are sent exactly as they were received."""
     assert value == from_bytes(to_bytes(value))

@@ -1,4 +1,4 @@
-"""The index: a file that follows, forgets and is made anew."""
+"""The file of the search index: it is updated, deleted from and built again."""
 
 import random
 
@@ -16,7 +16,7 @@ WORDS = "sea sky sun rain wind snow fog hail ice mist".split()
 
 @pytest.fixture
 def index(tmp_path):
-    """Give an index of a database `one`."""
+    """Yield an index of a database `one`."""
     made = SearchIndex(tmp_path)
     made.begin("one")
     yield made
@@ -39,7 +39,7 @@ def pages(index, text, **given):
 
 
 def test_newest_versions_are_found_and_older_ones_by_date(index):
-    """A version that says the same belongs to the text before it."""
+    """A version with an unchanged text extends the time of that text."""
     add(index, (1, 1, "the sea"), (2, 1, "the sky"), (1, 2, "the sea"), (1, 3, "the sun"))
 
     assert [(1, 3)] == pages(index, "sun")
@@ -51,8 +51,8 @@ def test_newest_versions_are_found_and_older_ones_by_date(index):
     assert (3, 2) == index.count()
 
 
-def test_a_title_that_changes_alone_is_another_text(index):
-    """What the page says now is found by the new title, what it said then by the old one."""
+def test_changed_title_is_another_text(index):
+    """The new title finds the page now, the old title finds it at its date."""
     for number, title in enumerate(("Sea", "Sky", "Sky"), 1):
         entry = IndexEntry(page_id=1, seq=number, at=number, title=title, text="the sun")
         index.put([entry], cursor=number - 1, moved_to=number)
@@ -61,16 +61,16 @@ def test_a_title_that_changes_alone_is_another_text(index):
     assert [(1, 1), (2, 3)] == index.seqs(1)
 
 
-def test_what_two_add_is_added_once(index):
-    """The second finds that the first was there, and does nothing."""
+def test_entry_of_two_writers_is_added_once(index):
+    """The second finds that the cursor has moved, and does nothing."""
     entry = IndexEntry(page_id=1, seq=1, at=1, text="sea")
 
     assert [True, False] == [index.put([entry], cursor=0, moved_to=1) for _ in range(2)]
     assert (1, 1) == index.count()
 
 
-def test_what_is_not_stored_any_more_leaves_no_trace(index, tmp_path):
-    """Neither terms nor texts nor titles, in no file; what is left of a text stays."""
+def test_deleted_version_leaves_no_trace(index, tmp_path):
+    """Its terms, texts and titles are in no file. A text with a version left stays."""
     add(index, (1, 1, "xylophone"), (1, 2, "xylophone"), (1, 3, "quokka"), (2, 1, "quokka vuvuzela"))
 
     assert 0 == index.keep_only(1, [2, 3], collected=1)
@@ -88,8 +88,8 @@ def test_what_is_not_stored_any_more_leaves_no_trace(index, tmp_path):
         assert not [word for word in (b"xylophone", b"vuvuzela", b"phone", b"zela") if word in path.read_bytes()]
 
 
-def test_a_page_that_is_gone_is_found_by_date_until_it_is_back(index):
-    """And says then what it said before."""
+def test_retired_page_is_found_by_date_only(index):
+    """Until it is revived, a search for now does not find it."""
     add(index, (1, 1, "sea"))
     index.retire(1, 5)
 
@@ -106,8 +106,8 @@ def test_a_page_that_is_gone_is_found_by_date_until_it_is_back(index):
 
 
 @pytest.mark.parametrize("damage", [b"", b"no database at all, but of some length" * 200])
-def test_a_file_that_is_none_is_made_anew(tmp_path, damage):
-    """The index is derived: nothing is lost with it."""
+def test_file_that_is_no_index_is_replaced(tmp_path, damage):
+    """The index is derived data: nothing is lost."""
     (tmp_path / FILE).write_bytes(damage)
 
     made = SearchIndex(tmp_path)
@@ -118,8 +118,8 @@ def test_a_file_that_is_none_is_made_anew(tmp_path, damage):
     made.close()
 
 
-def test_what_others_do_to_the_file_is_seen(index, tmp_path):
-    """It is emptied, removed, or put anew while it is open."""
+def test_changes_of_the_file_by_others_are_noticed(index, tmp_path):
+    """Another process empties, deletes or replaces it while it is open."""
     add(index, (1, 1, "sea"))
     other = SearchIndex(tmp_path)
     other.begin("two")
@@ -133,9 +133,9 @@ def test_what_others_do_to_the_file_is_seen(index, tmp_path):
     other.close()
 
 
-def test_damage_that_is_met_later_is_mended(index, tmp_path):
-    """Whoever meets it is told; whoever asks next finds an empty index, to be made of what is
-    stored.
+def test_damage_found_later_is_repaired(index, tmp_path):
+    """The first call raises an error; after it the index is empty and is built from the stored
+    versions.
     """
     add(index, *((number, 1, f"{' '.join(WORDS)} {number}") for number in range(1, 400)))
     index.forget(0)
@@ -153,14 +153,14 @@ def test_damage_that_is_met_later_is_mended(index, tmp_path):
     assert [(1, 1)] == pages(index, "sea")
 
 
-def test_what_the_system_refuses_is_no_damage(tmp_path):
-    """A directory that is not there, say: nothing is removed, and it is said what is wrong."""
+def test_error_of_the_system_is_not_damage(tmp_path):
+    """For example, the directory does not exist: nothing is deleted, and the error has the reason."""
     with pytest.raises(StoreStalledError, match="cannot be used"):
         SearchIndex(tmp_path / "nowhere")
 
 
-def test_an_index_of_other_rules_is_made_anew(index, tmp_path):
-    """Terms that were cut otherwise could not be taken out again."""
+def test_index_of_another_version_is_replaced(index, tmp_path):
+    """Terms that were split by other rules could not be removed."""
     add(index, (1, 1, "sea"))
     index._raw.execute("PRAGMA user_version = 1")
 
@@ -171,8 +171,8 @@ def test_an_index_of_other_rules_is_made_anew(index, tmp_path):
     other.close()
 
 
-def test_own_scores_are_those_of_fts5(index):
-    """BM25 by hand is the index's own, also for phrases, titles and texts of any length."""
+def test_scores_equal_those_of_fts5(index):
+    """Our BM25 is that of the index, also for phrases, titles and texts of any length."""
     chance = random.Random(1)
     texts = [" ".join(chance.choices(WORDS, range(1, 11), k=chance.randint(3, 60))) for _ in range(80)]
     add(index, *((number, 1, text) for number, text in enumerate(texts, 1)))
@@ -185,8 +185,8 @@ def test_own_scores_are_those_of_fts5(index):
             assert hit.score == pytest.approx(bm25(counts_of(found, query.phrases), found.length, known), rel=1e-6)
 
 
-def test_symbols_and_quotes_are_no_syntax(index):
-    """Whatever stands in a page or a query, the index takes it."""
+def test_symbols_and_quotes_are_not_syntax(index):
+    """Text of a page or a query is never read as a query of FTS5."""
     add(index, (1, 1, "a -5 $ 19.99 <b> | ~ x=1 \N{GRINNING FACE} 'q' NEAR(a b) col:val 東京"))
 
     for text in ('"-5"', "19.99", "\N{GRINNING FACE}", "NEAR(a b)", "col:val", "x=1", "京", "'q'", "a AND b"):

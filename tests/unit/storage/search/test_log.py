@@ -1,4 +1,4 @@
-"""The log of searches: counted, faded, brought, erased."""
+"""The log of searches: counts, decay, import and deletion."""
 
 import pytest
 
@@ -9,14 +9,14 @@ from tidings.storage.search.log import FILE, LoggedQuery, SearchLog, has_log
 
 @pytest.fixture
 def log(tmp_path):
-    """Give an empty log."""
+    """Yield an empty log."""
     made = SearchLog(tmp_path)
     yield made
     made.close()
 
 
-def test_searches_are_counted_and_fade(log):
-    """Of all owners together or of one; what is ten half lives old is forgotten."""
+def test_searches_are_counted_and_decay(log):
+    """The counts are of all owners or of one. A search that is ten half-lives old is deleted."""
     log.note_search("tea", owner_id=1, at=0)
     log.note_search("tea", owner_id=2, at=HALF_LIFE)
     log.note_search("milk", owner_id=2, at=HALF_LIFE, times=3)
@@ -28,15 +28,15 @@ def test_searches_are_counted_and_fade(log):
 
 
 def test_clicks_are_counted_by_rank(log):
-    """A rank that is none is not."""
+    """An invalid rank is ignored."""
     for rank in (1, 1, 2, 0, 5_000):
         log.note_click(rank, owner_id=1)
 
     assert {1: 2, 2: 1} == log.clicks()
 
 
-def test_what_is_erased_is_in_no_file(log, tmp_path):
-    """Of one owner or of all."""
+def test_erased_searches_are_in_no_file(log, tmp_path):
+    """They are those of one owner or of all."""
     log.bring([("xylophone", 2), ("quokka", 1)], owner_id=2, at=0)
     log.note_search("vuvuzela", owner_id=1, at=0)
     log.note_click(1, owner_id=2)

@@ -33,8 +33,8 @@ def filled(world: World, vault: Vault) -> World:
     return world
 
 
-def test_what_is_put_away_is_given_back(filled: World, vault: Vault):
-    """Any text, an empty one too; a name that is not set is None; when it was set is known."""
+def test_secret_round_trips(filled: World, vault: Vault):
+    """This includes the empty text. A name that is not set gives None."""
     first = filled.read(lambda c: vault.open(c, "token"))
 
     assert first is not None
@@ -42,8 +42,8 @@ def test_what_is_put_away_is_given_back(filled: World, vault: Vault):
     assert ["", None] == [decrypt(filled, vault, name) for name in ("other", "none")]
 
 
-def test_the_database_holds_only_what_is_sealed(filled: World, vault: Vault):
-    """R-19: no byte of a value stands in the database's files, and equal values do not look equal."""
+def test_database_has_only_encrypted_values(filled: World, vault: Vault):
+    """R-19: no byte of a value is in the database's files, and equal values have different rows."""
     put(filled, vault, "again", "k3-canary-ü")
     files = [path for path in filled.settings.data.iterdir() if path.name.startswith("tidings.db")]
     first, second = (filled.read(secrets.get, name) for name in ("token", "again"))
@@ -53,8 +53,10 @@ def test_the_database_holds_only_what_is_sealed(filled: World, vault: Vault):
     assert first != second
 
 
-def test_the_key_file_is_its_owners_alone_and_no_other_is_made(filled: World, vault: Vault):
-    """0600 from the first byte; a second secret takes the same key; no half-written file is left."""
+def test_key_file_is_private_and_made_once(filled: World, vault: Vault):
+    """It is 0600 from the first byte. A second secret uses the same key, and no partial file is
+    left.
+    """
     path = filled.settings.data / "secrets.key"
 
     assert 0o600 == stat.S_IMODE(path.stat().st_mode)
@@ -63,8 +65,10 @@ def test_the_key_file_is_its_owners_alone_and_no_other_is_made(filled: World, va
     assert not list(filled.settings.data.glob("*.part"))
 
 
-def test_a_value_opens_for_its_owner_kind_and_name_only(filled: World, vault: Vault):
-    """A row that is copied under another name, kind or owner does not open, and says so without the value."""
+def test_value_opens_only_for_its_owner_kind_and_name(filled: World, vault: Vault):
+    """A row copied to another name, kind or owner cannot be decrypted, and the error does not have
+    the value.
+    """
     row = filled.read(secrets.row, "token")
     assert row is not None
 
@@ -79,7 +83,7 @@ def test_a_value_opens_for_its_owner_kind_and_name_only(filled: World, vault: Va
         assert "canary" not in str(caught.value)
 
 
-def test_owners_have_secrets_of_their_own(filled: World, vault: Vault):
+def test_owners_have_separate_secrets(filled: World, vault: Vault):
     """H-038: the same name is another secret for another owner."""
     filled.write(lambda c: c.execute("INSERT INTO owner (id, name) VALUES (2, 'ann')"))
     put(filled, vault, "token", "hers", owner_id=2)
@@ -87,8 +91,10 @@ def test_owners_have_secrets_of_their_own(filled: World, vault: Vault):
     assert ["k3-canary-ü", "hers"] == [decrypt(filled, vault, "token", owner_id=owner) for owner in (1, 2)]
 
 
-def test_a_lost_key_loses_the_secrets_and_nothing_else(filled: World, vault: Vault):
-    """The error names the file and both ways out; a secret can be set anew, and the old key can be put back beside the new."""
+def test_lost_key_makes_only_its_secrets_unreadable(filled: World, vault: Vault):
+    """The error names the file and both ways out: a secret can be set again, and the old key can be
+    put back beside the new one.
+    """
     path = filled.settings.data / "secrets.key"
     copy = path.read_bytes()
     path.unlink()
@@ -103,8 +109,8 @@ def test_a_lost_key_loses_the_secrets_and_nothing_else(filled: World, vault: Vau
 
 
 @pytest.mark.parametrize("content", [b"", b"hello\n", b"\x00\xff", b"YWJj\n"])
-def test_a_file_that_is_no_key_file_is_not_overwritten(filled: World, vault: Vault, content: bytes):
-    """A file of another content is refused or adds nothing; what is there is never replaced by a key that opens nothing."""
+def test_invalid_key_file_is_not_overwritten(filled: World, vault: Vault, content: bytes):
+    """A new key would not decrypt the present secrets."""
     path = filled.settings.data / "secrets.key"
     path.write_bytes(content)
     with pytest.raises(SecretError):
@@ -115,8 +121,8 @@ def test_a_file_that_is_no_key_file_is_not_overwritten(filled: World, vault: Vau
         assert content == path.read_bytes()
 
 
-def test_rotation_seals_everything_anew(filled: World, vault: Vault):
-    """After it the old key opens nothing and is forgotten."""
+def test_rotation_encrypts_all_secrets_with_a_new_key(filled: World, vault: Vault):
+    """After it, the old key decrypts nothing and is deleted."""
     path = filled.settings.data / "secrets.key"
     old = path.read_bytes()
 
@@ -128,8 +134,10 @@ def test_rotation_seals_everything_anew(filled: World, vault: Vault):
     assert ["k3-canary-ü", ""] == [decrypt(filled, vault, name) for name in ("token", "other")]
 
 
-def test_a_rotation_cut_off_anywhere_leaves_everything_open(filled: World, vault: Vault):
-    """Killed after the new key, or after the commit: both keys are there, and the next rotation tidies up."""
+def test_interrupted_rotation_leaves_all_secrets_readable(filled: World, vault: Vault):
+    """After a crash following the new key or the commit, both keys are in the file, and the next
+    rotation deletes the old one.
+    """
 
     class CutError(Exception):
         pass
@@ -151,8 +159,8 @@ def test_a_rotation_cut_off_anywhere_leaves_everything_open(filled: World, vault
     assert ["k3-canary-ü", ""] == [decrypt(filled, vault, name) for name in ("token", "other")]
 
 
-def test_two_rotations_that_overlap_lose_nothing(filled: World):
-    """One tidies up between the other's steps: what is encrypted keeps its key."""
+def test_overlapping_rotations_lose_nothing(filled: World):
+    """One deletes old keys between the steps of the other: a key that is in use stays."""
     one, two = Vault(filled.settings.data), Vault(filled.settings.data)
     filled.write(one.rotate)
     filled.write(two.rotate)
@@ -163,8 +171,8 @@ def test_two_rotations_that_overlap_lose_nothing(filled: World):
     assert 1 == len(one.key_file.keys())
 
 
-def test_a_rotation_with_a_secret_that_does_not_open_changes_nothing(filled: World, vault: Vault):
-    """Nothing is encrypted by a new key unless everything can be."""
+def test_rotation_with_an_unreadable_secret_changes_nothing(filled: World, vault: Vault):
+    """A new key is used only if all secrets can be decrypted."""
     filled.write(secrets.put, "broken", "AAAA", key_id="nokey")
     before = (filled.read(secrets.get, "token"), vault.key_file.path.read_bytes())
     with pytest.raises(SecretError, match="broken"):
@@ -173,8 +181,8 @@ def test_a_rotation_with_a_secret_that_does_not_open_changes_nothing(filled: Wor
     assert before == (filled.read(secrets.get, "token"), vault.key_file.path.read_bytes())
 
 
-def test_values_from_before_are_read_and_sealed(filled: World, vault: Vault):
-    """A plain value of an older schema opens; sealing it leaves nothing of it in the file."""
+def test_plain_values_of_older_schemas_are_read_and_encrypted(filled: World, vault: Vault):
+    """After their encryption, nothing of them is in the file."""
     filled.write(secrets.put, "webhook", "whsec_c4nary", kind="signing")
     filled.write(secrets.put, "long", "c4nary " * 60)
     assert "whsec_c4nary" == decrypt(filled, vault, "webhook")
@@ -187,8 +195,8 @@ def test_values_from_before_are_read_and_sealed(filled: World, vault: Vault):
 
 
 @pytest.mark.parametrize("wrong", ["\n", "!", "====", "é"])
-def test_what_is_no_sealed_value_is_damaged(filled: World, vault: Vault, wrong: str):
-    """A sign that does not belong there is not passed over."""
+def test_invalid_encrypted_value_is_damaged(filled: World, vault: Vault, wrong: str):
+    """A character outside base64 is not skipped."""
     key_id = next(iter(vault.key_file.keys()))
     sealed = filled.read(secrets.get, "token")
     assert sealed is not None
@@ -198,8 +206,8 @@ def test_what_is_no_sealed_value_is_damaged(filled: World, vault: Vault, wrong: 
         filled.read(vault.open, "token")
 
 
-def test_a_copy_without_the_key_opens_nothing(filled: World):
-    """A backup of the directory, made as it says (without `secrets.key`), gives no secret away."""
+def test_copy_without_the_key_decrypts_nothing(filled: World):
+    """A backup of the directory without `secrets.key` gives no secret away."""
     copy = filled.settings.data.with_name("copy")
     shutil.copytree(filled.settings.data, copy, ignore=shutil.ignore_patterns("secrets.key"))
 
@@ -207,15 +215,15 @@ def test_a_copy_without_the_key_opens_nothing(filled: World):
         filled.read(Vault(copy).open, "token")
 
 
-def test_an_unreadable_key_file_is_an_error_that_says_so(filled: World, vault: Vault):
-    """A directory in its place stands for rights that are missing: no new key is made."""
+def test_unreadable_key_file_is_an_error(filled: World, vault: Vault):
+    """A directory in its place has the same effect as missing rights: no new key is made."""
     vault.key_file.path.unlink()
     vault.key_file.path.mkdir()
     with pytest.raises(SecretError, match="cannot be read"):
         put(filled, vault, "token", "x")
 
 
-def test_no_keys_without_a_file(world: World):
-    """Looking makes no file."""
+def test_reading_keys_makes_no_file(world: World):
+    """Without a file there are no keys."""
     assert {} == KeyFile(world.settings.data).keys()
     assert not (world.settings.data / "secrets.key").exists()

@@ -1,5 +1,5 @@
-"""What polls cost, and which budgets pay. `tests/contract/test_store.py` has what holds on both
-products.
+"""The costs of polls, and the budgets that pay them. `tests/contract/test_store.py` has what holds
+on both products.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def grants(count: int, budget: str = "default") -> list[Grant]:
 
 
 def own(world: World, *, share: float | None) -> str:
-    """Give the sentinel docs to Anna; return the name of her share, set if it is given."""
+    """Give the sentinel docs to Anna; return the name of her share, which is set if it is given."""
     world.watch("docs")
     anna = world.write(accounts.add, "anna", "editor", "", at=START).id
     world.write(sentinels.give, 1, anna)
@@ -37,16 +37,16 @@ def own(world: World, *, share: float | None) -> str:
 
 
 def levels(world: World) -> dict[str, float]:
-    """Return what each budget holds."""
+    """Return the level of each budget."""
     return {name: bucket.level for name, bucket in world.read(charge.budgets).items()}
 
 
 def paid(world: World, *asked: Grant, at: int = START) -> list[bool]:
-    """Return which grants are paid for."""
+    """Return for each grant whether it was paid."""
     return [one is not None for one in world.write(charge.charge, asked, at=at, epoch=world.epoch)]
 
 
-def test_sixty_four_grants_are_one_charge(world: World):
+def test_charge_takes_at_most_64_grants(world: World):
     """One more is refused."""
     world.watch()
 
@@ -55,8 +55,8 @@ def test_sixty_four_grants_are_one_charge(world: World):
         paid(world, *grants(charge.MOST_GRANTS + 1))
 
 
-def test_a_collection_pays_from_its_own_budget_and_from_the_share_of_its_owner(world: World):
-    """And from the budget of all polls, like everything."""
+def test_collection_pays_from_its_budget_and_its_owners_share(world: World):
+    """It also pays from the budget of all polls."""
     share = own(world, share=2.0)
     before = levels(world)
 
@@ -66,15 +66,15 @@ def test_a_collection_pays_from_its_own_budget_and_from_the_share_of_its_owner(w
     }
 
 
-def test_a_collection_whose_owner_has_no_share_pays_alone(world: World):
-    """So does one that nobody owns."""
+def test_collection_without_a_share_pays_from_its_own_budget(world: World):
+    """Its owner has no share of the budget."""
     own(world, share=None)
 
     assert [True] * 5 + [False] == paid(world, *grants(6, SHARED))
 
 
-def test_a_collection_can_pay_no_more_than_the_share_of_its_owner(world: World):
-    """As plans see it: the smaller level and the smaller rate; other classes see their own."""
+def test_payable_of_a_collection_is_limited_by_its_owners_share(world: World):
+    """The level and the rate are each the smaller of the two. Other budgets are unchanged."""
     share = own(world, share=2.0)
     seen = world.read(charge.payable, at=START)
 
@@ -84,8 +84,8 @@ def test_a_collection_can_pay_no_more_than_the_share_of_its_owner(world: World):
     assert 0.5 == world.read(charge.payable, at=START)[SHARED].rate
 
 
-def test_what_can_be_paid_is_as_of_an_instant(world: World):
-    """Time has filled the budgets since they were written."""
+def test_payable_is_computed_for_an_instant(world: World):
+    """The budgets have been refilled since they were written."""
     world.write(charge.set_budget, "shop", rate_per_second=1.0, burst=9.0, at=START)
     world.watch()
     paid(world, *grants(5, "shop"))
@@ -93,23 +93,23 @@ def test_what_can_be_paid_is_as_of_an_instant(world: World):
     assert [4.0, 6.0] == [world.read(charge.payable, at=START + at * SECOND)["shop"].level for at in (0, 2)]
 
 
-def test_settings_delete_no_budget_of_a_collection(world: World):
-    """It is set by its sentinel."""
+def test_settings_do_not_delete_the_budget_of_a_collection(world: World):
+    """Its sentinel sets it."""
     own(world, share=None)
     world.write(charge.set_budgets, {"default": (1.0, 9.0)}, at=START)
 
     assert {"default", SHARED} == levels(world).keys()
 
 
-def test_a_new_budget_is_full(world: World):
+def test_new_budget_is_full(world: World):
     """It can be spent at once."""
     world.write(charge.set_budget, "shop", rate_per_second=0.0, burst=3.0, at=START)
 
     assert (3.0, START) == ((made := world.read(charge.budgets)["shop"]).level, made.at)
 
 
-def test_a_further_request_of_another_page_is_not_paid(world: World):
-    """A poll pays for its own page only, at the cost that is given, one unless told."""
+def test_extra_request_for_another_page_is_refused(world: World):
+    """A poll pays only for its own page, at the given cost or 1."""
     world.watch()
     (charged,) = world.write(charge.charge, grants(1), at=START, epoch=world.epoch)
     assert charged is not None
@@ -122,7 +122,7 @@ def test_a_further_request_of_another_page_is_not_paid(world: World):
     assert 3.5 == before - levels(world)["default"]
 
 
-def test_a_clock_put_forward_by_a_stale_process_moves_nothing(world: World):
+def test_stale_process_cannot_advance_the_clock(world: World):
     """Its epoch is over."""
     before = world.read(charge.budgets)
     with pytest.raises(StaleEpochError):
@@ -131,7 +131,7 @@ def test_a_clock_put_forward_by_a_stale_process_moves_nothing(world: World):
     assert before == world.read(charge.budgets)
 
 
-def test_a_request_of_no_poll_costs_one_unless_told(world: World):
+def test_request_without_a_poll_costs_1_by_default(world: World):
     """A rendered page costs more."""
     before = levels(world)["default"]
     world.write(charge.bare, "default", "a.example", at=START, epoch=world.epoch)

@@ -1,5 +1,5 @@
-"""What a unit writes, and which units are refused. `tests/contract/test_store.py` has what holds on
-both products.
+"""The rows that a unit writes, and the units that are refused. `tests/contract/test_store.py` has
+what holds on both products.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DUE = Timer(kind="digest", ref=1, due_at=5)
 
 
 def body(data: bytes = b"one") -> NewBody:
-    """Return a body that is small enough for a row."""
+    """Return a body that fits into a row."""
     return NewBody(data, sha256(data), "", 0)
 
 
@@ -53,8 +53,8 @@ def draft(**more: Any) -> DeliveryDraft:
     return DeliveryDraft(**given)
 
 
-def test_an_unchanged_poll_has_no_news(world: World):
-    """One answer for each unit, in their order, empty where nothing was numbered."""
+def test_unit_without_events_gets_an_empty_result(world: World):
+    """There is one result for each unit, in their order."""
     world.watch()
     news = world.unit(events=(Event(type=EventType.PAGE_OK, at=1, page_id=1),))
 
@@ -64,8 +64,8 @@ def test_an_unchanged_poll_has_no_news(world: World):
     assert (world.read(events.last_seq),) == second.event_seqs
 
 
-def test_units_of_two_epochs_are_never_one_commit(world: World):
-    """Only one of them can hold the lease; neither is written."""
+def test_units_of_two_epochs_are_refused(world: World):
+    """Only one of the epochs can have the lease; neither unit is written."""
     world.watch()
     unit = world.make_unchanged()
     with pytest.raises(StaleEpochError, match=r"epochs \[0, 1\] in one commit"):
@@ -78,8 +78,8 @@ def test_units_of_two_epochs_are_never_one_commit(world: World):
     "wrong",
     [{"revision": 9}, {"states": ("waiting",)}, {"started_at": (None,)}, {"ended_at": (5,)}, {"sentinel_id": 9}],
 )
-def test_a_step_on_a_sentinel_that_was_altered_or_moved_since_is_skipped_whole(world: World, wrong: dict[str, Any]):
-    """Nothing of its unit is written; the units beside it are."""
+def test_step_on_an_altered_or_moved_sentinel_skips_its_whole_unit(world: World, wrong: dict[str, Any]):
+    """The other units of the commit are written."""
     world.watch()
     premise = Premise(
         sentinel_id=1, revision=1, started_at=(world.read(sentinels.get, 1).started_at,), ended_at=(None,)
@@ -99,8 +99,8 @@ def test_a_step_on_a_sentinel_that_was_altered_or_moved_since_is_skipped_whole(w
     assert "disabled" == world.read(sentinels.get, 1).state
 
 
-def test_a_new_body_is_kept_as_the_archive_says(world: World):
-    """What it replaces becomes garbage; without an archive it is refused."""
+def test_new_body_is_stored_by_the_archive(world: World):
+    """The files that it replaces become garbage. Without an archive it is refused."""
     world.watch()
     unit = replace(world.make_stored(b"one"), blobs=(), bodies=(body(),))
     with pytest.raises(UnitError, match="nobody can say how"):
@@ -112,8 +112,8 @@ def test_a_new_body_is_kept_as_the_archive_says(world: World):
     assert [] == world.faults()
 
 
-def test_a_version_comes_with_the_state_of_its_page(world: World):
-    """Of that page, and with its number."""
+def test_version_needs_the_state_of_its_page(world: World):
+    """The state must be of the same page and have the number of the version."""
     world.watch("news", "a", "b")
     unit = world.make_stored(b"one")
     assert unit.page is not None
@@ -126,8 +126,8 @@ def test_a_version_comes_with_the_state_of_its_page(world: World):
     assert 1 == world.state().last_seq
 
 
-def test_members_need_a_version_that_has_them(world: World):
-    """A version without frames has none."""
+def test_version_without_frames_has_no_members(world: World):
+    """The list of its members is empty."""
     world.watch()
     world.commit(world.make_stored(b"one"))
 
@@ -166,12 +166,12 @@ ALONE: dict[str, tuple[dict[str, Any], Callable[[World], Any], Any]] = {
     ),
     "answered": ({"answered": (1,)}, lambda w: w.read(polls.list_requests), []),
 }  # fmt: skip
-"""Parts of a unit, each alone, how it is read, and what it is then."""
+"""Parts of a unit, how each is read, and the value after the commit."""
 
 
 @pytest.mark.parametrize("part", ALONE)
-def test_each_part_of_a_unit_is_written_also_alone(world: World, part: str):
-    """A unit of one event, say, has no poll."""
+def test_each_part_of_a_unit_is_written_alone(world: World, part: str):
+    """A unit of one event, for example, has no poll."""
     world.watch()
     world.write(polls.request_polls, [1], world.at)
     given, read, wanted = ALONE[part]
@@ -181,8 +181,8 @@ def test_each_part_of_a_unit_is_written_also_alone(world: World, part: str):
     assert wanted == read(world)
 
 
-def test_frames_alone_are_those_of_the_page_of_the_poll(world: World):
-    """An empty list of frames is news too; of no page it is refused."""
+def test_frames_belong_to_the_page_of_the_poll(world: World):
+    """An empty list removes the frames. Without a poll, frames are refused."""
     world.watch()
     world.write(members.ensure, [world.page("menu")])
     for named in ((FrameRow(2),), ()):
@@ -195,7 +195,7 @@ def test_frames_alone_are_those_of_the_page_of_the_poll(world: World):
 
 
 def test_requests_are_answered_by_the_poll_of_their_unit(world: World):
-    """Without a poll they are answered by none, which closes them too."""
+    """A unit without a poll closes its requests too."""
     world.watch("news", "a", "b")
     first, second = world.write(polls.request_polls, [1, 2], world.at)
     polled = replace(world.make_unchanged(), answered=(first,))
@@ -206,8 +206,8 @@ def test_requests_are_answered_by_the_poll_of_their_unit(world: World):
     ]
 
 
-def test_a_message_names_events_of_its_own_unit(world: World):
-    """By their places, in any order; or numbers that were given before."""
+def test_message_names_events_of_its_own_unit(world: World):
+    """It names them by their positions, in any order, or by numbers that exist already."""
     world.watch()
     world.endpoint()
     news = tuple(Event(type=EventType.PAGE_OK, at=at, page_id=1) for at in (1, 2, 3))
@@ -220,8 +220,8 @@ def test_a_message_names_events_of_its_own_unit(world: World):
             world.commit(world.unit(events=news, deliveries=(draft(**broken),)))
 
 
-def test_messages_of_a_unit_are_answered_in_their_order(world: World):
-    """Each with its own id; a unit without messages has none."""
+def test_message_ids_are_returned_in_order(world: World):
+    """A unit without messages has none."""
     world.watch()
     one, other = world.endpoint(), world.write(lambda c: c.value("SELECT max(id) FROM endpoint"))
     assert one == other
@@ -236,8 +236,8 @@ def test_messages_of_a_unit_are_answered_in_their_order(world: World):
     assert committed[0].delivery_ids[0] == committed[2].delivery_ids[1]
 
 
-def test_the_events_of_a_change_that_is_known_keep_their_numbers(world: World):
-    """New ones beside them get the next; the change names its own event and no other's."""
+def test_events_of_a_known_change_keep_their_numbers(world: World):
+    """New events beside them get the next numbers."""
     first = world.report_change()
     parts = world.news(world.change(), 1)
     other = Event(type=EventType.PAGE_OK, at=1, page_id=1)
@@ -247,8 +247,8 @@ def test_the_events_of_a_change_that_is_known_keep_their_numbers(world: World):
     assert (first.event_seqs[0] + 1, first.event_seqs[0]) == again.event_seqs
 
 
-def test_digests_are_of_the_page_of_the_unit(world: World):
-    """Those that no cursor needs go at once."""
+def test_digests_belong_to_the_page_of_the_unit(world: World):
+    """A unit without a page cannot have digests."""
     world.watch()
     world.commit(replace(world.make_stored(b"one"), digests=((1, DIGEST),)))
 

@@ -1,4 +1,4 @@
-"""What becomes of each stored instant that a wrong clock left in the future."""
+"""The effect of a wrong clock on each stored instant in the future."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from tidings.storage.write import instants
 NAMED = ("at", "until", "since", "next_tick")
 
 
-def test_each_stored_instant_is_decided():
-    """A column that holds an instant is in one of the tables, and in one only: whoever adds one says what a wrong clock does to it."""
+def test_each_stored_instant_is_in_exactly_one_table():
+    """A new column with an instant must decide what a wrong clock does to it."""
     stored = {
         (table, name)
         for table, text in TABLES.items()
@@ -29,8 +29,8 @@ def test_each_stored_instant_is_decided():
     assert stored == set(decided)
 
 
-def test_only_instants_are_taken_back():
-    """Within JSON, numbers that are no instant stay: counts, truths, what stands for never, hashes."""
+def test_only_instants_are_corrected():
+    """In JSON, other numbers stay: counts, booleans, the value for never, and rates."""
     now = 1_700_000_000_000_000
     known = {"seen": now + 5, "looks": 3, "is": True, "never": 2**62, "list": [now - 1, {"at": 2 * now}], "rate": 1e16}
 

@@ -14,14 +14,14 @@ FAULTS = {
         "DELETE FROM version WHERE seq = 1",
         "page 1 has 1 versions and has let go of 0, but 2 were stored",
     ),
-    "a version that a cursor needs and that was let go": (
+    "a deleted version that a cursor needs": (
         "DELETE FROM version WHERE seq = 2",
         "subscription 1 needs version 1.2, which is not there",
     ),
     "equal neighbours": (f"UPDATE version SET sha256 = '{ONE}'", "has the body of the version before it"),
-    "a page that lags": ("UPDATE page SET last_seq = 1", "says that its newest version is 1"),
+    "a page with an older last version": ("UPDATE page SET last_seq = 1", "says that its newest version is 1"),
     "a lost body": (f"DELETE FROM blob WHERE sha256 = '{ONE}'", f"the body {ONE} is named, but missing"),
-    "a circle of deltas": (
+    "a cycle of deltas": (
         f"UPDATE blob SET base = CASE sha256 WHEN '{ONE}' THEN '{TWO}' ELSE '{ONE}' END",
         "go in a circle",
     ),
@@ -38,7 +38,7 @@ FAULTS = {
     "a poll that was not charged": ("UPDATE poll SET charged_at = finished_at + 1", "was not charged before"),
     "a failed poll that made a version": ("UPDATE poll SET outcome = 'error' WHERE id = 2", "polls that stored one"),
     "a cursor to nowhere": ("UPDATE subscription SET taken = '[7]'", "points to version 7"),
-    "a comparison of nothing": (
+    "a comparison without its version": (
         "INSERT INTO comparison (subscription_id, page_id, from_seq, to_seq, revision, status, at) VALUES (1, 1, 2, 5, 1, 'pending', 0)",
         "owed a comparison with version 1.5",
     ),
@@ -53,7 +53,7 @@ FRAME_FAULTS = {
     ),
     "members of a page without": ("UPDATE version SET frames = 0 WHERE page_id = 1", "has 0 frames"),
     "another member": ("UPDATE version_member SET key = 'b' WHERE position = 1", "is not named after its members"),
-    "a holder that is another page": ("UPDATE page SET key = 'b' WHERE id = 1", "is not the page itself"),
+    "a holder with another key": ("UPDATE page SET key = 'b' WHERE id = 1", "is not the page itself"),
     "a member that its page does not have": (
         "UPDATE version_member SET seq = 9 WHERE position = 1",
         "has no such body",
@@ -66,8 +66,8 @@ FRAME_FAULTS = {
 
 
 @pytest.mark.parametrize("name", FRAME_FAULTS)
-def test_a_planted_fault_of_frames_is_found(world: World, name: str):
-    """Each breach of what a version with frames is made of is reported; before it nothing is."""
+def test_planted_fault_of_frames_is_found(world: World, name: str):
+    """Each violation of the rules for versions with frames is reported; without it nothing is."""
     text, expected = FRAME_FAULTS[name]
     world.watch()
     world.write(members.ensure, [world.page("menu"), world.page("text")])
@@ -82,8 +82,8 @@ def test_a_planted_fault_of_frames_is_found(world: World, name: str):
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_planted_fault_is_found(world: World, name: str):
-    """Each breach of an invariant is reported in a sentence; before it nothing is."""
+def test_planted_fault_is_found(world: World, name: str):
+    """Each violation of an invariant is reported in a sentence; without it nothing is."""
     text, expected = FAULTS[name]
     world.report_change()
     assert [] == world.faults()
@@ -93,8 +93,8 @@ def test_a_planted_fault_is_found(world: World, name: str):
     assert any(expected in fault for fault in world.faults()), world.faults()
 
 
-def test_news_that_were_not_told_are_found(world: World):
-    """A sentinel that is notified at once must have a delivery for each piece of news (I-3)."""
+def test_event_without_a_delivery_is_found(world: World):
+    """A sentinel that is notified at once must have a delivery for each event (I-3)."""
     world.report_change()
     later = world.news(world.change(id="later"), world.endpoint())
     world.commit(world.unit(changes=later["changes"], events=later["events"]))
@@ -102,8 +102,8 @@ def test_news_that_were_not_told_are_found(world: World):
     assert ["I-3: event 3 of sentinel 1, which is notified at once, has no delivery"] == world.faults()
 
 
-def test_bodies_are_hashed_only_when_they_can_be_restored(world: World):
-    """Without a way to restore bodies the rest is checked."""
+def test_bodies_are_verified_only_if_they_can_be_restored(world: World):
+    """Without a function that restores bodies, the other invariants are checked."""
     world.report_change()
     world.write(lambda c: c.execute("UPDATE blob SET frame = NULL"))
 

@@ -33,8 +33,8 @@ def _commit(world: World, *groups: Sequence[Unit]) -> list[list[Committed | Exce
     return asyncio.run(run())
 
 
-def test_reads_writes_and_charges_go_through_the_thread(world: World):
-    """The async face gives what the functions return; a change from outside is noticed."""
+def test_reads_writes_and_charges_return_their_results(world: World):
+    """The calls run in the thread of the store. A change by another process is noticed."""
     world.watch()
     grant = Grant(page_id=1, host="h", cost=1.0, reason=PollReason(Why.INTERVAL))
 
@@ -56,8 +56,10 @@ def _inverse(c: Connection, number: int) -> int:
     return int(c.value("SELECT 60")) // number
 
 
-def test_reads_that_wait_share_a_transaction(world: World, monkeypatch: pytest.MonkeyPatch):
-    """Twenty reads that arrive while the thread is busy are one transaction; the one that fails has its own error, the others their values."""
+def test_waiting_reads_share_a_transaction(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Twenty reads that wait for the thread are one transaction. One that fails gets its own error,
+    the others their values.
+    """
 
     async def run() -> tuple[list[int | BaseException], list[int]]:
         database = world.reopen()
@@ -94,8 +96,8 @@ def test_reads_that_wait_share_a_transaction(world: World, monkeypatch: pytest.M
     assert [1, 20] == groups
 
 
-def test_a_read_whose_caller_has_gone_costs_no_other(world: World):
-    """A read that is cancelled while it waits is not heard; the one beside it is."""
+def test_cancelled_read_does_not_affect_others(world: World):
+    """The read beside it gets its result."""
 
     async def run() -> int:
         opened = Store(world.reopen())
@@ -111,7 +113,9 @@ def test_a_read_whose_caller_has_gone_costs_no_other(world: World):
 
 
 def test_units_of_many_callers_share_a_transaction(world: World, monkeypatch: pytest.MonkeyPatch):
-    """Thirty callers with a unit each are one transaction; sixty units are two, none of them above fifty."""
+    """Thirty callers with one unit each are one transaction. Sixty units are two, each of at most
+    fifty.
+    """
     world.watch("news", *(f"p{i}" for i in range(60)))
     groups: list[int] = []
 
@@ -131,8 +135,8 @@ def test_units_of_many_callers_share_a_transaction(world: World, monkeypatch: py
     assert [Committed()] * 60 == results[0]
 
 
-def test_a_broken_unit_is_recorded_and_the_others_are_kept(world: World):
-    """The units beside a broken one are committed; it yields its exception and an event `problem.unit`."""
+def test_broken_unit_is_recorded_and_the_others_are_committed(world: World):
+    """It gives its exception and an event `problem.unit`."""
     world.watch("news", "a", "b", "c")
     good = [world.make_unchanged(page_id) for page_id in (1, 3)]
     broken = replace(world.make_unchanged(2), cursors=(world.cursor(99),))
@@ -148,8 +152,8 @@ def test_a_broken_unit_is_recorded_and_the_others_are_kept(world: World):
     assert [broken.poll.poll_id] == [poll.id for poll in world.read(polls.open_polls)]
 
 
-def test_a_unit_of_nonsense_does_not_stop_the_store(world: World):
-    """A unit whose values no column takes is an exception of its own."""
+def test_unit_with_invalid_values_does_not_stop_the_store(world: World):
+    """The unit gives an exception, and the next one is committed."""
     world.watch()
     nonsense = replace(world.make_unchanged(), cursors=(world.cursor(base=2**70), world.cursor(base=object())))
     (results,) = _commit(world, [nonsense, world.make_unchanged()])
@@ -158,8 +162,8 @@ def test_a_unit_of_nonsense_does_not_stop_the_store(world: World):
     assert Committed() == results[1]
 
 
-def test_a_stale_epoch_writes_nothing_at_all(world: World):
-    """Who has lost the lease gets the error for every unit, and not even the problem is recorded (I-7)."""
+def test_stale_epoch_writes_nothing(world: World):
+    """Each unit gets the error, and the problem is not recorded either (I-7)."""
     world.watch("news", "a", "b")
     units = [world.make_unchanged(1), world.make_unchanged(2)]
     world.write(leases.acquire, "poller", "test", at=world.at, until=world.at)
@@ -170,8 +174,8 @@ def test_a_stale_epoch_writes_nothing_at_all(world: World):
     assert before == world.read(events.last_seq)
 
 
-def test_a_busy_store_is_not_the_units_fault(world: World):
-    """While another process holds the database every unit has that error; afterwards they can be committed."""
+def test_busy_store_is_an_error_for_each_unit(world: World):
+    """Afterwards the same units can be committed."""
     world.watch("news", "a", "b")
     units = [world.make_unchanged(1), world.make_unchanged(2)]
     impatient = Settings(data=world.settings.data, store=StoreSettings(busy_seconds=0.02))
@@ -194,8 +198,8 @@ def test_a_busy_store_is_not_the_units_fault(world: World):
     assert [StoreBusyError, StoreBusyError, Committed, Committed] == kinds
 
 
-def test_what_was_given_before_the_close_is_committed(world: World):
-    """Closing sends what still gathers."""
+def test_close_commits_waiting_units(world: World):
+    """Units still wait for others to share their transaction."""
     world.watch()
     unit = world.make_stored(b"one")
 
@@ -210,13 +214,13 @@ def test_what_was_given_before_the_close_is_committed(world: World):
     assert 1 == len(world.read(versions.listing, 1))
 
 
-def test_no_units_are_no_transaction(world: World):
-    """An empty list is answered at once."""
+def test_empty_list_is_answered_at_once(world: World):
+    """There is no transaction."""
     assert [[]] == _commit(world, [])
 
 
-def test_news_of_a_group_keep_their_places(world: World):
-    """Each unit has its own numbers, consecutive over the group."""
+def test_event_numbers_are_consecutive_over_a_group(world: World):
+    """Each unit gets its own numbers."""
     world.report_change()
     rows = [world.change(id=f"c{i}") for i in range(3)]
     endpoint = world.endpoint()
