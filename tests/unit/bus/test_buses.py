@@ -1,4 +1,4 @@
-"""Which addresses of a bus are taken, and which are refused with what to write instead."""
+"""Addresses of a bus, and the errors of refused ones."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SECRET = "0123456789abcdef"
         ("postgresql://db.example.org/tidings?sslmode=verify-full", PostgresBus),
     ],
 )
-def test_an_address_names_its_bus(url, row):
-    """Nothing is connected yet."""
+def test_url_selects_its_bus(url, row):
+    """No connection is made yet."""
     assert row is type(open_bus(BusSettings(url=url, secret=SECRET)))
 
 
@@ -45,8 +45,8 @@ def test_an_address_names_its_bus(url, row):
         ({"name": "x'; DROP TABLE page"}, "bus.name"),
     ],
 )
-def test_an_unsafe_address_is_refused(changes, message):
-    """The password in it is not shown."""
+def test_unsafe_or_invalid_settings_are_refused(changes, message):
+    """The error does not have the password of the address."""
     with pytest.raises(SettingError, match=message) as raised:
         open_bus(BusSettings(**{"url": "nats://127.0.0.1", "secret": SECRET, **changes}))
 

@@ -1,4 +1,6 @@
-"""What the door stands before, for tests: a real database and real signals, hooks that only note what they took."""
+"""The inside of a service for tests of the web: a real database and real signals, and hooks that
+only record.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ HOLDER = "here:1"
 
 @dataclass(frozen=True)
 class Taken:
-    """An event that was taken."""
+    """An accepted event."""
 
     seq: int
     is_new: bool
@@ -41,20 +43,20 @@ class Taken:
 
 @dataclass
 class Hooks:
-    """One hook called `deploy`; `taken` is what came in. `fault` is raised instead of taking."""
+    """One hook called `deploy`; `taken` has its events. `fault` is raised instead."""
 
     token: Secret = field(default_factory=lambda: Secret(make_secret()))
     taken: list[tuple[str, Mapping[str, Any], str]] = field(default_factory=list)
     fault: Exception | None = None
 
     async def admit(self, name: str, proves: Callable[[Secret], bool]) -> None:
-        """Let in whoever has the token."""
+        """Raise UnknownNameError unless the request proves the token."""
         if not proves(self.token) or name != "deploy":
             message = f"there is no webhook {name} with this token"
             raise UnknownNameError(message)
 
     async def take(self, name: str, params: Mapping[str, Any], *, key: str = "") -> Taken:
-        """Note it; the same key is taken once."""
+        """Record an event; a repeated key is one event."""
         if self.fault is not None:
             raise self.fault
         for place, (_, _, known) in enumerate(self.taken, 1):
@@ -66,23 +68,23 @@ class Hooks:
 
 @dataclass
 class Hubs:
-    """One callback, `secret-path`; `heard` is what came in."""
+    """One callback, `secret-path`; `heard` has its deliveries."""
 
     heard: list[tuple[bytes, str]] = field(default_factory=list)
     fault: Exception | None = None
 
     def knows(self, token: str) -> bool:
-        """Say whether it is that one."""
+        """Return whether the token is `secret-path`."""
         return token == "secret-path"
 
     async def verify(self, token: str, params: Mapping[str, str]) -> str | None:
-        """Return the challenge."""
+        """Return the challenge of a known token."""
         if self.fault is not None:
             raise self.fault
         return params.get("hub.challenge") if self.knows(token) else None
 
     async def deliver(self, token: str, body: bytes, signature: str) -> bool:
-        """Note it."""
+        """Record a delivery."""
         if self.fault is not None:
             raise self.fault
         self.heard.append((body, signature))

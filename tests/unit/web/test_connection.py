@@ -16,7 +16,7 @@ WHOLE = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
 class Endless(Response):
-    """An answer of more than any buffer holds; `is_over` once nobody takes it any more."""
+    """An answer without end; `is_over` is set once the client has disconnected."""
 
     def __init__(self):
         super().__init__()
@@ -38,7 +38,7 @@ class Endless(Response):
 
 @contextlib.asynccontextmanager
 async def serving(application):
-    """Serve an application on loopback; give the address."""
+    """Serve an application on loopback; yield the address."""
     server, bound = Server(application), listen(ServeSettings(port=0))
     task = asyncio.create_task(server.serve(sockets=[bound]))
     try:
@@ -50,7 +50,7 @@ async def serving(application):
 
 
 def talk(sent, application=None):
-    """Return what comes back for these bytes until the server hangs up."""
+    """Send these bytes; return the answer until the server closes."""
 
     async def act():
         async with serving(application or PlainTextResponse("well")) as address:
@@ -74,10 +74,10 @@ def talk(sent, application=None):
         (WHOLE + WHOLE[:-2], True),
         (b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\na", True),
     ],
-    ids=["nothing at all", "half a head", "half a head after a whole one", "half a body that nobody reads"],
+    ids=["nothing at all", "half a head", "half a head after a whole one", "half an unread body"],
 )
-def test_who_does_not_get_on_is_dropped(monkeypatch, sent, answered):
-    """H-049, H-050, turned round: a connection holds its place for a bounded time, whatever it sends or leaves out."""
+def test_stalled_request_is_closed(monkeypatch, sent, answered):
+    """H-049, H-050, for the server: a connection has a limited time, whatever it sends or omits."""
     monkeypatch.setattr(connection, "HEAD_SECONDS", 0.1)
     monkeypatch.setattr(connection, "IDLE_SECONDS", 0.1)
 
@@ -86,8 +86,8 @@ def test_who_does_not_get_on_is_dropped(monkeypatch, sent, answered):
     assert answered == came.startswith(b"HTTP/1.1 200")
 
 
-def test_who_reads_nothing_is_dropped(monkeypatch):
-    """A reader that leaves what is sent to it untouched is cut; the application hears of it and ends."""
+def test_stalled_reader_is_closed(monkeypatch):
+    """The client does not read the answer; the application is notified and ends."""
     monkeypatch.setattr(connection, "STALL_SECONDS", 0.1)
 
     async def act():
@@ -103,7 +103,7 @@ def test_who_reads_nothing_is_dropped(monkeypatch):
 
 
 class Line(asyncio.Transport):
-    """The other end of a connection, which takes everything."""
+    """A transport that accepts all data."""
 
     def is_closing(self):
         return False
@@ -115,8 +115,8 @@ class Line(asyncio.Transport):
         pass
 
 
-def test_who_waits_for_an_answer_or_reads_on_has_all_the_time_he_needs():
-    """The deadline of a head ends with it, that of a reader with his next reading: a stream is open for days."""
+def test_deadlines_end_with_the_request_and_with_reading():
+    """A stream may stay open for days."""
 
     async def act():
         waits = asyncio.Event()
@@ -149,20 +149,20 @@ def test_who_waits_for_an_answer_or_reads_on_has_all_the_time_he_needs():
     [b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 2 * MOST_HEAD_BYTES, b"\x16\x03\x01 not HTTP at all\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"],
     ids=["a head without end", "another protocol", "no host"],
 )  # fmt: skip
-def test_what_is_no_request_is_refused(sent):
-    """400 and the end of the connection; nothing of it reaches the application."""
+def test_invalid_request_is_400(sent):
+    """The connection is closed, and the application is not called."""
     assert talk(sent).startswith(b"HTTP/1.1 400")
 
 
-def test_places_are_bounded(monkeypatch):
-    """Whoever comes when all are taken is told so instead of waiting."""
+def test_connections_are_limited(monkeypatch):
+    """One too many gets 503 at once."""
     monkeypatch.setattr(connection, "MOST_CONNECTIONS", 1)
 
     assert talk(WHOLE[:-2] + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 503")
 
 
 async def _ask(address):
-    """Return what is answered to a whole request."""
+    """Return the answer to a complete request."""
     reader, writer = await asyncio.open_connection(*address)
     writer.write(WHOLE[:-2] + b"Connection: close\r\n\r\n")
     try:
@@ -177,8 +177,10 @@ async def _ask(address):
     ids=["nothing at all", "half a head", "half a body", "idle after an answer"],
 )  # fmt: skip
 @pytest.mark.parametrize("most", ["MOST_WAITING", "MOST_CONNECTIONS"])
-def test_who_only_waits_shuts_nobody_out(monkeypatch, sent, most):
-    """However many connections send nothing, or a part of a request: whoever sends a whole one is answered at once, and the oldest go."""
+def test_idle_connections_do_not_block_complete_requests(monkeypatch, sent, most):
+    """However many connections send nothing or a part of a request, a complete request is answered
+    at once. The oldest idle ones are closed.
+    """
     monkeypatch.setattr(connection, most, 6)
 
     async def well(scope, receive, send):
@@ -205,14 +207,14 @@ def test_who_only_waits_shuts_nobody_out(monkeypatch, sent, most):
 
 
 async def _end_of(reader):
-    """Return True once the other end has gone."""
+    """Return True once the other end has closed."""
     with contextlib.suppress(ConnectionError):
         await reader.read()
     return True
 
 
-def test_an_open_stream_is_never_dropped_for_others(monkeypatch):
-    """Who follows the stream has sent a whole request: however many wait beside it, it stays."""
+def test_open_stream_is_not_closed_for_others(monkeypatch):
+    """Its request is complete, so it stays however many idle connections there are."""
     monkeypatch.setattr(connection, "MOST_WAITING", 3)
 
     async def stream(scope, receive, send):
@@ -236,8 +238,8 @@ def test_an_open_stream_is_never_dropped_for_others(monkeypatch):
     assert asyncio.run(act())
 
 
-def test_a_body_that_never_ends_is_dropped(monkeypatch):
-    """Also one that an application waits for."""
+def test_body_without_end_is_closed(monkeypatch):
+    """This holds for a body that the application waits for."""
     monkeypatch.setattr(connection, "BODY_SECONDS", 0.1)
 
     async def reads(scope, receive, send):
@@ -247,8 +249,8 @@ def test_a_body_that_never_ends_is_dropped(monkeypatch):
     assert b"" == talk(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\na", reads)
 
 
-def test_signals_stay_those_of_the_service():
-    """The server takes no handler over: Ctrl-C and SIGTERM end the service, which ends the server."""
+def test_server_installs_no_signal_handlers():
+    """Ctrl-C and SIGTERM end the service, which ends the server."""
 
     async def act():
         before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
@@ -260,8 +262,8 @@ def test_signals_stay_those_of_the_service():
     assert before == during
 
 
-def test_places_leave_files_to_all_else(monkeypatch):
-    """Half of the files that may be open at most; more are asked for where that is allowed."""
+def test_connections_use_at_most_half_of_the_open_files(monkeypatch):
+    """The limit of open files is raised where that is allowed."""
     asked = []
     monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append(limits))
     found = []

@@ -16,7 +16,7 @@ def path_of(entrance):
 
 
 def run(tmp_path, story, **serve):
-    """Play a story before the inside of a service."""
+    """Run a story on the inside of a service."""
 
     async def act():
         async with inside(tmp_path, **serve) as within:
@@ -26,8 +26,8 @@ def run(tmp_path, story, **serve):
     return asyncio.run(act())
 
 
-def test_every_entrance_says_who_may_enter():
-    """R-13: a new one is looked at here, and its answer to a stranger below."""
+def test_every_entrance_declares_who_may_enter():
+    """R-13: a new one must be added here; its answer to strangers is tested below."""
     assert {
         ("/healthz", "GET", "anybody"),
         ("/metrics", "GET", "readers"),
@@ -50,8 +50,8 @@ def test_every_entrance_says_who_may_enter():
         ("https://tidings.example.org", "other.example.org", 421),
     ],
 )
-def test_it_is_asked_by_its_public_name_if_it_has_one(tmp_path, public_url, host, status):
-    """No name is no name: without a public address nobody is let in who names none."""
+def test_public_name_is_accepted_as_host(tmp_path, public_url, host, status):
+    """Without a public address, an empty host is refused."""
 
     async def story(_, app):
         return await ask(app, "/healthz", headers={"host": host})
@@ -60,8 +60,8 @@ def test_it_is_asked_by_its_public_name_if_it_has_one(tmp_path, public_url, host
 
 
 @pytest.mark.parametrize("entrance", entrances(), ids=lambda one: f"{one.method} {one.path}")
-def test_other_verbs_do_nothing(tmp_path, entrance):
-    """H-086: every path knows its own verb (and HEAD beside GET), any other is 405 and changes nothing."""
+def test_other_methods_are_405(tmp_path, entrance):
+    """H-086: each path has its own methods (HEAD beside GET); any other changes nothing."""
     own: set[str] = {one.method for one in entrances() if one.path == entrance.path}
     own |= {"HEAD"} if "GET" in own else set()
 
@@ -77,8 +77,10 @@ def test_other_verbs_do_nothing(tmp_path, entrance):
 
 
 @pytest.mark.parametrize("entrance", entrances(), ids=lambda one: f"{one.method} {one.path}")
-def test_strangers_see_what_is_declared(tmp_path, entrance):
-    """H-090: with a token set, readers without it, with another and with it in the address are asked for it; health is for anybody."""
+def test_strangers_get_the_declared_answer(tmp_path, entrance):
+    """H-090: with a token set, readers get 401 without it, with another one, and with it in the
+    address. Health is open.
+    """
     asked = [{}, {"authorization": "Bearer x"}, {"authorization": "Basic eDp5"}]
 
     async def story(within, app):
@@ -96,8 +98,8 @@ def test_strangers_see_what_is_declared(tmp_path, entrance):
     assert expected[entrance.who] == run(tmp_path, story, token=TOKEN, hooks=Hooks())
 
 
-def test_a_reader_with_the_token_is_let_in(tmp_path):
-    """As a bearer or as the password of a login."""
+def test_reader_with_the_token_is_admitted(tmp_path):
+    """The token is a bearer token or the password of basic authentication."""
 
     async def story(within, app):
         given = (f"Bearer {TOKEN}", "Basic eDowMTIzNDU2Nzg5YWJjZGVmMDEyMzQ1Njc=")
@@ -111,8 +113,8 @@ def test_a_reader_with_the_token_is_let_in(tmp_path):
     ["/", "/feeds/", "/feeds/.atom", "/healthz/", "/docs", "/openapi.json", "/feeds/shop", "/static/..%2f..%2fetc/passwd",
      "/feeds/../../etc/passwd", "http://evil.example/healthz", "/api/v1/hooks/a/b"],
 )  # fmt: skip
-def test_there_is_nothing_else(tmp_path, path):
-    """Every other path is 404, with what there is (H-100)."""
+def test_unknown_path_is_404(tmp_path, path):
+    """The answer is a problem record (H-100)."""
 
     async def story(within, app):
         return await ask(app, path)
@@ -123,8 +125,8 @@ def test_there_is_nothing_else(tmp_path, path):
     assert "problem" == answer.json()["record"]
 
 
-def test_a_fault_of_ours_tells_strangers_nothing(tmp_path):
-    """The log has it whole, the answer only that there was one."""
+def test_internal_error_reveals_nothing(tmp_path):
+    """The log has the whole error, the answer only that there was one."""
 
     async def story(within, app):
         async def read(*_, **__):

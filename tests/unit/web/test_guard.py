@@ -36,9 +36,9 @@ HOSTS = {
     "a:b:c": False,
 }
 OTHERS = {
-    "a page of another site that reads": ("GET", {"origin": "https://evil.example"}),
-    "one that posts": ("POST", {"origin": "https://evil.example"}),
-    "one without an origin of its own": ("POST", {"origin": "null"}),
+    "a read by another site": ("GET", {"origin": "https://evil.example"}),
+    "a post by another site": ("POST", {"origin": "https://evil.example"}),
+    "an opaque origin": ("POST", {"origin": "null"}),
     "another port of this machine": ("POST", {"origin": "http://127.0.0.1:9000"}),
     "an image of another site": ("GET", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}),
     "a form of another site": ("POST", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}),
@@ -47,8 +47,8 @@ OTHERS = {
 OWN = {
     "curl": ("GET", {}),
     "a form of curl": ("POST", {}),
-    "an address that somebody typed": ("GET", {"sec-fetch-site": "none", "sec-fetch-mode": "navigate"}),
-    "a link that somebody followed": ("GET", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}),
+    "a typed address": ("GET", {"sec-fetch-site": "none", "sec-fetch-mode": "navigate"}),
+    "a followed link": ("GET", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}),
     "a browser with another purpose": ("GET", {"sec-purpose": "other", "purpose": ""}),
     "a page of ours": ("POST", {"origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}),
 }
@@ -65,15 +65,17 @@ AHEAD = [
 
 
 def ask_guarded(method="GET", headers=()):
-    """Return the answer of an application behind the door."""
+    """Return the answer of an application behind the guard."""
     inner = PlainTextResponse("in", headers={"x-inner": "1"})
     guard = RequestGuard(inner, ManualClock(), frozenset({"tidings.example.org"}))
     return asyncio.run(ask(guard, "/x", method, headers=headers))
 
 
 @pytest.mark.parametrize(("host", "is_own"), HOSTS.items())
-def test_it_is_asked_by_its_own_names_only(host, is_own):
-    """DNS rebinding: a name that an attacker lets point to this machine is refused; addresses and the names that were set are not."""
+def test_only_own_host_names_are_accepted(host, is_own):
+    """DNS rebinding: a name that an attacker points to this machine is refused. Addresses and names
+    of the settings are accepted.
+    """
     answer = ask_guarded(headers={"host": host})
 
     assert (200 if is_own else 421) == answer.status
@@ -81,32 +83,34 @@ def test_it_is_asked_by_its_own_names_only(host, is_own):
 
 
 @pytest.mark.parametrize("headers", [[("host", HOST), ("host", "evil.example")], [("host", "evil.example"), ("host", HOST)]])  # fmt: skip
-def test_two_hosts_are_none(headers):
-    """Nobody may choose which of two names is looked at."""
+def test_two_host_headers_are_refused(headers):
+    """A client must not choose which of two names is checked."""
     assert 421 == ask_guarded(headers=headers).status
 
 
 @pytest.mark.parametrize(("method", "headers"), OTHERS.values(), ids=OTHERS)
-def test_pages_of_other_sites_are_not_let_in(method, headers):
-    """H-087: what a browser does on behalf of another site is refused, reading as well as writing."""
+def test_requests_of_other_sites_are_refused(method, headers):
+    """H-087: a browser sends them for another site, to read or to write."""
     assert 403 == ask_guarded(method, headers).status
 
 
 @pytest.mark.parametrize("headers", AHEAD)
-def test_nothing_is_fetched_ahead_of_a_click(headers):
-    """Searches are logged, results count as opened, pages are fetched: only for a person."""
+def test_prefetch_is_refused(headers):
+    """Searches are logged, results count as opened, and pages are fetched: only for a person."""
     assert 403 == ask_guarded("GET", headers).status
 
 
 @pytest.mark.parametrize(("method", "headers"), OWN.values(), ids=OWN)
-def test_people_and_programs_are(method, headers):
-    """What somebody asks for himself is answered."""
+def test_requests_of_users_and_programs_are_accepted(method, headers):
+    """No other site has caused them."""
     assert 200 == ask_guarded(method, headers).status
 
 
 @pytest.mark.parametrize("headers", [{}, {"host": "evil.example"}, {"origin": "https://evil.example"}])
-def test_every_answer_is_harmless(headers):
-    """No answer is run, framed, guessed at or readable for other origins (no CORS), refusals neither."""
+def test_every_answer_has_security_headers(headers):
+    """No answer is run, framed, sniffed or readable for other origins (no CORS). This includes
+    refusals.
+    """
     answer = ask_guarded(headers=headers)
 
     assert SECURITY.items() <= answer.headers.items()
@@ -134,8 +138,10 @@ def basic(text):
         ("", ""),
     ],
 )
-def test_a_token_is_shown_in_one_header(given, shown):
-    """As a bearer, or as the password of a login for readers that know nothing else."""
+def test_token_is_read_from_the_authorization_header(given, shown):
+    """It is a bearer token, or the password of basic authentication for readers that support
+    nothing else.
+    """
     assert shown == find_token(Headers({"authorization": given}))
 
 
@@ -143,14 +149,14 @@ NAMES = st.from_regex(r"[a-z0-9-]{1,20}(\.[a-z]{2,5}){1,3}\.?(:[0-9]{1,5})?", fu
 
 
 @given(NAMES)
-def test_no_name_is_own_unless_it_was_set(host):
-    """Whatever name an attacker registers and lets point here."""
+def test_unknown_host_name_is_never_accepted(host):
+    """An attacker may register any name and point it to this machine."""
     assert not RequestGuard(PlainTextResponse("in"), ManualClock()).is_own(host)
 
 
 @given(st.text(max_size=40), st.binary(max_size=60))
-def test_whatever_a_header_says_is_judged(host, authorization):
-    """No Host and no token of a stranger is a fault of ours."""
+def test_any_header_value_is_handled(host, authorization):
+    """No Host and no Authorization raises an exception."""
     RequestGuard(PlainTextResponse("in"), ManualClock()).is_own(host)
     shown = find_token(Headers(raw=[(b"authorization", authorization)]))
 

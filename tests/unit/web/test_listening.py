@@ -12,16 +12,16 @@ OWN = ["127.0.0.1", "127.8.0.1", "::1", "[::1]", "localhost", "LocalHost"]
 
 
 @pytest.mark.parametrize("host", OWN)
-def test_this_machine_needs_no_token(host):
-    """What only this machine can reach is served as it is."""
+def test_loopback_address_needs_no_token(host):
+    """Only this machine can reach it."""
     check(ServeSettings(host=host))
 
     assert is_loopback(host)
 
 
 @pytest.mark.parametrize("host", OPEN)
-def test_strangers_are_not_let_in_by_accident(host):
-    """An address that others can reach is refused without a token, and the text says how to mend it; with one it is served."""
+def test_open_address_needs_a_token(host):
+    """Other machines can reach it. The error says how to set one."""
     with pytest.raises(SettingError, match=r"serve\.token is not set.*TIDINGS_SERVE_TOKEN"):
         check(ServeSettings(host=host))
 
@@ -29,16 +29,16 @@ def test_strangers_are_not_let_in_by_accident(host):
 
 
 @pytest.mark.parametrize("token", ["short", TOKEN[1:], TOKEN + "\n", "é" * 40, "🙂" * 30])
-def test_a_token_that_can_be_guessed_is_none(token):
-    """A short one, and one that no header can hold, are refused without being repeated."""
+def test_weak_token_is_refused(token):
+    """A short token, and one that no header can have. The error does not repeat it."""
     with pytest.raises(SettingError) as error:
         check(ServeSettings(token=token))
 
     assert token not in str(error.value)
 
 
-def test_a_port_that_is_taken_is_told():
-    """The text says what to do; nothing is left open."""
+def test_used_port_is_an_error_with_advice():
+    """No socket stays open."""
     with listen(ServeSettings(port=0)) as bound:
         bound.listen()
         port = bound.getsockname()[1]
@@ -49,21 +49,21 @@ def test_a_port_that_is_taken_is_told():
 @pytest.mark.parametrize(
     ("host", "said"), [("192.0.2.1", "is not an address of this machine"), ("a\udcff", "cannot be looked up")]
 )
-def test_an_address_that_cannot_be_had_is_told(host, said):
-    """A typing error in the address reads as one."""
+def test_invalid_address_is_an_error_with_its_reason(host, said):
+    """A typing error in the address is recognised."""
     with pytest.raises(ListenError, match=said):
         listen(ServeSettings(host=host, port=0))
 
 
-def test_any_free_port_is_printed_as_it_is():
-    """Port 0 becomes the port that was given."""
+def test_port_0_is_printed_as_the_bound_port():
+    """The system has chosen it."""
     with listen(ServeSettings(port=0)) as bound:
         assert f"http://127.0.0.1:{bound.getsockname()[1]}" == url_of(bound)
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")
-def test_an_address_of_six_is_written_in_brackets():
-    """So that it can be pasted."""
+def test_ipv6_address_is_printed_in_brackets():
+    """It can be pasted into a browser."""
     try:
         bound = listen(ServeSettings(host="[::1]", port=0))
     except ListenError:
@@ -75,6 +75,6 @@ def test_an_address_of_six_is_written_in_brackets():
 @pytest.mark.parametrize(
     ("host", "said"), [("::1", "http://[::1]:8780"), ("[::1]", "http://[::1]:8780"), ("a.example", "http://a.example:8780")]
 )  # fmt: skip
-def test_an_address_is_written_from_a_setting(host, said):
-    """Brackets may be in the setting or not."""
+def test_ipv6_setting_may_have_brackets(host, said):
+    """The printed address has them in both cases."""
     assert said == url(host, 8780)

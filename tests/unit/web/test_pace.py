@@ -4,8 +4,8 @@ from tidings.web.pace import Pace
 NOW = 1_700_000_000 * SECOND
 
 
-def test_a_burst_passes_and_then_so_many_a_second():
-    """The first ones at once, then one each half second."""
+def test_burst_passes_and_later_requests_wait():
+    """After the burst, one request passes each half second."""
     pace = Pace(per_second=2, burst=3)
 
     assert [0, 0, 0, SECOND // 2] == [pace.wait("a", NOW) for _ in range(4)]
@@ -13,15 +13,15 @@ def test_a_burst_passes_and_then_so_many_a_second():
     assert [0, SECOND // 2] == [pace.wait("a", NOW + SECOND // 2) for _ in range(2)]
 
 
-def test_names_do_not_wait_for_each_other():
-    """One that has gone wild takes no place of another."""
+def test_names_have_separate_limits():
+    """A sender with too many requests does not slow another one."""
     pace = Pace(per_second=1, burst=1)
 
     assert [0, SECOND, 0] == [pace.wait(name, NOW) for name in "aab"]
 
 
-def test_rest_gathers_no_more_than_a_burst():
-    """After a day as after a minute; a clock that stands still or goes back gives nothing."""
+def test_rest_refills_at_most_one_burst():
+    """A day gives no more than a minute. A clock that stops or goes back gives nothing."""
     pace = Pace(per_second=1, burst=2)
     pace.wait("a", NOW)
 
@@ -29,8 +29,8 @@ def test_rest_gathers_no_more_than_a_burst():
     assert SECOND == pace.wait("a", NOW)
 
 
-def test_it_remembers_a_bounded_number_of_names():
-    """Whoever invents names fills no memory; the one that was here longest ago is forgotten."""
+def test_names_in_memory_are_limited():
+    """Invented names do not fill the memory; the least recently used is forgotten."""
     pace = Pace(per_second=1, burst=1, most=2)
     for name in "abc":
         pace.wait(name, NOW)

@@ -17,12 +17,12 @@ READ = [
     ("white space", b" \n", JSON, {}),
     ("an object", b'{"a": 1, "b": [true, null, "\xc3\xa9"]}', JSON, {"a": 1, "b": [True, None, "é"]}),
     ("with a charset", b'{"a": 1}', "application/json; charset=utf-8", {"a": 1}),
-    ("of a kind of its own", b'{"a": 1}', "application/vnd.github+json", {"a": 1}),
+    ("of a vendor type", b'{"a": 1}', "application/vnd.github+json", {"a": 1}),
     ("without a type", b'{"a": 1}', "", {"a": 1}),
-    ("with a mark in front", b'\xef\xbb\xbf{"a": 1}', JSON, {"a": 1}),
+    ("with a byte order mark", b'\xef\xbb\xbf{"a": 1}', JSON, {"a": 1}),
     ("a form", b"version=1.2&note=a+b%26c&empty=", FORM, {"version": "1.2", "note": "a b&c", "empty": ""}),
-    ("a name that comes again", b"a=1&a=2&a=3", FORM, {"a": ["1", "2", "3"]}),
-    ("as deep as may be", b'{"a":' * DEEPEST + b"1" + b"}" * DEEPEST, JSON, None),
+    ("a repeated name", b"a=1&a=2&a=3", FORM, {"a": ["1", "2", "3"]}),
+    ("at the maximum depth", b'{"a":' * DEEPEST + b"1" + b"}" * DEEPEST, JSON, None),
 ]  # fmt: skip
 REFUSED = [
     ("no JSON", b"{a: 1}", JSON, 400, "is no JSON"),
@@ -31,10 +31,16 @@ REFUSED = [
     ("a list", b"[1]", JSON, 400, "no object"),
     ("a text", b'"a"', JSON, 400, "no object"),
     ("no number", b'{"a": NaN}', JSON, 400, "NaN is not a number"),
-    ("no end of a number", b'{"a": -Infinity}', JSON, 400, "Infinity is not a number"),
-    ("a number without end", b'{"a": ' + b"9" * 60_000 + b"}", JSON, 400, "is no JSON"),
-    ("one too deep", b'{"a":' * (DEEPEST + 1) + b"1" + b"}" * (DEEPEST + 1), JSON, 400, f"more than {DEEPEST} deep"),
-    ("brackets alone", b"[" * 60_000, JSON, 400, "nested too deeply|is no JSON"),
+    ("an infinite number", b'{"a": -Infinity}', JSON, 400, "Infinity is not a number"),
+    ("a number of 60,000 digits", b'{"a": ' + b"9" * 60_000 + b"}", JSON, 400, "is no JSON"),
+    (
+        "above the maximum depth",
+        b'{"a":' * (DEEPEST + 1) + b"1" + b"}" * (DEEPEST + 1),
+        JSON,
+        400,
+        f"more than {DEEPEST} deep",
+    ),
+    ("only brackets", b"[" * 60_000, JSON, 400, "nested too deeply|is no JSON"),
     ("objects without end", b'{"a":' * 10_000, JSON, 400, "nested too deeply|is no JSON"),
     ("too many fields", b"&".join(b"a%d=1" % n for n in range(MOST_FIELDS + 1)), FORM, 400, "at most"),
     ("a form in no UTF-8", b"a=%ff", FORM, 400, "cannot be read"),
@@ -44,14 +50,14 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("body", "media", "expected"), [row[1:] for row in READ], ids=[row[0] for row in READ])
-def test_what_a_hook_may_bring(body, media, expected):
-    """JSON objects and forms become params; nothing becomes none."""
+def test_json_objects_and_forms_become_parameters(body, media, expected):
+    """An empty body gives no parameters."""
     assert (json.loads(body) if expected is None else expected) == read(body, media)
 
 
 @pytest.mark.parametrize(("body", "media", "status", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])  # fmt: skip
-def test_what_it_may_not(body, media, status, said):
-    """Whatever else comes is refused with what is wrong with it, never a fault of ours."""
+def test_other_bodies_are_refused_with_the_reason(body, media, status, said):
+    """None of them raises an unexpected exception."""
     with pytest.raises(ProblemError, match=said) as error:
         read(body, media)
 
@@ -59,7 +65,7 @@ def test_what_it_may_not(body, media, status, said):
 
 
 def request_of(parts, headers=()):
-    """Return a request whose body comes in these parts; None: nothing more comes, and nobody leaves."""
+    """Return a request with a body in these parts; after None it stays open without more data."""
 
     async def receive():
         part = parts.pop(0) if parts else None
@@ -72,8 +78,8 @@ def request_of(parts, headers=()):
     return Request(scope_of("/", "POST", headers), receive)
 
 
-def test_a_body_comes_in_parts():
-    """Until the last one."""
+def test_body_is_read_until_its_last_part():
+    """The server passes it on in parts."""
     assert b"abc" == asyncio.run(body_of(request_of([b"a", b"b", b"c"])))
 
 
@@ -86,10 +92,10 @@ def test_a_body_comes_in_parts():
         ([b"x", None], [], HTTPStatus.REQUEST_TIMEOUT),
         ([b"x", "gone"], [], HTTPStatus.BAD_REQUEST),
     ],
-    ids=["said to be large", "absurdly large", "large without saying so", "dripping", "broken off"],
+    ids=["declared as large", "absurdly large", "large but not declared", "dripping", "aborted"],
 )
-def test_a_body_is_bounded_in_size_and_time(parts, headers, status):
-    """Nobody fills the memory or holds a place for ever."""
+def test_body_is_limited_in_size_and_time(parts, headers, status):
+    """No client fills the memory or keeps a connection forever."""
     with pytest.raises(ProblemError) as error:
         asyncio.run(body_of(request_of(parts, headers), seconds=0.05))
 
@@ -97,8 +103,8 @@ def test_a_body_is_bounded_in_size_and_time(parts, headers, status):
 
 
 @given(st.binary(max_size=300), st.sampled_from([JSON, FORM, "", "text/plain", "application/json; charset=\xff"]))
-def test_whatever_comes_is_read_or_refused(body, media):
-    """Nothing that a stranger sends is a fault of ours."""
+def test_any_body_is_read_or_refused(body, media):
+    """No input of a stranger raises an unexpected exception."""
     status, found = 200, {}
     try:
         found = read(body, media)

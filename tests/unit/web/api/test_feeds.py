@@ -15,7 +15,7 @@ ATOM = f"{{{NAMESPACE}}}"
 
 
 def run(tmp_path, story):
-    """Play a story before the inside of a service; the clock is the story's to move."""
+    """Run a story on the inside of a service with a manual clock."""
 
     async def act():
         async with inside(tmp_path, clock=ManualClock()) as within:
@@ -36,8 +36,8 @@ def change(number, sentinel="shop"):
     return record(id=f"{sentinel}{number}", sentinel=sentinel)
 
 
-def test_a_feed_holds_its_sentinel_and_all_holds_everybody(tmp_path):
-    """Newest first; a message of several changes is an entry for each."""
+def test_feed_has_one_sentinel_and_all_has_every_sentinel(tmp_path):
+    """The newest entry is first. A message with several changes is one entry for each."""
 
     async def story(within, app):
         shop, news = await watch(within, "shop"), await watch(within, "news")
@@ -53,8 +53,8 @@ def test_a_feed_holds_its_sentinel_and_all_holds_everybody(tmp_path):
     ] == run(tmp_path, story)
 
 
-def test_an_entry_is_never_altered(tmp_path):
-    """What was read once reads the same later, byte for byte."""
+def test_entry_never_changes(tmp_path):
+    """It is equal byte for byte in a later feed."""
 
     async def story(within, app):
         shop = await watch(within, "shop")
@@ -71,8 +71,10 @@ def test_an_entry_is_never_altered(tmp_path):
     assert 2 == after.count(b"<entry>")
 
 
-def test_a_reader_that_has_it_is_told_so(tmp_path):
-    """304 by tag and by date until something is new; the tag is the exact one where both are given."""
+def test_unchanged_feed_answers_304(tmp_path):
+    """It does for a matching tag or date until there is a new entry. If both are sent, the tag
+    decides.
+    """
 
     async def story(within, app):
         shop = await watch(within, "shop")
@@ -101,8 +103,10 @@ def test_a_reader_that_has_it_is_told_so(tmp_path):
     assert [200, 200] == [one.status for one in new]
 
 
-def test_a_date_that_is_not_over_is_not_given(tmp_path):
-    """Two entries of one second have one date: who reads between them would never hear of the second by date alone."""
+def test_date_of_the_current_second_is_not_sent(tmp_path):
+    """Two entries of one second have one date: a reader between them would miss the second one by
+    date alone.
+    """
 
     async def story(within, app):
         shop = await watch(within, "shop")
@@ -115,8 +119,8 @@ def test_a_date_that_is_not_over_is_not_given(tmp_path):
     assert answer.headers["etag"]
 
 
-def test_a_feed_is_bounded(tmp_path, monkeypatch):
-    """The newest entries, so many and so many bytes."""
+def test_feed_is_limited_in_entries_and_bytes(tmp_path, monkeypatch):
+    """The newest entries stay."""
 
     async def story(within, app):
         shop = await watch(within, "shop")
@@ -135,8 +139,8 @@ def test_a_feed_is_bounded(tmp_path, monkeypatch):
     assert 1 <= len(short) < 5
 
 
-def test_the_same_change_stands_once(tmp_path):
-    """Two clauses of different rates may tell the feed the same; it is one entry."""
+def test_repeated_change_is_one_entry(tmp_path):
+    """Two clauses with different rates may report the same change to the feed."""
 
     async def story(within, app):
         shop = await watch(within, "shop")
@@ -152,8 +156,8 @@ def test_the_same_change_stands_once(tmp_path):
     ("path", "said"),
     [("/feeds/nobody.atom", "nobody"), ("/feeds/quiet.atom", "Notify by feed"), ("/feeds/a/../b.atom", "a/../b")],
 )
-def test_a_feed_that_there_is_not_is_told(tmp_path, path, said):
-    """A name that is none, and a sentinel that tells nothing by feed: 404 with what helps."""
+def test_missing_feed_is_404_with_a_reason(tmp_path, path, said):
+    """The name is unknown, or the sentinel does not notify by feed."""
 
     async def story(within, app):
         await watch(within, "quiet", "dashboard")
@@ -165,8 +169,8 @@ def test_a_feed_that_there_is_not_is_told(tmp_path, path, said):
     assert said in answer.json()["message"]
 
 
-def test_an_empty_feed_is_a_feed(tmp_path):
-    """A sentinel that has found nothing yet can be subscribed to; so can all before there is any."""
+def test_feed_without_entries_is_valid(tmp_path):
+    """A reader can subscribe before the first change."""
 
     async def story(within, app):
         await watch(within, "shop")

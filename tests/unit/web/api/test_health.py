@@ -10,7 +10,7 @@ from tidings.web.entrances import application
 
 
 def health(tmp_path, upset):
-    """Return what is answered once something has happened to the service."""
+    """Return the answer of the service after `upset`."""
 
     async def act():
         async with inside(tmp_path, clock=ManualClock(), token="t" * 24) as within:
@@ -41,16 +41,18 @@ async def _hold(within):
     within.store.read = read
 
 
-def test_a_service_that_is_well_says_so(tmp_path):
-    """Anybody may ask: ready, the schema, the lease, how many troubles there are, and nothing of what is watched."""
+def test_healthy_service_answers_ready(tmp_path):
+    """No token is needed: the answer has the schema, the lease and the number of troubles, and
+    nothing about sentinels.
+    """
     answer = health(tmp_path, _nothing)
 
     assert 200 == answer.status
     assert {"status": "ready", "schema": REVISIONS[-1], "lease": {"epoch": 1, "until": "2023-11-14T22:13:50.000000Z"}, "health": "ok", "troubles": 0} == answer.json()  # fmt: skip
 
 
-def test_one_that_is_not_is_no_success(tmp_path):
-    """503 once another has taken over, the lease has run out, or the database does not answer: what watches the service sees it."""
+def test_unhealthy_service_answers_503(tmp_path):
+    """Another process has the lease, the lease has expired, or the database does not answer."""
     answers = [health(tmp_path / str(n), upset) for n, upset in enumerate((_another, _late, _hold))]
 
     assert [503] * 3 == [one.status for one in answers]

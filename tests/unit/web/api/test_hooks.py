@@ -18,7 +18,7 @@ NOW = ManualClock().now()
 
 
 def run(tmp_path, story, hooks):
-    """Play a story before the inside of a service with these hooks."""
+    """Run a story on the inside of a service with these hooks."""
 
     async def act():
         async with inside(tmp_path, hooks=hooks, clock=ManualClock()) as within:
@@ -41,7 +41,7 @@ def bearer(hooks, **more):
 
 
 def sign(secret, *, body=BODY, at=NOW, webhook_id="msg_1"):
-    """Return the headers of a webhook as Tidings itself signs them (Standard Webhooks)."""
+    """Return the headers of a webhook that Tidings signs (Standard Webhooks)."""
     message = Message(
         id=webhook_id,
         address="",
@@ -55,8 +55,8 @@ def sign(secret, *, body=BODY, at=NOW, webhook_id="msg_1"):
     return sign_headers(message, read_secrets(secret))
 
 
-def test_an_event_is_taken_once_it_is_shown_who_tells_it(tmp_path):
-    """202 with the number of the event, whose params are those of the body."""
+def test_event_with_the_token_is_accepted(tmp_path):
+    """202 has the number of the event. The body has its parameters."""
     hooks = Hooks()
     (answer,) = post(tmp_path, hooks, (bearer(hooks), BODY))
 
@@ -66,8 +66,8 @@ def test_an_event_is_taken_once_it_is_shown_who_tells_it(tmp_path):
 
 
 @pytest.mark.parametrize("header", ["idempotency-key", "webhook-id"])
-def test_what_is_sent_twice_happens_once(tmp_path, header):
-    """A sender that has heard no answer sends again under the same key and is told that it was taken."""
+def test_repeated_request_is_one_event(tmp_path, header):
+    """A sender without an answer sends again with the same key, and gets 202 too."""
     hooks = Hooks()
     told = (bearer(hooks, **{header: "k1"}), BODY)
     first, again = post(tmp_path, hooks, told, told)
@@ -77,8 +77,8 @@ def test_what_is_sent_twice_happens_once(tmp_path, header):
     assert 1 == len(hooks.taken)
 
 
-def test_a_signature_is_as_good_as_the_token(tmp_path):
-    """Standard Webhooks: the token is the secret, the id the key."""
+def test_signature_is_accepted_in_place_of_the_token(tmp_path):
+    """Standard Webhooks: the token is the secret, and the id is the key."""
     hooks = Hooks()
     (answer,) = post(tmp_path, hooks, (sign(hooks.token.reveal()), BODY))
 
@@ -86,8 +86,8 @@ def test_a_signature_is_as_good_as_the_token(tmp_path):
     assert [("deploy", {"version": "1.2"}, "msg_1")] == hooks.taken
 
 
-def test_a_signed_webhook_is_not_played_again(tmp_path):
-    """Whoever has overheard one cannot let it happen anew under another key."""
+def test_signed_webhook_cannot_be_replayed(tmp_path):
+    """Someone who has recorded it cannot use it under another key."""
     hooks = Hooks()
     heard = sign(hooks.token.reveal())
     answers = post(tmp_path, hooks, (heard, BODY), ({**heard, "idempotency-key": "another"}, BODY))
@@ -105,16 +105,16 @@ FORGED = {
     "no time": lambda token: ({**sign(token), "webhook-timestamp": "soon"}, BODY),
     "no id": lambda token: (sign(token, webhook_id=""), BODY),
     "no signature": lambda token: ({**sign(token), "webhook-signature": ""}, BODY),
-    "signs in it": lambda token: ({**sign(token), "webhook-signature": "v1,\xff v2"}, BODY),
+    "non-ASCII in the signature": lambda token: ({**sign(token), "webhook-signature": "v1,\xff v2"}, BODY),
     "another token": lambda token: ({"authorization": "Bearer x"}, BODY),
-    "the beginning of the token": lambda token: ({"authorization": f"Bearer {token[:-1]}"}, BODY),
-    "a token with signs in it": lambda token: ({"authorization": "Bearer \xff"}, BODY),
+    "a prefix of the token": lambda token: ({"authorization": f"Bearer {token[:-1]}"}, BODY),
+    "a token with non-ASCII": lambda token: ({"authorization": "Bearer \xff"}, BODY),
 }
 
 
 @pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
-def test_a_forger_is_told_nothing(tmp_path, forge):
-    """A wrong proof for a hook that there is reads like any proof for one that there is not, and raises nothing."""
+def test_forged_request_learns_nothing(tmp_path, forge):
+    """A wrong proof gives the same 404 for an existing hook and for an unknown one."""
     hooks = Hooks()
 
     async def story(within, app):
@@ -130,8 +130,8 @@ def test_a_forger_is_told_nothing(tmp_path, forge):
     assert [] == hooks.taken
 
 
-def test_who_shows_nothing_is_asked_for_a_token(tmp_path):
-    """Before anything is read; a token in the address is none (H-095)."""
+def test_request_without_a_token_is_401(tmp_path):
+    """This is decided before anything is read. A token in the address does not count (H-095)."""
     hooks = Hooks()
 
     async def story(within, app):
@@ -152,8 +152,8 @@ def test_who_shows_nothing_is_asked_for_a_token(tmp_path):
         (SecretError("/home/anna/secrets.key is gone"), 503),
     ],
 )
-def test_what_is_not_kept_is_not_acknowledged(tmp_path, fault, status):
-    """No 202 without the event; a stranger reads no path of this machine."""
+def test_event_that_cannot_be_stored_is_not_acknowledged(tmp_path, fault, status):
+    """There is no 202, and no path of this machine in the answer."""
     hooks = Hooks(fault=fault)
     (answer,) = post(tmp_path, hooks, (bearer(hooks), BODY))
 
@@ -161,8 +161,8 @@ def test_what_is_not_kept_is_not_acknowledged(tmp_path, fault, status):
     assert "/home" not in answer.json()["message"]
 
 
-def test_a_sender_that_has_gone_wild_is_slowed(tmp_path):
-    """More than a burst is told when to come again; who has not the token takes no place of it."""
+def test_too_many_events_are_429(tmp_path):
+    """`Retry-After` has the wait. Requests without the token do not count."""
     hooks = Hooks()
     requests = [({"authorization": "Bearer x"}, BODY)] * 3 + [(bearer(hooks), b"")] * (BURST + 1)
     answers = post(tmp_path, hooks, *requests)
@@ -172,7 +172,7 @@ def test_a_sender_that_has_gone_wild_is_slowed(tmp_path):
     assert BURST == len(hooks.taken)
 
 
-def test_a_form_will_do(tmp_path):
+def test_form_is_accepted(tmp_path):
     """`curl -d version=1.2` is enough."""
     hooks = Hooks()
     (answer,) = post(
@@ -183,8 +183,8 @@ def test_a_form_will_do(tmp_path):
     assert [("deploy", {"version": "1.2"}, "")] == hooks.taken
 
 
-def test_a_body_that_is_wrong_raises_nothing(tmp_path):
-    """It is refused with what is wrong, and the token of the hook stands in no answer."""
+def test_invalid_body_is_refused(tmp_path):
+    """The answer names the reason, and never the token."""
     hooks = Hooks()
     answers = post(tmp_path, hooks, (bearer(hooks), b"[1]"), (bearer(hooks), b"x" * 70_000))
 

@@ -1,4 +1,4 @@
-"""Signals at the door: taken durably, once for each key, bounded, and what is unknown is said."""
+"""Signals are stored once for each key and limited, and unknown pages are listed."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ NOW = ManualClock().now()
 
 
 def run(tmp_path, story, **serve):
-    """Play a story before a service that watches two pages."""
+    """Run a story on the inside of a service that watches two pages."""
 
     async def act():
         async with inside(tmp_path, clock=ManualClock(), **serve) as within:
@@ -42,8 +42,8 @@ def waiting(rows):
     return {(row.page_id, row.kind): row.waiting for row in rows[1]}
 
 
-def test_a_signal_is_taken_and_waits_in_the_database(tmp_path):
-    """202 says of how many pages it spoke, and the hints are there for whoever runs the service next."""
+def test_signal_is_stored_in_the_database(tmp_path):
+    """202 counts the pages. The next poller finds the hints there."""
 
     async def story(within, app):
         answers = [
@@ -74,8 +74,8 @@ def test_a_signal_is_taken_and_waits_in_the_database(tmp_path):
     } == waiting(kept)
 
 
-def test_what_has_no_effect_is_said(tmp_path):
-    """A page of a fixed interval is looked at as it is: its hint is taken, and not counted among those that are weighed."""
+def test_hint_without_effect_is_counted_separately(tmp_path):
+    """A page with a fixed interval ignores hints: it is not counted as weighed."""
 
     async def story(within, app):
         await watch(within, "prices", more="Fetch every 1 hour")
@@ -86,8 +86,8 @@ def test_what_has_no_effect_is_said(tmp_path):
     assert (2, 1) == (answer["pages"], answer["weighed"])
 
 
-def test_what_nobody_watches_is_said(tmp_path):
-    """404 if that is all, else it is listed beside what was taken."""
+def test_unknown_page_is_listed(tmp_path):
+    """The answer is 404 if all pages are unknown."""
 
     async def story(within, app):
         answers = [
@@ -105,8 +105,8 @@ def test_what_nobody_watches_is_said(tmp_path):
     assert {(1, "api")} == set(waiting(kept))
 
 
-def test_what_is_sent_again_is_taken_once(tmp_path):
-    """The same key says that it is the same signal, over a restart too, whatever its body says."""
+def test_repeated_key_is_one_signal(tmp_path):
+    """This holds after a restart too, whatever the body is."""
 
     async def story(within, app):
         first = await tell(app, {"url": SHOP}, **{"idempotency-key": "k1"})
@@ -145,8 +145,8 @@ def test_what_is_sent_again_is_taken_once(tmp_path):
     ],
     ids=str,
 )
-def test_what_cannot_be_read_is_refused_whole(tmp_path, said):
-    """400, a problem that says what is wrong, and nothing is kept."""
+def test_invalid_signal_is_refused_completely(tmp_path, said):
+    """400 has the reason, and nothing is stored."""
 
     async def story(within, app):
         return await tell(app, said), await within.store.read(hints.load)
@@ -158,8 +158,8 @@ def test_what_cannot_be_read_is_refused_whole(tmp_path, said):
     assert ([], []) == kept
 
 
-def test_too_many_are_put_off(tmp_path):
-    """Who says more than is good is told when to come again; what is too large is not read."""
+def test_too_many_signals_are_429(tmp_path):
+    """`Retry-After` has the wait. A body that is too large is not read."""
 
     async def story(within, app):
         within_burst = [(await tell(app, {"url": SHOP})).status for _ in range(BURST)]
@@ -174,8 +174,8 @@ def test_too_many_are_put_off(tmp_path):
     assert 413 == large.status
 
 
-def test_what_cannot_be_kept_is_not_taken(tmp_path):
-    """503, to be sent again, if the store refuses, or another process is the poller by now."""
+def test_signal_that_cannot_be_stored_is_503(tmp_path):
+    """The store is busy, or another process is the poller: the sender repeats it later."""
 
     async def story(within, app):
         async def busy(*_, **__):
@@ -195,8 +195,8 @@ def test_what_cannot_be_kept_is_not_taken(tmp_path):
     assert "retry-after" in refused.headers
 
 
-def test_an_instant_that_has_not_come_is_now(tmp_path):
-    """Clocks differ; a hint of the future would wait for it."""
+def test_instant_in_the_future_becomes_now(tmp_path):
+    """Clocks differ, and a hint for the future would wait."""
 
     async def story(within, app):
         await tell(app, {"url": SHOP, "at": rfc3339(NOW + 5 * HOUR)})
@@ -205,8 +205,8 @@ def test_an_instant_that_has_not_come_is_now(tmp_path):
     assert {(1, "api"): (NOW,)} == waiting(run(tmp_path, story))
 
 
-def test_a_signal_says_what_it_says():
-    """Addresses once each, numbers as text or number, dates with any zone."""
+def test_parameters_of_a_signal_are_read():
+    """Addresses count once, numbers may be text, and dates may have any time zone."""
     said = read_params(
         {"url": SHOP, "urls": [BOARD, SHOP], "page": 7, "at": "2023-11-14T23:13:20+01:00", "kind": "cms.v2"}
     )

@@ -18,12 +18,12 @@ PATH = "/api/v1/stream"
 
 
 def changes(count, start=0):
-    """Return so many change records, each its own."""
+    """Return `count` different change records."""
     return [record(id=f"c{n}", summary=f"change {n}\nof a page\r\n\u2028") for n in range(start, start + count)]
 
 
 def run(tmp_path, story, **serve):
-    """Play a story before the inside of a service."""
+    """Run a story on the inside of a service."""
 
     async def act():
         async with inside(tmp_path, **serve) as within:
@@ -32,8 +32,8 @@ def run(tmp_path, story, **serve):
     return asyncio.run(act())
 
 
-def test_records_come_as_they_are_told(tmp_path):
-    """Each with the number of its event, the records of one message one by one; they are the change records of the command line."""
+def test_records_are_streamed_with_their_event_numbers(tmp_path):
+    """Each record of a message is one event, equal to the change record of the command line."""
     told = changes(3)
 
     async def story(within, app):
@@ -49,8 +49,8 @@ def test_records_come_as_they_are_told(tmp_path):
     assert [(str(n), one) for n, one in zip(numbers, told, strict=True)] == records
 
 
-def test_who_comes_anew_sees_what_comes_from_now_on(tmp_path):
-    """Without a number nothing of before is told, and the first thing said is where that is."""
+def test_new_follower_gets_only_later_records(tmp_path):
+    """Without a number, the stream begins with the number of its start."""
 
     async def story(within, app):
         number = await watch(within, "shop")
@@ -67,8 +67,8 @@ def test_who_comes_anew_sees_what_comes_from_now_on(tmp_path):
     assert int(begun) < int(records[0][0])
 
 
-def test_nothing_is_lost_and_nothing_comes_twice(tmp_path):
-    """A reader that is cut at random and comes back with the last number it had reads everything once, in order."""
+def test_reconnecting_follower_gets_every_record_once(tmp_path):
+    """It disconnects at random, comes back with its last number, and reads all in order."""
     rng = random.Random(7)
     told = changes(60)
 
@@ -94,8 +94,10 @@ def test_nothing_is_lost_and_nothing_comes_twice(tmp_path):
     assert sorted({int(number) for number, _ in had}) == [int(number) for number, _ in had]
 
 
-def test_a_long_past_is_read_in_bounded_parts(tmp_path):
-    """So many records and so many events at a time: whoever begins at 0 holds up neither the memory nor the database."""
+def test_long_past_is_read_in_limited_batches(tmp_path):
+    """Records and events of a batch are limited, so that a follower from 0 does not fill the memory
+    or block the database.
+    """
 
     async def story(within, app):
         number = await watch(within, "shop")
@@ -119,8 +121,10 @@ def test_a_long_past_is_read_in_bounded_parts(tmp_path):
     assert newest == after
 
 
-def test_those_at_one_place_share_a_reading(tmp_path):
-    """Ten at one place read the database once; who asks after the next arrival reads anew, even beside a reading under way."""
+def test_followers_at_one_position_share_a_read(tmp_path):
+    """Ten followers read the database once. One that asks after the next arrival starts a new read,
+    even while the first one runs.
+    """
 
     async def story(within, app):
         number = await watch(within, "shop")
@@ -152,8 +156,8 @@ def test_those_at_one_place_share_a_reading(tmp_path):
     assert [0] * 10 + [1] == found
 
 
-def test_one_who_leaves_takes_no_reading_with_him(tmp_path):
-    """Those who share it with him have it all the same."""
+def test_cancelled_follower_does_not_cancel_the_shared_read(tmp_path):
+    """The others get its result."""
 
     async def story(within, app):
         read, gate = within.store.read, asyncio.Event()
@@ -180,8 +184,8 @@ def test_one_who_leaves_takes_no_reading_with_him(tmp_path):
     ("given", "status"),
     [("x", 400), ("-1", 400), ("1.5", 400), ("9" * 30, 400), ("٣", 400), ("999999", 409)],
 )
-def test_a_number_that_cannot_be_is_told(tmp_path, given, status):
-    """A reader that comes with a number of another service, or none at all, is not left waiting for ever."""
+def test_invalid_last_event_id_is_refused(tmp_path, given, status):
+    """The number is not one, or of another service. The reader would otherwise wait forever."""
 
     async def story(within, app):
         return await ask(app, PATH, headers=[("last-event-id", given.encode().decode("latin-1"))])
@@ -192,8 +196,8 @@ def test_a_number_that_cannot_be_is_told(tmp_path, given, status):
     assert "Last-Event-ID" in answer.json()["message"]
 
 
-def test_a_quiet_line_gives_signs_of_life(tmp_path):
-    """A comment from time to time, which readers skip, so that proxies leave the line open."""
+def test_idle_stream_sends_heartbeats(tmp_path):
+    """Readers skip these comments; they keep proxies from closing the connection."""
 
     async def story(within, app):
         follower = Follower(within, Batches(), 0, heartbeat_seconds=0.01)
@@ -202,8 +206,8 @@ def test_a_quiet_line_gives_signs_of_life(tmp_path):
     assert [b":\n\n", b":\n\n"] == run(tmp_path, story)[1:]
 
 
-def test_who_was_woken_rests_again(tmp_path):
-    """One arrival is one reading more, not one after the other for ever."""
+def test_follower_waits_again_after_a_wakeup(tmp_path):
+    """One arrival is one more read, not an endless loop."""
 
     async def story(within, app):
         pieces = Follower(within, Batches(), 0, heartbeat_seconds=0.01).pieces()
@@ -221,8 +225,8 @@ async def _first(pieces, count):
     await pieces.aclose()
 
 
-def test_followers_are_counted_and_forgotten(tmp_path, monkeypatch):
-    """One too many is told to come later; who leaves makes room."""
+def test_followers_are_limited(tmp_path, monkeypatch):
+    """One too many gets 503; the place of one that leaves is free."""
     monkeypatch.setattr(stream, "MOST_FOLLOWERS", 1)
 
     async def story(within, app):
@@ -239,8 +243,8 @@ def test_followers_are_counted_and_forgotten(tmp_path, monkeypatch):
     assert (0, 200) == (counted, again)
 
 
-def test_the_end_of_the_service_ends_the_stream(tmp_path):
-    """Readers are sent home at once, and nobody new is let in."""
+def test_stream_ends_with_the_service(tmp_path):
+    """Followers are disconnected at once, and new ones get 503."""
 
     async def story(within, app):
         async with following(app, PATH) as reader:
@@ -254,8 +258,8 @@ def test_the_end_of_the_service_ends_the_stream(tmp_path):
     assert 503 == late.status
 
 
-def test_a_head_is_answered_at_once(tmp_path):
-    """Who only asks what there is is not kept."""
+def test_head_request_is_answered_at_once(tmp_path):
+    """It does not keep the connection."""
 
     async def story(within, app):
         return await ask(app, PATH, "HEAD")

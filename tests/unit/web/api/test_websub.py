@@ -1,4 +1,6 @@
-"""The callback of WebSub: verification and content distribution as the standard has it (W3C WebSub §5.3, §7)."""
+"""The callback of WebSub: verification and content distribution by the standard (W3C WebSub §5.3,
+§7).
+"""
 
 import asyncio
 
@@ -26,8 +28,8 @@ def play(tmp_path, hubs, *requests, **serve):
     return asyncio.run(act())
 
 
-def test_a_challenge_comes_back_as_plain_text(tmp_path):
-    """Byte for byte, and nothing that a browser would run."""
+def test_challenge_is_returned_as_plain_text(tmp_path):
+    """It is equal byte for byte, and no browser runs it."""
     (answer, other) = play(
         tmp_path,
         Hubs(),
@@ -40,8 +42,8 @@ def test_a_challenge_comes_back_as_plain_text(tmp_path):
     assert "nosniff" == answer.headers["x-content-type-options"]
 
 
-def test_what_a_hub_tells_is_handed_on_with_its_signature(tmp_path):
-    """Whole, whatever its type; 202 whether the signature holds or not, so that nobody learns by trying."""
+def test_content_of_a_hub_is_passed_on_with_its_signature(tmp_path):
+    """The body is complete, whatever its type. 202 does not reveal whether the signature is valid."""
     hubs = Hubs()
     (answer,) = play(
         tmp_path,
@@ -52,15 +54,15 @@ def test_what_a_hub_tells_is_handed_on_with_its_signature(tmp_path):
     assert (202, [(b"<feed/>", "sha1=ab")]) == (answer.status, hubs.heard)
 
 
-def test_what_nobody_wants_is_gone(tmp_path):
-    """410 lets a hub end what it still keeps; it is not read."""
+def test_unknown_subscription_is_410(tmp_path):
+    """The hub can then delete it; the body is not read."""
     (answer,) = play(tmp_path, Hubs(), ("/api/v1/websub/other", "POST", {}, b"x"))
 
     assert 410 == answer.status
 
 
-def test_a_hub_is_bounded(tmp_path):
-    """In size and in number."""
+def test_requests_of_a_hub_are_limited(tmp_path):
+    """Size and number are limited."""
     large, *many = play(
         tmp_path,
         Hubs(),
@@ -73,15 +75,15 @@ def test_a_hub_is_bounded(tmp_path):
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_what_cannot_be_kept_is_told_again(tmp_path, method):
-    """503 with a time."""
+def test_busy_store_is_503(tmp_path, method):
+    """`Retry-After` has the wait."""
     (answer,) = play(tmp_path, Hubs(fault=StoreBusyError("busy")), (f"{PATH}?hub.challenge=x", method, {}, b""))
 
     assert (503, "5") == (answer.status, answer.headers["retry-after"])
 
 
-def test_the_public_name_is_one_of_ours(tmp_path):
-    """Hubs ask by it; others are refused as ever."""
+def test_host_of_the_public_url_is_accepted(tmp_path):
+    """Hubs use it; others are refused."""
     asked = [
         (f"{PATH}?hub.challenge=x", "GET", {"host": host}, b"") for host in ("tidings.example.org", "evil.example")
     ]

@@ -1,4 +1,4 @@
-"""A text of a template is a sentence of the catalogue, whole, with places for what stands in it."""
+"""Each text of a template is a whole sentence of the catalogue, with placeholders for its values."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from tidings.web.markup.sentences import Sentences, sentences_of_templates
 
 
 def templates(source: str) -> Environment:
-    """Return templates of which there is one."""
+    """Return an environment with one template."""
     made = Environment(loader=DictLoader({"one": source}), autoescape=True, extensions=[Sentences])
     made.globals.update(_=draw)
     return made
@@ -39,13 +39,13 @@ def sentences(source: str) -> list[str]:
     ],
 )
 def test_each_text_of_a_template_is_a_sentence(source: str, found: list[str]):
-    """Cut where a block begins, not where a word is set apart; what is data or a command is none."""
+    """A block ends a sentence, an inline element does not. Data and commands are not sentences."""
     assert found == sentences(source)
 
 
 @pytest.fixture
 def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Put a translation in place and read in it."""
+    """Add a German translation and choose it."""
     words = {
         "": "n > 1",
         "See <1>{plan}</1>, {who}.": "{who}, siehe <1>{plan}</1> & mehr.",
@@ -62,16 +62,16 @@ def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.usefixtures("german")
-def test_a_translation_moves_the_places_of_a_sentence():
-    """Values stay escaped, and so does the translation itself: it cannot bring a tag of its own."""
+def test_translation_moves_placeholders():
+    """Values are escaped, and so is the translation: it cannot add a tag."""
     page = templates('<p>See <a href="/{{ x }}">{{ plan }}</a>, {{ who }}.</p>').get_template("one")
 
     assert '<p>&lt;b&gt;, siehe <a href="/1">Plan</a> &amp; mehr.</p>' == page.render(x=1, plan="Plan", who="<b>")
 
 
 @pytest.mark.usefixtures("german")
-def test_a_count_takes_the_form_of_its_language():
-    """By the rule of the file; what it lacks is said in English."""
+def test_count_uses_the_plural_rule_of_its_language():
+    """The rule is in the file. A missing sentence is shown in English."""
     assert ["0 Seite", "1 Seite", "1,200 Seiten"] == [
         say_count(many, "{n} page", "{n} pages") for many in (0, 1, 1_200)
     ]
