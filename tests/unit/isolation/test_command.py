@@ -1,4 +1,4 @@
-"""Commands: bounded in time and output, ended with all that they started, no shell, little environment."""
+"""Commands: limited time and output, no shell, no environment of ours, and no process left."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def run(*argv: str, seconds: float = 10.0, most: int = 10_000) -> Ran | Died:
     return asyncio.run(command.run(argv, seconds=seconds, most_bytes=most))
 
 
-def test_output_and_exit_code_come_back():
-    """Standard output alone; the words are the words."""
+def test_output_and_exit_code_are_returned():
+    """Only standard output is. The arguments are not expanded."""
     assert Ran(3, b"$HOME *\n") == run("/bin/sh", "-c", 'echo "$1"; echo no >&2; exit 3', "sh", "$HOME *")
 
 
-def test_little_of_our_environment_is_seen(monkeypatch: pytest.MonkeyPatch):
-    """No variable of ours reaches a command."""
+def test_environment_of_tidings_is_not_passed_on(monkeypatch: pytest.MonkeyPatch):
+    """No variable of the service reaches a command."""
     monkeypatch.setenv("TIDINGS_STORE_URL", "postgresql://u:secret@h/d")
     ran = run(sys.executable, "-c", "import json, os; print(json.dumps([dict(os.environ), os.getcwd()]))")
     assert isinstance(ran, Ran)
@@ -47,23 +47,23 @@ def test_little_of_our_environment_is_seen(monkeypatch: pytest.MonkeyPatch):
         (("ls -l",), "cannot be run: No such file or directory"),
     ],
 )
-def test_what_cannot_be_run_is_a_value(argv: tuple[str, ...], why: str):
-    """A program that is none is told in words."""
+def test_command_that_cannot_run_gives_a_reason(argv: tuple[str, ...], why: str):
+    """No exception is raised."""
     died = run(*argv)
 
     assert isinstance(died, Died)
     assert ("error", True) == (died.cause, why in died.reason)
 
 
-def test_too_much_output_ends_it():
-    """A command that never stops writing is ended at its bound."""
+def test_too_much_output_ends_the_command():
+    """It would never stop writing."""
     died = run("/bin/sh", "-c", "while :; do echo yyyyyyyyyyyyyyyy; done", most=10_000)
 
     assert Died("memory", "/bin/sh wrote more than 10,000 bytes") == died
 
 
-def test_the_deadline_ends_all_that_was_started(tmp_path: Path):
-    """Children die with it: nothing of a command is left, and it took no longer than it may."""
+def test_deadline_ends_all_child_processes(tmp_path: Path):
+    """None is left, and the command takes no longer than it may."""
     pid = tmp_path / "pid"
     began = time.monotonic()
     died = run("/bin/sh", "-c", f"sleep 60 & echo $! > {pid}; wait", seconds=0.5)
@@ -76,8 +76,10 @@ def test_the_deadline_ends_all_that_was_started(tmp_path: Path):
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds them through /proc, which only Linux has")
 @pytest.mark.parametrize("end", ["wait", "exit 0", "while :; do echo yyyyyyyyyyyyyyyy; done"])
-def test_what_leaves_its_session_ends_with_it(tmp_path: Path, end: str):
-    """A grandchild that made a session of its own is gone too, at the deadline, after a good end and after too much output."""
+def test_process_in_its_own_session_is_ended_too(tmp_path: Path, end: str):
+    """A grandchild may leave the session; it is ended at the deadline, after a normal end and after
+    too much output.
+    """
     pid = tmp_path / "pid"
     script = f"setsid sh -c 'echo $$ > {pid}; exec sleep 60 >/dev/null' & while ! [ -s {pid} ]; do :; done; {end}"
     run("/bin/sh", "-c", script, seconds=0.5)
@@ -85,7 +87,7 @@ def test_what_leaves_its_session_ends_with_it(tmp_path: Path, end: str):
     assert not _lives(int(pid.read_text()))
 
 
-def test_cancelling_kills_it(tmp_path: Path):
+def test_cancelled_command_is_killed(tmp_path: Path):
     """A service that stops leaves no command running."""
     pid = tmp_path / "pid"
     os.mkfifo(pid)
@@ -104,7 +106,7 @@ def test_cancelling_kills_it(tmp_path: Path):
 
 
 def _lives(pid: int) -> bool:
-    """Say whether a process runs; one that waits to be reaped by somebody else does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         os.kill(pid, 0)
         return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"

@@ -18,15 +18,15 @@ Killable(JobLimits())._fork()
 """
 
 
-def test_a_worker_without_a_service_ends_quietly():
-    """A service that is killed between the fork and its orders leaves no traceback of a worker."""
+def test_worker_without_a_service_ends_quietly():
+    """A service that is killed between the fork and its orders leaves no traceback of the worker."""
     ran = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, check=False)
 
     assert (-9, "") == (ran.returncode, ran.stderr)
 
 
-def test_other_faults_are_printed():
-    """What ends a worker for another reason is printed."""
+def test_other_errors_of_a_worker_are_printed():
+    """A worker may end for another reason."""
     code = "import tidings.isolation.forked; raise OSError('no such thing')"
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

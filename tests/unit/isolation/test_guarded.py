@@ -14,7 +14,7 @@ OPEN = "127.0.0.1"
 
 
 def only_open(address):
-    """Judge as a guard does: one address may be dialled."""
+    """Refuse all addresses except one, as a guard."""
     return "" if address == OPEN else f"{address} is not {OPEN}"
 
 
@@ -25,7 +25,7 @@ def dial(target):
 
 
 def dial_by_name(target):
-    """Connect without looking the name up first."""
+    """Connect by name, without resolving it first."""
     with socket.socket() as wire:
         wire.settimeout(2)
         wire.connect(target)
@@ -38,7 +38,7 @@ def send_to(target):
 
 
 def send_message(target):
-    """Send one datagram the other way."""
+    """Send one datagram with `sendmsg`."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as wire:
         return wire.sendmsg([b"x"], [], 0, target)
 
@@ -55,7 +55,7 @@ def start(command):
 
 
 def call(command):
-    """Start a process the old way."""
+    """Start a process with `os.system`."""
     os.system(command)
 
 
@@ -83,16 +83,16 @@ def listener():
         yield server.getsockname()
 
 
-def test_what_may_be_dialled_is(listener):
-    """The judgement lets pass what it lets pass, names that are looked up to it too."""
+def test_allowed_address_can_be_reached(listener):
+    """A name is checked by the address to which it resolves."""
     assert [Done("dialled"), Done("dialled"), Done(1)] == run(
         (dial, listener), (dial, ("localhost", listener[1])), (send_to, listener)
     )
 
 
 @pytest.mark.parametrize("job", [dial, send_to, send_message])
-def test_what_may_not_be_dialled_is_not(job):
-    """No packet leaves, whichever call would send it; the reason is the judgement's."""
+def test_refused_address_is_not_contacted(job):
+    """No packet is sent by any call; the reason is that of the guard."""
     with (
         socket.create_server(("127.0.0.2", 0)) as server,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
@@ -108,8 +108,8 @@ def test_what_may_not_be_dialled_is_not(job):
     assert died.reason.endswith("the address is refused: 127.0.0.2 is not 127.0.0.1")
 
 
-def test_names_and_paths_are_refused(listener, tmp_path):
-    """Who looks nothing up cannot be judged; sockets of the machine itself are nobody's business."""
+def test_unresolved_names_and_unix_sockets_are_refused(listener, tmp_path):
+    """The guard can check only addresses, and sockets of this machine are not allowed."""
     by_name, by_path = run((dial_by_name, ("localhost", listener[1])), (dial_path, str(tmp_path / "socket")))
 
     assert isinstance(by_name, Died)
@@ -118,7 +118,7 @@ def test_names_and_paths_are_refused(listener, tmp_path):
     assert "the address is refused" in by_path.reason
 
 
-def test_no_process_is_started(tmp_path):
+def test_process_cannot_be_started(tmp_path):
     """It would not be guarded."""
     made = tmp_path / "made"
     outcomes = run((start, ["touch", str(made)]), (call, f"touch {made}"))
@@ -127,8 +127,8 @@ def test_no_process_is_started(tmp_path):
     assert not made.exists()
 
 
-def test_proxies_and_passwords_of_the_environment_are_not_used(monkeypatch):
-    """A proxy would dial in our name, past the guard."""
+def test_proxies_and_passwords_of_the_environment_are_ignored(monkeypatch):
+    """A proxy would connect without the guard."""
     for name in ("HTTPS_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
 
@@ -137,15 +137,15 @@ def test_proxies_and_passwords_of_the_environment_are_not_used(monkeypatch):
     )
 
 
-def test_a_guarded_job_can_be_sent():
-    """It survives the way into a worker."""
+def test_guarded_job_can_be_pickled():
+    """It is sent to a worker."""
     job = Guarded(dial, only_open)
 
     assert job == pickle.loads(pickle.dumps(job))
 
 
-def test_this_process_is_not_guarded(listener):
-    """Only the worker is shut."""
+def test_calling_process_is_not_guarded(listener):
+    """Only the worker is."""
     run((dial, listener))
 
     assert "dialled" == dial(listener)

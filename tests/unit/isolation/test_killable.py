@@ -1,4 +1,4 @@
-"""Jobs that must be killed, and what their deaths leave alone."""
+"""Jobs that must be killed, without effect on other jobs."""
 
 import asyncio
 import ctypes
@@ -39,7 +39,7 @@ def with_runner(body, *, workers=1, **limits):
 
 
 def exists(pid):
-    """Return whether there is a process of that number, a zombie too."""
+    """Return whether a process exists; a zombie does."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -50,14 +50,14 @@ def exists(pid):
 @pytest.mark.parametrize(
     ("function", "argument"),
     [
-        pytest.param(time.sleep, 60, id="asleep in C"),
-        pytest.param(sum, itertools.repeat(1), id="busy in C, holding the interpreter's lock"),
+        pytest.param(time.sleep, 60, id="sleeping in C"),
+        pytest.param(sum, itertools.repeat(1), id="busy in C with the GIL"),
         pytest.param(partial(re.match, r"(a+)+$"), "a" * 60 + "b", id="stuck in a regular expression"),
         pytest.param(exec, "while True: pass", id="busy in Python"),
     ],
 )
-def test_deadline_kills(function, argument):
-    """A job that would go on is dead after its deadline, not before, wherever it is stuck, and the next one runs."""
+def test_job_is_killed_at_its_deadline(function, argument):
+    """It is not killed before, wherever it hangs, and the next job runs."""
 
     async def body(runner):
         await runner.run(operator.neg, 1)
@@ -72,8 +72,8 @@ def test_deadline_kills(function, argument):
     assert Done(-3) == after
 
 
-def test_start_counts_not_into_the_deadline():
-    """A worker that must first be started does not take time from its job."""
+def test_start_of_a_worker_does_not_count_towards_the_deadline():
+    """The time of the job begins after it."""
 
     async def body(runner):
         return await runner.run(operator.neg, 3)
@@ -81,7 +81,7 @@ def test_start_counts_not_into_the_deadline():
     assert any(Done(-3) == with_runner(body, seconds=0.03) for _ in range(5))  # others may keep the machine busy once
 
 
-def test_waiting_counts_not_into_the_deadline():
+def test_waiting_does_not_count_towards_the_deadline():
     """A job that waits for another one has its whole time afterwards."""
 
     async def body(runner):
@@ -100,8 +100,8 @@ def test_waiting_counts_not_into_the_deadline():
         (signal.raise_signal, 9, "killed by signal 9 (SIGKILL); the system may have run out of memory"),
     ],
 )
-def test_crash_says_how(function, argument, reason):
-    """A job whose process dies has crashed, the reason says how, and the next one runs."""
+def test_crash_has_its_reason(function, argument, reason):
+    """The next job runs."""
 
     async def body(runner):
         return await runner.run(function, argument), await runner.run(operator.neg, 3)
@@ -109,8 +109,8 @@ def test_crash_says_how(function, argument, reason):
     assert (Died("crash", f"the job's process died: {reason}"), Done(-3)) == with_runner(body)
 
 
-def test_closing_the_pipe_is_a_crash():
-    """A job that closes its worker's pipe has crashed, and the next one runs."""
+def test_closed_pipe_is_a_crash():
+    """The next job runs."""
 
     async def body(runner):
         outcome = await runner.run(exec, "import os; os.closerange(3, 100); os.kill(os.getpid(), 9)")
@@ -119,8 +119,8 @@ def test_closing_the_pipe_is_a_crash():
     assert ("crash", Done(-3)) == with_runner(body)
 
 
-def test_memory_is_bounded():
-    """A job cannot take more than its worker's address space, although the machine has more."""
+def test_memory_of_a_job_is_limited():
+    """The limit is the worker's address space, even if the machine has more memory."""
 
     async def body(runner):
         return [await runner.run(len, b""), await runner.run(bytearray, 600 << 20), await runner.run(bytearray, 1)]
@@ -130,8 +130,8 @@ def test_memory_is_bounded():
     assert [Done(0), Died("memory", "the job wanted more memory than it may have"), Done(bytearray(1))] == outcomes
 
 
-def test_answer_is_bounded():
-    """An answer larger than allowed is not brought back."""
+def test_result_of_a_job_is_limited():
+    """A larger one is not returned."""
 
     async def body(runner):
         return await runner.run(bytes, 2_000)
@@ -143,8 +143,8 @@ def test_answer_is_bounded():
     assert outcome.reason.endswith("more than 1000")
 
 
-def test_what_cannot_be_pickled_is_an_error():
-    """A function, an argument or an answer that cannot cross the pipe is the job's error, and the next one runs."""
+def test_value_that_cannot_be_pickled_is_an_error():
+    """This is a function, an argument or a result; the next job runs."""
 
     async def body(runner):
         return [
@@ -161,8 +161,8 @@ def test_what_cannot_be_pickled_is_an_error():
     assert Done(-3) == after
 
 
-def test_a_light_job_comes_back_while_a_heavy_one_runs():
-    """With one worker: the heavy jobs wait for each other, the light one has a process of its own."""
+def test_light_job_does_not_wait_for_heavy_jobs():
+    """With one worker, heavy jobs wait for each other, and light ones have their own process."""
 
     async def story():
         runner = Killable(JobLimits(), light_bytes=1_000)
@@ -176,8 +176,8 @@ def test_a_light_job_comes_back_while_a_heavy_one_runs():
     assert (Done(-3), [False] * 3) == asyncio.run(story())
 
 
-def test_deaths_leave_others_alone():
-    """While one worker's jobs die in every way, the other's and those that wait come back."""
+def test_dying_job_does_not_affect_others():
+    """The jobs of one worker die in every way; those of the other and waiting ones are returned."""
 
     async def body(runner):
         deaths = [(ctypes.string_at, 0), (os._exit, 1), (bytearray, 1 << 60), (int, "x"), (time.sleep, 60)]
@@ -190,8 +190,8 @@ def test_deaths_leave_others_alone():
     assert ["crash", "crash", "memory", "error", "deadline"] == [outcome.cause for outcome in outcomes[::3]]
 
 
-def test_worker_is_kept_and_recycled():
-    """A worker runs as many jobs as the limits say and is then replaced; an error does not end it."""
+def test_worker_is_reused_and_replaced_after_its_tasks():
+    """An error does not end it."""
 
     async def body(runner):
         pids = []
@@ -211,7 +211,7 @@ def test_worker_is_kept_and_recycled():
 
 @needs_pidfd
 def test_worker_that_died_idle_is_replaced():
-    """A worker that somebody kills between two jobs costs no job."""
+    """No job is lost."""
 
     async def body(runner):
         pid = (await runner.run(eval, PID)).value
@@ -225,8 +225,10 @@ def test_worker_that_died_idle_is_replaced():
     assert with_runner(body)
 
 
-def test_a_job_under_way_ends_though_the_fork_server_is_stopped(monkeypatch):
-    """Who stops all processes but the service itself (SIGSTOP) costs the job under way, no more: what reports deaths is replaced."""
+def test_stopped_fork_server_does_not_outlast_the_deadline(monkeypatch):
+    """If all processes but the service are stopped (SIGSTOP), only the running job is lost: the
+    fork server, which reports deaths, is replaced.
+    """
     monkeypatch.setattr(worker, "END_SECONDS", 0.2)
 
     async def body(runner):
@@ -239,8 +241,8 @@ def test_a_job_under_way_ends_though_the_fork_server_is_stopped(monkeypatch):
     assert ("deadline", Done(-2)) == (died.cause, after)
 
 
-def test_a_worker_starts_though_the_fork_server_is_stopped(monkeypatch):
-    """A start that takes too long is tried once more, by another fork server, and costs no job."""
+def test_worker_starts_despite_a_stopped_fork_server(monkeypatch):
+    """A start that takes too long is tried again with another fork server, and no job is lost."""
 
     async def body(runner):
         _, parent = (await runner.run(eval, PIDS)).value
@@ -251,8 +253,8 @@ def test_a_worker_starts_though_the_fork_server_is_stopped(monkeypatch):
     assert Done(-2) == with_runner(body, tasks=1)
 
 
-def test_worker_is_deaf_to_interrupts():
-    """Ctrl-C reaches the whole group of processes; a worker finishes its job nevertheless."""
+def test_worker_ignores_sigint():
+    """Ctrl-C reaches the whole process group; a worker finishes its job."""
 
     async def body(runner):
         return await runner.run(signal.raise_signal, signal.SIGINT), await runner.run(operator.neg, 3)
@@ -260,8 +262,8 @@ def test_worker_is_deaf_to_interrupts():
     assert (Done(None), Done(-3)) == with_runner(body)
 
 
-def test_cancelling_kills():
-    """A job that nobody waits for any more is killed, and its place is free."""
+def test_cancelled_job_is_killed():
+    """Its worker's place is free."""
 
     async def body(runner):
         pid = (await runner.run(eval, PID)).value
@@ -275,8 +277,8 @@ def test_cancelling_kills():
     assert not exists(pid)
 
 
-def test_close_kills_what_runs():
-    """Close ends the jobs that run and that wait, and leaves no process, not even a zombie."""
+def test_close_kills_running_and_waiting_jobs():
+    """No process is left, not even a zombie."""
 
     async def body():
         runner = Killable(JobLimits(), workers=2)
@@ -314,8 +316,10 @@ asyncio.run(main())
 
 
 @needs_pidfd
-def test_workers_die_with_the_parent():
-    """When the parent is killed its idle workers leave at once and a stuck one at its deadline; preloaded modules are there."""
+def test_workers_end_with_their_parent():
+    """After the parent was killed, idle workers end at once, and a hanging one at its deadline.
+    Preloaded modules are loaded.
+    """
     parent = subprocess.Popen([sys.executable, "-c", ORPHANS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert parent.stdin is not None
     assert parent.stdout is not None
@@ -332,8 +336,8 @@ def test_workers_die_with_the_parent():
     assert [True, True, True] == gone
 
 
-def test_loop_is_not_blocked_by_a_start():
-    """The event loop goes on while a worker is started."""
+def test_start_of_a_worker_does_not_block_the_event_loop():
+    """Other tasks run meanwhile."""
 
     async def body(runner):
         job = asyncio.create_task(runner.run(operator.neg, 3))
@@ -346,8 +350,8 @@ def test_loop_is_not_blocked_by_a_start():
     assert with_runner(body) > 1
 
 
-def test_closing_while_a_worker_starts():
-    """A runner closed during its first job's start leaves no process and answers that it was closed."""
+def test_close_during_the_start_of_a_worker_leaves_no_process():
+    """The job gets the answer that the runner was closed."""
 
     async def body():
         runner = Killable(JobLimits())
@@ -360,7 +364,7 @@ def test_closing_while_a_worker_starts():
 
 
 def with_light(body, **limits):
-    """Run `body(runner)` on a runner of one worker, which is sent light jobs ahead."""
+    """Run `body(runner)` on a runner of one worker that gets light jobs in advance."""
 
     async def count_open():
         runner = Killable(JobLimits(**limits), workers=0, light_bytes=100_000)
@@ -383,8 +387,8 @@ def with_light(body, **limits):
     ],
 )
 @pytest.mark.parametrize("place", range(4))
-def test_only_the_job_that_ran_is_to_blame(killer, cause, place):
-    """Jobs that were sent ahead of or behind one that dies come back, each with its own value, wherever it stood."""
+def test_only_the_failing_job_fails(killer, cause, place):
+    """Jobs that were sent before or after it return their own values, whatever its position."""
 
     async def body(runner):
         await runner.run(operator.neg, 0)
@@ -398,8 +402,8 @@ def test_only_the_job_that_ran_is_to_blame(killer, cause, place):
     assert [Done(-number) for number in range(6) if number != place] == outcomes
 
 
-def test_jobs_sent_ahead_have_their_own_time():
-    """Four jobs that share a worker and take most of their time each come back: the time of one begins when the one before has ended."""
+def test_jobs_sent_in_advance_have_their_own_deadline():
+    """Four jobs share a worker; the time of each begins when the one before has ended."""
 
     async def body(runner):
         await runner.run(operator.neg, 0)
@@ -409,8 +413,8 @@ def test_jobs_sent_ahead_have_their_own_time():
 
 
 @pytest.mark.parametrize("place", range(3))
-def test_cancelling_one_of_those_sent_ahead_costs_no_other(place):
-    """The job that runs is killed if nobody waits for it any more; one behind it is only not heard."""
+def test_cancelled_job_does_not_affect_jobs_sent_in_advance(place):
+    """The running job is killed; for a later one only the result is dropped."""
 
     async def body(runner):
         await runner.run(operator.neg, 0)
@@ -429,8 +433,8 @@ def test_cancelling_one_of_those_sent_ahead_costs_no_other(place):
     assert (wanted, Done(-3)) == (outcomes, after)
 
 
-def test_large_jobs_sent_ahead_arrive_whole():
-    """Jobs of many pipe buffers that wait in one pipe arrive as they were sent, in order."""
+def test_large_jobs_sent_in_advance_arrive_whole():
+    """Many jobs, each larger than a pipe buffer, keep their content and order."""
 
     async def body(runner):
         return await asyncio.gather(*(runner.run(bytes, bytes([n]) * 90_000) for n in range(40)))
@@ -438,8 +442,8 @@ def test_large_jobs_sent_ahead_arrive_whole():
     assert [Done(bytes([n]) * 90_000) for n in range(40)] == with_light(body)
 
 
-def test_a_worker_is_recycled_while_jobs_are_sent_ahead():
-    """No worker gets more jobs than the limits say, and each of many comes back."""
+def test_worker_with_jobs_in_advance_is_replaced_after_its_tasks():
+    """No worker gets more jobs than the limit, and each job returns."""
 
     async def body(runner):
         return [outcome.value for outcome in await asyncio.gather(*(runner.run(eval, PID) for _ in range(20)))]
@@ -450,8 +454,8 @@ def test_a_worker_is_recycled_while_jobs_are_sent_ahead():
     assert 3 >= max(pids.count(pid) for pid in pids)
 
 
-def test_a_worker_collects_no_garbage_within_a_job():
-    """What a job leaves behind is looked for between two jobs."""
+def test_worker_collects_no_garbage_within_a_job():
+    """It does between two jobs."""
 
     async def ask(runner):
         return await runner.run(eval, "__import__('gc').isenabled()")

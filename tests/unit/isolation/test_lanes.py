@@ -6,7 +6,7 @@ from tidings.isolation.lanes import Lanes
 
 
 async def order(lanes: Lanes[None], jobs: list[tuple[str, bool]], ends: list[str]) -> list[str]:
-    """Return in which order jobs begin that arrive together, where those of `ends` end in that order."""
+    """Return the order in which jobs begin that arrive together, if those of `ends` end in that order."""
     begun: list[str] = []
     done = {name: asyncio.Event() for name, _ in jobs}
 
@@ -29,7 +29,7 @@ async def order(lanes: Lanes[None], jobs: list[tuple[str, bool]], ends: list[str
 
 
 async def list_begun(lanes: Lanes[None], jobs: list[tuple[str, bool]]) -> list[str]:
-    """Return which of the jobs that arrive together begin before one has ended."""
+    """Return the jobs that begin before one has ended, if all arrive together."""
     names: list[str] = []
 
     async def job(name: str, *, is_light: bool) -> None:
@@ -47,36 +47,40 @@ async def list_begun(lanes: Lanes[None], jobs: list[tuple[str, bool]]) -> list[s
     return found
 
 
-def test_a_light_job_waits_for_no_heavy_one():
-    """Four heavy jobs and one place: a light job that comes last begins at once; the heavy ones follow in their order."""
+def test_light_job_does_not_wait_for_heavy_ones():
+    """With four heavy jobs and one place, the last, light job begins at once; the heavy ones keep
+    their order.
+    """
     jobs = [("a", False), ("b", False), ("c", False), ("d", False), ("light", True)]
 
     assert ["a", "light", "b", "c", "d"] == asyncio.run(order(Lanes(1, 1), jobs, ["a", "b", "c", "d"]))
 
 
-def test_light_jobs_use_the_common_places_too_and_hold_no_heavy_one_up():
-    """Two light jobs run at once where nothing heavy does; a heavy one that came before the third has its turn first."""
+def test_light_jobs_use_common_places_without_delaying_heavy_ones():
+    """Two light jobs run at once without a heavy one. A heavy job before the third has its turn
+    first.
+    """
     jobs = [("l1", True), ("l2", True), ("heavy", False), ("l3", True)]
 
     assert ["l1", "l2", "heavy", "l3"] == asyncio.run(order(Lanes(1, 1), jobs, ["l1", "heavy"]))
 
 
-def test_a_spare_place_is_never_a_heavy_ones():
-    """Where it is free and only heavy jobs wait, they go on waiting for the common one."""
+def test_spare_place_is_never_used_by_heavy_jobs():
+    """They wait for the common place even while the spare one is free."""
     jobs = [("a", False), ("light", True), ("b", False), ("c", False)]
 
     assert ["a", "light", "b", "c"] == asyncio.run(order(Lanes(1, 1), jobs, ["light", "a", "b"]))
 
 
-def test_without_a_spare_place_all_wait_in_the_order_of_asking():
-    """As where nothing is light."""
+def test_without_a_spare_place_jobs_run_in_order():
+    """Light and heavy jobs are equal."""
     jobs = [("a", False), ("light", True), ("b", False)]
 
     assert ["a", "light", "b"] == asyncio.run(order(Lanes(1), jobs, ["a", "light"]))
 
 
-def test_a_job_that_is_cancelled_while_it_waits_takes_no_place():
-    """Who waits behind it has its turn."""
+def test_cancelled_waiting_job_takes_no_place():
+    """The job after it has its turn."""
 
     async def story() -> list[str]:
         lanes: Lanes[None] = Lanes(1)
@@ -100,23 +104,23 @@ def test_a_job_that_is_cancelled_while_it_waits_takes_no_place():
 
 
 def test_light_jobs_share_a_lane_up_to_its_depth():
-    """Of four light jobs three share the lane of one worker; the fourth begins when one has ended."""
+    """Of four light jobs, three share the lane of one worker; the fourth begins when one has ended."""
     jobs = [("l1", True), ("l2", True), ("l3", True), ("l4", True)]
 
     assert ["l1", "l2", "l3"] == asyncio.run(list_begun(Lanes(1, depth=3), jobs))
     assert ["l1", "l2", "l3", "l4"] == asyncio.run(order(Lanes(1, depth=3), jobs, ["l1"]))
 
 
-def test_a_heavy_job_shares_its_lane_with_none():
-    """Nobody stands behind a heavy job, and it stands behind nobody; light ones go to the spare lane meanwhile."""
+def test_heavy_job_shares_its_lane_with_no_other():
+    """No job waits behind it, and it waits behind none. Light ones use the spare lane meanwhile."""
     assert ["heavy", "l1", "l2"] == asyncio.run(
         list_begun(Lanes(1, 1, depth=2), [("heavy", False), ("l1", True), ("l2", True), ("l3", True)])
     )
     assert ["l1", "l2"] == asyncio.run(list_begun(Lanes(1, 1, depth=3), [("l1", True), ("heavy", False), ("l2", True)]))
 
 
-def test_nobody_waits_behind_a_slow_job(monkeypatch):
-    """A light job that has run for long gets no other behind it: that one takes the spare lane."""
+def test_job_does_not_wait_behind_a_slow_one(monkeypatch):
+    """A light job that has run for long gets no other behind it: that one uses the spare lane."""
 
     async def story() -> list[bool]:
         lanes = Lanes[None](1, 1, depth=4)

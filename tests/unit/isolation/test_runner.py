@@ -1,4 +1,4 @@
-"""The limits as a worker finds them."""
+"""The limits within a worker."""
 
 import asyncio
 import ctypes
@@ -12,7 +12,7 @@ from tidings.isolation.runner import Done, JobLimits
 
 
 def ask(expression, *, seconds=7.0, **limits):
-    """Return what a Python expression is in a worker."""
+    """Return the value of a Python expression in a worker."""
 
     async def body():
         runner = Killable(JobLimits(**limits))
@@ -25,8 +25,8 @@ def ask(expression, *, seconds=7.0, **limits):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="address space is bounded on Linux only")
-def test_address_space_and_core():
-    """A worker has the address space it was given and writes no core, which would hold page content."""
+def test_worker_has_limited_address_space_and_no_core_dump():
+    """A core dump would have the content of pages."""
     outcome = ask(
         "(r := __import__('resource')) and [r.getrlimit(r.RLIMIT_AS), r.getrlimit(r.RLIMIT_CORE)]",
         memory_bytes=777 << 20,
@@ -35,24 +35,24 @@ def test_address_space_and_core():
     assert Done([(777 << 20, 777 << 20), (0, 0)]) == outcome
 
 
-def test_processor_time():
-    """The kernel allows a job its seconds of processor time and at most two more, also when they are its own."""
+def test_processor_time_of_a_job_is_limited():
+    """The kernel allows at most two seconds more than the deadline of the job."""
     outcome = ask("(r := __import__('resource')) and r.getrlimit(r.RLIMIT_CPU)[0]", seconds=7.5)
 
     assert isinstance(outcome, Done)
     assert 8 <= outcome.value <= 9
 
 
-def test_alarm():
-    """The kernel's own alarm stands at the deadline while a job runs."""
+def test_alarm_is_set_to_the_deadline_of_a_job():
+    """The kernel ends a job that the runner cannot end."""
     outcome = ask("(s := __import__('signal')) and s.getitimer(s.ITIMER_REAL)[0]", seconds=7.5)
 
     assert isinstance(outcome, Done)
     assert 7.0 < outcome.value <= 7.5
 
 
-def test_parent_is_not_confined():
-    """Limits bind workers, never the process that asks."""
+def test_parent_process_has_no_limits():
+    """Limits are set in workers only."""
     before = resource.getrlimit(resource.RLIMIT_AS), resource.getrlimit(resource.RLIMIT_CPU)
     ask("1", memory_bytes=512 << 20)
 
@@ -61,10 +61,10 @@ def test_parent_is_not_confined():
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="only glibc has these thresholds")
 def test_memory_is_kept_between_jobs():
-    """Memory that a page needed is still there for the next page: the kernel hands out no new pages for it."""
+    """The next page uses the same memory, so that the kernel need not provide new pages."""
     faults = "(r := __import__('resource')).getrusage(r.RUSAGE_SELF).ru_minflt"
     again = f"[{', '.join([f'len(bytes(8 << 20)) and {faults}'] * 9)}]"
     outcome = ask(again)
 
     assert isinstance(outcome, Done)
-    assert outcome.value[-1] - outcome.value[1] < 1_000  # 8 MB given back and asked for again are 2,048
+    assert outcome.value[-1] - outcome.value[1] < 1_000  # 8 MB freed and allocated again are 2,048

@@ -1,4 +1,4 @@
-"""What is particular to jobs in the calling thread."""
+"""The runner in the calling thread."""
 
 import asyncio
 import threading
@@ -7,8 +7,8 @@ from tidings.isolation.runner import Done, JobLimits
 from tidings.isolation.runners import InProcess
 
 
-def test_calling_thread():
-    """The job runs in the thread that asks, so that a debugger sees it."""
+def test_in_process_job_runs_in_the_calling_thread():
+    """A debugger can stop in it."""
 
     async def body():
         return await InProcess(JobLimits()).run(lambda _: threading.get_ident(), None)

@@ -1,4 +1,4 @@
-"""What a worker process knows of the environment of its parent."""
+"""The environment of a worker process."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ if __name__ == "__main__":
 
 
 def began_with(_: object) -> list[str]:
-    """Return the environments in which this process and the one that forked it began, as the system knows them."""
+    """Return the initial environments of this process and its parent from /proc, and the present one."""
     return [
         entry.decode()
         for pid in (os.getpid(), os.getppid())
@@ -43,8 +43,10 @@ def began_with(_: object) -> list[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="environments of processes are read from /proc")
-def test_a_worker_process_gets_none_of_our_variables():
-    """No setting, token, password or proxy of ours stands in a worker's environment or memory of it, nor in the fork server's; PATH does."""
+def test_worker_gets_no_variables_of_the_service():
+    """No setting, token, password or proxy is in the environment or initial memory of a worker or
+    the fork server; PATH is.
+    """
     given = {
         "TIDINGS_SERVE_TOKEN": SECRET,
         "TIDINGS_NOTIFY_SMTP_PASSWORD": SECRET,
@@ -69,8 +71,8 @@ def test_a_worker_process_gets_none_of_our_variables():
     assert f"PATH={os.environ['PATH']}" in found
 
 
-def test_a_worker_does_not_import_the_program_that_started_the_service(tmp_path):
-    """The command line is imported by the service, not again by each of its workers."""
+def test_worker_does_not_import_the_program_of_the_service(tmp_path):
+    """Otherwise each worker would import the command line again."""
     program = tmp_path / "program.py"
     program.write_text(f"print('imported as', __name__){PROGRAM}")
 
@@ -86,8 +88,8 @@ def test_a_worker_does_not_import_the_program_that_started_the_service(tmp_path)
     assert ["imported as __main__"] == [line for line in ran.stdout.splitlines() if line.startswith("imported")]
 
 
-def test_what_python_and_libraries_need_stays():
-    """Search paths, language, zone and certificates are passed on; nothing else is, however it is called."""
+def test_variables_for_python_and_libraries_are_passed_on():
+    """These are search paths, language, time zone and certificates. No other variable is."""
     needed = dict.fromkeys(
         ("PATH", "LANG", "LC_ALL", "TZ", "PYTHONPATH", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "TMPDIR"), "x"
     )
@@ -98,8 +100,8 @@ def test_what_python_and_libraries_need_stays():
     assert needed == bare({**needed, **ours})
 
 
-def test_jobs_run_as_before():
-    """A job in a worker that was started so gives its value."""
+def test_job_runs_in_the_reduced_environment():
+    """It returns its value."""
 
     async def story() -> object:
         runner = Killable(JobLimits())

@@ -15,8 +15,8 @@ from tidings.notification.addresses import Limit, ascii_address, check, limit_of
         ("root@localhost", "root@localhost"),
     ],
 )
-def test_one_recipient_is_taken(text, written):
-    """A domain in any script is written as SMTP wants it."""
+def test_mail_address_is_accepted(text, written):
+    """A domain in any script is converted for SMTP."""
     assert written == ascii_address(text)
 
 
@@ -49,19 +49,21 @@ def test_one_recipient_is_taken(text, written):
         "",
     ],
 )
-def test_no_other_recipient_is_taken(text):
-    """H-106: several, with a name, with line ends, or malformed: refused before anything is sent."""
+def test_malformed_mail_address_is_refused(text):
+    """H-106: several addresses, a name, line ends or another form are refused before anything is
+    sent.
+    """
     with pytest.raises(AddressError, match="is not a mail address"):
         check("email", text)
 
 
 NEEDS_PAHO = {"mqtt", "mqtts"}
-"""Apprise offers these only where the extra "mqtt" is installed, so the table does not have them."""
+"""Apprise has these only with the extra "mqtt", so the table does not have them."""
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Apprise's own
-def test_the_table_is_that_of_the_installed_apprise():
-    """Every service that Apprise offers here is in the table, with limits that are not above its own."""
+def test_limits_match_the_installed_apprise():
+    """The table has each service of Apprise, with limits that are not above its own."""
     plugins = NotificationManager()
     offered = {name: plugins[name] for name in plugins.schemas() if plugins[name].enabled and name not in NEEDS_PAHO}
     fixed = {
@@ -79,8 +81,8 @@ def test_the_table_is_that_of_the_installed_apprise():
 @pytest.mark.parametrize(
     ("scheme", "limit"), [("tgram", (4_096, 0)), ("discord", (2_000, 250)), ("twilio", (160, 0)), ("bulksms", (160, 0))]
 )
-def test_what_fits_is_known(scheme, limit):
-    """Telegram 4096, Discord 2000, an SMS 160."""
+def test_limits_of_services_are_known(scheme, limit):
+    """Telegram has 4096 characters, Discord 2000, an SMS 160."""
     assert Limit(*limit) == limit_of(f"{scheme.upper()}://token/chat")
 
 
@@ -98,28 +100,30 @@ def test_what_fits_is_known(scheme, limit):
         ("json://" + "x" * 2_000, "not an Apprise address"),
     ],
 )
-def test_an_address_that_cannot_be_is_refused_when_it_is_given(address, said):
-    """A mistyped service is found now, not with the first news."""
+def test_invalid_apprise_address_is_refused(address, said):
+    """A mistyped service is found at once, not with the first change."""
     with pytest.raises(AddressError, match=said):
         check("apprise", address)
 
 
-def test_an_error_does_not_repeat_the_address():
-    """Errors are printed and logged; tokens are not."""
+def test_error_does_not_repeat_the_address():
+    """Errors are printed and logged; the address may have a token."""
     with pytest.raises(AddressError) as caught:
         check("apprise", "tgramm://S3CRET-TOKEN/chat")
 
     assert "S3CRET" not in str(caught.value)
 
 
-def test_other_kinds_are_checked_elsewhere():
-    """An address of the web is judged by fetching, a console has none."""
+def test_webhook_and_console_addresses_are_not_checked_here():
+    """Fetching checks a web address, and a console has none."""
     check("webhook", "https://example.org/")
     check("console", "")
 
 
-def test_lists_show_no_token():
-    """Of an Apprise address the scheme is shown and digits that tell two apart; mail addresses are shown whole."""
+def test_masked_address_shows_no_token():
+    """An Apprise address is shown as its scheme and digits that distinguish two addresses; a mail
+    address is shown whole.
+    """
     first, second = (mask_address("apprise", f"tgram://{token}/42") for token in ("S3CRET", "0THER"))
 
     assert first.startswith("tgram://…")
@@ -139,8 +143,8 @@ def test_lists_show_no_token():
     ],
 )
 @pytest.mark.parametrize("kind", ["webhook", "url"])
-def test_the_address_of_a_webhook_is_a_secret(kind, address):
-    """Its path, query, user and password are; its host, by which people know it, is shown."""
+def test_masked_webhook_address_shows_only_its_host(kind, address):
+    """Its path, query, user and password may be secrets."""
     text = mask_address(kind, address)
 
     assert text.startswith("https://hooks.example/…")
@@ -148,8 +152,8 @@ def test_the_address_of_a_webhook_is_a_secret(kind, address):
     assert text != mask_address(kind, f"{address}x")
 
 
-def test_texts_of_services_lose_every_part_of_the_address():
-    """Host, user, password, path and query may all be tokens, and may come back decoded."""
+def test_texts_of_services_have_no_part_of_the_address():
+    """Host, user, password, path and query may all be tokens, and may be decoded in the text."""
     address = "json://user:p%40ss@h0st.example/T0KEN?key=S3CRET"
     said = "error for user p@ss p%40ss at h0st.example: T0KEN S3CRET failed with 403"
 

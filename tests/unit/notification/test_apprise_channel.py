@@ -7,7 +7,7 @@ from tidings.notification.channel import Message, Refused, Sent
 
 
 class ChildJobs:
-    """Notes what would be run and answers what it was told to."""
+    """Records jobs and returns a given answer."""
 
     def __init__(self, answer=None):
         self.answer = answer or Sent()
@@ -41,8 +41,8 @@ def send(jobs, address, subject="price: 5 → 6"):
         ("twilio://a:b@15551234567/15551234568", ""),
     ],
 )
-def test_a_title_is_given_where_there_is_one(address, title):
-    """A service without a title has the headline in its text already."""
+def test_title_is_sent_if_the_service_has_one(address, title):
+    """The text for other services begins with the headline already."""
     jobs = ChildJobs()
     answer = send(jobs, address)
 
@@ -50,8 +50,8 @@ def test_a_title_is_given_where_there_is_one(address, title):
     assert [(push, Push(address, title, "Grüße"), 8.0)] == jobs.run_with
 
 
-def test_a_title_fits():
-    """What is too long for a service's title is cut."""
+def test_long_title_is_cut():
+    """Each service has a maximum length of titles."""
     jobs = ChildJobs()
     send(jobs, "zulip://a/b/c", "x" * 200)
     ((_, job, _),) = jobs.run_with
@@ -59,8 +59,8 @@ def test_a_title_fits():
     assert "x" * 59 + "…" == job.title
 
 
-def test_an_unknown_service_is_final():
-    """No process is started for what can never be sent."""
+def test_unknown_service_is_a_final_error():
+    """No process is started for a message that can never be sent."""
     jobs = ChildJobs()
     answer = send(jobs, "pigeonpost://S3CRET")
 
@@ -70,14 +70,14 @@ def test_an_unknown_service_is_final():
     assert "S3CRET" not in answer.reason
 
 
-def test_reasons_have_no_part_of_the_address():
-    """Whatever goes wrong, its text can be shown to everybody."""
+def test_reason_has_no_part_of_the_address():
+    """It can be shown to everybody."""
     died = Refused(reason="the job raised ValueError: tgram://S3CRET-TOKEN/4242 S3CRET-TOKEN")
     answer = send(ChildJobs(died), "tgram://S3CRET-TOKEN/4242")
 
     assert Refused(reason="the job raised ValueError: … …") == answer
 
 
-def test_a_job_does_not_print_its_address():
-    """Not in a traceback either."""
+def test_job_does_not_print_its_address():
+    """A traceback could show it."""
     assert "S3CRET" not in repr(Push("tgram://S3CRET/1", "a", "b"))

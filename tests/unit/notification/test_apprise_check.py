@@ -22,8 +22,8 @@ TOKEN = "S3CRET"
         ("signal://localhost:9922/+1", "signal://{host}/{from_phone}"),
     ],
 )
-def test_an_address_that_its_service_does_not_understand_is_refused(address, form):
-    """The form of the service is said, and nothing of the address."""
+def test_address_that_its_service_cannot_parse_is_refused(address, form):
+    """The error has the form of the service's address, and nothing of the given one."""
     with pytest.raises(AddressError) as raised:
         check_service(address)
 
@@ -42,13 +42,15 @@ def test_an_address_that_its_service_does_not_understand_is_refused(address, for
         "ntfys://ntfy.example/topic?priority=high",
     ],
 )
-def test_an_address_that_its_service_understands_is_taken(address):
-    """Nothing is sent for it."""
+def test_address_that_its_service_can_parse_is_accepted(address):
+    """Nothing is sent."""
     check_service(address)
 
 
-def test_nothing_is_printed_and_nothing_imported_before():
-    """What Apprise logs of an address may hold its token; and its library is no part of a start without such an address."""
+def test_check_prints_nothing_and_imports_apprise_late():
+    """Apprise may log a token of the address. A start without such an address does not load the
+    library.
+    """
     code = (
         "import sys; from tidings.service.sentinels import register; from tidings.notification import apprise_channel\n"
         "assert 'apprise' not in sys.modules\n"

@@ -13,8 +13,8 @@ def address(server, path="/hook?rto=1&cto=1"):
     return server.url(path).replace("http", "json")
 
 
-def test_a_service_is_told():
-    """Title and text arrive as they are; nothing beside them points elsewhere."""
+def test_title_and_text_are_sent_unchanged():
+    """Nothing else is requested."""
     with WebServer() as server:
         server.pages["/hook"] = Page(status=200)
         answer = push(Push(address(server), "price: 5 → 6", "[-5-] {+6+}\n<b> & *x*"))
@@ -25,8 +25,8 @@ def test_a_service_is_told():
 
 
 @pytest.mark.parametrize("status", [400, 403, 500])
-def test_a_service_that_says_no_is_tried_again(status):
-    """Apprise does not say whether it is for ever; the reason is its own."""
+def test_refusal_of_a_service_is_retried(status):
+    """Apprise does not say whether it is final; the reason is that of Apprise."""
     with WebServer() as server:
         server.pages["/hook"] = Page(status=status)
         answer = push(Push(address(server), "t", "b"))
@@ -37,8 +37,8 @@ def test_a_service_that_says_no_is_tried_again(status):
     assert f"error={status}" in answer.reason
 
 
-def test_a_silent_service_is_tried_again():
-    """H-122: Apprise gives up by itself; the process's deadline stands behind it."""
+def test_silent_service_is_retried():
+    """H-122: Apprise has its own timeout, and the process has a deadline beyond it."""
     with WebServer() as server:
         server.pages["/hook"] = lambda seen, wire: wire.hang()
         answer = push(Push(address(server, "/hook?rto=0.1&cto=1"), "t", "b"))
@@ -48,8 +48,8 @@ def test_a_silent_service_is_tried_again():
 
 
 @pytest.mark.parametrize("address", ["tgram://", "tgram://not-a-bot-token/", "discord://only-one-part"])
-def test_an_address_that_apprise_cannot_read_is_final(address):
-    """It will never be sent; the reason says whose fault it is."""
+def test_address_that_apprise_cannot_read_is_final(address):
+    """It can never be sent."""
     answer = push(Push(address, "t", "b"))
 
     assert isinstance(answer, Refused)
@@ -57,8 +57,8 @@ def test_an_address_that_apprise_cannot_read_is_final(address):
     assert answer.reason.startswith("Apprise cannot read the address")
 
 
-def test_two_addresses_in_one_are_not_two_messages():
-    """Apprise splits lists of addresses; what is given to it is one."""
+def test_comma_does_not_make_two_messages():
+    """Apprise splits lists of addresses, but it is given one."""
     with WebServer() as server:
         server.pages["/a"] = Page(status=200)
         server.pages["/b"] = Page(status=200)

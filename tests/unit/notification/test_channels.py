@@ -19,8 +19,8 @@ class Poster:
         raise NotImplementedError
 
 
-def test_senders_are_made_of_the_means_given():
-    """Client, keys, deadline and stream arrive where they are used."""
+def test_senders_get_the_given_parts():
+    """These are client, keys, deadline and stream."""
     poster, stream = Poster(), io.StringIO()
     senders = build_senders(SenderParts(poster=poster, keys=(b"k",), stream=stream, timeout_seconds=3.0))
 
@@ -35,8 +35,8 @@ def test_senders_are_made_of_the_means_given():
     } == senders
 
 
-def test_unknown_kind_names_those_that_are():
-    """Who mistypes a kind reads the list."""
+def test_unknown_kind_lists_the_known_ones():
+    """The message is an error of usage."""
     with pytest.raises(
         UsageError, match='no channel "pigeon"; there are: apprise, console, email, feed, stream, url, webhook'
     ):
@@ -44,7 +44,7 @@ def test_unknown_kind_names_those_that_are():
 
 
 def mail_of(**settings):
-    """Return the sender for e-mail with these settings."""
+    """Return the sender of mail with these settings."""
     given = NotifySettings(smtp_host="mail.example.org", **settings)
     return build_senders(SenderParts(poster=Poster(), keys=(), stream=io.StringIO(), tls=object, settings=given))[
         "email"
@@ -54,8 +54,8 @@ def mail_of(**settings):
 @pytest.mark.parametrize(
     ("security", "given", "port"), [("tls", 0, 465), ("starttls", 0, 587), ("none", 0, 25), ("none", 2525, 2525)]
 )
-def test_mail_knows_its_port(security, given, port):
-    """Each way to secure a connection has its port, unless another is set."""
+def test_each_mail_security_has_its_port(security, given, port):
+    """Another port may be set."""
     sender = mail_of(smtp_security=security, smtp_port=given, mail_from="Site watch <watch@example.org>")
 
     assert isinstance(sender, Mail)
@@ -63,8 +63,8 @@ def test_mail_knows_its_port(security, given, port):
     assert ("Site watch", "watch@example.org") == (sender.sender.display_name, sender.sender.addr_spec)
 
 
-def test_the_user_is_the_sender_unless_told():
-    """Many servers want both to be the same."""
+def test_mail_user_is_the_default_sender():
+    """Many servers require that both are equal."""
     sender = mail_of(smtp_user="anna@example.org")
 
     assert isinstance(sender, Mail)
@@ -72,27 +72,27 @@ def test_the_user_is_the_sender_unless_told():
 
 
 @pytest.mark.parametrize("mail_from", ["", "Anna", "a@b, c@d", "a@b\r\nBcc: c@d"])
-def test_a_sender_that_is_none_is_refused_at_the_start(mail_from):
-    """Not with the first letter, days later."""
+def test_invalid_mail_sender_is_refused_at_the_start(mail_from):
+    """The first mail may be days later."""
     with pytest.raises(SettingError, match=r"notify.mail_from cannot be"):
         mail_of(mail_from=mail_from)
 
 
-def test_a_security_that_is_none_is_refused_at_the_start():
+def test_unknown_mail_security_is_refused_at_the_start():
     """A mistyped word never means no security."""
     with pytest.raises(SettingError, match=r"notify.smtp_security cannot be 'ssl': expected tls, starttls, none"):
         mail_of(smtp_security="ssl", mail_from="a@example.org")
 
 
-def test_a_password_is_in_no_text():
-    """Whoever prints a sender sees no password."""
+def test_mail_password_is_not_printed():
+    """It is not in the `repr` of a sender."""
     sender = mail_of(smtp_user="a@example.org", smtp_password="S3CRET")
 
     assert "S3CRET" not in repr(sender)
 
 
-def test_kinds_are_those_that_have_a_row():
-    """What the service may send to and what can be built are the same; letters are written only once mail is set up."""
+def test_kinds_match_the_channels():
+    """The service sends to exactly the kinds that can be built; mail needs a server."""
     assert set(CHANNELS) == KINDS == sendable(NotifySettings(smtp_host="x"))
     assert KINDS - {"email"} == sendable(NotifySettings())
 
@@ -107,7 +107,7 @@ def send(stream, body):
     return asyncio.run(Console(stream).send(message(body)))
 
 
-def test_text_ends_with_one_line_end():
+def test_console_message_ends_with_one_line_end():
     """The next message starts on its own line."""
     stream = io.StringIO()
     send(stream, b"one")
@@ -116,13 +116,13 @@ def test_text_ends_with_one_line_end():
     assert "one\ntwo\n" == stream.getvalue()
 
 
-def test_broken_pipe_is_a_soft_failure():
-    """A reader that went away (`| head`) breaks nothing; the message is tried again."""
+def test_broken_pipe_is_retried():
+    """A reader that has ended (`| head`) breaks nothing."""
     reading, writing = os.pipe()
     os.close(reading)
     stream = os.fdopen(writing, "w", encoding="utf-8")
     answer = send(stream, b"one")
-    with contextlib.suppress(BrokenPipeError):  # what could not be written fails once more
+    with contextlib.suppress(BrokenPipeError):  # the text in the buffer fails once more
         stream.close()
 
     assert isinstance(answer, Refused)
@@ -130,8 +130,8 @@ def test_broken_pipe_is_a_soft_failure():
     assert not answer.disable
 
 
-def test_console_of_few_letters_spells_the_others():
-    """A terminal in ASCII gets escapes, no error."""
+def test_console_escapes_letters_outside_its_encoding():
+    """A terminal in ASCII raises no error."""
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii")
     answer = send(stream, "Zürich".encode())
@@ -141,8 +141,8 @@ def test_console_of_few_letters_spells_the_others():
     assert not stream.closed
 
 
-def test_broken_text_is_shown_as_far_as_it_goes():
-    """Bytes that are no UTF-8 are replaced."""
+def test_console_replaces_invalid_utf8():
+    """The rest of the text is shown."""
     stream = io.StringIO()
     send(stream, b"a\xffb")
 

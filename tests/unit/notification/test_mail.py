@@ -48,8 +48,8 @@ def letter(**other):
     return email.message_from_bytes(content, policy=email.policy.default)
 
 
-def test_a_letter_has_both_forms():
-    """Plain text first, then HTML, as they were written."""
+def test_letter_has_text_and_html():
+    """Plain text is first, and both are as written."""
     parsed = letter()
 
     assert "multipart/alternative" == parsed.get_content_type()
@@ -59,8 +59,8 @@ def test_a_letter_has_both_forms():
 
 
 @pytest.mark.parametrize(("text", "html"), [("ü" * 5_000, "<p>" + "x" * 5_000), ("Grüße\n", "<p>Grüße</p>\n")])
-def test_a_letter_is_plain_ascii_in_short_lines(text, html):
-    """Any server takes it: 7 bit, CRLF, lines below 998."""
+def test_letter_is_ascii_in_short_lines(text, html):
+    """Each server accepts 7 bits, CRLF, and lines below 998 characters."""
     content_type, body = body_of(text, html)
     content = compose(
         message(content_type=content_type, body=body), sender=SENDER, recipient="anna@example.org", instance="i1"
@@ -71,16 +71,16 @@ def test_a_letter_is_plain_ascii_in_short_lines(text, html):
     assert max(map(len, content.split(b"\r\n"))) < 998
 
 
-def test_a_retry_has_the_same_message_id():
-    """F-31: a mailbox that has had the letter can drop the second one."""
+def test_retry_has_the_same_message_id():
+    """F-31: a mailbox that has the letter can drop the second one."""
     first, second, other = letter(), letter(attempt=2, sent_at=1_800_000_000_000_000), letter(id="dlv_2")
 
     assert "<dlv-1.i1@example.org>" == first["Message-ID"] == second["Message-ID"]
     assert first["Message-ID"] != other["Message-ID"]
 
 
-def test_a_sentinel_is_a_thread():
-    """All its letters answer one root that only it has; another's, and a test message, do not."""
+def test_letters_of_a_sentinel_are_a_thread():
+    """They refer to one root. Those of another sentinel and test messages do not."""
     first, second, other, test = letter(), letter(id="dlv_2"), letter(thread="8"), letter(thread="")
 
     assert "<sentinel.7.i1@example.org>" == first["In-Reply-To"] == first["References"] == second["References"]
@@ -88,8 +88,8 @@ def test_a_sentinel_is_a_thread():
     assert None is test["References"]
 
 
-def test_a_letter_says_that_a_machine_wrote_it():
-    """Holiday replies are not sent to it, filters can sort it."""
+def test_letter_is_marked_as_automatic():
+    """It gets no automatic replies, and filters can sort it."""
     parsed = letter()
 
     assert "auto-generated" == parsed["Auto-Submitted"]
@@ -109,8 +109,10 @@ def test_a_letter_says_that_a_machine_wrote_it():
         ("x" * 10_000, "x" * 199 + "…"),
     ],
 )
-def test_titles_of_pages_add_no_header(subject, written):
-    """H-104, H-105: one clean line of at most 200 characters, and the letter still goes."""
+def test_title_of_a_page_adds_no_header(subject, written):
+    """H-104, H-105: the subject is one clean line of at most 200 characters, and the letter is
+    still sent.
+    """
     parsed = letter(subject=subject)
 
     assert written == parsed["Subject"]
@@ -119,8 +121,8 @@ def test_titles_of_pages_add_no_header(subject, written):
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(st.characters(exclude_categories=()), max_size=250), st.text(max_size=30))
-def test_headers_are_ours_whatever_a_page_is_called(subject, sentinel):
-    """Every header that a reader finds is one that we wrote, once."""
+def test_headers_are_ours_for_any_title(subject, sentinel):
+    """Each header is one of ours, and occurs once."""
     parsed = letter(subject=subject, sentinel=sentinel)
 
     assert set(parsed.keys()) <= {
@@ -144,20 +146,20 @@ def test_headers_are_ours_whatever_a_page_is_called(subject, sentinel):
 
 
 @given(st.text(), st.text())
-def test_equal_texts_make_equal_bytes(text, html):
-    """A delivery is written once; writing it again would give the same."""
+def test_equal_texts_give_equal_bytes(text, html):
+    """A delivery is rendered once; rendering it again gives the same."""
     assert body_of(text, html) == body_of(text, html)
 
 
-def test_other_content_is_wrapped():
-    """A body that is no letter yet arrives as it is."""
+def test_other_content_is_wrapped_unchanged():
+    """The body is not a letter yet."""
     parsed = letter(content_type="application/json", body=b'{"a":"\xc3\xa9\n.\n"}')
 
     assert b'{"a":"\xc3\xa9\n.\n"}' == parsed.get_payload(decode=True)
 
 
 class ChildJobs:
-    """Notes what would be run."""
+    """Records jobs."""
 
     def __init__(self):
         self.run_with = []
@@ -167,8 +169,10 @@ class ChildJobs:
         return Sent(250)
 
 
-def test_the_letter_goes_to_one_recipient_with_a_deadline():
-    """Envelope and header name the same one; the process has a little more time than the socket."""
+def test_letter_has_one_recipient_and_a_deadline():
+    """Envelope and header name the same address. The process has a little more time than the
+    socket.
+    """
     jobs = ChildJobs()
     answer = asyncio.run(Mail(jobs, SERVER, SENDER, "i1").send(message(address="anna@bücher.example")))
     ((job, argument, seconds),) = jobs.run_with
@@ -180,8 +184,8 @@ def test_the_letter_goes_to_one_recipient_with_a_deadline():
     assert 8.0 == seconds
 
 
-def test_a_recipient_that_is_none_is_final():
-    """H-106: nothing is sent and nothing is tried again."""
+def test_invalid_recipient_is_a_final_error():
+    """H-106: nothing is sent."""
     jobs = ChildJobs()
     answer = asyncio.run(Mail(jobs, SERVER, SENDER, "i1").send(message(address="a@b\nRCPT TO:<c@d>")))
 
@@ -190,8 +194,8 @@ def test_a_recipient_that_is_none_is_final():
     assert [] == jobs.run_with
 
 
-def test_mail_that_is_not_set_up_waits():
-    """The reason names the settings; the letters go once they are there."""
+def test_mail_without_a_server_is_retried():
+    """The reason names the settings; letters are sent once they are set."""
     answer = asyncio.run(NoMail().send(message()))
 
     assert isinstance(answer, Refused)

@@ -37,12 +37,12 @@ def read(*records):
 
 
 def test_one_change_is_found():
-    """The data of a single change is its record, whole."""
+    """The data is the whole record."""
     assert {"type": "change.found", "timestamp": "2023-11-14T22:13:20.000000Z", "data": record()} == read(record())[1]
 
 
 def test_several_changes_are_a_digest():
-    """In their order, under the name of the sentinel."""
+    """They keep their order, and the sentinel is named."""
     second = record(id="c2")
 
     assert {
@@ -52,22 +52,22 @@ def test_several_changes_are_a_digest():
     } == read(record(), second)[1]
 
 
-def test_no_change_is_no_message():
-    """Nothing is told of nothing."""
+def test_empty_message_is_refused():
+    """There must be at least one change."""
     with pytest.raises(ValueError, match="at least one change"):
         webhook_body([], "rates", at=AT)
 
 
-def test_long_text_is_cut_and_says_by_how_much():
-    """A receiver sees the start and how much is missing."""
+def test_long_text_is_cut_and_counts_the_rest():
+    """A receiver sees the beginning and the number of missing characters."""
     size, body = read(record(inserted=["x" * 50_000]))
 
     assert size <= MOST_BYTES
     assert ["x" * 4_000 + " … and 46000 more characters"] == body["data"]["inserted"]
 
 
-def test_long_list_is_cut_and_counted():
-    """`more` says how many entries are left out of each list; those that stay are real ones."""
+def test_long_list_is_cut_and_counts_the_rest():
+    """`more` has the number of entries that are left out of each list. The others are unchanged."""
     size, body = read(record(inserted=[f"line {n} of many" for n in range(5_000)], moved=["a"]))
 
     assert size <= MOST_BYTES
@@ -76,8 +76,8 @@ def test_long_list_is_cut_and_counted():
     assert ["a"] == body["data"]["moved"]
 
 
-def test_long_digest_keeps_its_first_changes():
-    """With too many changes the first stay and `more` counts the others."""
+def test_long_digest_has_its_first_changes():
+    """`more` counts the others."""
     size, body = read(*(record(id=f"c{n}") for n in range(1_000)))
     kept = [change["id"] for change in body["data"]["changes"]]
 
@@ -87,8 +87,8 @@ def test_long_digest_keeps_its_first_changes():
     assert 1_000 - len(kept) == body["data"]["more"]
 
 
-def test_records_are_not_changed():
-    """What is stored stays whole; only the message is cut."""
+def test_given_records_are_not_modified():
+    """Only the message is cut; the stored record stays whole."""
     given_record = record(inserted=["x" * 50_000], updated=[{"old": "y" * 50_000, "new": ""}])
     webhook_body([given_record], "rates", at=AT)
 
@@ -97,8 +97,8 @@ def test_records_are_not_changed():
     assert "more" not in given_record
 
 
-def test_what_lies_in_frames_is_cut_too():
-    """The parts of a page are shortened as the whole is, and keep their addresses."""
+def test_lists_of_frames_are_cut_too():
+    """The frames keep their addresses."""
     frames = [record(url=f"https://example.org/{n}", inserted=["x" * 9_000] * 30) for n in range(9)]
     size, body = read(record(inserted=["x" * 9_000] * 270, frames=frames))
 
@@ -108,7 +108,7 @@ def test_what_lies_in_frames_is_cut_too():
 
 
 def test_ids_and_urls_are_never_cut():
-    """A cut id finds nothing."""
+    """A cut id or address finds nothing."""
     url = "https://example.org/" + "u" * 5_000
     _, body = read(record(url=url, inserted=["x" * 50_000] * 30))
 
@@ -126,23 +126,23 @@ TEXTS = st.text(max_size=200).map(lambda text: text * 40)
         max_size=8,
     )
 )
-def test_body_is_small_and_valid_whatever_the_pages_say(records):
-    """Any text at all gives JSON below the bound."""
+def test_webhook_body_is_small_and_valid_for_any_text(records):
+    """It is JSON below the limit."""
     size, body = read(*records)
 
     assert size <= MOST_BYTES
     assert body["type"] in {"change.found", "change.digest"}
 
 
-def test_lone_surrogates_are_spelled():
-    """Text that cannot be encoded breaks no delivery."""
+def test_lone_surrogates_are_escaped():
+    """A text that cannot be encoded does not stop the delivery."""
     _, body = read(record(summary="a\ud800b"))
 
     assert "a\ud800b" == body["data"]["summary"]
 
 
-def test_console_has_one_line_a_change():
-    """When, whose, what, where."""
+def test_console_has_one_line_for_each_change():
+    """It has the time, the sentinel, the summary and the address."""
     second = record(summary="two\nlines", detected_at=None)
 
     assert [
@@ -151,8 +151,8 @@ def test_console_has_one_line_a_change():
     ] == console_body([record(), second]).decode().splitlines()
 
 
-def test_console_counts_where_there_is_no_summary():
-    """Numbers stand in for words."""
+def test_console_counts_edits_without_a_summary():
+    """The counts are by kind of edit."""
     assert "  1 updated, 1 deleted, 1 inserted  " in console_body([record(summary="")]).decode()
 
 
@@ -165,13 +165,13 @@ def test_console_counts_where_there_is_no_summary():
         ("👩\u200d🔬", "👩\u200d🔬"),
     ],
 )
-def test_console_tames_what_pages_say(text, expected):
-    """No page steers a terminal or turns the writing direction; emoji stay whole."""
+def test_console_escapes_control_characters(text, expected):
+    """No page controls the terminal or the writing direction. Emoji are unchanged."""
     assert f"  {expected}  " in console_body([record(summary=text)]).decode()
 
 
-def test_console_line_is_bounded():
-    """A page of a megabyte makes no line of a megabyte."""
+def test_console_line_is_limited():
+    """A page of a megabyte gives no line of a megabyte."""
     line = console_body([record(summary="x" * 10**6)]).decode()
 
     assert "more characters" in line
@@ -179,8 +179,8 @@ def test_console_line_is_bounded():
     assert record()["url"] in line
 
 
-def test_the_stream_has_a_line_for_each_record():
-    """Whole records, one a line; what a page says ends no line, and no surrogate is left that UTF-8 cannot write."""
+def test_stream_has_one_line_for_each_record():
+    """No text of a page ends the line, and lone surrogates are escaped for UTF-8."""
     records = [record(summary="one\ntwo\r\u2028three"), record(inserted=["\ud800"])]
     lines = stream_body(records).decode().split("\n")
 
@@ -188,16 +188,16 @@ def test_the_stream_has_a_line_for_each_record():
     assert "" == lines[-1]
 
 
-def test_a_line_of_the_stream_is_bounded():
-    """A change of a megabyte is cut as a webhook's is, and says by how much."""
+def test_stream_line_is_limited():
+    """A change of a megabyte is cut like that of a webhook, and counts the rest."""
     line = stream_body([record(inserted=["word " * 300] * 1_000)])
 
     assert len(line) <= MOST_LINE_BYTES + 1
     assert 0 < json.loads(line)["more"]["inserted"] < 1_000
 
 
-def test_contexts_are_cut_with_the_lists_that_they_are_about():
-    """A body that is cut says nothing of texts that it has not."""
+def test_contexts_are_cut_with_their_lists():
+    """The message has no context of a text that was left out."""
     texts = [f"{number} {'word ' * 200}" for number in range(100)]
     context = [{"of": "inserted", "number": number, "heading": "h" * 80} for number in range(40)]
     size, message = read(record(inserted=texts, context=context))

@@ -31,14 +31,14 @@ def news(*records, address=""):
     )
 
 
-def test_every_kind_has_its_rendering():
-    """A kind that is added must say what it shows."""
+def test_every_kind_has_a_renderer():
+    """A new kind of receiver needs one."""
     assert set(RENDERERS) == KINDS
 
 
 @pytest.mark.parametrize("kind", sorted(RENDERERS))
-def test_every_kind_says_what_changed(kind):
-    """Old, new and address are in each form; the subject is the headline."""
+def test_every_kind_shows_the_change(kind):
+    """Old text, new text and address are in each form; the subject is the headline."""
     rendered = render(kind, news(address=ADDRESSES[kind]))
     text = rendered.body.decode()
 
@@ -54,8 +54,10 @@ def test_every_kind_says_what_changed(kind):
 
 
 @pytest.mark.parametrize(("presentation", "tables"), [("only_change", 0), ("table", 1), ("dual_frame", 1), ("auto", 0)])
-def test_a_letter_shows_changes_as_its_sentinel_says(presentation, tables):
-    """The HTML is the view of the Presentation clause; the plain text beside it shows the changes alone (W-18)."""
+def test_letter_uses_the_presentation_of_its_sentinel(presentation, tables):
+    """The HTML is the view of the Presentation clause; the plain text beside it has only the
+    changes (W-18).
+    """
     rendered = render("email", replace(news(address=ADDRESSES["email"]), presentation=presentation))
     letter = email.message_from_string(
         f"Content-Type: {rendered.content_type}\n\n{rendered.body.decode()}", policy=email.policy.default
@@ -67,19 +69,19 @@ def test_a_letter_shows_changes_as_its_sentinel_says(presentation, tables):
     assert "[-5-]" in plain
 
 
-def test_a_digest_has_a_subject():
-    """The newest change, how many more, of which sentinel."""
+def test_digest_has_a_subject():
+    """It has the newest change, the number of others, and the sentinel."""
     assert '1 text updated: "5" → "6" (+1,199 more) · price' == news(*[record()] * 1_200).subject
 
 
-def test_a_subject_is_clean():
-    """H-104: what a page says cannot break a header."""
+def test_subject_has_no_control_characters():
+    """H-104: no text of a page adds a header."""
     assert "a Bcc: b · price" == news(record(summary="a\r\nBcc: b\x00")).subject
 
 
 @pytest.mark.parametrize("scheme", sorted(limits()))
-def test_no_message_is_longer_than_its_service_takes(scheme):
-    """Whatever the service, a digest of long changes fits, its title counted in where a service may do so."""
+def test_message_fits_the_limit_of_its_service(scheme):
+    """A digest of long changes fits, with its title if the service counts it."""
     told = [record(summary=f"change {n} " + "🙂" * 50, inserted=["x" * 500, "@everyone"]) for n in range(60)]
     limit = limits()[scheme]
     rendered = render("apprise", news(*told, address=f"{scheme}://x"))
@@ -92,8 +94,8 @@ def test_no_message_is_longer_than_its_service_takes(scheme):
 
 
 @pytest.mark.parametrize("kind", ["email", "apprise"])
-def test_what_no_message_has_room_for_is_the_oldest(kind):
-    """A message of very many changes is cut at its end: what is new is read, what is old is counted."""
+def test_oldest_changes_are_left_out_first(kind):
+    """A message of very many changes is cut at its end, where the oldest are."""
     told = [record(url=f"https://shop.example/{n}", inserted=[f"{n}-" + "x" * 90]) for n in range(1_000)]
     body = render(kind, news(*told, address="ntfy://x")).body.decode().replace("=\r\n", "")
 
@@ -102,16 +104,16 @@ def test_what_no_message_has_room_for_is_the_oldest(kind):
 
 
 @pytest.mark.parametrize("address", ["tgram://a/b", "discord://a/b"])
-def test_the_headline_is_said_once(address):
-    """In the title where there is one, else as the first line."""
+def test_headline_occurs_once(address):
+    """It is the title, or the first line if the service has no titles."""
     rendered = render("apprise", news(address=address))
 
     assert address.startswith("tgram") == rendered.body.decode().startswith(rendered.subject)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_a_rehearsal_says_that_it_is_one(kind):
-    """Nobody takes a test message for news."""
+def test_message_says_that_it_is_a_test(kind):
+    """No receiver takes it for a change."""
     rendered = rehearsal(kind, "price", at=1_700_000_000_000_000)
 
     assert "price: this is a test" == rendered.subject
@@ -135,8 +137,8 @@ def test_a_rehearsal_says_that_it_is_one(kind):
         ("Pacific/Kiritimati", "2026-11-29 03:37 +14"),
     ],
 )
-def test_people_read_when_in_the_zone_of_the_sentinel(zone, expected):
-    """Letters, chats and the console say the time of the sentinel's zone, and which zone that is; records stay in UTC."""
+def test_times_are_in_the_zone_of_the_sentinel(zone, expected):
+    """Letters, chats and the console name the zone. Records stay in UTC."""
     change = {**record(), "detected_at": "2026-11-28T13:37:00.000000Z"}
     shown = {
         kind: render(kind, replace(news(change, address=ADDRESSES[kind]), zone=ZoneInfo(zone)))
@@ -155,8 +157,10 @@ def test_people_read_when_in_the_zone_of_the_sentinel(zone, expected):
 
 
 @pytest.mark.parametrize("kind", ["email", "apprise", "webhook", "console", "stream"])
-def test_a_long_text_shows_what_differs(kind):
-    """A paragraph of 100,000 characters that differs in one word near its end: the word is in the message, on both sides."""
+def test_long_text_shows_the_difference(kind):
+    """A paragraph of 100,000 characters differs in one word near its end: both words are in the
+    message.
+    """
     old, new = ("x " * 50_000 + word + " y" * 200 for word in ("BEFORE", "AFTER"))
     change = {
         **record(),
@@ -176,8 +180,8 @@ def test_a_long_text_shows_what_differs(kind):
 
 
 @pytest.mark.parametrize("kind", ["apprise", "email", "feed", "stream", "webhook"])
-def test_every_kind_says_where_it_changed(kind):
-    """The heading and the label of a text are in each message."""
+def test_every_kind_shows_heading_and_label(kind):
+    """They are the context of a changed text."""
     context = [{"of": "updated", "number": 0, "heading": "Fees", "label": "Adults"}]
     rendered = render(kind, news(record(context=context), address=ADDRESSES[kind]))
     text = rendered.body.decode()
@@ -205,8 +209,8 @@ def test_every_kind_says_where_it_changed(kind):
         ('Kettle: Now "49.00" → "39.00" EUR; Shop: Opening soon "May" → "June"; and 3 more', 'Kettle: Now "49.00" → "39.00" EUR; … · price'),
     ],
 )  # fmt: skip
-def test_a_subject_fits_in_a_line(said, expected):
-    """What changed is in it, whatever stands around it is long."""
+def test_subject_fits_in_a_line(said, expected):
+    """The change stays in it when the text around it is cut."""
     subject = news(record(summary=said)).subject
 
     assert (expected, True) == (subject, len(subject) <= 78)

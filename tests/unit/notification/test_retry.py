@@ -12,7 +12,7 @@ NOW = 1_700_000_000 * SECOND
 
 
 def waits(jitter=0.0):
-    """What a receiver that is down for good sees: the wait after each attempt, till nothing follows."""
+    """Return the waits after the attempts on a receiver that never answers."""
     found, attempt, now = [], 1, NOW
     while (after := next_attempt(attempt, now=now, jitter=jitter)) is not None:
         found.append(after - now)
@@ -21,7 +21,9 @@ def waits(jitter=0.0):
 
 
 def test_schedule_is_that_of_standard_webhooks():
-    """F-28: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: 75.6 h in all, then dead."""
+    """F-28: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h. After these 75.6 h it is a dead
+    letter.
+    """
     expected = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
 
     assert expected == waits()
@@ -29,13 +31,13 @@ def test_schedule_is_that_of_standard_webhooks():
 
 
 @pytest.mark.parametrize("jitter", [-1.0, 1.0, 0.5])
-def test_jitter_is_a_fifth_and_half_an_hour_at_most(jitter):
-    """Receivers that failed together are not tried again together."""
+def test_jitter_is_a_fifth_and_at_most_half_an_hour(jitter):
+    """Receivers that failed together are not retried together."""
     assert [round(wait + jitter * min(wait / 5, 30 * MINUTE)) for wait in SCHEDULE] == waits(jitter)
 
 
-def test_nothing_is_given_up_within_three_days():
-    """So long people are told that news is sent again: whatever chance does to the waits."""
+def test_retries_last_at_least_three_days():
+    """The documentation promises this, and jitter does not shorten it."""
     assert 3 * DAY < sum(waits(-1.0)) < sum(waits(1.0)) < 80 * HOUR
 
 
@@ -50,19 +52,19 @@ def test_nothing_is_given_up_within_three_days():
         (1, -5, MINUTE),
     ],
 )
-def test_retry_after_holds_where_it_is_longer(attempt, retry_after, expected):
-    """Within one minute and one day; a receiver can ask for patience, not for haste nor for ever."""
+def test_longer_retry_after_is_used(attempt, retry_after, expected):
+    """It counts between one minute and one day, and never shortens the schedule."""
     assert NOW + expected == next_attempt(attempt, now=NOW, jitter=0.0, retry_after=retry_after)
 
 
-def test_retry_after_gives_no_attempt_beyond_the_last():
-    """The tenth failure is the last, whatever the receiver asks for."""
+def test_retry_after_adds_no_attempt():
+    """The tenth failure is the last one."""
     assert next_attempt(10, now=NOW, jitter=0.0, retry_after=HOUR) is None
 
 
 @pytest.mark.parametrize(("attempt", "jitter"), [(0, 0.0), (1, 1.1), (1, -1.1), (1, float("nan"))])
-def test_attempt_that_makes_no_sense_is_refused(attempt, jitter):
-    """Attempts count from 1, jitter is a share."""
+def test_invalid_attempt_or_jitter_is_refused(attempt, jitter):
+    """Attempts count from 1, and jitter is from -1 to 1."""
     with pytest.raises(ValueError, match="attempt must be 1 or more"):
         next_attempt(attempt, now=NOW, jitter=jitter)
 
@@ -75,19 +77,19 @@ def move(failing_since, **more):
     return EndpointMove(endpoint_id=7, failing_since=failing_since, tried_at=NOW, **more)
 
 
-def test_success_clears_the_record():
-    """One delivery, and the endpoint is as good as new."""
+def test_success_clears_the_failures():
+    """One delivery is enough."""
     assert move(None, is_back=True) == judge(Sent(200), NOW - 4 * DAY)
     assert move(None) == judge(Sent(200), None)
 
 
-def test_a_failure_of_less_than_a_minute_is_no_outage():
-    """Only an outage lets everything be sent again at once; one bad answer among good ones does not."""
+def test_failure_below_a_minute_is_no_outage():
+    """Only after an outage are all waiting messages sent at once."""
     assert [False, True] == [judge(Sent(200), NOW - age).is_back for age in (MINUTE - 1, MINUTE)]
 
 
 def test_first_failure_starts_the_count():
-    """The reason is kept for people."""
+    """The reason is stored."""
     assert move(NOW, reason="down") == judge(Refused(reason="down"), None)
 
 
@@ -103,13 +105,13 @@ def test_first_failure_starts_the_count():
         (40, {"busy": True}, 30 * MINUTE),
     ],
 )
-def test_what_a_receiver_asks_for_holds_for_its_endpoint(attempt, more, expected):
-    """Retry-After as it says, from one minute to one day; 429 without it for as long as the schedule, at most half an hour."""
+def test_endpoint_is_held_until_retry_after(attempt, more, expected):
+    """It counts from one minute to one day. 429 without it uses the schedule, up to half an hour."""
     assert NOW + expected == judge(Refused(reason="later", **more), None, attempt=attempt).held_until
 
 
-def test_endpoint_is_switched_off_after_days_of_failures():
-    """F-28: five days of only failures, not a µs less, and the reason says so."""
+def test_endpoint_is_disabled_after_five_days_of_failures():
+    """F-28: not a microsecond earlier, and the reason says so."""
     before = judge(Refused(reason="down"), NOW - 5 * DAY + 1)
     after = judge(Refused(reason="down"), NOW - 5 * DAY)
 
@@ -119,13 +121,13 @@ def test_endpoint_is_switched_off_after_days_of_failures():
     assert "nothing was accepted for 5 days; the last answer: down" == after.reason
 
 
-def test_gone_switches_off_at_once():
+def test_gone_disables_the_endpoint_at_once():
     """F-29: 410 on the first attempt is enough."""
     answer = Refused(reason="410", retry=False, disable=True)
 
     assert move(NOW, enabled=False, reason="410") == judge(answer, None)
 
 
-def test_clock_set_back_switches_nothing_off():
-    """A failure from the future counts from now."""
+def test_failures_from_the_future_count_from_now():
+    """The clock was set back; the endpoint stays enabled."""
     assert NOW == judge(Refused(reason="down"), NOW + DAY).failing_since

@@ -50,8 +50,8 @@ def hand_in(server, *, port=0, **other):
     return deliver(Letter(LetterServer(**given), "tidings@example.org", "anna@example.org", CONTENT))
 
 
-def test_a_letter_is_handed_in():
-    """Envelope and content arrive byte for byte, lines that begin with a dot too."""
+def test_letter_is_sent_byte_for_byte():
+    """This includes the envelope, and lines that begin with a dot."""
     with MailServer() as server:
         answer = hand_in(server)
     (taken,) = server.taken
@@ -66,8 +66,8 @@ def test_a_letter_is_handed_in():
 
 
 @pytest.mark.parametrize("point", ["MAIL", "RCPT", "DATA", "END"])
-def test_4xx_is_tried_again(point):
-    """F-31: a mailbox that is full now may not be later."""
+def test_4xx_is_retried(point):
+    """F-31: a mailbox that is full now may have room later."""
     with MailServer({point: "452 4.2.2 mailbox\x07 full"}) as server:
         answer = hand_in(server)
 
@@ -76,7 +76,7 @@ def test_4xx_is_tried_again(point):
 
 @pytest.mark.parametrize("point", ["MAIL", "RCPT", "DATA", "END"])
 def test_5xx_is_final(point):
-    """F-31: who says that there is no such mailbox is believed."""
+    """F-31: the server says that there is no such mailbox."""
     with MailServer({point: "550 5.1.1 no such user"}) as server:
         answer = hand_in(server)
 
@@ -84,8 +84,8 @@ def test_5xx_is_final(point):
 
 
 @pytest.mark.parametrize("point", ["END", "DATA", "MAIL"])
-def test_a_lost_connection_is_tried_again(point):
-    """F-31: after DATA nobody knows whether it was sent; it is sent again, under the same Message-ID."""
+def test_lost_connection_is_retried(point):
+    """F-31: after DATA nobody knows whether it was sent; the second letter has the same Message-ID."""
     with MailServer({point: ""}) as server:
         answer = hand_in(server)
 
@@ -96,8 +96,8 @@ def test_a_lost_connection_is_tried_again(point):
 
 
 @pytest.mark.parametrize("said", ["554 no service here", "421 too busy", ""])
-def test_a_server_that_takes_nobody_is_tried_again(said):
-    """What it says before it has seen the letter is not about the letter."""
+def test_refused_connection_is_retried(said):
+    """The answer is not about the letter, because the server has not seen it."""
     with MailServer({"GREETING": said}) as server:
         answer = hand_in(server)
 
@@ -106,16 +106,16 @@ def test_a_server_that_takes_nobody_is_tried_again(said):
     assert answer.reason.startswith(f"no connection to the mail server 127.0.0.1:{server.port}")
 
 
-def test_a_bad_goodbye_is_no_failure():
-    """The letter was taken; how the server parts does not matter."""
+def test_failed_quit_is_no_failure():
+    """The letter was accepted before."""
     with MailServer({"QUIT": ""}) as server:
         answer = hand_in(server)
 
     assert Sent(250) == answer
 
 
-def test_nobody_there_is_tried_again():
-    """A server that is down is up again some day."""
+def test_unreachable_server_is_retried():
+    """It may be running again later."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     answer = hand_in(None, port=port)
@@ -125,8 +125,8 @@ def test_nobody_there_is_tried_again():
     assert "Connection refused" in answer.reason
 
 
-def test_a_silent_server_is_given_up():
-    """H-122: one deadline, also for who only accepts."""
+def test_silent_server_times_out():
+    """H-122: the deadline includes a server that only accepts the connection."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         answer = hand_in(None, port=silent.getsockname()[1], timeout_seconds=0.1)
 
@@ -135,8 +135,8 @@ def test_a_silent_server_is_given_up():
     assert "timed out" in answer.reason
 
 
-def test_a_host_that_no_name_can_have_is_a_value():
-    """A mistyped setting is a reason, not a crash."""
+def test_invalid_host_is_retried_with_a_reason():
+    """A mistyped setting raises no exception."""
     answer = hand_in(None, port=25, host="a" * 70 + ".example")
 
     assert isinstance(answer, Refused)
@@ -144,8 +144,8 @@ def test_a_host_that_no_name_can_have_is_a_value():
 
 
 @pytest.mark.parametrize("starttls", [False, True])
-def test_tls_secures_log_in_and_letter(certificate, trusting, starttls):
-    """From the first byte or by STARTTLS: nothing is said before but that it is wanted."""
+def test_tls_protects_login_and_letter(certificate, trusting, starttls):
+    """It starts with the first byte or with STARTTLS; neither is sent in plain text."""
     security = "starttls" if starttls else "tls"
     with MailServer(tls=certificate, starttls=starttls, login=True) as server:
         answer = hand_in(server, security=security, tls=trusting, user="anna", password="word")
@@ -157,8 +157,8 @@ def test_tls_secures_log_in_and_letter(certificate, trusting, starttls):
 
 
 @pytest.mark.parametrize("starttls", [False, True])
-def test_a_certificate_that_nobody_vouches_for_is_refused(certificate, starttls):
-    """No letter and no password go to who only says that it is the server."""
+def test_untrusted_certificate_is_refused(certificate, starttls):
+    """Neither letter nor password is sent to a server that only claims to be the right one."""
     security = "starttls" if starttls else "tls"
     with MailServer(tls=certificate, starttls=starttls, login=True) as server:
         answer = hand_in(server, security=security, user="anna", password="word")
@@ -169,8 +169,8 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(certificate, starttls)
     assert not any(command.startswith("AUTH") for command in server.commands)
 
 
-def test_starttls_is_never_left_out():
-    """A server, or who sits between, that does not offer it gets nothing."""
+def test_starttls_is_required_when_set():
+    """A server, or an attacker in between, that does not offer it gets nothing."""
     with MailServer(login=True) as server:
         answer = hand_in(server, security="starttls", user="anna", password="word")
 
@@ -179,8 +179,8 @@ def test_starttls_is_never_left_out():
     assert ["ehlo example.org"] == [command.lower() for command in server.commands]
 
 
-def test_a_refused_log_in_names_its_settings():
-    """A changed password is mended in the settings, and what waited goes then."""
+def test_refused_login_names_its_settings():
+    """It is retried: waiting letters are sent once the password is set."""
     with MailServer({"AUTH": "535 5.7.8 bad credentials"}, login=True) as server:
         answer = hand_in(server, user="anna", password="S3CRET")
 
@@ -190,8 +190,8 @@ def test_a_refused_log_in_names_its_settings():
     assert "S3CRET" not in answer.reason
 
 
-def test_what_a_server_says_is_one_short_line():
-    """A mail server is a stranger too: its words are tamed and cut."""
+def test_reason_of_a_server_is_one_short_line():
+    """The text of a mail server is untrusted: it is escaped and cut."""
     with MailServer({"RCPT": "550-" + "x" * 400 + "\r\n550 \x1b[31m\u202e"}) as server:
         answer = hand_in(server)
 
@@ -200,8 +200,8 @@ def test_what_a_server_says_is_one_short_line():
     assert answer.reason.isprintable()
 
 
-def test_the_process_that_sends_loads_nothing_that_composes():
-    """A guarded process lives for a hundred letters: what only `mail` needs would cost each."""
+def test_sending_process_does_not_load_the_mail_composer():
+    """Each isolated process would load it, and sends a hundred letters."""
     code = "import sys, tidings.notification.smtp; print('tidings.notification.mail' in sys.modules, 'email' in sys.modules)"
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

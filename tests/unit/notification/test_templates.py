@@ -1,4 +1,6 @@
-"""Messages in one's own words: filled for each channel, escaped for it, never read again (R-10, H-075 to H-077)."""
+"""Messages by templates: filled and escaped for each channel, never expanded twice (R-10, H-075 to
+H-077).
+"""
 
 import email
 import email.policy
@@ -16,7 +18,7 @@ EVIL = '<b>"{{7*7}}"</b>\\ @everyone'
 
 
 def news(text, title="", **more):
-    """Return a change to be said in these words."""
+    """Return a change with this template."""
     told = record(**{"title": "Shop", "snapshot": "all of it", **more})
     words = Wording(title, text)
     return News(
@@ -25,7 +27,7 @@ def news(text, title="", **more):
 
 
 def test_every_placeholder_has_a_value():
-    """What there is no value for stays as it is; there is nothing such."""
+    """A placeholder without a value would stay in the message."""
     text = render("console", news(ALL)).body.decode()
 
     assert set(PLACEHOLDERS) == set(values_of(news("")))
@@ -36,14 +38,14 @@ def test_every_placeholder_has_a_value():
 
 
 @pytest.mark.parametrize("kind", ["console", "webhook", "apprise", "feed"])
-def test_the_title_is_the_subject(kind):
-    """In one line, filled."""
+def test_title_template_is_the_subject(kind):
+    """It is filled and is one line."""
     assert "price: 6" == render(kind, news("{{diff}}", title="{{watch_title}}: {{diff_added}}\n")).subject
 
 
 @pytest.mark.parametrize("kind", ["console", "apprise"])
-def test_text_is_what_the_template_says(kind):
-    """Its lines, and what a page says as it is; nothing of a page is a placeholder (H-077) or calls people."""
+def test_text_template_is_filled(kind):
+    """It keeps its lines. No text of a page is a placeholder (H-077) or mentions people."""
     body = render(kind, news("now: {{diff_added}}\n\n{{host}}", updated=[{"old": "5", "new": EVIL}])).body.decode()
 
     assert f"now: {EVIL}\n\nshop.example" == body.replace("\u2060", "")
@@ -51,7 +53,7 @@ def test_text_is_what_the_template_says(kind):
 
 
 def test_html_is_escaped():
-    """Of a letter: edits are marked, all else is text, lines are lines."""
+    """In a letter, edits are marked, all other text is escaped, and lines are kept."""
     rendered = render("email", news("<i>\n{{diff}}{{diff_added}}", updated=[{"old": "5", "new": EVIL}]))
     letter = email.message_from_bytes(
         f"Content-Type: {rendered.content_type}\n\n".encode() + rendered.body, policy=email.policy.default
@@ -66,7 +68,7 @@ def test_html_is_escaped():
     assert "<b>" not in html
 
 
-def test_json_stays_json():
+def test_json_template_stays_json():
     """No text of a page ends a string."""
     rendered = render(
         "webhook", news('{"text": "{{diff_added}}", "n": {{changes}}}', updated=[{"old": "5", "new": EVIL}])
@@ -76,8 +78,8 @@ def test_json_stays_json():
     assert {"text": EVIL, "n": 1} == json.loads(rendered.body)
 
 
-def test_other_texts_of_a_webhook_are_plain():
-    """A text that does not begin like JSON."""
+def test_other_template_of_a_webhook_is_plain_text():
+    """It does not begin like JSON."""
     rendered = render("webhook", news("{{diff_added}}"))
 
     assert ("text/plain; charset=utf-8", b"6") == (rendered.content_type, rendered.body)
@@ -85,8 +87,8 @@ def test_other_texts_of_a_webhook_are_plain():
 
 @pytest.mark.parametrize("kind", ["console", "webhook", "email", "feed"])
 @pytest.mark.parametrize("text", ["{{current_snapshot}}" * 400, '{"a": "' + "{{current_snapshot}}" * 400 + '"}'])
-def test_a_message_is_bounded(kind, text):
-    """64 KiB, however often a long text is asked for; JSON is cut in its values."""
+def test_filled_template_is_limited(kind, text):
+    """The limit is 64 KiB, however often a placeholder is repeated. JSON is cut within its values."""
     rendered = render(kind, news(text, snapshot="ü" * 20_000))
     body = rendered.body if kind != "email" else rendered.body.split(b"--=_")[1]
 
@@ -95,8 +97,8 @@ def test_a_message_is_bounded(kind, text):
         assert json.loads(rendered.body)
 
 
-def test_notices_are_as_usual():
-    """A page in error has no edits to put into a template."""
+def test_notices_do_not_use_the_template():
+    """A page in error has no edits for it."""
     notice = {
         "record": "problem",
         "sentinel": "price",
@@ -109,8 +111,8 @@ def test_notices_are_as_usual():
     assert "the page is away" in rendered.body.decode()
 
 
-def test_a_test_message_shows_the_words():
-    """Filled with an example."""
+def test_message_shows_the_filled_template():
+    """It is filled with an example."""
     shown = rehearsal(
         "apprise",
         "s",

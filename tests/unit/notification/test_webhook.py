@@ -34,8 +34,8 @@ def now():
     return int(datetime.now(UTC).timestamp()) * SECOND
 
 
-def test_signature_is_that_of_the_specification():
-    """The vector of the specification comes out, byte for byte."""
+def test_signature_matches_the_example_of_the_specification():
+    """It is equal byte for byte."""
     found = signature(
         "msg_p5jXN8AQM9LWM0D4loKWxJek",
         1_614_265_330 * SECOND,
@@ -48,7 +48,7 @@ def test_signature_is_that_of_the_specification():
 
 @pytest.mark.parametrize("body", [b'{"a":1}', b"{}", '{"a":"é 中 🙂"}'.encode(), b'{"a":"' + b"x" * 20_000 + b'"}'])
 def test_public_package_accepts_our_signature(body):
-    """Whoever verifies with the public library takes what we send (it insists on the present time)."""
+    """A receiver may verify with the public library, which requires the present time."""
     sent = message(body, sent_at=now() + 999_999)
     headers = sign_headers(sent, read_secrets(SECRET))
 
@@ -56,7 +56,7 @@ def test_public_package_accepts_our_signature(body):
 
 
 def test_public_package_refuses_another_body():
-    """One changed byte, and the library says no."""
+    """One byte is different."""
     headers = sign_headers(message(sent_at=now()), read_secrets(SECRET))
     with pytest.raises(WebhookVerificationError):
         PublicWebhook(SECRET).verify(b'{"a":2}', headers)
@@ -80,29 +80,29 @@ def secret(count):
 
 @pytest.mark.parametrize("count", [24, 32, 64])
 def test_secret_may_have_24_to_64_bytes(count):
-    """Both ends are allowed."""
+    """Both limits are included."""
     assert (b"k" * count,) == read_secrets(secret(count))
 
 
 @pytest.mark.parametrize(
     "text", [secret(23), secret(65), "whsec_", "whsec_!!!!", secret(32).removeprefix("whsec_"), "whsec_" + "é" * 40]
 )
-def test_bad_secret_is_refused_and_not_shown(text):
-    """The message says which one and what is expected, and keeps it to itself."""
+def test_invalid_secret_is_refused_and_not_shown(text):
+    """The error names the position of the secret and the expected form."""
     with pytest.raises(SettingError, match="secret 2 of notify") as raised:
         read_secrets(f"{SECRET} {text}")
 
     assert text not in str(raised.value) or "whsec_" == text
 
 
-def test_no_secret_is_refused():
-    """Nothing is ever sent unsigned by accident."""
+def test_missing_secret_is_refused():
+    """No message is sent unsigned by accident."""
     with pytest.raises(SettingError, match="empty"):
         read_secrets("  ")
 
 
-def test_made_secrets_are_new_and_valid():
-    """Each is another, and reads as 32 bytes."""
+def test_made_secrets_are_valid_and_differ():
+    """Each has 32 bytes."""
     first, second = make_secret(), make_secret()
 
     assert first != second
@@ -117,20 +117,20 @@ class Answer:
 
 
 class Poster:
-    """Remembers one post and answers as it is told."""
+    """Records posts and returns a given answer."""
 
     def __init__(self, answer):
         self.answer = answer
         self.asked = []
 
     async def post(self, url, *, headers, body, timeout_seconds):
-        """Answer."""
+        """Return the given answer."""
         self.asked.append((url, dict(headers), body, timeout_seconds))
         return self.answer
 
 
-def test_post_carries_the_message():
-    """Address, headers, body and deadline go to the client as they are."""
+def test_post_has_the_whole_message():
+    """Address, headers, body and deadline are passed to the client unchanged."""
     poster = Poster(Answer(200))
     asyncio.run(Webhook(poster, (b"k" * 32,), 7.5).send(message()))
     (asked,) = poster.asked
@@ -139,8 +139,8 @@ def test_post_carries_the_message():
 
 
 @pytest.mark.parametrize(("error", "expected"), [("connection refused", "connection refused"), ("", "no answer came")])
-def test_no_answer_says_why(error, expected):
-    """The client's reason is passed on; there is always one."""
+def test_missing_answer_has_a_reason(error, expected):
+    """It is that of the client, or a general one."""
     answer = asyncio.run(Webhook(Poster(Answer(None, error=error)), (b"k" * 32,)).send(message()))
 
     assert Refused(reason=expected) == answer
