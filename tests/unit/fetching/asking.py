@@ -1,4 +1,4 @@
-"""Shortcuts of the fetching tests: one request to a fake server, with settings that suit loopback."""
+"""Helpers of the fetching tests: one request to a fake server, with settings for loopback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tidings.settings import FetchSettings
 
 
 def settings(**changes: object) -> FetchSettings:
-    """Return settings under which 127.0.0.0/8 may be asked and robots.txt is not."""
+    """Return settings that allow 127.0.0.0/8 and ignore robots.txt."""
     given: dict[str, object] = {"allow_networks": ("127.0.0.0/8",), "robots": False, "total_seconds": 5.0}
     return FetchSettings(**{**given, **changes})  # type: ignore[arg-type]
 
@@ -31,7 +31,7 @@ def ask(
     resolver: AbstractResolver | None = None,
     tls: ssl.SSLContext | None = None,
 ) -> list[Any]:
-    """Return the outcomes of requests made one after the other by one client."""
+    """Make the requests one after the other with one client; return their outcomes."""
 
     async def run() -> list[Outcome]:
         client = Client(using or settings(), resolver=resolver, tls=tls)
@@ -47,7 +47,7 @@ def ask(
 
 
 def tls_pair(authority: trustme.CA, **changes: object) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """Return the TLS of a server at 127.0.0.1 with a certificate of this authority, and that of a client that trusts it."""
+    """Return the TLS contexts of a server at 127.0.0.1 with a certificate of this authority, and of a client that trusts it."""
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1", **changes).configure_cert(server)  # type: ignore[arg-type]
     client = ssl.create_default_context()
@@ -56,7 +56,7 @@ def tls_pair(authority: trustme.CA, **changes: object) -> tuple[ssl.SSLContext, 
 
 
 class FixedNames(AbstractResolver):
-    """A resolver that knows a few names; each lookup takes the next list of answers, the last one for ever."""
+    """A resolver of a few names; each lookup uses the next list of answers, and in the end the last one."""
 
     def __init__(self, names: Mapping[str, list[list[str]]]) -> None:
         self.names = names

@@ -101,15 +101,17 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("given_url", "rebuilt"), REBUILT)
-def test_rebuild_normalises_what_all_parsers_read_alike(given_url, rebuilt):
-    """Case of scheme and host, default port, fragment and dots go; everything else stays as it was typed."""
+def test_rebuild_normalises_unambiguous_addresses(given_url, rebuilt):
+    """The case of scheme and host, default ports, fragments and dots are normalised; everything
+    else stays.
+    """
     assert rebuilt == address.rebuild(given_url)
     assert rebuilt == address.rebuild(rebuilt)
 
 
 @pytest.mark.parametrize(("url", "fault", "mend"), REFUSED)
-def test_rebuild_refuses_with_fault_and_mend(url, fault, mend):
-    """What parsers read differently is refused; the text names the part at fault and what to write instead."""
+def test_rebuild_refuses_ambiguous_addresses(url, fault, mend):
+    """Parsers read them differently. The error names the part, and how to write it."""
     with pytest.raises(AddressError) as refusal:
         address.rebuild(url)
 
@@ -133,8 +135,10 @@ def rebuilt_or_none(url: str) -> str | None:
         st.lists(PIECES, max_size=12).map("".join), st.lists(PIECES, max_size=9).map(lambda p: "http://" + "".join(p))
     )
 )
-def test_rebuild_is_a_fixed_point_on_which_parsers_agree(url):
-    """Whatever is accepted is returned unchanged the second time, is ASCII, and urllib and yarl read the same host in it."""
+def test_rebuild_is_idempotent_and_parsers_agree(url):
+    """An accepted address is ASCII, is unchanged the second time, and has the same host for urllib
+    and yarl.
+    """
     rebuilt = rebuilt_or_none(url)
     if rebuilt is None:
         return
@@ -148,8 +152,8 @@ def test_rebuild_is_a_fixed_point_on_which_parsers_agree(url):
 
 
 @given(st.text(max_size=40))
-def test_rebuild_never_fails_otherwise(text):
-    """Any text is either rebuilt or refused as an address; no other error comes out."""
+def test_rebuild_raises_only_address_errors(text):
+    """Any text is either rebuilt or refused."""
     rebuilt_or_none(text)
     rebuilt_or_none("http://" + text)
     rebuilt_or_none("http://example.com/" + text)
@@ -170,13 +174,13 @@ HOSTS = [
 
 
 @pytest.mark.parametrize(("url", "host"), HOSTS)
-def test_host_is_the_registered_domain_or_the_literal_with_its_port(url, host):
-    """Limits are kept per registered domain; IP literals are hosts of their own for each port."""
+def test_host_is_the_registered_domain_or_the_address_with_its_port(url, host):
+    """Limits are kept for each registered domain; for IP addresses, for each port."""
     assert host == address.host_of(address.rebuild(url))
 
 
-def test_identify_keeps_the_address_as_given():
-    """The identity has the rebuilt URL, the address as it was typed, and the host."""
+def test_identify_keeps_the_given_address():
+    """The identity has the rebuilt URL, the given address and the host."""
     page = address.identify("HTTP://WWW.Example.com:80/a?b#c")
 
     assert ("http://www.example.com/a?b", "HTTP://WWW.Example.com:80/a?b#c", "example.com") == (
@@ -186,8 +190,10 @@ def test_identify_keeps_the_address_as_given():
     )
 
 
-def test_pages_are_the_same_if_and_only_if_their_requests_are():
-    """Spelling of the URL and order of headers make no other page; method, query, headers, body, render, frames, proxy do, and the owner if a cookie is sent."""
+def test_pages_are_equal_if_their_requests_are():
+    """Spelling of the URL and order of headers do not matter. Method, query, headers, body, render,
+    frames and proxy do, and the owner if a cookie is sent.
+    """
     url = "http://example.com/a?x=1"
     plain = address.identify(url).key
     same = [
@@ -220,8 +226,8 @@ def test_pages_are_the_same_if_and_only_if_their_requests_are():
     )
 
 
-def test_key_of_a_page_does_not_move():
-    """The key is stored; a new version of Tidings must give the same one."""
+def test_key_of_a_page_is_stable():
+    """It is stored: a new version of Tidings must compute the same."""
     key = address.identify("https://example.com/").key
 
     assert hashlib.sha256(b'["GET","https://example.com/","","",0,[],null]').hexdigest() == key
@@ -244,14 +250,14 @@ def test_key_of_a_page_does_not_move():
         ("Näme", "x"),
     ],
 )
-def test_headers_that_break_or_frame_a_request_are_refused(name, value):
-    """Line ends, non-ASCII and the headers that Tidings makes itself cannot be set (H-031, H-032)."""
+def test_unsafe_headers_are_refused(name, value):
+    """Line ends, non-ASCII and headers that Tidings itself sends cannot be set (H-031, H-032)."""
     with pytest.raises(UsageError, match="header"):
         address.identify("http://example.com/", Asking(headers=(Header(name, Value(value)),)))
 
 
-def test_a_secret_is_typed_on_pages_that_come_by_https():
-    """Such a page belongs to whoever owns the secret; this machine needs no https."""
+def test_secrets_are_typed_only_on_https_pages():
+    """Such a page belongs to the owner of the secret. This machine needs no https."""
     typing = Asking(render="browser", steps=(BrowserStep("fill", "css", "#pw", Value("pw", is_secret=True)),))
 
     assert [7, 7] == [
@@ -261,8 +267,8 @@ def test_a_secret_is_typed_on_pages_that_come_by_https():
         address.identify("http://example.com/", typing)
 
 
-def test_refusal_never_shows_a_password_or_a_query():
-    """What stands before @, and the query, may be secret and stay out of messages (H-108)."""
+def test_error_never_shows_a_password_or_a_query():
+    """They may be secret (H-108)."""
     texts = []
     for url in (
         "http://me:hunter2@example.com/",
@@ -276,8 +282,8 @@ def test_refusal_never_shows_a_password_or_a_query():
     assert [] == [text for text in texts if "hunter2" in text]
 
 
-def test_module_loads_no_http_library():
-    """Verifying an address must not cost the start of a command: aiohttp, yarl and tldextract stay unloaded."""
+def test_address_module_loads_no_http_library():
+    """Commands verify addresses at their start: aiohttp, yarl and tldextract stay unloaded."""
     code = (
         "import sys, tidings.fetching.address as a; a.rebuild('http://example.com/');"
         "print([m for m in ('aiohttp', 'yarl', 'tldextract', 'idna') if m in sys.modules])"

@@ -1,4 +1,6 @@
-"""Files of this machine: nothing outside the allowed directories is read, whatever the path looks like and whoever changes it meanwhile."""
+"""Files of this machine: nothing outside the allowed directories is read, whatever the path is and
+even if it changes meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,12 @@ from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Unchan
 from tidings.settings import FetchSettings
 
 LATER = 4_000_000_000 * SECOND
-"""A time after every file of a test was written."""
+"""A time after all files of a test were written."""
 
 
 @pytest.fixture
 def folder(disk: Path) -> Path:
-    """A directory that is allowed, beside one that is not."""
+    """Make an allowed directory `in`, and another one."""
     for name in ("in", "out"):
         (disk / name).mkdir()
         (disk / name / "a.html").write_text(f"<p>{name}</p>", encoding="utf-8")
@@ -35,7 +37,7 @@ def folder(disk: Path) -> Path:
 
 
 class Others:
-    """Asks for all other pages, and notes which."""
+    """Records requests for all other pages."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -50,18 +52,18 @@ class Others:
 
 
 def fetch(url: str, *allowed: Path, now: int = LATER, most: int = 1_000, **more: Any) -> Any:
-    """Return how a fetch of an address ended."""
+    """Return the outcome of a fetch."""
     settings = FetchSettings(allow_files=tuple(map(str, allowed)), max_body_bytes=most)
     permit = FreePermit()
     outcome = asyncio.run(
         FileFetcher(settings, Others(), clock=ManualClock(now)).fetch(FetchRequest(url=url, **more), permit)
     )
-    assert [] == permit.hosts  # nobody is asked: no gap, no robots.txt
+    assert [] == permit.hosts  # no host is asked: no gap, no robots.txt
     return outcome
 
 
-def test_a_file_is_a_page(folder: Path):
-    """Content, type, and a validator that says unchanged while time and size are the same."""
+def test_file_is_a_page(folder: Path):
+    """It has content, a type, and a validator that is valid while time and size are the same."""
     url = f"file://{folder}/in/a.html"
     first = fetch(url, folder / "in")
     again = fetch(url, folder / "in", validators=first.validators)
@@ -74,8 +76,8 @@ def test_a_file_is_a_page(folder: Path):
     assert b"<p>more</p>" == other.body
 
 
-def test_a_file_that_was_just_written_has_no_validator(folder: Path):
-    """It may be written again at the same time of change and size: the next check reads it."""
+def test_recently_written_file_has_no_validator(folder: Path):
+    """It may be written again with the same time and size: the next check reads it."""
     stamp = (folder / "in" / "a.html").stat().st_mtime_ns // 1_000
     young = fetch(f"file://{folder}/in/a.html", folder / "in", now=stamp + SECOND)
     old = fetch(f"file://{folder}/in/a.html", folder / "in", now=stamp + 3 * SECOND)
@@ -115,7 +117,7 @@ HOSTILE: list[tuple[str, Callable[[Path], Any], str, str]] = [
 
 @pytest.mark.parametrize(("make", "path", "kind"), [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE])
 def test_hostile_files_are_failures(folder: Path, make: Callable[[Path], Any], path: str, kind: str):
-    """Each ends at once as a failure of its kind, and nothing of what lies outside is in it."""
+    """Each is a failure of its kind at once, without any content from outside."""
     make(folder)
     outcome = fetch(f"file://{folder}/{path}", folder / "in")
 
@@ -124,21 +126,21 @@ def test_hostile_files_are_failures(folder: Path, make: Callable[[Path], Any], p
 
 
 @pytest.mark.parametrize("path", ["/proc/self/environ", "/proc/self/root/proc/self/environ", "/dev/zero", "/sys/x"])
-def test_the_machine_itself_is_never_read(path: str):
-    """Even where everything is allowed, device and process files are not."""
+def test_device_and_process_files_are_never_read(path: str):
+    """This holds even if everything is allowed."""
     assert "address" == fetch(f"file://{path}", Path("/")).kind
 
 
-def test_a_link_inside_is_followed(folder: Path):
-    """What a link leads to within the directory is read; an allowed directory may be a link itself."""
+def test_link_within_the_directory_is_followed(folder: Path):
+    """The allowed directory may be a link itself."""
     (folder / "in" / "x").symlink_to("a.html")
     (folder / "alias").symlink_to("in")
 
     assert b"<p>in</p>" == fetch(f"file://{folder}/in/x", folder / "alias").body
 
 
-def test_a_link_that_is_put_in_the_way_is_not_followed(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    """Between the look at a path and its opening a folder becomes a link out: it is not opened."""
+def test_link_placed_during_the_read_is_not_followed(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """Between the check of a path and its opening, a folder becomes a link to the outside."""
     real = os.path.realpath
 
     def swap(path: str) -> str:
@@ -157,15 +159,15 @@ def test_a_link_that_is_put_in_the_way_is_not_followed(folder: Path, monkeypatch
     assert isinstance(outcome, Failed)
 
 
-def test_a_file_that_grows_is_read_so_far(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    """A file that has more than it said is too large, not read for ever."""
+def test_growing_file_is_read_up_to_the_limit(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """It has more bytes than its size said, which is a `size` failure."""
     monkeypatch.setattr(files, "_body", lambda descriptor, most: b"x" * most)
 
     assert "size" == fetch(f"file://{folder}/in/a.html", folder / "in", most=100).kind
 
 
-def test_off_unless_allowed(folder: Path):
-    """Without a directory nothing is read."""
+def test_no_file_is_read_without_allow_files(folder: Path):
+    """The reason names the setting."""
     outcome = fetch(f"file://{folder}/in/a.html")
 
     assert ("address", 0) == (outcome.kind, outcome.requests)
@@ -173,8 +175,8 @@ def test_off_unless_allowed(folder: Path):
 
 
 @pytest.mark.parametrize("more", [{"render": "browser"}, {"method": "POST"}, {"body": "x"}])
-def test_a_file_is_only_read(folder: Path, more: dict[str, Any]):
-    """It is not rendered, and nothing is sent to it."""
+def test_file_supports_only_plain_reads(folder: Path, more: dict[str, Any]):
+    """It is not rendered, and no method or body is possible."""
     assert "request" == fetch(f"file://{folder}/in/a.html", folder / "in", **more).kind
 
 
@@ -182,8 +184,8 @@ def test_a_file_is_only_read(folder: Path, more: dict[str, Any]):
     "url",
     ["file:/etc/passwd", "file://host/etc/passwd", "FILE:..", "file:///", "file:///a/../b", "file:///a/%2e%2e/b", "file:///a%00b", "file:///a?b", "file:///a%ff"],
 )  # fmt: skip
-def test_addresses_that_are_no_file_are_refused(url: str):
-    """H-023: only a whole path is an address, whatever is encoded in it."""
+def test_invalid_file_address_is_refused(url: str):
+    """H-023: only an absolute path is an address, whatever is encoded in it."""
     if url == "file:///":
         assert "request" == fetch(rebuild(url), Path("/")).kind
         return
@@ -191,16 +193,16 @@ def test_addresses_that_are_no_file_are_refused(url: str):
         rebuild(url)
 
 
-def test_the_address_is_kept_in_one_form():
-    """Escapes, fragments and double slashes make no other page; its host is that of all files."""
+def test_file_address_has_one_form():
+    """Escapes, fragments and double slashes make no other page. All files have the host `file`."""
     made = identify("FILE:///srv//a%20b/%C3%A9.html#top")
 
     assert ("file:///srv/a%20b/%C3%A9.html", "file") == (made.url, made.host)
     assert made.key == identify("file:///srv/a b/é.html".replace(" ", "%20")).key
 
 
-def test_all_other_pages_are_asked_for_by_others():
-    """Only file: addresses are read here."""
+def test_other_addresses_are_passed_on():
+    """Only `file:` addresses are read here."""
     others = Others()
     asyncio.run(
         FileFetcher(FetchSettings(), others, clock=ManualClock(0)).fetch(
@@ -211,8 +213,8 @@ def test_all_other_pages_are_asked_for_by_others():
     assert ["http://a.example/"] == others.asked
 
 
-def test_the_beginning_of_a_file(folder: Path):
-    """For events: so much of a file, unless its stamp is known; why not is a value."""
+def test_head_reads_the_beginning_of_a_file(folder: Path):
+    """Events use it. With the same stamp nothing is read, and a failure is a value."""
     path, allowed = str(folder / "in" / "a.html"), (str(folder / "in"),)
     found = head(path, allowed, 4)
     assert isinstance(found, FileHead)

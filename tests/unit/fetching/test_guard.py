@@ -15,7 +15,7 @@ NETWORKS = [network for network, _ in special_networks()]
 
 
 def is_forbidden_by_hand(address):
-    """Return what the guard must say, by plain arithmetic over the registries."""
+    """Return whether an address is forbidden, by plain arithmetic over the registries."""
     inside = any(
         network.version == address.version
         and int(network.network_address) <= int(address) <= int(network.broadcast_address)
@@ -26,8 +26,10 @@ def is_forbidden_by_hand(address):
 
 
 @pytest.mark.parametrize("network", NETWORKS, ids=str)
-def test_blocks_are_forbidden_from_their_lowest_to_their_highest_address(network):
-    """Lowest - 1, lowest, highest, highest + 1 of each block; neighbours are judged by their own block."""
+def test_blocks_are_forbidden_from_first_to_last_address(network):
+    """For each block, lowest - 1, lowest, highest and highest + 1 are tested; neighbours belong to
+    their own blocks.
+    """
     guard = Guard()
     kind = type(network.network_address)
     largest = IPV4_MAX if network.version == 4 else IPV6_MAX
@@ -38,7 +40,7 @@ def test_blocks_are_forbidden_from_their_lowest_to_their_highest_address(network
     assert [not is_forbidden_by_hand(n) for n in neighbours] == [guard.allows(n) for n in neighbours]
 
 
-# Written apart from the table: the edges a reader of the RFCs expects.
+# Written independently of the table, from the RFCs.
 EDGES = [
     ("9.255.255.255", True), ("10.0.0.0", False), ("10.255.255.255", False), ("11.0.0.0", True),
     ("100.63.255.255", True), ("100.64.0.0", False), ("100.127.255.255", False), ("100.128.0.0", True),
@@ -62,27 +64,29 @@ EDGES = [
 
 @pytest.mark.parametrize(("address", "allowed"), EDGES)
 def test_edges_of_well_known_blocks(address, allowed):
-    """Private, shared, loopback, link-local, multicast, translated and documentation addresses are forbidden, others not."""
+    """Private, shared, loopback, link-local, multicast, translated and documentation addresses are
+    forbidden, others not.
+    """
     assert allowed == Guard().allows(address)
     assert allowed == ("" == Guard().fault(address))
 
 
 @pytest.mark.parametrize("text", ["", "example.com", "127.1", "2130706433", "1.2.3.4.5", "fe80::1%eth0", "[::1]"])
-def test_what_is_no_address_is_forbidden(text):
-    """A text that is not exactly one public address is never dialled."""
+def test_text_that_is_no_address_is_forbidden(text):
+    """Only exactly one public address is allowed."""
     assert not Guard().allows(text)
 
 
-def test_named_networks_may_be_asked_and_no_others():
-    """`fetch.allow_networks` opens exactly the networks it names."""
+def test_allow_networks_opens_only_its_networks():
+    """All other special networks stay forbidden."""
     guard = Guard(["127.0.0.0/8", "fd00::/8"])
 
     assert [True, True, False, False] == [guard.allows(a) for a in ("127.9.9.9", "fd12::1", "10.0.0.1", "fc00::1")]
     assert ["", ""] == [guard.fault(address) for address in ("127.9.9.9", "fd12::1")]
 
 
-def test_an_allowed_translation_prefix_does_not_open_private_networks():
-    """With NAT64 allowed, public IPv4 addresses behind it may be asked, private ones still may not."""
+def test_allowed_translation_prefix_does_not_open_private_networks():
+    """With NAT64 allowed, public IPv4 addresses behind it are allowed, private ones are not."""
     guard = Guard(["64:ff9b::/96", "2002::/16", "::ffff:0:0/96"])
     asked = [
         "64:ff9b::808:808",
@@ -97,7 +101,7 @@ def test_an_allowed_translation_prefix_does_not_open_private_networks():
 
 
 def test_embedded_addresses_are_found():
-    """Each transition form shows the IPv4 addresses it carries (Teredo: its server and, inverted, its client)."""
+    """Each transition form has IPv4 addresses (Teredo: its server and, inverted, its client)."""
     forms = {
         "::ffff:10.0.0.1": ["10.0.0.1"],
         "::10.0.0.1": ["10.0.0.1"],
@@ -111,14 +115,14 @@ def test_embedded_addresses_are_found():
     assert forms == {form: [str(a) for a in list_embedded(ipaddress.ip_address(form))] for form in forms}
 
 
-def test_fault_says_what_the_address_is():
-    """The refusal names the address and what its block is for."""
+def test_fault_names_the_address_and_its_block():
+    """An allowed address has no fault."""
     assert "10.0.0.1 is private use" == Guard().fault("10.0.0.1")
     assert "" == Guard().fault("93.184.216.34")
 
 
-def test_a_page_that_is_at_home_inside_stays_inside():
-    """Only what `fetch.allow_networks` names, and nothing public: no name can be both."""
+def test_home_guard_allows_only_the_named_networks():
+    """Public addresses are forbidden too, so that no name can be both."""
     inside = HomeGuard(("10.0.0.0/8",))
 
     assert inside.allows("10.1.2.3")
@@ -143,8 +147,10 @@ def test_a_page_that_is_at_home_inside_stays_inside():
         ("64:ff9b::/96", "64:ff9b::a00:1", False),
     ],
 )
-def test_an_allowed_network_is_taken_at_its_word(allowed, address, may):
-    """An address that only looks as if it carried an IPv4 address is the network's own; one that a prefix translates is judged as before."""
+def test_ipv6_address_in_an_allowed_network_is_checked_by_its_form(allowed, address, may):
+    """An address that only looks like ISATAP belongs to the network itself. One with a translation
+    prefix is still checked by its IPv4 address.
+    """
     assert may == Guard([allowed]).allows(address)
 
 
@@ -152,18 +158,18 @@ def test_an_allowed_network_is_taken_at_its_word(allowed, address, may):
     "address", ["127.0.0.1", "10.1.2.3", "::1", "169.254.169.254", "93.184.216.34", "::ffff:127.0.0.1", "example.org"]
 )
 @pytest.mark.parametrize("networks", [(), ("127.0.0.0/8",)])
-def test_mail_is_judged_as_pages_are(address, networks):
-    """There is one judgement; what is lent says the same."""
+def test_mail_uses_the_same_guard(address, networks):
+    """`OutboundDoor` gives the same faults."""
     assert Guard(networks).fault(address) == OutboundDoor(networks).fault(address)
 
 
-def test_a_name_is_no_address():
-    """Who dials names is refused."""
+def test_name_is_not_an_address():
+    """A caller that connects by name is refused."""
     assert OutboundDoor(("0.0.0.0/0",)).fault("localhost")
 
 
-def test_what_is_lent_can_be_sent_to_a_process():
-    """The judgement and the maker of contexts survive the way."""
+def test_outbound_door_can_be_pickled():
+    """Its check and its TLS contexts are used in another process."""
     door = OutboundDoor(("127.0.0.0/8",))
     fault, tls = pickle.loads(pickle.dumps((door.fault, door.tls)))
 
@@ -172,8 +178,8 @@ def test_what_is_lent_can_be_sent_to_a_process():
     assert isinstance(tls(), ssl.SSLContext)
 
 
-def test_a_context_verifies():
-    """Certificates and names of hosts are checked."""
+def test_tls_context_verifies_certificates():
+    """Names of hosts are checked too."""
     context = OutboundDoor().tls()
 
     assert (ssl.CERT_REQUIRED, True) == (context.verify_mode, context.check_hostname)

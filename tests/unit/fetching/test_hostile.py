@@ -1,4 +1,6 @@
-"""The hostile rows that concern fetching (`tests/hostile_rows.py`), against raw sockets; and that each can be missed."""
+"""The hostile rows of fetching (`tests/hostile_rows.py`), against raw sockets; and that each row
+can fail.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,17 @@ ROWS = rows()
 BY_WHAT = {f"{row.id} {row.what}": row for row in ROWS}
 
 
-def test_every_row_that_is_required_is_there():
-    """H-001 to H-052, H-113 to H-118 and H-143, each at least once, in their order, each told from the others."""
+def test_every_required_row_exists():
+    """H-001 to H-052, H-113 to H-118 and H-143, each at least once and in order, with unique names."""
     assert list(list_required_ids()) == list(dict.fromkeys(row.id for row in sorted(ROWS, key=lambda row: row.id)))
     assert len(ROWS) == len(BY_WHAT)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row.id}-{n}" for n, row in enumerate(ROWS)])
-def test_hostile_inputs_end_as_they_must(row):
-    """REFUSE, BLOCK, FAIL, SAFE and LIMIT: the outcome is the required one, it comes, and only the servers of the row are dialled."""
+def test_hostile_inputs_end_as_required(row):
+    """REFUSE, BLOCK, FAIL, SAFE and LIMIT: the outcome is the required one and in time, and only
+    the servers of the row are contacted.
+    """
     with Stage() as stage:
         result = act(row.scene(stage))
         got = row.see(stage, result)
@@ -38,8 +42,8 @@ def test_hostile_inputs_end_as_they_must(row):
     assert result.seconds < 10 * row.most_seconds
 
 
-def nothing(*_: Any, **__: Any) -> None:
-    """Do nothing where something would be refused."""
+def do_nothing(*_: Any, **__: Any) -> None:
+    """Do do_nothing, in place of a refusal."""
 
 
 HOLES: list[tuple[str, object, str, object]] = [
@@ -56,7 +60,7 @@ HOLES: list[tuple[str, object, str, object]] = [
         "headers_for",
         lambda url, first, headers: headers,
     ),
-    ("H-034 302 https to http with Cookie", client, "refuse_downgrade", nothing),
+    ("H-034 302 https to http with Cookie", client, "refuse_downgrade", do_nothing),
     ("H-037 Set-Cookie: a=b; Domain=com", aiohttp, "DummyCookieJar", lambda: aiohttp.CookieJar(unsafe=True)),
     ("H-042 no length, closed", answers, "framing_of", lambda headers, encoded: "length"),
     ("H-046 gzip 50 times", decoders, "MAX_ENCODINGS", 60),
@@ -71,15 +75,15 @@ HOLES: list[tuple[str, object, str, object]] = [
         "_read_page",
         lambda self, way, response: self._body(way, response),
     ),
-    ("H-143 gzip cut in half, no length", decoders._Zlib, "finish", nothing),
+    ("H-143 gzip cut in half, no length", decoders._Zlib, "finish", do_nothing),
 ]
 
 
 @pytest.mark.parametrize(
     ("name", "place", "attribute", "hole"), HOLES, ids=[f"{hole[0][:5]}-{n}" for n, hole in enumerate(HOLES)]
 )
-def test_a_hole_in_the_door_is_seen(monkeypatch, name, place, attribute, hole):
-    """Each row can fail: with the part of the door that meets it taken out, something else is seen."""
+def test_row_fails_without_its_protection(monkeypatch, name, place, attribute, hole):
+    """With the responsible part of the code removed, the row has another outcome."""
     row: Row = BY_WHAT[name]
     monkeypatch.setattr(place, attribute, hole)
     address.parse.cache_clear()
@@ -109,8 +113,10 @@ ODD: list[tuple[Any, str, dict[str, object]]] = [
 
 
 @pytest.mark.parametrize(("answer", "expected", "changes"), ODD, ids=map(str, range(len(ODD))))
-def test_odd_answers_end_as_values(answer, expected, changes):
-    """What is no HTTP, too large, or odd in its headers is an outcome of the right kind, never an exception."""
+def test_unusual_answers_are_values(answer, expected, changes):
+    """An answer that is no HTTP, too large, or has unusual headers is an outcome of the right kind,
+    never an exception.
+    """
     with WebServer() as server:
         server.pages["/"] = answer
         [outcome] = ask(server.url(), using=settings(**changes))
@@ -118,8 +124,8 @@ def test_odd_answers_end_as_values(answer, expected, changes):
     assert expected == kind_of(outcome)
 
 
-def test_the_slot_of_a_silent_server_comes_back():
-    """H-050: a server that accepts and never reads or writes costs the deadline, no more, and the next request has its turn."""
+def test_silent_server_frees_its_slot_at_the_deadline():
+    """H-050: it accepts the connection and never reads or writes; the next request has its turn."""
     with WebServer() as server:
         server.connect = lambda wire: wire.hang()
         outcomes = ask(server.url(), server.url(), using=settings(total_seconds=0.2))
@@ -127,8 +133,8 @@ def test_the_slot_of_a_silent_server_comes_back():
     assert ["net", "net"] == [kind_of(outcome) for outcome in outcomes]
 
 
-def test_set_cookie_is_not_kept_with_a_version():
-    """H-037: the headers that an answer leaves behind hold no cookie."""
+def test_set_cookie_is_not_stored_with_a_version():
+    """H-037: the headers of an outcome have no cookie."""
     with WebServer() as server:
         server.pages["/"] = Page(b"x", [("Set-Cookie", "a=b; Domain=com")])
         [outcome] = ask(server.url())
@@ -137,6 +143,6 @@ def test_set_cookie_is_not_kept_with_a_version():
     assert "set-cookie" not in outcome.headers
 
 
-def test_the_brotli_of_the_study_is_as_hostile_as_it_says():
-    """The bomb of H-045 really is one: more than 10,000 to 1."""
+def test_brotli_bomb_is_a_bomb():
+    """The bomb of H-045 has a ratio above 10,000 to 1."""
     assert 64 * 2**20 > 10_000 * len(brotli_bomb(64))

@@ -16,7 +16,7 @@ HOST = "example.com"
 
 
 class Town:
-    """A gate on a manual clock, and a log of what started and ended when (seconds since the beginning)."""
+    """A gate on a manual clock, with a log of requests (in seconds since the beginning)."""
 
     def __init__(self, connections: int = 1, gap: float = GAP) -> None:
         self.clock = ManualClock(0)
@@ -33,7 +33,7 @@ class Town:
         self.charges.append(host)
 
     async def poll(self, *hosts: str, takes: float = 0.0) -> None:
-        """Ask hosts one after the other under one permit, each request taking so many seconds."""
+        """Request hosts one after the other with one permit; each request takes `takes` seconds."""
         async with self.gate.permit(hosts[0], self.charge) as permit:
             for host in hosts:
                 await permit.hop(host)
@@ -46,7 +46,7 @@ class Town:
                     self.running[host] -= 1
 
     async def drive(self, *tasks: Awaitable[object]) -> list[object]:
-        """Run tasks, moving the clock to the next wake-up whenever nothing else can happen."""
+        """Run tasks; move the clock to the next wake-up whenever all tasks wait."""
         gathered = asyncio.gather(*tasks, return_exceptions=True)
         while not gathered.done():
             for _ in range(20):
@@ -66,15 +66,15 @@ def run(work: Callable[[], Awaitable[object]]) -> None:
 
 
 def test_requests_to_a_host_start_a_gap_apart():
-    """The gap runs from start to start, however long a request takes below it."""
+    """The gap is from start to start, however long a shorter request takes."""
     town = Town()
     run(lambda: town.drive(*[town.poll(HOST, takes=2) for _ in range(4)]))
 
     assert [0, 5, 10, 15] == [at for at, _ in town.starts]
 
 
-def test_a_slow_request_is_waited_for():
-    """With one connection the next request starts only when the last has ended."""
+def test_next_request_waits_for_a_slow_one():
+    """There is one connection."""
     town = Town()
     run(lambda: town.drive(*[town.poll(HOST, takes=12) for _ in range(3)]))
 
@@ -82,8 +82,8 @@ def test_a_slow_request_is_waited_for():
     assert {HOST: 1} == town.most
 
 
-def test_connections_allow_so_many_at_once_still_a_gap_apart():
-    """Two connections overlap, never three, and their starts keep the gap."""
+def test_connections_overlap_with_starts_a_gap_apart():
+    """Two connections are allowed, never three at once."""
     town = Town(connections=2)
     run(lambda: town.drive(*[town.poll(HOST, takes=12) for _ in range(5)]))
 
@@ -92,15 +92,15 @@ def test_connections_allow_so_many_at_once_still_a_gap_apart():
 
 
 def test_hosts_do_not_wait_for_each_other():
-    """Each host has a gap and connections of its own."""
+    """Each host has its own gap and connections."""
     town = Town()
     run(lambda: town.drive(*[town.poll(f"{n}.example", takes=1) for n in range(10)]))
 
     assert [0] * 10 == [at for at, _ in town.starts]
 
 
-def test_who_asks_first_goes_first():
-    """Places are given in the order of asking."""
+def test_places_are_given_in_order():
+    """The first request in the queue is the first to run."""
     town = Town(gap=0)
     order: list[int] = []
 
@@ -115,8 +115,8 @@ def test_who_asks_first_goes_first():
     assert list(range(20)) == order
 
 
-def test_further_requests_of_a_permit_are_charged_and_spaced():
-    """The first request is paid for; redirects are charged to the host they go to, and keep its gap."""
+def test_further_requests_of_a_permit_are_charged_and_keep_the_gap():
+    """The first request is paid already; redirects are charged to their target host."""
     town = Town()
     run(lambda: town.drive(town.poll(HOST, HOST, "other.example", HOST)))
 
@@ -124,8 +124,8 @@ def test_further_requests_of_a_permit_are_charged_and_spaced():
     assert [HOST, "other.example", HOST] == town.charges
 
 
-def test_a_permit_that_is_not_paid_is_charged_from_its_first_request_on():
-    """What was granted without a charge pays when the first request may leave, not while it waits for the host."""
+def test_unpaid_permit_is_charged_when_its_first_request_leaves():
+    """It is not charged while it waits for the host."""
     town = Town()
     at: list[float] = []
 
@@ -144,8 +144,8 @@ def test_a_permit_that_is_not_paid_is_charged_from_its_first_request_on():
     assert [5, 10] == at
 
 
-def test_permits_that_cross_do_not_wait_for_each_other_for_ever():
-    """Two journeys between the same two hosts in opposite directions both arrive."""
+def test_crossing_redirects_do_not_deadlock():
+    """Two fetches between two hosts in opposite directions both end."""
     town = Town()
     run(lambda: town.drive(town.poll("a.example", "b.example", takes=1), town.poll("b.example", "a.example", takes=1)))
 
@@ -153,8 +153,8 @@ def test_permits_that_cross_do_not_wait_for_each_other_for_ever():
     assert {"a.example": 1, "b.example": 1} == town.most
 
 
-def test_a_charge_that_fails_stops_the_journey_and_frees_the_host():
-    """`BudgetError` of the charge comes out of `hop`; the place is given back."""
+def test_failed_charge_ends_the_fetch_and_frees_the_host():
+    """`hop` raises the `BudgetError` of the charge."""
     town = Town()
 
     async def refuse(host: str) -> None:
@@ -175,8 +175,10 @@ def test_a_charge_that_fails_stops_the_journey_and_frees_the_host():
     assert [(GAP, HOST)] == town.starts
 
 
-def test_a_paused_host_refuses_and_others_do_not():
-    """Retry-After pauses the whole host: a request to it is refused with the time until when, not kept waiting for hours."""
+def test_paused_host_refuses_requests():
+    """Retry-After pauses the whole host. A request is refused with the end of the pause instead of
+    waiting for hours; other hosts are not affected.
+    """
     town = Town()
     town.gate.pause(HOST, 3_600 * SECOND)
     town.gate.pause(HOST, 60 * SECOND)  # never shortens
@@ -197,8 +199,8 @@ def test_a_paused_host_refuses_and_others_do_not():
     assert [(3_600, HOST)] == town.starts
 
 
-def test_a_pause_reaches_those_who_wait_already():
-    """Who waits for a place or for the gap when the host pauses is refused too."""
+def test_pause_refuses_waiting_requests():
+    """They wait for a place or for the gap."""
     town = Town()
 
     async def first() -> None:
@@ -218,8 +220,10 @@ def test_a_pause_reaches_those_who_wait_already():
     assert [] == town.starts
 
 
-def test_ready_at_tells_the_allocator_when_a_host_is_free():
-    """Unknown: now. Running or granted: never until freed. Then: after gap and pause."""
+def test_ready_at_is_the_time_when_a_host_is_free():
+    """It is now for an unknown host, never while a request runs, and afterwards the end of gap and
+    pause.
+    """
     town = Town()
     seen: list[list[int]] = []
 
@@ -238,8 +242,8 @@ def test_ready_at_tells_the_allocator_when_a_host_is_free():
     assert [[0, 0], [NEVER, 0], [NEVER], [GAP * SECOND], [60 * SECOND]] == seen
 
 
-def test_limits_hold_across_a_restart():
-    """A new gate that is given the old one's states keeps gap and pause."""
+def test_limits_survive_a_restart():
+    """A new gate gets the states of the old one, with gap and pause."""
     town = Town()
 
     async def before() -> None:
@@ -259,8 +263,8 @@ def test_limits_hold_across_a_restart():
     assert [GAP * SECOND, 60 * SECOND, 0] == after.ready([HOST, "paused.example", "unknown.example"])
 
 
-def test_widen_slows_a_host_down_and_never_speeds_it_up():
-    """Crawl-delay makes the gap longer than the setting, never shorter."""
+def test_widen_never_shortens_the_gap():
+    """Crawl-delay makes the gap longer than the setting, not shorter."""
     town = Town()
     town.gate.widen(HOST, 20)
     town.gate.widen("other.example", 1)
@@ -270,8 +274,8 @@ def test_widen_slows_a_host_down_and_never_speeds_it_up():
 
 
 @pytest.mark.parametrize("waiting_for", ["place", "gap"])
-def test_a_cancelled_wait_leaves_no_trace(waiting_for):
-    """Who is cancelled while waiting for a place or for the gap gives back what he had, and nobody waits for him."""
+def test_cancelled_wait_leaves_no_trace(waiting_for):
+    """Its place in the queue is free, and no later request waits for it."""
     town = Town()
 
     async def work() -> None:
@@ -291,8 +295,8 @@ def test_a_cancelled_wait_leaves_no_trace(waiting_for):
     assert 0 == town.gate._lanes[HOST].running + town.gate._lanes[HOST].expected
 
 
-def test_a_place_that_arrives_with_a_cancellation_goes_to_the_next():
-    """When a place is handed to somebody who is cancelled in the same moment, the next in line gets it."""
+def test_place_given_to_a_cancelled_request_passes_to_the_next():
+    """Both happen at the same moment."""
     town = Town(gap=0)
 
     async def work() -> None:
@@ -312,8 +316,8 @@ def test_a_place_that_arrives_with_a_cancellation_goes_to_the_next():
     assert 0 == town.gate._lanes[HOST].running
 
 
-def test_no_gap_costs_no_waiting():
-    """With gap 0 (the demo's own directory) requests follow each other at once, still one at a time."""
+def test_gap_of_0_needs_no_waiting():
+    """This is the demo: requests follow at once, still one at a time."""
     town = Town(gap=0)
     run(lambda: town.drive(*[town.poll(HOST) for _ in range(10)]))
 
@@ -321,8 +325,10 @@ def test_no_gap_costs_no_waiting():
     assert {HOST: 1} == town.most
 
 
-def test_a_page_load_waits_for_a_hosts_gap_once():
-    """Its parts follow one another without gaps; another host's gap is waited for once, however many parts ask at once."""
+def test_page_load_waits_for_the_gap_of_a_host_once():
+    """Its parts have no gaps between them. The gap of another host is waited for once, however many
+    parts there are.
+    """
     town = Town(connections=2)
 
     async def story() -> None:
@@ -350,8 +356,8 @@ def test_a_page_load_waits_for_a_hosts_gap_once():
     assert sorted([HOST, HOST, "cdn.example", "cdn.example"]) == sorted(town.charges)
 
 
-def test_parts_of_page_loads_never_exceed_a_hosts_connections():
-    """Two loads that want the same two hosts do not wait for each other, and no host sees more requests at once than it may."""
+def test_parts_of_page_loads_keep_the_limit_of_connections():
+    """Two loads with the same two hosts do not deadlock."""
     town = Town(connections=1, gap=0)
 
     async def part(permit: HostPermit, host: str) -> None:
@@ -380,8 +386,8 @@ def test_parts_of_page_loads_never_exceed_a_hosts_connections():
         ("https://x.example.co.uk/", "https://example.co.uk:8443/"),
     ],
 )
-def test_subdomains_share_one_lane(asked, other):
-    """A pause that one subdomain asks for is kept by all of its registered domain: their limits are one."""
+def test_subdomains_share_their_limits(asked, other):
+    """A pause of one subdomain applies to the whole registered domain."""
     clock = ManualClock()
     gate = HostGate(gap_seconds=1.0, connections=1, clock=clock)
     gate.pause(address.host_of(asked), clock.now() + 60 * SECOND)
@@ -389,8 +395,10 @@ def test_subdomains_share_one_lane(asked, other):
     assert clock.now() + 60 * SECOND == gate.ready_at(address.host_of(other))
 
 
-def test_a_host_that_cannot_cope_with_conditions_is_tried_again_after_a_month():
-    """It is remembered across restarts, and not for ever: its server may have been mended."""
+def test_distrusted_host_is_tried_again_after_a_month():
+    """It cannot handle conditional requests. This survives a restart, but the server may be
+    repaired some day.
+    """
     clock = ManualClock()
     gate = HostGate(gap_seconds=1.0, connections=1, clock=clock)
     gate.distrust("h.example")

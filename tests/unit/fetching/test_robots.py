@@ -19,7 +19,7 @@ SETTINGS = FetchSettings(allow_networks=("127.0.0.0/8",), total_seconds=5)
 
 
 def verdicts(server: WebServer, *paths: str, settings: FetchSettings = SETTINGS) -> list[str]:
-    """Return how fetches of paths end, by one client: `ok` or the kind of failure."""
+    """Fetch paths with one client; return `ok` or the kind of failure of each."""
 
     async def run() -> list[str]:
         client = Client(settings)
@@ -81,9 +81,9 @@ def reset(seen: Seen, wire: Wire) -> None:
     ],
 )
 def test_each_answer_has_its_meaning(server, answer, verdict):
-    """2xx: its rules; 4xx: none; 5xx, 429, unreadable: nothing may be asked; no answer: the host is not reached (P-1, P-2).
-
-    A robots.txt at an address that is not allowed cannot be fetched, and there are no rules (RFC 9309 §2.3.1.3).
+    """2xx has rules; 4xx means none; 5xx, 429 and an unreadable file forbid all; without an answer
+    the host is unreachable (P-1, P-2). A robots.txt at a forbidden address cannot be fetched, so
+    there are no rules (RFC 9309 §2.3.1.3).
     """
     server.pages["/robots.txt"] = answer
     server.pages["/elsewhere.txt"] = Page(b"User-agent: *\nDisallow: /")
@@ -95,8 +95,10 @@ def test_each_answer_has_its_meaning(server, answer, verdict):
 
 
 @pytest.mark.parametrize(("length", "verdict"), [(5, "robots"), (6, "ok")])
-def test_five_redirects_are_followed_and_rules_hold_for_the_first_authority(length, verdict):
-    """RFC 9309: five redirects, then robots.txt counts as unavailable; other hosts' rules are taken for the first one."""
+def test_five_redirects_are_followed(length, verdict):
+    """RFC 9309: after more, robots.txt counts as unavailable. Rules at another host apply to the
+    first one.
+    """
     with WebServer() as server, WebServer("127.0.0.2") as other:
         server.pages["/a"] = Page(b"x")
         server.pages["/robots.txt"] = Page(status=301, headers={"Location": other.url("/1")})
@@ -139,22 +141,24 @@ def test_five_redirects_are_followed_and_rules_hold_for_the_first_authority(leng
         ),
     ],
 )
-def test_rules_as_the_standard_reads_them(text, allowed):
-    """Lenient with marks, line ends and NULs (H-113); longest match wins, Allow wins ties; our group before `*`."""
+def test_rules_follow_the_standard(text, allowed):
+    """Marks, line ends and NULs are tolerated (H-113). The longest match wins, Allow wins ties, and
+    our group comes before `*`.
+    """
     rules = parse(text.encode(), "Tidings")
 
     assert allowed == rules.can_fetch("http://example.com/private/a", "Tidings")
 
 
-def test_robots_txt_itself_may_always_be_asked(server):
-    """A page that is robots.txt is watched whatever it says."""
+def test_robots_txt_itself_is_always_allowed(server):
+    """It may be a watched page."""
     server.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /")
 
     assert ["ok"] == verdicts(server, "/robots.txt")
 
 
-def test_the_first_500_kib_are_obeyed(server):
-    """H-114: of 10 MB the first 500 KiB count, a rule after them does not."""
+def test_first_500_kib_are_used(server):
+    """H-114: the file has 10 MB; a later rule does not count."""
     filler = b"".join(b"Disallow: /path/%d\n" % n for n in range(500_000))[:10_000_000]
     early = b"User-agent: *\nDisallow: /private/a\n" + filler + b"\nDisallow: /private/b\n"
     server.pages["/robots.txt"] = Page(early)
@@ -172,14 +176,16 @@ def test_the_first_500_kib_are_obeyed(server):
     ],
     ids=["other names", "one name", "our names", "wildcards"],
 )
-def test_a_small_file_cannot_cost_much(body):
-    """Many names over many rules, or wildcards: 500 KiB are read and asked in bounded time (LIMIT)."""
+def test_small_file_has_limited_cost(body):
+    """It has many names with many rules, or wildcards: 500 KiB are parsed and matched in limited
+    time (LIMIT).
+    """
     with bound_time(10):  # at most 0.6 s
         parse(body, "Tidings").can_fetch("http://example.com/" + "a" * 2_000, "Tidings")
 
 
-def test_half_a_rule_at_the_cut_is_no_rule():
-    """A line that the limit cuts in two is left out: `Disallow: /private` must not become `Disallow: /`."""
+def test_rule_cut_by_the_limit_is_ignored():
+    """`Disallow: /private` must not become `Disallow: /`."""
     head = b"User-agent: *\n"
     body = head + b"#" * (500 * 1024 - len(head) - len(b"\nDisallow: /")) + b"\nDisallow: /private"
 
@@ -190,15 +196,15 @@ def test_half_a_rule_at_the_cut_is_no_rule():
     ("value", "delay"),
     [("1e9", 300), ("10", 10), ("0.5", 0.5), ("-1", None), ("nan", None), ("x", None), ("inf", None)],
 )
-def test_crawl_delay_is_clamped(value, delay):
-    """H-115: [0, 300 s]; nonsense means nothing."""
+def test_crawl_delay_is_limited(value, delay):
+    """H-115: [0, 300 s]. An invalid value is ignored."""
     rules = parse(f"User-agent: *\nCrawl-delay: {value}\nDisallow: /x".encode(), "Tidings")
 
     assert delay == crawl_delay(rules, "Tidings")
 
 
 class Site:
-    """A robots.txt that can change and fail, and a count of how often it was asked for."""
+    """A robots.txt that can change and fail, with a log of its requests."""
 
     def __init__(self, body: bytes = b"User-agent: *\nDisallow: /private") -> None:
         self.answer: bytes | FetchError = body
@@ -227,8 +233,8 @@ PAGE = "https://www.example.com/a"
 PRIVATE = "https://www.example.com/private"
 
 
-def test_an_answer_is_used_for_a_day():
-    """Asked once, used for 24 h for all pages of the origin, then asked again; other origins are asked for themselves."""
+def test_answer_is_used_for_a_day():
+    """It holds for all pages of the origin. Other origins have their own."""
     clock, site = ManualClock(), Site()
     robots = make(clock)
     first = [check(robots, site, PAGE), check(robots, site, PRIVATE)]
@@ -243,8 +249,10 @@ def test_an_answer_is_used_for_a_day():
     assert ["https://www.example.com/robots.txt"] * 2 + ["http://www.example.com/robots.txt"] == site.asked
 
 
-def test_an_unreachable_robots_txt_keeps_the_old_answer_for_a_month():
-    """After a day with a good answer, 5xx or no network keeps it in use for 30 days, asking at most hourly."""
+def test_unreachable_robots_txt_keeps_the_old_rules_for_a_month():
+    """After a day with a good answer, 5xx or no network keeps it for 30 days, with at most one
+    request an hour.
+    """
     for failure in (FetchError("5xx", "broken", status=500), FetchError("net", "away")):
         clock, site = ManualClock(), Site()
         robots = make(clock)
@@ -260,8 +268,8 @@ def test_an_unreachable_robots_txt_keeps_the_old_answer_for_a_month():
         assert ("robots" if failure.status else "net") == expired
 
 
-def test_a_server_error_forbids_and_is_asked_again_after_an_hour():
-    """5xx without an older answer: nothing may be asked; one try an hour, and a good answer opens the host again."""
+def test_server_error_forbids_all_and_is_retried_after_an_hour():
+    """There is no older answer. A good answer allows the host again."""
     clock, site = ManualClock(), Site()
     site.answer = FetchError("5xx", "broken", status=503)
     robots = make(clock)
@@ -273,8 +281,8 @@ def test_a_server_error_forbids_and_is_asked_again_after_an_hour():
     assert (["robots", "robots"], 1, "ok") == (first, asked, check(robots, site, PAGE))
 
 
-def test_no_network_is_not_remembered():
-    """A network failure says nothing of robots.txt: the next poll asks again at once."""
+def test_network_failure_is_not_stored():
+    """It says nothing about robots.txt: the next poll requests it again."""
     site = Site()
     site.answer = FetchError("net", "away")
     robots = make(ManualClock())
@@ -284,8 +292,10 @@ def test_no_network_is_not_remembered():
     assert ("net", "ok") == (first, check(robots, site, PAGE))
 
 
-def test_what_is_known_survives_a_restart():
-    """`export` packs all origins of a host into its state, `restore` takes them over: nobody is asked again."""
+def test_rules_survive_a_restart():
+    """`export` stores all origins of a host in its state, and `restore` reads them: no request is
+    needed.
+    """
     clock, site = ManualClock(), Site()
     before = make(clock)
     for url in (PAGE, "http://example.com:8080/a"):
@@ -302,8 +312,8 @@ def test_what_is_known_survives_a_restart():
     assert untouched == after.export(untouched)
 
 
-def test_a_host_with_many_origins_keeps_the_newest():
-    """A wildcard domain cannot grow a host's state without end."""
+def test_host_with_many_origins_keeps_the_newest():
+    """A wildcard domain cannot grow the state of a host without limit."""
     clock, site = ManualClock(), Site()
     robots = make(clock)
     for n in range(50):
@@ -319,8 +329,8 @@ def test_a_host_with_many_origins_keeps_the_newest():
     assert (0, 1) == (newest_asked, len(site.asked) - asked)
 
 
-def test_crawl_delay_is_told_for_the_host():
-    """The delay is told once it is known, for the host whose limit it is."""
+def test_crawl_delay_is_reported_for_the_host():
+    """The gate needs it for the gap of the host."""
     heard: list[tuple[str, float]] = []
     robots = make(ManualClock(), on_crawl_delay=lambda host, seconds: heard.append((host, seconds)))
     check(robots, Site(b"User-agent: *\nCrawl-delay: 20\nDisallow: /x"), PAGE)
@@ -328,8 +338,8 @@ def test_crawl_delay_is_told_for_the_host():
     assert [("example.com", 20.0)] == heard
 
 
-def test_names_are_found_by_the_clients_own_resolver():
-    """robots.txt of a name goes the same guarded way as the page: a forbidden answer refuses both."""
+def test_robots_txt_is_fetched_through_the_guard():
+    """A forbidden address of the name refuses robots.txt and the page."""
 
     async def run():
         client = Client(SETTINGS, resolver=FixedNames({"bad.example": [["10.0.0.1"]]}))
@@ -341,8 +351,8 @@ def test_names_are_found_by_the_clients_own_resolver():
     assert "address" == asyncio.run(run()).kind
 
 
-def test_sitemaps_are_those_that_are_named():
-    """For everybody, wherever they stand, each once; a few at most."""
+def test_named_sitemaps_are_listed_once():
+    """Their position in the file does not matter, and their number is limited."""
     body = b"\xef\xbb\xbfSITEMAP: https://x.example/1.xml # first\nUser-agent: *\nDisallow: /\n sitemap : /2.xml\nsitemap\nsitemaps: /3.xml\nSitemap: https://x.example/1.xml\n"
     many = b"".join(b"sitemap: /%d.xml\n" % number for number in range(100))
 

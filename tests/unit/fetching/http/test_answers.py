@@ -26,8 +26,10 @@ def headers(*pairs: tuple[str, str]) -> CIMultiDictProxy[str]:
         [("Transfer-Encoding", "identity")],
     ],
 )
-def test_framing_that_contradicts_itself_fails(pairs):
-    """More than one way to know a body's end, or an unknown one, is no framing, whatever the parser below lets through."""
+def test_contradictory_framing_fails(pairs):
+    """More than one way to find the end of a body, or an unknown one, is refused, even if the
+    parser accepts it.
+    """
     with pytest.raises(FetchError) as error:
         answers.framing_of(headers(*pairs), encoded=False)
 
@@ -56,8 +58,8 @@ def test_framing_that_contradicts_itself_fails(pairs):
         ("²", None),
     ],
 )
-def test_retry_after(value, pause):
-    """Seconds or a date, clamped to [1 min, 24 h]; nonsense and a time that is over say nothing."""
+def test_retry_after_is_seconds_or_a_date(value, pause):
+    """It is limited to [1 min, 24 h]. An invalid value and a past date are ignored."""
     assert pause == answers.retry_after(value, now=NOW)
 
 
@@ -83,8 +85,10 @@ def test_retry_after(value, pause):
         ({"RateLimit-Reset": "30"}, None),
     ],
 )
-def test_a_limit_that_is_used_up(headers, pause):
-    """All spellings in use: seconds, instants in seconds or milliseconds, dates; of several limits the longest."""
+def test_exhausted_rate_limit_has_its_reset(headers, pause):
+    """All spellings in use are read: seconds, instants in seconds or milliseconds, and dates. Of
+    several limits the longest counts.
+    """
     assert pause == answers.rate_limit(answers.multi(headers), now=NOW)
 
 
@@ -99,8 +103,8 @@ def test_a_limit_that_is_used_up(headers, pause):
         (404, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "600"}, ("404", 10 * MINUTE)),
     ],
 )
-def test_an_error_that_is_a_limit(status, headers, expected):
-    """A limit that is used up says when to ask again; a refusal for that reason is no denial."""
+def test_rate_limit_of_an_error_is_used(status, headers, expected):
+    """An exhausted limit has the time of the next request, and makes 403 busy instead of denied."""
     error = answers.failure_of(status, answers.multi(headers), now=NOW)
 
     assert expected == (error.kind, error.retry_after)
@@ -133,13 +137,13 @@ def test_an_error_that_is_a_limit(status, headers, expected):
         ([("Expires", "-1")], 0),
     ],
 )
-def test_freshness(pairs, fresh):
-    """What an answer says of itself (RFC 9111 §4.2), clamped to [0, 24 h]; what cannot be read claims nothing."""
+def test_freshness_follows_rfc_9111(pairs, fresh):
+    """§4.2, limited to [0, 24 h]. An unreadable value claims no freshness."""
     assert fresh == answers.freshness(headers(*pairs), now=NOW)
 
 
-def test_a_304_keeps_the_validators_it_does_not_repeat():
-    """New validators replace old ones, silence keeps them."""
+def test_304_keeps_validators_that_it_does_not_repeat():
+    """New validators replace old ones."""
     old = Validators('"1"', "Mon")
 
     assert Validators('"2"', "Mon") == answers.validators_of(headers(("ETag", '"2"')), old, now=NOW)
@@ -158,8 +162,10 @@ def test_a_304_keeps_the_validators_it_does_not_repeat():
     ],
     ids=["its second", "a second later", "clocks apart", "a date to come", "by our clock, its second", "by our clock"],
 )
-def test_a_date_of_the_second_of_the_answer_is_no_validator(date, modified, is_kept):
-    """What is written later in that second has the same date, and with nginx the same ETag: asked with it the server would say unchanged."""
+def test_last_modified_in_the_second_of_the_answer_is_no_validator(date, modified, is_kept):
+    """A later write in that second has the same date, and with nginx the same ETag: the server
+    would answer "unchanged".
+    """
     said = f"Tue, 14 Nov 2023 {modified} GMT"
     epoch = 1_700_000_000 + 60 * (int(modified[3:5]) - 13) + int(modified[6:]) - 20
     dates = [("Last-Modified", said), *([("Date", f"Tue, 14 Nov 2023 {date} GMT")] if date else [])]
@@ -170,19 +176,21 @@ def test_a_date_of_the_second_of_the_answer_is_no_validator(date, modified, is_k
     assert Validators(f'W/"{epoch:X}-2f"' if is_kept else None, said if is_kept else None) == nginx
 
 
-def test_a_date_that_nobody_can_read_is_a_validator():
-    """It is sent back byte for byte, and the server knows what it means."""
+def test_unreadable_last_modified_is_a_validator():
+    """It is sent back byte for byte."""
     assert Validators(None, "lately") == answers.validators_of(headers(("Last-Modified", "lately")), now=NOW)
 
 
 @pytest.mark.parametrize("etag", ["", "ä", '"\udce4"', '"a\x01"', '"' + "x" * 2_000 + '"'])
-def test_validators_that_cannot_be_stored_and_sent_back_are_none(etag):
-    """Without a validator the page is fetched whole, which is always right."""
+def test_invalid_etag_is_no_validator(etag):
+    """It cannot be stored and sent back. Without a validator the whole page is fetched, which is
+    always correct.
+    """
     assert not answers.validators_of(headers(("ETag", etag)), now=NOW)
 
 
-def test_plain_headers_are_storable_and_hold_no_cookies():
-    """Names in lower case, lines joined, cookies left out, no half characters."""
+def test_stored_headers_have_no_cookies():
+    """Names are in lower case, repeated lines are joined, and incomplete characters are replaced."""
     given = headers(("A", "1"), ("a", "2"), ("Set-Cookie", "s=1"), ("B", "\udce4"), ("C", "ä"))
 
     assert {"a": "1, 2", "b": "ä", "c": "ä"} == answers.plain_headers(given)

@@ -19,8 +19,10 @@ from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Unchan
 from tidings.settings import FetchSettings
 
 
-def test_requests_are_honest():
-    """Each request names us, what we can decode, and nothing else: no cookie, no referrer, no browser's disguise (P-8)."""
+def test_requests_have_only_honest_headers():
+    """They name Tidings and the encodings that it can decode; there is no cookie, no referrer and
+    no browser's name (P-8).
+    """
     with WebServer() as server:
         ask(server.url("/?b=1&a=%zz"), using=settings(contact="https://example.com/bot"))
         [seen] = server.seen
@@ -31,8 +33,8 @@ def test_requests_are_honest():
     assert "gzip, deflate, br, zstd" == seen.headers["accept-encoding"]
 
 
-def test_user_agent_and_the_name_rules_call_us_by():
-    """The setting replaces the User-Agent whole; rules in robots.txt then hold for its first word."""
+def test_user_agent_setting_replaces_the_whole_header():
+    """Rules of robots.txt then apply to its first word."""
     own = FetchSettings(user_agent="MyBot/2.0 (+mailto:me@example.com)")
 
     assert f"Tidings/{tidings.__version__}" == user_agent(FetchSettings())
@@ -51,8 +53,10 @@ def test_user_agent_and_the_name_rules_call_us_by():
         (b"Content-Encoding: identity\r\n", b"hello", "unframed"),
     ],
 )
-def test_how_the_end_of_a_body_is_known_is_told(head, body, framing):
-    """Length, chunks, the end of the encoding, or only the end of the connection (flagged: H-042)."""
+def test_outcome_has_the_framing_of_its_body(head, body, framing):
+    """The end is known by length, chunks or encoding, or only by the end of the connection
+    (flagged: H-042).
+    """
 
     def answer(seen: Seen, wire: Wire) -> None:
         wire.send(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n" + body)
@@ -66,8 +70,8 @@ def test_how_the_end_of_a_body_is_known_is_told(head, body, framing):
     assert (b"hello", framing) == (outcome.body, outcome.framing)
 
 
-def test_wire_and_decoded_bytes_are_both_known():
-    """`wire_bytes` counts the body as it came, `body` is what it decodes to."""
+def test_wire_and_decoded_bytes_are_both_counted():
+    """`wire_bytes` is the size of the received body, `body` the decoded one."""
     body = b"a page of many words " * 1_000
     packed = gzip.compress(body)
     with WebServer() as server:
@@ -78,8 +82,8 @@ def test_wire_and_decoded_bytes_are_both_known():
     assert (body, len(packed), "gzip") == (outcome.body, outcome.wire_bytes, outcome.encoding)
 
 
-def test_connections_are_kept_and_reused():
-    """Polls of one host go over one connection, 304s and bodies alike."""
+def test_connections_are_reused():
+    """Polls of one host use one connection, for 304s and bodies."""
     with WebServer() as server:
         server.pages["/"] = Page(b"x" * 100_000, etag='"1"')
         urls = [FetchRequest(url=server.url(), validators=Validators(v)) for v in (None, '"1"', None, '"1"')]
@@ -90,8 +94,8 @@ def test_connections_are_kept_and_reused():
 
 
 @pytest.mark.parametrize(("status", "requests"), [(400, 2), (406, 2), (500, 2), (501, 2), (404, 1), (503, 1)])
-def test_a_refusal_of_conditions_is_no_failure(status: int, requests: int):
-    """A status that may mean the conditions is followed by one request without them; others are what they say."""
+def test_refused_conditional_request_is_repeated_without_conditions(status: int, requests: int):
+    """Some servers answer validators with these statuses. Other statuses are final."""
 
     def refuse(seen: Seen, wire: Wire) -> None:
         wire.send(response(Page(b"x", status=status if "if-none-match" in seen.headers else 200), seen))
@@ -113,8 +117,8 @@ def closes_when_asked_again(seen: Seen, wire: Wire) -> None:
     wire.send(response(Page(b"x"), seen))
 
 
-def test_a_kept_connection_that_closes_is_repeated_once_and_charged():
-    """The repetition goes through the permit like any request; the library's own one, which would not, is off."""
+def test_closed_idle_connection_is_retried_once_and_charged():
+    """The retry uses the permit like any request; that of the library, which would not, is off."""
     permit = FreePermit()
     with WebServer() as server:
         server.pages["/"] = closes_when_asked_again
@@ -125,8 +129,8 @@ def test_a_kept_connection_that_closes_is_repeated_once_and_charged():
         assert [Fetched, Fetched] == [type(outcome) for outcome in outcomes]
 
 
-def test_a_fresh_connection_that_closes_is_not_repeated():
-    """A server that drops a new connection is asked once, not twice."""
+def test_closed_new_connection_is_not_retried():
+    """The server is asked only once."""
     with WebServer() as server:
         server.pages["/"] = lambda seen, wire: wire.close()
         [outcome] = ask(server.url())
@@ -134,8 +138,8 @@ def test_a_fresh_connection_that_closes_is_not_repeated():
         assert ("net", 1, 1) == (outcome.kind, outcome.requests, len(server.seen))
 
 
-def test_the_deadline_does_not_run_while_the_permit_waits():
-    """Waiting for a host's gap is our own doing: only time on the wire counts against the 30 s."""
+def test_deadline_excludes_waiting_for_the_permit():
+    """Waiting for the gap of a host is not the server's fault."""
 
     class Slow(FreePermit):
         async def hop(self, host: str) -> None:
@@ -150,8 +154,8 @@ def test_the_deadline_does_not_run_while_the_permit_waits():
     assert isinstance(outcome, Fetched)
 
 
-def test_one_deadline_covers_all_hops():
-    """Hops that are each in time still end at the deadline of the whole fetch."""
+def test_one_deadline_covers_all_redirects():
+    """Each redirect is in time, but not their sum."""
 
     def slow(seen: Seen, wire: Wire) -> None:
         wire.wait(0.12)
@@ -166,8 +170,8 @@ def test_one_deadline_covers_all_hops():
     assert len(server.seen) < 10
 
 
-def test_a_post_page_becomes_a_get_after_a_redirect():
-    """301, 302 and 303 turn POST into GET, 307 and 308 keep it (RFC 9110 §15.4)."""
+def test_post_becomes_get_after_301_302_and_303():
+    """307 and 308 keep the method (RFC 9110 §15.4)."""
     methods = {}
     for status in (301, 302, 303, 307, 308):
         with WebServer() as server:
@@ -194,8 +198,8 @@ def test_a_post_page_becomes_a_get_after_a_redirect():
         ("http:b", "/dir/b"),
     ],
 )
-def test_locations_are_read_as_browsers_read_them(location, target):
-    """Relative, with blanks, in UTF-8 or Latin-1, with a fragment: all end at the address a browser would ask for."""
+def test_locations_are_read_like_in_browsers(location, target):
+    """They may be relative, have blanks or a fragment, or be in UTF-8 or Latin-1."""
     value = location if isinstance(location, bytes) else location.encode()
     with WebServer() as server:
         server.pages["/dir/a"] = lambda seen, wire: wire.send(
@@ -210,8 +214,8 @@ def test_locations_are_read_as_browsers_read_them(location, target):
         assert target == server.seen[1].target
 
 
-def test_odd_header_bytes_can_be_stored():
-    """Header values that are no UTF-8 come out as text without half characters; such validators are not used."""
+def test_header_bytes_outside_utf8_can_be_stored():
+    """They become text without incomplete characters. Such validators are not used."""
     with WebServer() as server:
         server.pages["/"] = lambda seen, wire: wire.send(
             b'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: \xe4\r\nY: \xc3\xa4\r\nETag: "\xe4"\r\n\r\n'
@@ -225,8 +229,8 @@ def test_odd_header_bytes_can_be_stored():
         text.encode("utf-8")
 
 
-def test_certificates_are_verified_and_the_fault_is_named():
-    """A certificate of an unknown authority, for another name, or out of date is refused; the reason says which."""
+def test_invalid_certificate_is_refused_with_its_reason():
+    """It is from an unknown authority, for another name, or expired."""
     authority = trustme.CA()
     good, trust = tls_pair(authority)
     past = datetime(2020, 1, 1, tzinfo=UTC)
@@ -250,7 +254,7 @@ def test_certificates_are_verified_and_the_fault_is_named():
 
 
 def test_reasons_never_show_path_or_query():
-    """What a failure says may be shown and logged: the address' path and query may hold secrets and stay out (H-108)."""
+    """They are shown and logged, and path and query may have secrets (H-108)."""
     with WebServer() as server:
         gone = server.url("/hunter2?token=hunter2")
     failures = ask(gone, "http://no.example/hunter2?hunter2", "http://10.0.0.1/hunter2", resolver=FixedNames({}))
@@ -270,8 +274,8 @@ def post(url: str, *, using: FetchSettings | None = None, body: bytes = b"{}", t
     return asyncio.run(run())
 
 
-def test_post_sends_the_bytes_once():
-    """A webhook's body and headers arrive as given; 2xx is success with an empty error."""
+def test_post_sends_its_body_once():
+    """Body and headers are sent as given. A 2xx is a success with an empty error."""
     with WebServer() as server:
         server.pages["/hook"] = Page(b"thanks", status=202)
         answer = post(server.url("/hook"), body=b'{"a": 1}')
@@ -292,8 +296,10 @@ def test_post_sends_the_bytes_once():
         (lambda seen, wire: wire.hang(), None, "within 0.3 s"),
     ],
 )
-def test_post_failures_are_values(page, status, words):
-    """Anything but 2xx, redirects included, is a failure with a sentence; nothing is followed, nothing raised (H-121, H-122)."""
+def test_failed_post_is_a_value(page, status, words):
+    """Anything but 2xx is a failure with a sentence, redirects too; none is followed, and nothing
+    is raised (H-121, H-122).
+    """
     with WebServer() as server, SocketRecorder() as recorder:
         server.pages["/"] = page
         answer = post(server.url(), timeout=0.3)
@@ -303,8 +309,8 @@ def test_post_failures_are_values(page, status, words):
     assert {("127.0.0.1", server.port)} == set(recorder.dials)
 
 
-def test_post_hears_retry_after():
-    """The pause that a receiver asks for is given in microseconds, clamped."""
+def test_post_reads_retry_after():
+    """It is in microseconds, within the limits."""
     with WebServer() as server:
         server.pages["/"] = Page(status=429, headers={"Retry-After": "120"})
 
@@ -314,8 +320,8 @@ def test_post_hears_retry_after():
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1:9/", "http://[::1]/", "http://10.0.0.1/", "http://127.1/", "ftp://x/", "http://a:b@c/"]
 )
-def test_post_goes_through_the_same_guard(url):
-    """H-029: a webhook to a forbidden or odd address is refused and nothing is dialled."""
+def test_post_uses_the_guard(url):
+    """H-029: a webhook to a forbidden or ambiguous address is refused without a connection."""
     with SocketRecorder() as recorder:
         answer = post(url, using=FetchSettings())
 
@@ -324,8 +330,8 @@ def test_post_goes_through_the_same_guard(url):
     assert [] == recorder.dials
 
 
-def test_post_with_a_broken_header_is_a_value_too():
-    """A header that cannot be sent is an error of the answer, not an exception."""
+def test_post_with_an_invalid_header_is_an_error_value():
+    """Nothing is raised."""
 
     async def run(url: str) -> PostAnswer:
         client = Client(settings())
@@ -341,8 +347,8 @@ def test_post_with_a_broken_header_is_a_value_too():
         assert [] == server.seen
 
 
-def test_cancelling_a_fetch_closes_its_connection():
-    """A fetch that is cancelled (the service stops) leaves no connection open and no task behind."""
+def test_cancelled_fetch_closes_its_connection():
+    """When the service stops, no connection stays open and no task stays behind."""
     came, gone = threading.Event(), threading.Event()
 
     def hang(seen: Seen, wire: Wire) -> None:
@@ -368,8 +374,8 @@ def test_cancelling_a_fetch_closes_its_connection():
         assert 0 == left
 
 
-def test_importing_the_contract_loads_no_http_library():
-    """What the service imports to plan and to verify (contract, politeness, guard) does not load aiohttp."""
+def test_contract_imports_no_http_library():
+    """The service plans and verifies with contract, politeness and guard, without loading aiohttp."""
     names = "address fetcher guard politeness".split()
     code = f"import sys; from tidings.fetching import {', '.join(names)}; print('aiohttp' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

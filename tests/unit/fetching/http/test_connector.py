@@ -37,8 +37,8 @@ BODIES = {
     ("body", "is_apart"),
     [*((body, False) for body in BODIES.values()), (BODIES["a length"], True), (BODIES["chunks"], True)],
 )
-def test_a_304_with_a_body_is_a_304_and_its_connection_is_not_used_again(body, is_apart):
-    """Bytes behind a 304 are thrown away, whether they come with it or after it; the next page comes whole."""
+def test_304_with_a_body_closes_its_connection(body, is_apart):
+    """The bytes of the body are dropped, with the head or after it; the next page is complete."""
 
     def answer(seen, wire):
         head, data = b"HTTP/1.1 304 Not Modified\r\n", body
@@ -60,8 +60,8 @@ def test_a_304_with_a_body_is_a_304_and_its_connection_is_not_used_again(body, i
     assert b"<p>the next page</p>" == second.body
 
 
-def test_an_answer_to_head_that_has_a_body_is_read_without_it():
-    """HEAD has no body whatever the server sends."""
+def test_body_of_a_head_answer_is_ignored():
+    """HEAD has no body, whatever the server sends."""
     with WebServer() as server:
         server.pages["/a"] = lambda seen, wire: wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
         (answer,) = ask(FetchRequest(url=server.url("/a"), method="HEAD"))
@@ -79,8 +79,8 @@ def test_an_answer_to_head_that_has_a_body_is_read_without_it():
         b"Content-Length: 5\nContent-Length: 5\n",
     ],
 )
-def test_a_length_that_is_given_twice_alike_is_one_length(lengths):
-    """Equal lengths are read as one (RFC 9110 §8.6); lengths that differ stay an error (H-041)."""
+def test_equal_content_lengths_count_as_one(lengths):
+    """RFC 9110 §8.6; different lengths are an error (H-041)."""
     with WebServer() as server:
         server.pages["/a"] = lambda seen, wire: wire.send(b"HTTP/1.1 200 OK\r\n" + lengths + b"\r\nhello")
         (answer,) = ask(server.url("/a"))
@@ -89,8 +89,8 @@ def test_a_length_that_is_given_twice_alike_is_one_length(lengths):
     assert (b"hello", "length") == (answer.body, answer.framing)
 
 
-def test_a_head_that_comes_byte_by_byte_is_whole_before_anybody_sees_it():
-    """The parser gets nothing of a head before its end, then all of it."""
+def test_head_is_passed_on_as_a_whole():
+    """It arrives byte by byte; the parser gets nothing before its end."""
     head = Head(is_bodiless=False)
     data = b"HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok"
     given = [head.take(data[n : n + 1]) for n in range(len(data))]
@@ -102,13 +102,13 @@ def test_a_head_that_comes_byte_by_byte_is_whole_before_anybody_sees_it():
 @pytest.mark.parametrize(
     "data", [b"SSH-2.0-OpenSSH\r\n", b"<p>no http</p>", b"H" * 9, b"HTTP/1.1 200 " + b"x" * 70_000]
 )
-def test_what_is_no_head_is_not_waited_for(data):
-    """What cannot be a head, or never ends, goes to the parser as it is."""
+def test_data_that_is_no_head_is_passed_on_at_once(data):
+    """It cannot be a head, or has no end: the parser refuses it."""
     assert data == Head(is_bodiless=False).take(data)
 
 
 def get(url: str, dial: Dial, resolver: FixedNames | None = None, allow: tuple[str, ...] = ()) -> object:
-    """Ask through the connector alone: without the client's own checks before it. Returns the status or the error."""
+    """Request through the connector alone, without the checks of the client; return the status or the error."""
 
     async def run() -> object:
         DIAL.set(dial)
@@ -124,8 +124,10 @@ def get(url: str, dial: Dial, resolver: FixedNames | None = None, allow: tuple[s
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "10.0.0.1", "[::ffff:127.0.0.1]", "169.254.169.254"])
-def test_a_literal_is_judged_where_it_is_dialled(host):
-    """The library asks no resolver for a literal; the socket is refused all the same, and the verdict is noted."""
+def test_literal_address_is_checked_when_dialled(host):
+    """The library uses no resolver for it; the connection is refused all the same, and the verdict
+    is recorded.
+    """
     dial = Dial()
     with SocketRecorder() as recorder:
         result = get(f"http://{host}:8080/", dial)
@@ -136,8 +138,8 @@ def test_a_literal_is_judged_where_it_is_dialled(host):
     assert [] == recorder.dials
 
 
-def test_the_verdict_is_noted_although_several_addresses_hide_the_error():
-    """Of two addresses that fail aiohttp shows no type; the note in `Dial` still says that the guard refused."""
+def test_verdict_is_recorded_if_several_addresses_fail():
+    """The error of aiohttp has no type then; `Dial` still says that the guard refused."""
 
     async def run(dial: Dial) -> object:
         DIAL.set(dial)
@@ -161,16 +163,16 @@ def test_the_verdict_is_noted_although_several_addresses_hide_the_error():
     assert [] == recorder.dials
 
 
-def test_one_forbidden_answer_refuses_the_name():
-    """R-03: with answers public and private the name is refused altogether."""
+def test_one_forbidden_address_refuses_the_name():
+    """R-03: the name has public and private addresses."""
     resolver = GuardedResolver(Guard(), FixedNames({"mixed.example": [["93.184.216.34", "10.0.0.1"]]}))
 
     with pytest.raises(RefusedAddressError, match=r"10\.0\.0\.1 is private use"):
         asyncio.run(resolver.resolve("mixed.example", 80))
 
 
-def test_allowed_addresses_are_dialled_and_noted():
-    """What the guard allows is dialled, by literal and by name."""
+def test_allowed_addresses_are_dialled_and_recorded():
+    """They are given as literals and by name."""
     with WebServer() as server:
         server.pages["/"] = Page(b"x")
         names = FixedNames({"town.example": [["127.0.0.1"]]})
@@ -216,15 +218,15 @@ def _tls(reason: str) -> ssl.SSLError:
     ],
     ids=["no-tls", "tls", "refused", "name", "reset"],
 )  # fmt: skip
-def test_a_fault_is_told_without_numbers_and_places_in_source(error, said):
-    """No errno, no `_ssl.c`: the host and what the system says of it."""
+def test_connection_errors_are_plain_sentences(error, said):
+    """There is no errno and no `_ssl.c`: only the host and the reason."""
     fault = fault_of(cast("Exception", error), "shop.example", Dial())
 
     assert ("net", said) == (fault.kind, str(fault))
 
 
-def test_what_this_machine_lacks_is_no_fault_of_a_host():
-    """Without a file descriptor or memory no host was reached, and none is held to be away."""
+def test_lack_of_resources_is_no_failure_of_the_host():
+    """Without file descriptors or memory no host was reached, so none counts as unreachable."""
     for code in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS):
         fault = fault_of(OSError(code, "refused"), "a.example", Dial())
 

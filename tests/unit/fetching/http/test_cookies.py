@@ -20,8 +20,10 @@ def list_sent(text: str, url: str, *, now: int = 1_500_000_000) -> str:
     return cookies.header(cookies.fitting(cookies.read(text), url, now=now * SECOND)).reveal()
 
 
-def test_a_file_of_cookies_is_read_as_browsers_export_it():
-    """Seven fields with tabs; comments and blank lines are none, `#HttpOnly_` is no comment; 0 is a cookie without an end."""
+def test_cookie_file_of_browsers_is_read():
+    """It has seven fields with tabs; comments and blank lines are skipped, `#HttpOnly_` is no
+    comment, and 0 is a cookie without an expiry.
+    """
     first, second, third = cookies.read(JAR)
 
     assert ("session", Secret("c4nary"), "shop.example", False, None) == (
@@ -57,8 +59,10 @@ def test_a_file_of_cookies_is_read_as_browsers_export_it():
         ("https://example/", ""),
     ],
 )
-def test_a_cookie_goes_only_where_it_belongs(url, expected):
-    """Host or subdomain, path by whole segments, https for the secure; one that has expired goes nowhere; the longest path first."""
+def test_cookie_is_sent_only_where_it_applies(url, expected):
+    """Host or subdomain, whole path segments and https are checked. An expired cookie is not sent,
+    and the longest path is first.
+    """
     assert expected == list_sent(JAR, url)
 
 
@@ -66,13 +70,13 @@ def test_a_cookie_goes_only_where_it_belongs(url, expected):
     ("domain", "url"),
     [("com", "https://shop.com/"), ("co.uk", "https://shop.co.uk/"), ("github.io", "https://ann.github.io/")],
 )
-def test_a_cookie_for_a_whole_suffix_is_nobodys(domain, url):
-    """H-037: `Domain=com` goes nowhere."""
+def test_cookie_of_a_public_suffix_is_never_sent(domain, url):
+    """H-037: for example `Domain=com`."""
     assert "" == list_sent(f".{domain}\tTRUE\t/\tFALSE\t0\ta\tb", url)
 
 
-def test_addresses_have_no_subdomains():
-    """A cookie of an IP address is for it alone."""
+def test_cookie_of_an_ip_address_has_no_subdomains():
+    """It is sent to that address only."""
     jar = "127.0.0.1\tTRUE\t/\tFALSE\t0\ta\tb\n.0.0.1\tTRUE\t/\tFALSE\t0\tc\td"
 
     assert "a=b" == list_sent(jar, "http://127.0.0.1:8000/")
@@ -93,8 +97,8 @@ def test_addresses_have_no_subdomains():
         ("h\tFALSE\t/\tFALSE\t0\tn\tc4nary\x01", "the value"),
     ],
 )
-def test_what_is_no_jar_is_refused_without_a_word_of_it(text, words):
-    """The line and the part at fault are named, no value is repeated."""
+def test_invalid_cookie_file_is_refused_without_its_values(text, words):
+    """The error names the line and the part."""
     with pytest.raises(UsageError, match=words) as caught:
         cookies.read(text)
 
@@ -105,21 +109,23 @@ def test_what_is_no_jar_is_refused_without_a_word_of_it(text, words):
     "value",
     ['{"stamp":"c4nary","ok":true}', "a,b", "a b", "a\\b", '"a"b', "é", "", "a=b", "%7B%22", "☃", "a\u2028b", "<x>'"],
 )
-def test_odd_values_are_sent_as_browsers_send_them(value):
-    """JSON, commas, blanks, quotation marks, letters beyond ASCII: only a semicolon or a control character cannot stand in a cookie."""
+def test_unusual_cookie_values_are_sent_like_in_browsers(value):
+    """JSON, commas, blanks, quotes and non-ASCII letters are allowed; only a semicolon or a control
+    character is not.
+    """
     jar = f"h\tFALSE\t/\tFALSE\t0\todd\t{value}\nh\tFALSE\t/\tFALSE\t0\tsid\tgood\n"
 
     assert f"odd={value}; sid=good" == list_sent(jar, "http://h/")
     assert () == cookies.list_unusable(jar)
 
 
-def test_a_cookie_without_a_name_is_its_value():
-    """Browsers send the value alone."""
+def test_cookie_without_a_name_is_its_value():
+    """Browsers send only the value."""
     assert "alone" == list_sent("h\tFALSE\t/\tFALSE\t0\t\talone", "http://h/")
 
 
-def test_a_cookie_that_cannot_be_sent_is_left_out_and_named():
-    """The others of the file are taken; what is said names the line, the cookie and its domain, never the value."""
+def test_cookie_that_cannot_be_sent_is_left_out_and_reported():
+    """The other cookies are used. The report names line, cookie and domain, but never the value."""
     jar = "h\tFALSE\t/\tFALSE\t0\tsid\tgood\r\nother.example\tFALSE\t/\tFALSE\t0\todd\tc4nary;\nhalf a line\n"
 
     assert "sid=good" == list_sent(jar, "http://h/")
@@ -133,7 +139,7 @@ NOW = 1_500_000_000 * SECOND
 
 
 def list_carried(lines: list[str], url: str, to: str) -> str:
-    """Return what goes to `to` after an answer of `url` with these `Set-Cookie` lines."""
+    """Return the cookies for `to` after an answer of `url` with these `Set-Cookie` lines."""
     return cookies.header(cookies.fitting(cookies.merge((), lines, url, now=NOW), to, now=NOW)).reveal()
 
 
@@ -170,13 +176,13 @@ def list_carried(lines: list[str], url: str, to: str) -> str:
         ("=", "http://h.example/", "http://h.example/", ""),
     ],
 )
-def test_what_a_server_sets_goes_back_to_it_alone(line, url, to, expected):
-    """Host, domain of one owner, path, https, expiry: as RFC 6265 says."""
+def test_cookie_of_a_server_is_sent_only_where_it_applies(line, url, to, expected):
+    """Host, domain, path, https and expiry are checked by RFC 6265."""
     assert expected == list_carried([line], url, to)
 
 
-def test_a_server_takes_its_cookies_back():
-    """The newest of a name counts, one that has expired takes it away, and no more than fifty are held."""
+def test_server_can_replace_and_delete_its_cookies():
+    """The newest of a name counts, an expired one deletes it, and at most fifty are stored."""
     assert "a=2" == list_carried(["a=1", "a=2"], "http://h/", "http://h/")
     assert "" == list_carried(["a=1", "a=; Max-Age=0"], "http://h/", "http://h/")
     assert 50 == list_carried([f"a{n}=1" for n in range(1_000)], "http://h/", "http://h/").count("=")

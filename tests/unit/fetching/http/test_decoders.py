@@ -55,16 +55,18 @@ def in_pieces(data: bytes, size: int) -> list[bytes]:
 
 @pytest.mark.parametrize("size", [1, 7, 1_000, 65_536, 10_000_000])
 @pytest.mark.parametrize("name", ENCODED)
-def test_a_body_is_the_same_however_the_network_cuts_it(name, size):
-    """Every encoding gives back the whole body, in whatever pieces its bytes arrive."""
+def test_body_is_independent_of_its_pieces(name, size):
+    """Every encoding is decoded completely, however the network splits it."""
     text = TEXT[:5_000] if size == 1 else TEXT
 
     assert text == decode(header(name), *in_pieces(ENCODED[name](text), size))
 
 
 @given(st.binary(max_size=2_000), st.lists(st.sampled_from(sorted(ENCODERS)), max_size=5), st.integers(1, 100))
-def test_chains_are_undone_in_the_order_of_the_header(data, chain, size):
-    """Up to five encodings, listed in the order in which they were applied, are undone from the last to the first."""
+def test_chained_encodings_are_undone_in_order(data, chain, size):
+    """Up to five are listed in the order of their application and undone from the last to the
+    first.
+    """
     body = data
     for name in chain:
         body = ENCODERS[name](body)
@@ -73,8 +75,8 @@ def test_chains_are_undone_in_the_order_of_the_header(data, chain, size):
 
 
 @pytest.mark.parametrize("name", ENCODED)
-def test_a_body_cut_anywhere_fails(name):
-    """A decoder that has not reached its own end makes no body, wherever the bytes stop (H-143)."""
+def test_truncated_body_fails(name):
+    """The decoder must reach its own end, wherever the bytes stop (H-143)."""
     whole = ENCODED[name](TEXT[:3_000])
     places = [0, 1, 2, 5, len(whole) // 2, len(whole) - 5, len(whole) - 1]
 
@@ -83,8 +85,8 @@ def test_a_body_cut_anywhere_fails(name):
 
 @pytest.mark.parametrize("tail", [b"\0", b"x", b"\x1f", b"\x28\xb5", b"tail of the page", b"\0" * 10_000])
 @pytest.mark.parametrize("name", sorted(ENCODED.keys() - {"br"}))
-def test_bytes_after_the_end_are_left_out(name, tail):
-    """What follows the end of an encoding is no part of it, in the same piece or in a later one: browsers read the page."""
+def test_bytes_after_the_end_are_ignored(name, tail):
+    """They may be in the same piece or a later one; browsers ignore them too."""
     whole = ENCODED[name](b"a page")
     cuts = [(whole + tail,), (whole, tail), (*in_pieces(whole + tail, 1),)]
 
@@ -92,15 +94,15 @@ def test_bytes_after_the_end_are_left_out(name, tail):
 
 
 def test_bytes_after_the_end_of_brotli_fail():
-    """The library does not say where the body ended."""
+    """The library does not report where the body ended."""
     whole = ENCODED["br"](b"a page")
 
     assert ["encoding", "encoding"] == [fault("br", whole + b"x"), fault("br", whole, b"x")]
 
 
 @pytest.mark.parametrize(("name", "start"), [("gzip", b"\x1f\x8b"), ("zstd", b"\x28\xb5\x2f\xfd")])
-def test_a_second_part_that_is_damaged_fails(name, start):
-    """What begins as one more part of the body is one, and has to come whole."""
+def test_damaged_second_member_fails(name, start):
+    """Data that begins like another part of the body must be complete."""
     whole = ENCODERS[name](b"a page")
 
     assert ["encoding"] * 3 == [
@@ -111,14 +113,14 @@ def test_a_second_part_that_is_damaged_fails(name, start):
 
 
 @pytest.mark.parametrize("name", ENCODED)
-def test_plain_text_under_an_encoding_fails(name):
-    """A body that is not what its header says is refused (H-043)."""
+def test_unencoded_body_under_an_encoding_fails(name):
+    """H-043: the body is not what its header says."""
     assert "encoding" == fault(header(name), b"<html>this is plain text, never encoded</html>")
 
 
 @pytest.mark.parametrize("name", ENCODED)
-def test_damage_never_gives_other_errors(name):
-    """Flipped bits either fail as an encoding (or size) fault or decode to something: nothing else escapes."""
+def test_damage_raises_only_fetch_errors(name):
+    """A flipped bit is an error of kind encoding or size, or changes the text."""
     rng = random.Random(7)
     whole = bytearray(ENCODED[name](TEXT[:20_000]))
     kinds = set()
@@ -135,23 +137,25 @@ def test_damage_never_gives_other_errors(name):
 
 
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
-def test_members_and_frames_one_after_the_other_are_one_body(name):
+def test_several_members_and_frames_are_one_body(name):
     """Gzip members and zstd frames may follow each other, in any pieces."""
     whole = ENCODERS[name](b"one ") + ENCODERS[name](b"") + ENCODERS[name](b"two")
 
     assert [b"one two"] * 3 == [decode(name, *in_pieces(whole, size)) for size in (1, 30, 1_000)]
 
 
-def test_header_values():
-    """Names are read in any case, with the old alias of gzip; identity and empty parts mean nothing; of unknown ones the first is named."""
+def test_encoding_names_are_normalized():
+    """Case and the alias of gzip do not matter; identity and empty parts are skipped, and the first
+    unknown name is returned.
+    """
     assert (["gzip", "br"], "") == encodings("X-GZIP, identity,, Br")
     assert ([], "") == encodings("")
     assert (["gzip"], "utf-8") == encodings("UTF-8, gzip, none")
 
 
 @pytest.mark.parametrize("value", [", ".join(["gzip"] * 6), ", ".join(["gzip"] * 50)])
-def test_too_many_encodings_fail(value):
-    """More than five are refused before anything is decoded (H-046)."""
+def test_more_than_five_encodings_fail(value):
+    """Nothing is decoded (H-046)."""
     with pytest.raises(FetchError) as error:
         encodings(value)
 
@@ -165,27 +169,27 @@ PLAIN = [
 
 @pytest.mark.parametrize("value", ["UTF-8", "none", "aws-chunked", "foo", "compress", "iso-8859-1", "text/html"])
 @pytest.mark.parametrize("body", PLAIN)
-def test_a_name_that_names_no_coding_counts_as_none(value, body):
-    """Buckets of S3 and Ceph send such names over plain text: the page is read, as browsers do (H-047)."""
+def test_unknown_encoding_of_plain_text_is_ignored(value, body):
+    """Buckets of S3 and Ceph send such names with plain text; browsers read it too (H-047)."""
     assert body == decode(value, body)
 
 
 @pytest.mark.parametrize("value", ["aws-chunked, gzip", "gzip, utf-8", "none,gzip,none"])
-def test_known_codings_beside_unknown_names_are_undone(value):
-    """A name that says nothing hides no coding that is there."""
+def test_known_encodings_beside_unknown_names_are_undone(value):
+    """An unknown name does not hide them."""
     assert TEXT == decode(value, gzip.compress(TEXT))
 
 
 @pytest.mark.parametrize("value", ["foo", "compress", "brotli", "UTF-8", "br, foo"])
-def test_an_unknown_coding_that_is_there_fails(value):
-    """What is no text as it stands has been encoded in a way that nobody here knows."""
+def test_unknown_encoding_of_encoded_data_fails(value):
+    """The body is no text, so it must be encoded in an unknown way."""
     body = {"br, foo": brotli.compress(bytes(zlib.compress(TEXT)))}.get(value, brotli.compress(TEXT))
 
     assert "encoding" == fault(value, body)
 
 
 def gzip_bomb(mebibytes: int) -> bytes:
-    """Return one gzip member of so many MiB of zeros, made from one repeated block."""
+    """Return one gzip member of `mebibytes` MiB of zeros, made from one repeated block."""
     squeeze = zlib.compressobj(9, zlib.DEFLATED, 31)
     start = squeeze.compress(b"") + squeeze.flush(zlib.Z_FULL_FLUSH)
     block = squeeze.compress(bytes(2**20)) + squeeze.flush(zlib.Z_FULL_FLUSH)
@@ -212,8 +216,8 @@ def zstd_bomb(mebibytes: int) -> bytes:
     ],
     ids=["gzip", "br", "zstd", "gzip gzip", "br br"],
 )
-def test_bombs_stop_inside_the_cap(name, bomb):
-    """1 GiB in a few bytes is stopped as `size` with at most 32 MiB of memory (H-044, H-045)."""
+def test_decompression_bomb_stops_at_the_size_limit(name, bomb):
+    """1 GiB in a few bytes is a `size` error with at most 32 MiB of memory (H-044, H-045)."""
     data = bomb()
     tracemalloc.start()
     try:
@@ -226,8 +230,8 @@ def test_bombs_stop_inside_the_cap(name, bomb):
     assert peak <= 32 * 2**20
 
 
-def test_growth_is_judged_only_above_one_megabyte():
-    """A small text of one letter may shrink 1,000 to 1; above 1 MB no body may grow more than the ratio."""
+def test_growth_is_limited_only_above_one_megabyte():
+    """A small text of one letter may be compressed 1,000 to 1."""
     small, large = bytes(900_000), bytes(1_100_000)
 
     assert small == decode("gzip", gzip.compress(small))
@@ -235,8 +239,8 @@ def test_growth_is_judged_only_above_one_megabyte():
 
 
 @pytest.mark.parametrize("encoding", ["", "gzip"])
-def test_a_body_of_exactly_the_cap_passes_and_one_byte_more_fails(encoding):
-    """The cap holds for plain and for decoded bodies, to the byte."""
+def test_size_limit_is_exact(encoding):
+    """It counts decoded bytes; one byte more fails."""
     body = random.Random(1).randbytes(100_000)
     encode = gzip.compress if encoding else bytes
 
@@ -246,16 +250,16 @@ def test_a_body_of_exactly_the_cap_passes_and_one_byte_more_fails(encoding):
 
 
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
-def test_many_empty_members_are_not_followed_for_ever(name):
-    """A million members that hold nothing would cost seconds; after 1,000 the body is given up."""
+def test_empty_members_are_limited(name):
+    """A million of them would take seconds; above 1,000 the body fails."""
     empty = ENCODERS[name](b"")
 
     assert b"" == decode(name, empty * 1_000)
     assert "size" == fault(name, empty * 3_000)
 
 
-def test_a_zstd_window_over_8_mib_is_refused():
-    """A frame that asks for more memory than HTTP senders may (RFC 9659) is not decoded."""
+def test_zstd_window_above_8_mib_is_refused():
+    """HTTP senders must not need more memory (RFC 9659)."""
     squeeze = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 27})
     wide = squeeze.compress(bytes(1_000), zstd.ZstdCompressor.FLUSH_BLOCK) + squeeze.flush()
 

@@ -28,8 +28,8 @@ BASE = "https://example.com/dir/page?q=1"
         ("/\udce4?ä", "https://example.com/%E4?%C3%A4"),
     ],
 )
-def test_target(location, target):
-    """A Location is resolved against the page and rebuilt."""
+def test_location_is_resolved_against_the_page(location, target):
+    """The result is in the normal form of addresses."""
     assert target == journey.resolve_redirect(BASE, [location])
 
 
@@ -48,16 +48,18 @@ def test_target(location, target):
         ["a" * 9_000],
     ],
 )
-def test_locations_that_lead_nowhere(locations):
-    """None, several, another scheme, a user name, control bytes, too long: a failure of kind `redirect`."""
+def test_invalid_locations_fail(locations):
+    """There is none or several, or it has another scheme, a user name or control characters, or is
+    too long: a failure of kind `redirect`.
+    """
     with pytest.raises(FetchError) as error:
         journey.resolve_redirect(BASE, locations)
 
     assert "redirect" == error.value.kind
 
 
-def test_headers_for_other_origins_are_only_the_harmless():
-    """Scheme, host and port make an origin; other headers than languages and the like stay there."""
+def test_only_harmless_headers_are_sent_to_other_origins():
+    """Scheme, host and port make an origin. `Accept-Language` is harmless."""
     first = "https://example.com/"
     given = (("Accept-Language", "de"), ("X-Key", "k"), ("cookie", "a=b"))
     others = ["http://example.com/", "https://example.com:8443/", "https://www.example.com/", "https://example.org/"]
@@ -75,8 +77,8 @@ def make_move(to: str, status: int = 302) -> Page:
 @pytest.mark.parametrize(
     ("statuses", "to"), [((301, 308), "/2"), ((301, 302, 308), "/1"), ((302, 301), ""), ((307,), ""), ((), "")]
 )
-def test_a_page_has_moved_as_far_as_permanent_redirects_lead(statuses, to):
-    """Behind one that holds for now nothing is for good."""
+def test_permanent_redirects_move_a_page(statuses, to):
+    """A temporary redirect ends the move."""
     with WebServer() as server:
         for number, status in enumerate(statuses):
             server.pages[f"/{number}"] = make_move(f"/{number + 1}", status)
@@ -86,8 +88,8 @@ def test_a_page_has_moved_as_far_as_permanent_redirects_lead(statuses, to):
         assert (server.url(to) if to else "") == outcome.moved
 
 
-def test_a_body_is_sent_with_its_method_and_type():
-    """As written; a header says otherwise of the type; a secret body is the secret's text."""
+def test_body_is_sent_with_its_method_and_type():
+    """A header replaces the default type. A secret body is its text."""
     with WebServer() as server:
         server.pages["/"] = Page(b"ok")
         ask(
@@ -104,8 +106,8 @@ def test_a_body_is_sent_with_its_method_and_type():
     assert ("PUT", b"{}", "x/y") == (second.method, second.body, second.headers["content-type"])
 
 
-def test_only_a_get_is_conditional():
-    """Validators of a page that is posted to are not sent."""
+def test_only_get_is_conditional():
+    """No validators are sent with POST."""
     known = Validators('"1"', None)
     with WebServer() as server:
         server.pages["/"] = Page(b"ok", etag='"1"')
@@ -115,8 +117,10 @@ def test_only_a_get_is_conditional():
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_nothing_of_the_sentinels_reaches_another_origin(status):
-    """H-033: no header, whatever its name, if a secret holds its value; no cookie, no plain key; back home they are sent again."""
+def test_nothing_of_a_sentinel_is_sent_to_another_origin(status):
+    """H-033: no cookie, no own header, and no header of any name with a secret. Back at the origin
+    they are sent again.
+    """
     jar = cookies.read("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tc4nary4")
     with WebServer() as home, WebServer(address="127.0.0.2") as away:
         home.pages["/a"] = make_move(away.url("/b"), status)
@@ -141,8 +145,10 @@ def test_nothing_of_the_sentinels_reaches_another_origin(status):
 
 
 @pytest.mark.parametrize("status", [307, 308])
-def test_a_body_is_not_carried_to_another_origin(status):
-    """307 and 308 ask for the same request elsewhere: refused, and nobody hears of it; at home it is repeated."""
+def test_body_is_not_sent_to_another_origin(status):
+    """307 and 308 ask for the same request elsewhere, which is refused. Within the origin it is
+    repeated.
+    """
     with WebServer() as home, WebServer(address="127.0.0.2") as away:
         home.pages["/a"] = make_move(away.url("/b"), status)
         home.pages["/h"] = make_move("/i", status)
@@ -160,8 +166,8 @@ def test_a_body_is_not_carried_to_another_origin(status):
 
 
 @pytest.mark.parametrize("status", [301, 302, 303])
-def test_a_form_that_points_on_is_followed_without_its_body(status):
-    """As browsers do: a GET, without the body and what described it."""
+def test_form_redirect_is_followed_without_its_body(status):
+    """Like in browsers, it becomes a GET, without the body and its headers."""
     with WebServer() as home, WebServer(address="127.0.0.2") as away:
         home.pages["/a"] = make_move(away.url("/b"), status)
         away.pages["/b"] = Page(b"ok")
@@ -180,8 +186,8 @@ def test_a_form_that_points_on_is_followed_without_its_body(status):
     ],
     ids=["header", "cookie", "body"],
 )
-def test_nothing_falls_back_to_http(more):
-    """H-034: https to http of the same host with something secret is a failure, and nothing is sent in clear."""
+def test_secrets_are_not_sent_after_a_redirect_to_http(more):
+    """H-034: a redirect from https to http of the same host fails, and nothing is sent unencrypted."""
     ca = trustme.CA()
     server, client = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
     ca.issue_cert("127.0.0.1").configure_cert(server)
@@ -195,8 +201,8 @@ def test_nothing_falls_back_to_http(more):
     assert "redirect" == outcome.kind
 
 
-def test_cookies_are_chosen_anew_at_each_hop():
-    """A redirect within the site takes the cookies of its own path; a cookie written as a header goes beside them."""
+def test_cookies_are_selected_at_each_redirect():
+    """A redirect within the site gets the cookies of its path. A cookie in a header is added."""
     jar = cookies.read("127.0.0.1\tFALSE\t/in\tFALSE\t0\tdeep\t1\n127.0.0.1\tFALSE\t/\tFALSE\t0\ttop\t2")
     with WebServer() as server:
         server.pages["/"] = make_move("/in/a")
@@ -206,8 +212,8 @@ def test_cookies_are_chosen_anew_at_each_hop():
         assert ["own=0; top=2", "own=0; deep=1; top=2"] == [seen.headers["cookie"] for seen in server.seen]
 
 
-def test_what_servers_set_is_kept_for_one_fetch():
-    """A Set-Cookie goes with the redirects of its fetch, and with no other fetch."""
+def test_cookies_of_servers_last_for_one_fetch():
+    """They are sent with its redirects, and with no other fetch."""
     with WebServer() as server:
         server.pages["/"] = Page(status=302, headers={"Location": "/b", "Set-Cookie": "a=b"})
         server.pages["/b"] = Page(b"ok", headers={"Set-Cookie": "c=d; Path=/"})
@@ -217,7 +223,7 @@ def test_what_servers_set_is_kept_for_one_fetch():
 
 
 def gate(to: str, *cookies: str, opened: str) -> Callable[[Seen, Wire], object]:
-    """Return what leads on to `to` with these cookies, until a request carries the cookie `opened`."""
+    """Return a page that redirects to `to` with these cookies, until a request has the cookie `opened`."""
 
     def answer(seen: Seen, wire: Wire) -> None:
         if opened in seen.headers.get("cookie", ""):
@@ -228,8 +234,8 @@ def gate(to: str, *cookies: str, opened: str) -> Callable[[Seen, Wire], object]:
     return answer
 
 
-def test_a_page_behind_a_cookie_gate_is_read():
-    """302 to itself with a cookie: the page comes to who brings it back."""
+def test_page_behind_a_cookie_redirect_is_read():
+    """It redirects to itself until the cookie is sent back."""
     with WebServer() as server:
         server.pages["/p"] = gate("/p", "ok=1", opened="ok=1")
         [outcome] = ask(server.url("/p"))
@@ -238,8 +244,10 @@ def test_a_page_behind_a_cookie_gate_is_read():
     assert (b"<p>the page</p>", 2) == (outcome.body, outcome.requests)
 
 
-def test_a_gate_by_another_site_is_gone_through():
-    """A leads to B, B back to A with a token, A sets a cookie and leads to itself: each sees its own cookies and no others."""
+def test_cookie_redirect_over_another_site_is_followed():
+    """Site A redirects to B, B back to A with a token, and A sets a cookie and redirects to itself.
+    Each gets only its own cookies.
+    """
     with WebServer() as server, WebServer("127.0.0.2") as other:
 
         def page(seen: Seen, wire: Wire) -> None:
@@ -264,8 +272,8 @@ def test_a_gate_by_another_site_is_gone_through():
         assert [None] == [seen.headers.get("cookie") for seen in other.seen]
 
 
-def test_a_cookie_takes_the_place_of_a_kept_one_on_the_way():
-    """A session that the server renews on the way, or ends, is the one that goes with the next request; a cookie of another path stays."""
+def test_cookie_on_the_way_replaces_a_stored_one():
+    """The server renews or ends the session. A cookie of another path stays."""
     jar = cookies.read("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\told\n127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\t1")
     with WebServer() as server:
         server.pages["/"] = Page(status=302, headers={"Location": "/b", "Set-Cookie": "sid=new"})
@@ -280,8 +288,8 @@ def test_a_cookie_takes_the_place_of_a_kept_one_on_the_way():
     ("to", "set_cookies"),
     [("/p", []), ("/p", ["ok=1; Path=/other"]), ("/p", ["ok=1; Domain=com"]), ("/p", ["ok=1; Secure"])],
 )
-def test_a_gate_that_no_cookie_opens_is_a_circle(to, set_cookies):
-    """The same address with the same cookies: nothing else will come of it."""
+def test_redirect_to_itself_with_the_same_cookies_fails(to, set_cookies):
+    """The next answer would be the same."""
     with WebServer() as server:
         server.pages["/p"] = gate(to, *set_cookies, opened="never")
         [outcome] = ask(server.url("/p"))
@@ -294,8 +302,8 @@ def test_a_gate_that_no_cookie_opens_is_a_circle(to, set_cookies):
     )
 
 
-def test_a_gate_that_sets_another_cookie_each_time_ends():
-    """The number of redirects is bounded, whatever the cookies."""
+def test_redirects_with_a_new_cookie_each_time_are_limited():
+    """The limit of redirects counts, whatever the cookies."""
     with WebServer() as server:
 
         def answer(seen: Seen, wire: Wire) -> None:
@@ -327,8 +335,8 @@ def test_a_gate_that_sets_another_cookie_each_time_ends():
         ("", b"", "/p"),
     ],
 )
-def test_a_refresh_header_leads_on_where_there_is_nothing_to_read(refresh, body, ends_at):
-    """An empty answer with a Refresh is followed like a redirect; so is one that gives nobody time to read. A page that loads itself again stays."""
+def test_refresh_header_is_followed_if_there_is_nothing_to_read(refresh, body, ends_at):
+    """The answer is empty, or the delay too short to read it. A page that reloads itself is read."""
     with WebServer() as server:
         server.pages["/p"] = Page(body, {"Refresh": refresh})
         server.pages["/x"] = Page(b"<p>the page</p>")
@@ -338,8 +346,8 @@ def test_a_refresh_header_leads_on_where_there_is_nothing_to_read(refresh, body,
         assert server.url(ends_at) == outcome.final_url
 
 
-def test_an_empty_page_that_refreshes_itself_is_said_to_be_a_circle():
-    """Nothing is ever there to be watched."""
+def test_empty_page_that_refreshes_itself_fails():
+    """There is never any content."""
     with WebServer() as server:
         server.pages["/p"] = Page(b"", {"Refresh": "0; url=/p"})
         [outcome] = ask(server.url("/p"))
@@ -348,8 +356,8 @@ def test_an_empty_page_that_refreshes_itself_is_said_to_be_a_circle():
     assert "redirect" == outcome.kind
 
 
-def test_robots_is_asked_for_without_headers():
-    """robots.txt gets no header, no cookie and no body of the sentinel's."""
+def test_robots_txt_is_requested_without_headers():
+    """It gets no header, cookie or body of the sentinel."""
     jar = cookies.read("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tc4nary")
     with WebServer() as server:
         server.pages["/a"] = Page(b"ok")
@@ -364,8 +372,8 @@ def test_robots_is_asked_for_without_headers():
     assert 3 == str(page).count("c4nary")
 
 
-def test_a_timeout_of_its_own_holds_instead_of_the_setting():
-    """Shorter or longer than `fetch.total_seconds`; the reason names it."""
+def test_timeout_of_a_page_replaces_the_setting():
+    """It may be shorter or longer than `fetch.total_seconds`. The reason names it."""
     with WebServer() as server:
         server.pages["/"] = lambda seen, wire: wire.hang()
         server.pages["/slow"] = lambda seen, wire: (
@@ -380,8 +388,8 @@ def test_a_timeout_of_its_own_holds_instead_of_the_setting():
     assert isinstance(long, Fetched)
 
 
-def test_a_secret_that_cannot_be_sent_is_not_repeated():
-    """H-031: a line end in a secret is a failure whose reason does not show it."""
+def test_secret_with_a_line_end_is_not_repeated():
+    """H-031: the request fails, and its reason does not show the secret."""
     with WebServer() as server:
         [outcome] = ask(FetchRequest(url=server.url(), headers=(("x-key", Secret("c4nary\r\nX-Evil: y")),)))
 

@@ -1,4 +1,4 @@
-"""The library is imported without certificates; they are read when they are needed."""
+"""Certificates, proxies and the TLS contexts of a fetch."""
 
 from __future__ import annotations
 
@@ -35,8 +35,10 @@ def pem(tmp_path):
     return path
 
 
-def test_a_file_of_certificates_is_trusted_beside_the_systems(pem):
-    """A site with a certificate of the house is fetched with Trust and fails without; the next fetch without it fails still."""
+def test_certificate_file_is_trusted_in_addition_to_the_systems(pem):
+    """A site with a private certificate is fetched with Trust and fails without it, even
+    afterwards.
+    """
     with site() as server:
         server.pages["/"] = Page(b"hello")
         before, with_trust, after = ask(
@@ -47,8 +49,8 @@ def test_a_file_of_certificates_is_trusted_beside_the_systems(pem):
     assert "certificate of 127.0.0.1" in after.reason
 
 
-def test_a_file_of_certificates_is_read_again_when_it_has_changed(pem):
-    """What was trusted is what the file says now."""
+def test_changed_certificate_file_is_read_again(pem):
+    """The present content of the file counts."""
     other = trustme.CA()
     good = pem.read_bytes()
     other.cert_pem.write_to_path(str(pem))
@@ -73,8 +75,8 @@ def test_a_file_of_certificates_is_read_again_when_it_has_changed(pem):
 @pytest.mark.parametrize(
     ("content", "words"), [(None, "cannot be read: No such file"), (b"hello", "has no certificate in PEM form")]
 )
-def test_a_file_that_is_no_certificate_is_named(tmp_path, content, words):
-    """Missing or no PEM: a failure of kind `request` with the path; nothing is dialled."""
+def test_invalid_certificate_file_is_named_in_the_error(tmp_path, content, words):
+    """It is missing or no PEM: a failure of kind `request`, without a connection."""
     path = tmp_path / "ca.pem"
     if content is not None:
         path.write_bytes(content)
@@ -86,8 +88,8 @@ def test_a_file_that_is_no_certificate_is_named(tmp_path, content, words):
     assert [] == recorder.dials
 
 
-def test_http_pages_are_asked_of_the_proxy_with_their_whole_address():
-    """The proxy gets the address; the name is looked up by nobody here."""
+def test_http_page_is_requested_from_the_proxy():
+    """The proxy gets the whole address; the name is not resolved here."""
     names = FixedNames({})
     with WebServer() as proxy:
         proxy.pages["http://site.example/a"] = Page(b"by proxy")
@@ -97,8 +99,10 @@ def test_http_pages_are_asked_of_the_proxy_with_their_whole_address():
     assert [] == names.lookups
 
 
-def test_https_pages_go_through_a_tunnel_and_the_login_stays_with_the_proxy(pem):
-    """CONNECT carries user and password, the site sees neither them nor a word of the proxy; its headers do not reach the proxy."""
+def test_https_page_uses_a_tunnel_without_leaking_the_login(pem):
+    """CONNECT has user and password, which the site does not get; the headers of the page are not
+    sent to the proxy.
+    """
     secret = Secret("")
     with site("site.example") as server, WebServer() as proxy:
         server.pages["/a"] = Page(b"by tunnel")
@@ -119,8 +123,8 @@ def test_https_pages_go_through_a_tunnel_and_the_login_stays_with_the_proxy(pem)
     assert ("k3y", False) == (seen.headers["x-key"], "proxy-authorization" in seen.headers)
 
 
-def test_a_proxy_that_passes_on_gets_its_login_with_each_request():
-    """Without a tunnel the login goes with the request, which is the proxy's to strip; another origin behind it gets it too."""
+def test_http_proxy_gets_its_login_with_each_request():
+    """There is no tunnel: the proxy removes the login. A redirect to another origin has it too."""
     with WebServer() as proxy:
         proxy.pages["http://site.example/a"] = Page(status=302, headers={"Location": "http://other.example/b"})
         proxy.pages["http://other.example/b"] = Page(b"there")
@@ -131,8 +135,8 @@ def test_a_proxy_that_passes_on_gets_its_login_with_each_request():
         assert [expected] * 2 == [seen.headers["proxy-authorization"] for seen in proxy.seen]
 
 
-def test_robots_and_redirects_take_the_same_way():
-    """Each request of a fetch goes by the proxy."""
+def test_robots_and_redirects_use_the_proxy():
+    """Each request of a fetch does."""
     with WebServer() as proxy, SocketRecorder() as recorder:
         proxy.pages["http://site.example/robots.txt"] = Page(b"User-agent: *\nAllow: /")
         proxy.pages["http://site.example/a"] = Page(status=302, headers={"Location": "http://other.example/b"})
@@ -152,8 +156,8 @@ def test_robots_and_redirects_take_the_same_way():
 
 
 @pytest.mark.parametrize("proxy", ["http://127.0.0.1:3128", "http://[::1]:3128", "http://proxy.example:3128"])
-def test_a_proxy_inside_must_be_allowed(proxy):
-    """The proxy's own address passes the guard, by number and by name; nothing is dialled."""
+def test_private_proxy_must_be_allowed(proxy):
+    """The guard checks the address of the proxy, as a number and by name, before any connection."""
     names = FixedNames({"proxy.example": [["127.0.0.1"]]})
     with SocketRecorder() as recorder:
         [outcome] = ask(
@@ -172,8 +176,8 @@ def test_a_proxy_inside_must_be_allowed(proxy):
     "url",
     ["http://10.0.0.1/", "http://[fd00::1]/", "http://localhost/", "http://a.localhost/", "http://169.254.169.254/"],
 )
-def test_a_proxy_is_no_way_in(url):
-    """What can be judged of the target is judged: its literal address, and names that mean the proxy's own machine."""
+def test_proxy_does_not_reach_private_targets(url):
+    """Literal addresses and names of the proxy's own machine are refused before the proxy is asked."""
     with WebServer(address="127.0.0.2") as proxy:
         [outcome] = ask(FetchRequest(url=url, proxy=proxy.url()), using=settings(allow_networks=("127.0.0.2/32",)))
 
@@ -183,8 +187,8 @@ def test_a_proxy_is_no_way_in(url):
 
 
 @pytest.mark.parametrize(("status", "kind"), [(407, "denied"), (502, "net")])
-def test_a_proxy_that_refuses_is_blamed(status, kind):
-    """What went wrong is the proxy's answer, told without its password."""
+def test_refusal_of_a_proxy_names_the_proxy(status, kind):
+    """The reason has the answer of the proxy, without its password."""
     with WebServer() as proxy:
         proxy.pages["site.example:443"] = Page(status=status)
         secret = Secret(f"http://ann:c4nary@127.0.0.1:{proxy.port}")
@@ -201,8 +205,8 @@ def test_a_proxy_that_refuses_is_blamed(status, kind):
     "proxy",
     ["socks5://h:1080", "http://ann:c4nary@", "http://ann:c4nary@h:22", "http://ann:c4nary@2130706433:8080", "c4nary"],
 )
-def test_what_is_no_proxy_is_refused_without_its_password(proxy):
-    """A secret that holds no usable address is a failure of kind `request`."""
+def test_invalid_proxy_is_refused_without_its_password(proxy):
+    """A secret without a usable address is a failure of kind `request`."""
     [outcome] = ask(FetchRequest(url="http://site.example/", proxy=Secret(proxy)))
 
     assert isinstance(outcome, Failed)
@@ -211,8 +215,8 @@ def test_what_is_no_proxy_is_refused_without_its_password(proxy):
     assert "c4nary" not in outcome.reason
 
 
-def test_no_proxy_is_taken_from_the_environment(monkeypatch):
-    """H-030: what is not written is not used."""
+def test_proxy_of_the_environment_is_ignored(monkeypatch):
+    """H-030: only a proxy of the sentinel is used."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     with WebServer() as server:
@@ -232,22 +236,24 @@ def test_no_proxy_is_taken_from_the_environment(monkeypatch):
         ("", "application/x-www-form-urlencoded"),
     ],
 )
-def test_what_a_body_is_sent_as(body, kind):
-    """JSON is JSON, all else a form's fields."""
+def test_content_type_depends_on_the_body(body, kind):
+    """JSON is JSON, all other text is a form."""
     assert kind == content_type_for(body)
 
 
 @pytest.fixture
 def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
-    """Make an authority that this machine trusts, and no other."""
+    """Make an authority, the only one that this machine trusts."""
     made = trustme.CA()
     made.cert_pem.write_to_path(tmp_path / "authorities.pem")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authorities.pem"))
     return made
 
 
-def test_contexts_made_meanwhile_trust_nobody(authority):
-    """The library's own could ask nobody; what is made later trusts whom the machine trusts."""
+def test_contexts_made_without_certificates_trust_nobody(authority):
+    """The library makes such contexts while it is imported; later contexts trust the authorities of
+    the machine.
+    """
     with without_certificates():
         meanwhile = ssl.create_default_context()
     later = ssl.create_default_context()
@@ -256,8 +262,8 @@ def test_contexts_made_meanwhile_trust_nobody(authority):
     assert (ssl.CERT_REQUIRED, True) == (meanwhile.verify_mode, meanwhile.check_hostname)
 
 
-def test_the_authorities_of_the_machine_are_asked(authority):
-    """Without a context of its own the client trusts whom the machine trusts, and nobody else."""
+def test_authorities_of_the_machine_are_trusted(authority):
+    """The client does so without a context of its own, and trusts no other."""
     outcomes = []
     for signer in (authority, trustme.CA()):
         with WebServer(tls=tls_pair(signer)[0]) as server:
