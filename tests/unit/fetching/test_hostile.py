@@ -43,7 +43,7 @@ def test_hostile_inputs_end_as_required(row):
 
 
 def do_nothing(*_: Any, **__: Any) -> None:
-    """Do do_nothing, in place of a refusal."""
+    """Do nothing, in place of a refusal."""
 
 
 HOLES: list[tuple[str, object, str, object]] = [

@@ -219,7 +219,7 @@ def test_page_that_waits_for_an_answer_is_waited_for(chromium, server, monkeypat
 
 
 def test_page_that_never_loads_fails(chromium, server):
-    """ "Loading…" is never stored as the page."""
+    """The text "Loading…" is never stored as the page."""
     server.pages["/"] = page("<title>T</title><div>Loading…</div>")
     outcome = chromium.render(server.url(), timeout=8_000_000)
 
