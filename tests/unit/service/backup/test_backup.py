@@ -1,4 +1,4 @@
-"""A backup is made while others write, and is there whole or not at all."""
+"""A backup is made during writes, and is complete or does not exist."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ from tidings.storage.observed import versions
 
 
 def killed(kind, folder):
-    """Run an enumeration of kills in a process that may fork."""
+    """Run `backups.py`, which kills a backup or restore at each call, in its own process."""
     path = Path(__file__).parents[3] / "backups.py"
     ran = subprocess.run(
         [sys.executable, path, kind, folder],
@@ -33,16 +33,16 @@ def killed(kind, folder):
     return json.loads(ran.stdout)
 
 
-def test_a_kill_at_any_call_leaves_a_whole_backup_or_none(tmp_path):
-    """And the next backup clears away what was left."""
+def test_kill_at_any_call_leaves_a_complete_backup_or_none(tmp_path):
+    """The next backup deletes the remains."""
     found = killed("backup", tmp_path)
 
     assert [] == found["wrong"]
     assert found["kills"] > 10
 
 
-def test_a_kill_at_any_call_of_a_restore_leaves_what_was_there_or_what_was_restored(tmp_path):
-    """Never a part of each; and the same restore can be made again."""
+def test_kill_at_any_call_of_a_restore_leaves_the_old_or_the_new_data(tmp_path):
+    """It never leaves a mixture, and the same restore can be repeated."""
     found = killed("restore", tmp_path)
 
     assert [] == found["wrong"]
@@ -50,9 +50,9 @@ def test_a_kill_at_any_call_of_a_restore_leaves_what_was_there_or_what_was_resto
     assert {"old", "new"} == set(found["states"])
 
 
-def test_what_is_written_and_removed_meanwhile_makes_no_difference(tmp_path, monkeypatch):
-    """After the database was copied a version is added and a file that the copy names is removed:
-    the backup has it all the same.
+def test_writes_during_a_backup_do_not_affect_it(tmp_path, monkeypatch):
+    """After the copy of the database, a version is added and a file that the copy names is removed:
+    the backup still has the file.
     """
     settings = fill(tmp_path / "data", "one")
 
@@ -72,8 +72,8 @@ def test_what_is_written_and_removed_meanwhile_makes_no_difference(tmp_path, mon
     assert ["lock"] == [path.name for path in (tmp_path / "data/blobs/held").iterdir()]
 
 
-def test_files_are_removed_at_once_when_no_backup_runs(tmp_path):
-    """What a backup keeps aside, it keeps only while it runs."""
+def test_files_are_removed_at_once_without_a_backup(tmp_path):
+    """Removed files are held only while a backup runs."""
     settings = fill(tmp_path / "data", "one")
     back_up(settings, tmp_path / "b.tar", at=NOON)
     with contextlib.closing(open_database(settings)) as database:
@@ -84,8 +84,8 @@ def test_files_are_removed_at_once_when_no_backup_runs(tmp_path):
     assert ["lock"] == [path.name for path in (tmp_path / "data/blobs/held").iterdir()]
 
 
-def test_two_backups_at_once_do_not_meet(tmp_path):
-    """The second one says that another is being made."""
+def test_second_concurrent_backup_is_refused(tmp_path):
+    """The error says that another one is being made."""
     settings = fill(tmp_path / "data", "one")
     archive = Archive(tmp_path / "data" / "blobs", file_bytes=100, chain_length=10)
     with archive.hold_files(), pytest.raises(StoreBusyError, match="another backup"):
@@ -94,8 +94,8 @@ def test_two_backups_at_once_do_not_meet(tmp_path):
     assert not (tmp_path / "b.tar").exists()
 
 
-def test_in_a_directory_backups_are_named_by_the_time_and_old_ones_go(tmp_path):
-    """Two in the same second have two names; only our own files are ever deleted."""
+def test_backups_in_a_directory_are_named_by_time_and_old_ones_deleted(tmp_path):
+    """Two in the same second have different names. Files of others are never deleted."""
     settings = fill(tmp_path / "data", "one")
     to = tmp_path / "to"
     to.mkdir()
@@ -108,8 +108,8 @@ def test_in_a_directory_backups_are_named_by_the_time_and_old_ones_go(tmp_path):
     assert ["tidings-backup-2023-11-14-221320-2.tar"] == [path.name for path in made.deleted]
 
 
-def test_the_backup_just_made_is_never_deleted(tmp_path):
-    """A clock that was ahead has left one that seems newer."""
+def test_newest_backup_is_never_deleted(tmp_path):
+    """A clock that was ahead has left one with a later name."""
     settings = fill(tmp_path / "data", "one")
     to = tmp_path / "to"
     to.mkdir()
@@ -120,23 +120,23 @@ def test_the_backup_just_made_is_never_deleted(tmp_path):
     assert (ahead,) == made.deleted
 
 
-def test_what_an_interrupted_backup_left_goes_with_the_next_of_another_name(tmp_path):
-    """Each night's has another name; a folder in which one is being made, and others', stay."""
+def test_remains_of_an_interrupted_backup_are_deleted_by_the_next(tmp_path):
+    """The next one has another name. Folders of others and of a running backup stay."""
     settings = fill(tmp_path / "data", "one")
     to = tmp_path / "to"
     to.mkdir()
     (to / ".mine").mkdir()
     with backup._work(to / "a.tar") as left, backup._work(to / "b.tar") as busy:
         assert left.exists()
-        left.rename(to / f"{left.name}x")  # as if its process had died: nothing removes it
+        left.rename(to / f"{left.name}x")  # as after the death of its process
     (to / f"{left.name}x" / "part").write_bytes(b"x")
     with backup._work(to / "c.tar") as busy:
         made = back_up(settings, to, at=NOON)
         assert {made.path.name, ".mine", busy.name} == {path.name for path in to.iterdir()}
 
 
-def test_a_full_disk_under_the_backup_is_not_taken_for_the_database_s(tmp_path, monkeypatch):
-    """What is full is where the backup goes, and that is named; nothing is left behind."""
+def test_full_disk_of_the_backup_is_named(tmp_path, monkeypatch):
+    """The database's own disk is not full. Nothing is left behind."""
     settings = fill(tmp_path / "data", "one")
 
     def fail(database, path):
@@ -150,7 +150,7 @@ def test_a_full_disk_under_the_backup_is_not_taken_for_the_database_s(tmp_path, 
     assert ["data"] == [path.name for path in tmp_path.iterdir()]
 
 
-def test_a_file_that_is_there_is_not_replaced_unasked(tmp_path):
+def test_existing_file_is_not_overwritten_by_default(tmp_path):
     """It may be the only good backup."""
     settings = fill(tmp_path / "data", "one")
     (tmp_path / "b.tar").write_text("precious")
@@ -162,8 +162,8 @@ def test_a_file_that_is_there_is_not_replaced_unasked(tmp_path):
     assert 1 == verify(tmp_path / "b.tar").sentinels
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path):
-    """A folder that is not there; --keep without a directory."""
+def test_path_that_cannot_be_written_is_an_error(tmp_path):
+    """The folder does not exist, or `--keep` is used without a directory."""
     settings = fill(tmp_path / "data", "one")
 
     with pytest.raises(BackupError, match="cannot be written: No such file or directory"):
@@ -172,8 +172,8 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
         back_up(settings, tmp_path / "b.tar", at=NOON, keep=3)
 
 
-def test_a_missing_body_is_said_and_no_backup_is_made(tmp_path):
-    """A backup that could not be restored would be worse than none."""
+def test_missing_body_fails_the_backup(tmp_path):
+    """It could not be restored."""
     settings = fill(tmp_path / "data", "one")
     next(path for path in (tmp_path / "data/blobs").rglob("*.*") if path.is_file()).unlink()
 
@@ -182,10 +182,8 @@ def test_a_missing_body_is_said_and_no_backup_is_made(tmp_path):
     assert ["data"] == [path.name for path in tmp_path.iterdir()]
 
 
-def test_backup_and_restore_give_the_same_answers(tmp_path):
-    """Into a new directory: the same sentinels, the same bodies; and that can be backed up
-    again.
-    """
+def test_restored_data_equals_the_original(tmp_path):
+    """A new directory gets the same sentinels and bodies, and can be backed up again."""
     back_up(fill(tmp_path / "data", "one"), tmp_path / "b.tar", at=NOON)
     again = load(tmp_path / "again", environment={})
     restore(again, tmp_path / "b.tar", at=NOON, ask=None)

@@ -1,4 +1,4 @@
-"""The file of a backup: what is no whole one of ours is refused, and says why."""
+"""The file of a backup: an incomplete or foreign file is refused with the reason."""
 
 import hashlib
 import io
@@ -16,7 +16,7 @@ BLOB = f"blobs/ab/ab/{'ab' * 32}.{'0' * 16}"
 
 
 def manifest(**members) -> bytes:
-    """Return a list of members that is right."""
+    """Return a correct list of members."""
     listed = {name: [len(content), hashlib.sha256(content).hexdigest()] for name, content in members.items()}
     return json.dumps(
         {
@@ -41,8 +41,8 @@ def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
 GOOD: dict[str, bytes | tarfile.TarInfo] = {"tidings.db": b"database", BLOB: b"body"}
 
 
-def test_a_package_gives_back_what_was_put_in(tmp_path):
-    """Members are found by name, and each is what the list says."""
+def test_package_returns_its_members(tmp_path):
+    """They are found by name and verified by the list."""
     with Closing(Package(pack(tmp_path / "b.tar", {**GOOD, "manifest.json": manifest(**GOOD)}))) as package:
         held = io.BytesIO()
         package.copy("tidings.db", held)
@@ -52,7 +52,7 @@ def test_a_package_gives_back_what_was_put_in(tmp_path):
 
 
 class Closing:
-    """Closes a package in the end."""
+    """Closes a package at the end."""
 
     def __init__(self, package):
         self.package = package
@@ -93,8 +93,8 @@ HOSTILE: dict[str, tuple[dict[str, bytes | tarfile.TarInfo], str]] = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_what_is_no_backup_of_ours_is_refused(tmp_path, kind):
-    """Before anything of it is written anywhere."""
+def test_foreign_or_incomplete_package_is_refused(tmp_path, kind):
+    """Nothing of it is written."""
     members, said = HOSTILE[kind]
 
     with pytest.raises(BackupError, match="is not a complete backup of Tidings") as raised:
@@ -102,8 +102,8 @@ def test_what_is_no_backup_of_ours_is_refused(tmp_path, kind):
     assert said in str(raised.value)
 
 
-def test_a_member_twice_is_refused(tmp_path):
-    """The second one would be unpacked over the first."""
+def test_repeated_member_is_refused(tmp_path):
+    """The second one would overwrite the first."""
     path = tmp_path / "b.tar"
     with tarfile.open(path, "w") as tar:
         for _ in range(2):
@@ -113,8 +113,8 @@ def test_a_member_twice_is_refused(tmp_path):
         Package(path)
 
 
-def test_content_that_was_altered_is_noticed(tmp_path):
-    """A byte of a body is another one: its name says so when it is read."""
+def test_altered_content_is_detected(tmp_path):
+    """Bytes of a body have changed: its hash differs when it is read."""
     path = back_up(fill(tmp_path / "data", "one"), tmp_path / "b.tar", at=NOON).path
     with Closing(Package(path)) as package:
         name = next(n for n in package.manifest.members if n.startswith("blobs/"))
@@ -128,8 +128,8 @@ def test_content_that_was_altered_is_noticed(tmp_path):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 0.999])
-def test_a_backup_that_was_cut_is_refused(tmp_path, share):
-    """A copy that ended in the middle lacks the list at the end."""
+def test_truncated_backup_is_refused(tmp_path, share):
+    """It has no list at its end."""
     path = back_up(fill(tmp_path / "data", "one"), tmp_path / "b.tar", at=NOON).path
     content = path.read_bytes().rstrip(b"\0")
     path.write_bytes(content[: int(len(content) * share)])
@@ -139,8 +139,8 @@ def test_a_backup_that_was_cut_is_refused(tmp_path, share):
 
 
 @pytest.mark.parametrize("content", [b"PK\x03\x04zip", b"\x1f\x8bgzip", b"text\n" * 400])
-def test_another_kind_of_file_is_said_to_be_none(tmp_path, content):
-    """A zip, a gzip (which could grow), a text."""
+def test_file_of_another_format_is_refused(tmp_path, content):
+    """It is a zip, a gzip (which could grow) or a text. A missing file is an error too."""
     (tmp_path / "b").write_bytes(content)
 
     with pytest.raises(BackupError, match="is not a backup of Tidings, which is a tar file"):

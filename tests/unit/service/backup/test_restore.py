@@ -1,6 +1,4 @@
-"""A restore puts everything in place or nothing, begins new ids, and lets nothing reach this
-machine unasked.
-"""
+"""A restore replaces everything or nothing, makes new ids, and pauses what reaches this machine."""
 
 import contextlib
 import os
@@ -31,13 +29,13 @@ def listed(settings):
 
 
 def epoch(settings):
-    """Return the epoch that is part of every id."""
+    """Return the restore epoch, which is part of each id."""
     with contextlib.closing(open_database(settings, create=False)) as database:
         return database.read(instance.load).restore_epoch
 
 
-def test_a_directory_with_data_is_taken_only_if_asked_and_what_it_has_is_put_aside(tmp_path):
-    """Nothing is deleted; what was put aside is a data directory itself."""
+def test_existing_data_is_moved_aside_only_on_request(tmp_path):
+    """Nothing is deleted: the moved directory is a data directory."""
     back_up(fill(tmp_path / "new", "new"), tmp_path / "b.tar", at=NOON)
     settings = fill(tmp_path / "data", "old")
 
@@ -51,8 +49,8 @@ def test_a_directory_with_data_is_taken_only_if_asked_and_what_it_has_is_put_asi
     assert (["old"], BODIES) == content(done.aside)
 
 
-def test_each_restore_has_an_epoch_of_its_own(tmp_path):
-    """The same backup, put back twice, gives out no id twice."""
+def test_each_restore_has_its_own_epoch(tmp_path):
+    """Two restores of one backup give no id twice."""
     back_up(fill(tmp_path / "new", "new"), tmp_path / "b.tar", at=NOON)
     one, two = (load(tmp_path / name, environment={}) for name in ("one", "two"))
     for settings in (one, two):
@@ -61,8 +59,8 @@ def test_each_restore_has_an_epoch_of_its_own(tmp_path):
     assert 3 == len({0, epoch(one), epoch(two)})
 
 
-def test_a_restore_signs_nobody_in(tmp_path):
-    """A session that was ended after the backup does not come back with it."""
+def test_restore_ends_all_sessions(tmp_path):
+    """A session that was ended after the backup must not come back."""
     source = fill(tmp_path / "new", "new")
     with contextlib.closing(open_database(source)) as database:
         database.write(tokens.begin_session, "digest", 1, NOON)
@@ -75,8 +73,8 @@ def test_a_restore_signs_nobody_in(tmp_path):
         assert database.read(tokens.find_session, "digest", NOON) is None
 
 
-def test_a_running_service_is_not_disturbed(tmp_path):
-    """It has the database open: restoring under it would be lost or worse."""
+def test_restore_under_a_running_service_is_refused(tmp_path):
+    """The service has the database open."""
     back_up(fill(tmp_path / "new", "new"), tmp_path / "b.tar", at=NOON)
     settings = fill(tmp_path / "data", "old")
     lock = PollerLock(settings.data)
@@ -90,9 +88,9 @@ def test_a_running_service_is_not_disturbed(tmp_path):
     assert (["old"], BODIES) == content(settings.data)
 
 
-def test_what_reaches_this_machine_waits_until_it_is_confirmed(tmp_path):
-    """Commands, files and private addresses of a backup are paused, its sources of events too;
-    --trust lets them go on.
+def test_access_to_this_machine_is_paused_until_confirmed(tmp_path):
+    """This includes sentinels with commands, files and private addresses, and event sources.
+    `--trust` leaves them active.
     """
     environment = {
         "TIDINGS_FETCH_ALLOW_COMMANDS": "true",
@@ -120,8 +118,8 @@ def test_what_reaches_this_machine_waits_until_it_is_confirmed(tmp_path):
         assert [None] == [row.due_at for row in database.read(outside.listing)]
 
 
-def test_secrets_come_back_only_with_the_passphrase(tmp_path):
-    """Without it everything else is restored, and a wrong one restores nothing."""
+def test_secrets_are_restored_only_with_the_passphrase(tmp_path):
+    """Without it, all other data is restored. A wrong one restores nothing."""
     settings = fill(tmp_path / "new", "new")
     (tmp_path / "new" / "secrets.key").write_text("c4nary-key\n")
     (tmp_path / "new" / "tidings.toml").write_text("[notify]\nsmtp_password = 'c4nary-password'\n")
@@ -145,7 +143,7 @@ def test_secrets_come_back_only_with_the_passphrase(tmp_path):
 
 
 def forge(path, database, bodies=()):
-    """Write a package whose list is right, around whatever database."""
+    """Write a package with a correct list around any database."""
     with path.open("wb") as file:
         writer = PackageWriter(file)
         writer.add_bytes("tidings.db", database)
@@ -166,8 +164,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_database_that_is_not_ours_is_refused(tmp_path, kind):
-    """Whatever the list of the package says: nothing is put in place."""
+def test_hostile_database_is_refused(tmp_path, kind):
+    """The list of the package is correct; nothing is replaced."""
     settings = fill(tmp_path / "new", "new")
     with contextlib.closing(sqlite3.connect(settings.data / "tidings.db")) as raw:
         raw.execute("PRAGMA foreign_keys = OFF")
@@ -184,8 +182,8 @@ def test_a_database_that_is_not_ours_is_refused(tmp_path, kind):
     assert not (victim.data / "restoring").exists()
 
 
-def test_no_database_at_all_is_refused(tmp_path):
-    """Bytes that are no SQLite, or one whose body is missing."""
+def test_invalid_database_is_refused(tmp_path):
+    """The bytes are not SQLite."""
     victim = load(tmp_path / "data", environment={})
 
     with pytest.raises(TidingsError, match="is damaged"):
@@ -194,8 +192,8 @@ def test_no_database_at_all_is_refused(tmp_path):
         restore(victim, forge(tmp_path / "c.tar", os.urandom(5_000)), at=NOON, ask=None)
 
 
-def test_postgresql_restores_itself(tmp_path):
-    """Its programs are named."""
+def test_postgresql_is_restored_by_its_own_tools(tmp_path):
+    """The error names `pg_restore`."""
     settings = load(tmp_path / "data", environment={})
     settings = replace(settings, store=replace(settings.store, url="postgresql://x/y"))
 

@@ -1,4 +1,4 @@
-"""Tests of what is known of a collection."""
+"""Tests of the known addresses of a collection."""
 
 import random
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ HOME = "https://x.example/"
 
 
 def row(url: str, page_id: int | None = None, *, yielded: int = 0, read_seq: int = 0) -> CollectedPage:
-    """Return an address that was found at the beginning."""
+    """Return an address that was found at time 0."""
     return CollectedPage(
         url,
         page_id,
@@ -39,16 +39,16 @@ def row(url: str, page_id: int | None = None, *, yielded: int = 0, read_seq: int
 
 
 def known(*rows: CollectedPage) -> KnownCollection:
-    """Return a collection that has these addresses."""
+    """Return a collection with these addresses."""
     sentinel = Sentinel(name="c", pages=(Watched(HOME),), monitor=Interest("any"), scope=Scope(("/*",)))
     made = KnownCollection(cast("WatchedSentinel", SimpleNamespace(sentinel=sentinel)))
     made.load(rows)
     return made
 
 
-def test_what_a_list_will_name_is_guessed_by_its_length_then_by_its_history():
-    """Fifty links: one a day at first; half after a day without news; two a day after twenty in
-    nine days.
+def test_expected_new_links_follow_the_length_and_history_of_a_list():
+    """With fifty links it is one a day at first, half after a day without new ones, and two a day
+    after twenty in nine days.
     """
     rows = [row(f"{HOME}p{n}", n + 10) for n in range(50)]
     quiet, busy = row(HOME, 1), row(HOME, 1, yielded=19)
@@ -58,8 +58,8 @@ def test_what_a_list_will_name_is_guessed_by_its_length_then_by_its_history():
     assert 0.0 == known(quiet, *rows).expect_yield(rows[0], DAY)
 
 
-def test_a_page_that_names_other_pages_says_something_new():
-    """Of two with the same words the one is a copy that names nothing, or only more of its form."""
+def test_page_with_links_to_other_pages_is_not_a_copy():
+    """A page with the same words is a copy if it has no links, or only links of its own form."""
     first, second = row(f"{HOME}list1", 1), row(f"{HOME}list2", 2)
     for names, expected in [((), first.url), (("list3",), first.url), (("oil",), "")]:
         made = known(first, second)
@@ -67,7 +67,7 @@ def test_a_page_that_names_other_pages_says_something_new():
         assert expected == made.note_first(second, [FoundAddress(HOME + name, 2) for name in names])
 
 
-def test_groups_have_what_all_rows_say_whatever_became_of_them():
+def test_groups_match_the_rows_after_any_changes():
     """Addresses are found, watched, read, listed, left and gone in any order."""
     draw = random.Random(5)
     made = known(*(row(f"{HOME}p{n}", n + 1) for n in range(30)))
@@ -101,10 +101,8 @@ def test_groups_have_what_all_rows_say_whatever_became_of_them():
     assert not made.groups["others"]
 
 
-def test_what_came_first_is_first_until_news_come():
-    """Ranks are kept for a minute, without what was watched meanwhile; news and sitemaps are ranked
-    at once.
-    """
+def test_ranks_are_kept_for_a_minute():
+    """Watched pages leave at once, and news and sitemaps are ranked at once."""
     made = known(row(HOME, 1, read_seq=1))
     made.take([FoundAddress(f"{HOME}p{n}", n) for n in range(1, 9)], 0)
 
@@ -120,8 +118,8 @@ def test_what_came_first_is_first_until_news_come():
     assert ["map", "new", "q"] == best(3, MINUTE)
 
 
-def test_after_a_restart_as_few_texts_are_compared_as_before():
-    """However many pages of a form were read."""
+def test_compared_texts_are_limited_after_a_restart():
+    """The limit is that from before, however many pages of a form were read."""
     pages = [row(f"{HOME}p{n}", n + 1, read_seq=1) for n in range(COMPARED + 50)]
     form = known(*pages).form(HOME + "p1")
     assert COMPARED + 50 == form.asked == form.new

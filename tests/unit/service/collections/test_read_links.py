@@ -1,4 +1,4 @@
-"""What a version names: links with their words, feeds, sitemaps, packed ones too."""
+"""The links of a version with their words, feeds and sitemaps, compressed ones too."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def body(text: str, content_type: str = HTML, url: str = "https://a.example/d/")
     return Body(data=text.encode(), content_type=content_type, url=url)
 
 
-def test_links_come_with_their_words():
-    """Resolved against the base; feeds that the page names are maps."""
+def test_links_have_their_words():
+    """They are resolved against the base. Feeds in the head are maps."""
     found = read_links(
         (
             body(
@@ -33,15 +33,15 @@ def test_links_come_with_their_words():
     assert ("https://a.example/feed?a=1&b=2",) == found.maps
 
 
-def test_a_page_may_ask_not_to_be_followed():
-    """By its robots meta element."""
+def test_nofollow_is_respected():
+    """It is in the robots meta element."""
     found = read_links((body('<meta name="robots" content="noindex, nofollow"><a href="/x">x</a>'),))
 
     assert () == found.links
 
 
-def test_sitemaps_are_read_packed_too():
-    """A sitemap names pages, an index of sitemaps names further ones."""
+def test_sitemaps_are_read_plain_and_compressed():
+    """A sitemap names pages, an index of sitemaps names sitemaps."""
     urls = (
         '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://a.example/1</loc></url></urlset>'
     )
@@ -53,8 +53,8 @@ def test_sitemaps_are_read_packed_too():
     assert () == read_links((body("<urlset><url><loc>", "application/xml"),)).links
 
 
-def test_feeds_name_their_entries():
-    """With their titles; a feed is a map."""
+def test_feed_names_its_entries():
+    """They have their titles, and the feed is a map."""
     feed = (
         '<rss version="2.0"><channel><title>F</title><item><title>One</title><link>https://a.example/1</link></item>'
         "<item><title>None</title></item></channel></rss>"

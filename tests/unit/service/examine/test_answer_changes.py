@@ -1,4 +1,4 @@
-"""Changes of a page's status and of the headers of its answers."""
+"""Changes of the status of a page and of the headers of its answers."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ GRANT = Grant(page_id=1, host="a", cost=1.0, reason=PollReason(Why.CHANGE))
 
 @pytest.fixture
 def here(world: World) -> DatabaseInstance:
-    """Return the database that ids are made for."""
+    """Return the database instance, which is part of ids."""
     return world.read(instance.load)
 
 
 def page_of(monitor: str, **row: Any) -> WatchedPage:
-    """Return a page that a sentinel watches for this, and that has three versions."""
+    """Return a page with three versions and a sentinel with this Monitor clause."""
     text = f"Create Sentinel s Using http://a.example/ Monitor {monitor}"
     (sentinel,) = parser.parse(text).statements
     assert isinstance(sentinel, Sentinel)
@@ -69,8 +69,8 @@ ERROR = Event(type=EventType.PAGE_ERROR, at=START, page_id=1, data={"kind": "404
 FINE = Event(type=EventType.PAGE_OK, at=START, page_id=1, data={})
 
 
-def test_a_page_that_enters_an_error_has_another_status(here: DatabaseInstance):
-    """The change is of no version: it names the newest."""
+def test_error_changes_the_status(here: DatabaseInstance):
+    """The change names the newest version on both sides."""
     (row,) = changes_of_status(poll(page_of("status"), FAILED), [ERROR], here)
 
     assert (3, 3, STATUS, "status", False) == (row.from_seq, row.to_seq, row.extraction, row.kind, row.quiet)
@@ -78,8 +78,8 @@ def test_a_page_that_enters_an_error_has_another_status(here: DatabaseInstance):
     assert START + MINUTE == row.detected_at
 
 
-def test_the_end_of_an_error_and_another_error_are_changes_too(here: DatabaseInstance):
-    """From the kind that was stored."""
+def test_end_of_an_error_and_another_error_change_the_status(here: DatabaseInstance):
+    """The old value is the stored kind."""
     page = page_of("status")
     page.state = replace(page.state, health="error", kind="blocked")
 
@@ -89,14 +89,14 @@ def test_the_end_of_an_error_and_another_error_are_changes_too(here: DatabaseIns
     assert ((("blocked", "ok"),), (("blocked", "404"),)) == (fine.found.updated, other.found.updated)
 
 
-def test_a_repeated_error_is_no_change(here: DatabaseInstance):
-    """No event, no change; who watches words is not concerned."""
+def test_repeated_error_is_no_change(here: DatabaseInstance):
+    """A sentinel that watches words gets none either."""
     assert () == changes_of_status(poll(page_of("status"), FAILED), [], here)
     assert () == changes_of_status(poll(page_of("all words"), FAILED), [ERROR], here)
 
 
-def test_a_first_answer_is_the_baseline_of_headers(here: DatabaseInstance):
-    """Without a change; what a later answer says differently is one."""
+def test_first_answer_is_the_baseline_of_headers(here: DatabaseInstance):
+    """A different value in a later answer is a change."""
     page = page_of('header "X-Version"')
     rows, (move,) = changes_of_headers(poll(page, answer()), answer(**{"x-version": "1"}), here)
 
@@ -111,8 +111,8 @@ def test_a_first_answer_is_the_baseline_of_headers(here: DatabaseInstance):
     assert {"x-version": "2"} == Remembered.of(move.remembered or "").headers
 
 
-def test_an_equal_header_moves_nothing(here: DatabaseInstance):
-    """Nor does a 304 that does not repeat it; a whole answer without it says that it is gone."""
+def test_equal_or_omitted_header_is_no_change(here: DatabaseInstance):
+    """A 304 need not repeat it. A full answer without it is a change."""
     page = page_of('header "X-Version"', remembered=Remembered(headers={"x-version": "1"}).text)
     same, silent, gone = answer(**{"x-version": "1"}), Unchanged(final_url=""), answer()
 
@@ -122,14 +122,14 @@ def test_an_equal_header_moves_nothing(here: DatabaseInstance):
     assert (1, 1) == (len(rows), len(moves))
 
 
-def test_who_does_not_take_the_poll_keeps_its_headers(here: DatabaseInstance):
-    """A tick has its own time."""
+def test_poll_between_ticks_leaves_headers_unchanged(here: DatabaseInstance):
+    """The subscription takes only polls at its own times."""
     page = page_of('header "X-Version" Fetch every 1 hour', next_tick=START + 10**12)
     said = answer(**{"x-version": "1"})
 
     assert ((), ()) == changes_of_headers(poll(page, said), said, here)
 
 
-def test_headers_are_asked_for_without_conditions():
+def test_watched_headers_need_unconditional_requests():
     """A 304 need not repeat them."""
     assert [True, False] == [watches_headers(page_of(text)) for text in ('header "X-Version"', "all words")]

@@ -1,4 +1,4 @@
-"""Changes that wait: for a second poll on a hardly known page, or until they have lasted."""
+"""Changes that wait: for a second poll of a little known page, or until they have lasted."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ BODY = Body(data=b"", content_type=None, url="")
 
 
 def sub_of(clauses: str = "", number: int = 1, **row: Any) -> Subscription:
-    """Return the subscription of a sentinel with these clauses, which has taken version 1."""
+    """Return the subscription of a sentinel with these clauses at version 1."""
     (sub,) = make_watched(number, clauses, at=START).subscriptions.values()
     sub.row = replace(sub.row, **{"taken": (1,), "seen": 1, **row})
     return sub
 
 
 def look_of(*subs: Subscription, at: int = START) -> PolledVersion:
-    """Return a poll that showed version 2 to these subscriptions."""
+    """Return a poll with version 2 for these subscriptions."""
     page = make_watched(1)
     return PolledVersion(page, 2, BODY, {}, {}, subs, at, None, {})
 
 
 def change(sub: Subscription, **more: Any) -> ChangeRow:
-    """Return a change that a subscription found."""
+    """Return a change of a subscription."""
     given: dict[str, Any] = {
         "id": f"c{sub.row.id}", "sentinel_id": sub.row.sentinel_id, "subscription_id": sub.row.id, "page_id": 1, "revision": 1,
         "kind": "any", "from_seq": 1, "to_seq": 2, "rules_version": 3, "extraction": "all", "found": ChangeSet(), "summary": "",
@@ -48,14 +48,14 @@ def change(sub: Subscription, **more: Any) -> ChangeRow:
 
 
 def found(*subs: Subscription, **more: Any) -> Compared:
-    """Return that each subscription found a change and moved on to version 2."""
+    """Return the result in which each subscription has a change and moves to version 2."""
     rows = tuple(change(sub, **more) for sub in subs)
     news = tuple(Event(type=EventType.CHANGE_FOUND, at=START, change_id=row.id) for row in rows)
     return Compared(cursors=tuple(take(sub, 2) for sub in subs), changes=rows, events=news)
 
 
-def test_a_change_on_a_hardly_known_page_waits_for_a_second_poll():
-    """With its event; its cursor stands, so that the second poll compares with the same version."""
+def test_change_of_a_little_known_page_waits_for_a_second_poll():
+    """The cursor does not move, so that the second poll compares with the same version."""
     sub = sub_of()
     compared = waiting(found(sub), look_of(sub), ())
     (move,) = compared.cursors
@@ -66,8 +66,8 @@ def test_a_change_on_a_hardly_known_page_waits_for_a_second_poll():
     assert (START, True) == (move.missing.doubt_at, move.missing.is_unconfirmed)
 
 
-def test_who_asked_and_who_is_told_of_something_else_does_not_wait():
-    """Others on the page do."""
+def test_requested_poll_and_sentinel_with_another_event_do_not_wait():
+    """Other sentinels of the page do."""
     eager, told, waits = sub_of(number=1), sub_of(number=2), sub_of(number=3)
     compared = found(eager, told, waits)
     event = Event(type=EventType.PAGE_OK, at=START, sentinel_id=2)
@@ -76,8 +76,8 @@ def test_who_asked_and_who_is_told_of_something_else_does_not_wait():
     assert ["c1", "c2"] == [row.id for row in waiting(compared, look_of(eager, told, waits), {1}).changes]
 
 
-def test_without_news_nothing_waits():
-    """A quiet row is no news, and a cursor without a change moves on."""
+def test_poll_without_changes_does_not_wait():
+    """A quiet change does not count, and the cursor moves."""
     sub = sub_of()
     compared = found(sub, quiet=True)
 
@@ -94,21 +94,21 @@ def test_without_news_nothing_waits():
         ("for at least 2 hour", {}, False),
     ],
 )
-def test_what_may_wait(clauses: str, row: dict[str, Any], may: bool):
-    """A whole page, once: who has waited already, or waits for something else, does not wait
-    again.
+def test_change_waits_only_once(clauses: str, row: dict[str, Any], may: bool):
+    """A subscription that has waited or waits for something else does not wait again; nor do polls
+    on demand and persistent changes.
     """
     assert may is may_wait(sub_of(clauses, **row))
 
 
 def held_of(compared: Compared) -> Held | None:
-    """Return what a cursor remembers of a change that is held back."""
+    """Return the held change in the memory of a cursor."""
     (move,) = compared.cursors
     return Remembered.of(move.remembered or "").held
 
 
 def play(clauses: str, *ats: int, taken: tuple[int, ...] = (1,)) -> list[bool]:
-    """Return at which of these polls a change is reported that each of them finds."""
+    """Return for each of these polls whether it reports a change that all of them find."""
     sub, told = sub_of(clauses, taken=taken), []
     for at in ats:
         compared = hold_back(found(sub), look_of(sub, at=START + at))
@@ -118,15 +118,15 @@ def play(clauses: str, *ats: int, taken: tuple[int, ...] = (1,)) -> list[bool]:
     return told
 
 
-def test_a_change_is_reported_once_it_has_lasted():
-    """For a time, or for a number of checks, counted from the first that found it."""
+def test_lasting_change_is_reported_after_its_time_or_checks():
+    """They are counted from the first poll that found it."""
     assert [False, False, True] == play("for at least 2 hour", 0, 2 * HOUR - 1, 2 * HOUR)
     assert [False, False, True] == play("for at least 3 checks", 0, 1, 2)
     assert [True, True] == play("", 0, 1)
 
 
-def test_while_it_waits_its_cursor_stands():
-    """And what waits is stored with it."""
+def test_cursor_does_not_move_while_a_change_waits():
+    """The waiting change is stored with it."""
     sub = sub_of("for at least 2 hour")
     compared = hold_back(found(sub), look_of(sub))
 
@@ -135,8 +135,8 @@ def test_while_it_waits_its_cursor_stands():
     assert Held(START, 1, is_first=False) == held_of(compared)
 
 
-def test_a_change_that_is_gone_is_dropped():
-    """The next one counts anew."""
+def test_reverted_change_is_dropped():
+    """The next change starts again."""
     sub = sub_of("for at least 2 hour", remembered=Remembered(held=Held(START - DAY, 5)).text)
     gone = hold_back(Compared(cursors=(take(sub, 2),)), look_of(sub))
     sub.row = replace(sub.row, remembered=gone.cursors[0].remembered or "")
@@ -145,7 +145,7 @@ def test_a_change_that_is_gone_is_dropped():
     assert Held(START, 1) == held_of(hold_back(found(sub), look_of(sub)))
 
 
-def test_what_noise_is_ignored_is_no_change_that_lasts():
+def test_noise_does_not_wait():
     """It is stored at once, as noise."""
     sub = sub_of("for at least 2 hour")
     compared = hold_back(found(sub, noise=True, quiet=True), look_of(sub))
@@ -154,8 +154,8 @@ def test_what_noise_is_ignored_is_no_change_that_lasts():
     assert held_of(compared) is None
 
 
-def test_a_sentinel_that_asks_for_it_no_more_reports_what_waits():
-    """Altered meanwhile: nothing is held back."""
+def test_altered_sentinel_reports_the_waiting_change():
+    """It no longer has the clause."""
     sub = sub_of("", remembered=Remembered(held=Held(START - MINUTE, 1)).text)
     compared = hold_back(found(sub), look_of(sub))
 

@@ -12,28 +12,28 @@ def urls(*addresses: str, final: str = "https://www.example.org/a/index.html") -
 
 
 def test_frames_of_the_same_site_are_followed():
-    """A site is a registered domain: its other hosts belong to it, other sites do not."""
+    """A site is a registered domain with all its hosts."""
     own = ["https://www.example.org/b", "http://static.example.org/c"]
 
     assert own == urls(own[0], "https://ads.net/x", own[1], "https://example.org.evil.net/")
 
 
-def test_the_site_is_where_the_answer_came_from():
+def test_site_is_that_of_the_answer():
     """A page that moved to another site has its frames there."""
     assert ["https://other.net/f"] == urls(
         "https://other.net/f", "https://www.example.org/f", final="https://other.net/"
     )
 
 
-def test_no_page_brings_a_command_or_a_file():
-    """Neither a frame nor the output of a command that names frames."""
+def test_frame_is_never_a_command_or_a_file():
+    """Neither is one in the output of a command."""
     assert [] == urls("command:touch%20/tmp/x", "file:///etc/passwd", "COMMAND:id")
     page = identify("command:cat%20a.html")
     assert [] == list_followed(page, page.url, ["https://www.example.org/b", "command:id"])
 
 
-def test_a_page_is_no_frame_of_itself_and_each_frame_is_one():
-    """Circles are cut by the address as it is kept; so are repetitions."""
+def test_page_is_not_its_own_frame_and_frames_are_unique():
+    """Addresses are compared in their normal form, which ends cycles."""
     assert ["https://www.example.org/b"] == urls(
         "https://WWW.example.org:443/a/./index.html",
         "https://www.example.org/b",
@@ -41,22 +41,24 @@ def test_a_page_is_no_frame_of_itself_and_each_frame_is_one():
     )
 
 
-def test_only_so_many_are_followed():
-    """The first ones of the page count; those that are not followed take no place."""
+def test_followed_frames_are_limited():
+    """The first ones of the page count; others do not use up the limit."""
     many = [f"https://www.example.org/{n}" for n in range(MOST_FRAMES + 5)]
 
     assert many[:MOST_FRAMES] == urls("https://ads.net/", "not an address", *many)
 
 
-def test_a_plain_frame_is_the_page_that_a_sentinel_would_watch():
-    """It is the same page, so that one look serves both."""
+def test_plain_frame_is_the_page_of_its_address():
+    """One poll serves the frame and a sentinel on the same page."""
     (frame,) = list_followed(PAGE, PAGE.url, ["https://www.example.org/b"])
 
     assert identify("https://www.example.org/b") == frame
 
 
-def test_a_frame_is_asked_for_as_its_page_is_but_never_with_what_is_for_another_origin():
-    """Trust and proxy hold for all frames; cookies and secrets go to the page's own origin only; a POST asks for no frame."""
+def test_frame_inherits_the_request_but_no_secrets_of_another_origin():
+    """Trust and proxy apply to all frames. Cookies and secrets are sent only to the page's own
+    origin, and a frame is never posted to.
+    """
     asking = Asking(
         method="POST",
         body=Value("q=1"),

@@ -15,42 +15,42 @@ def request(**validators) -> FetchRequest:
     return FetchRequest(url="http://a.example/", validators=Validators(**validators))
 
 
-def test_the_body_of_the_newest_version_brings_nothing_new():
-    """Neither a 304 nor the same body is a version."""
+def test_newest_body_is_no_new_version():
+    """A 304 is none either."""
     assert judge(KNOWN, answer(BODY), SEED) is None
     assert judge(KNOWN, Unchanged(final_url="http://a.example/"), SEED) is None
 
 
-def test_another_body_is_new_also_of_the_same_length():
-    """The length decides nothing where it is equal: the hash does."""
+def test_different_body_of_equal_length_is_new():
+    """Its hash differs."""
     other = answer(BODY.replace(b"one", b"two"))
 
     assert other is judge(KNOWN, other, SEED)
 
 
-def test_a_body_is_new_where_no_version_is():
-    """An empty body is a first version too."""
+def test_first_body_is_new():
+    """It may be empty."""
     first = answer(b"")
 
     assert first is judge(PageState(page_id=1, body_size=0, body_xxh3=xxh3(b"", SEED)), first, SEED)
 
 
-def test_a_body_is_known_by_the_seed_of_the_installation_only():
-    """Hashes of bodies are seeded, so that nobody can make two bodies of one hash."""
+def test_hash_of_a_body_uses_the_seed_of_the_installation():
+    """Nobody can make two bodies with the same hash."""
     assert is_known(KNOWN, answer(BODY), SEED)
     assert not is_known(KNOWN, answer(BODY), SEED + 1)
 
 
-def test_another_body_under_the_validators_that_were_sent_is_a_contradiction():
-    """A server that repeats a validator says that nothing changed."""
+def test_new_body_with_the_sent_validator_is_a_contradiction():
+    """The server says with the validator that nothing has changed."""
     other = answer(b"<p>another</p>", conditions="answered", validators=Validators(etag='W/"a"'))
 
     assert is_contradiction(KNOWN, request(etag='"a"'), other, SEED)
     assert not is_contradiction(KNOWN, request(etag='"b"'), other, SEED)
 
 
-def test_the_known_body_is_none():
-    """A whole answer with the body that is known contradicts nothing."""
+def test_known_body_is_no_contradiction():
+    """The answer is complete, with an equal body."""
     same = answer(BODY, conditions="answered", validators=Validators(etag='"a"'))
 
     assert not is_contradiction(KNOWN, request(etag='"a"'), same, SEED)

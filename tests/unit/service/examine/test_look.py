@@ -1,4 +1,4 @@
-"""What a poll examines: a new body, a page with frames, or the newest stored version."""
+"""The version that a poll examines: a new body, a page with frames, or the newest stored version."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def fetched(**headers: str) -> Fetched:
 
 
 def page_of(*, last_seq: int = 1, **row: Any) -> WatchedPage:
-    """Return a page whose one subscription has taken its first version."""
+    """Return a page with one subscription, which has taken its first version."""
     page = make_watched(1, at=NOON - DAY)
     page.state = replace(page.state, last_seq=last_seq, checked_at=NOON - HOUR)
     page.subscriptions[1].row = replace(page.subscriptions[1].row, **row)
@@ -56,8 +56,8 @@ def poll_of(page: WatchedPage, answer: Fetched) -> PollResult:
         ("Tue, 14 Nov 2030 11:30:00 GMT", NOON),
     ],
 )
-def test_a_date_of_modification_lies_between_the_last_poll_and_this_one(said: str, modified: int):
-    """What a server says beyond that is as near as it can be."""
+def test_date_of_modification_is_limited_to_the_time_since_the_last_poll(said: str, modified: int):
+    """A date outside becomes the nearest one within."""
     assert modified == find_modified(fetched(**{"last-modified": said}), NOON - HOUR, NOON)
 
 
@@ -65,21 +65,21 @@ def test_a_date_of_modification_lies_between_the_last_poll_and_this_one(said: st
     "said",
     ["", "yesterday", "Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "Mon, 01 Jan 2024 00:00:00 +99999999999999999"],
 )
-def test_a_date_that_cannot_be_read_is_none(said: str):
-    """Nor is one that no calendar has: a page is never lost for its date."""
+def test_unreadable_date_is_ignored(said: str):
+    """So is one outside the calendar. The page is stored anyway."""
     assert find_modified(fetched(**{"last-modified": said}), NOON - HOUR, NOON) is None
     assert find_modified(fetched(), NOON - HOUR, NOON) is None
 
 
-def test_before_the_first_poll_any_past_date_counts():
-    """There is nothing to hold it against."""
+def test_any_past_date_counts_before_the_first_poll():
+    """There is no earlier poll as a limit."""
     said = fetched(**{"last-modified": "Mon, 13 Nov 2023 11:30:00 GMT"})
 
     assert NOON - DAY - HOUR // 2 == find_modified(said, None, NOON)
 
 
-def test_a_new_body_is_the_next_version():
-    """With the address it came from, its status, and what it is compared with."""
+def test_new_body_is_the_next_version():
+    """It has the address and status of its answer, and the versions to compare with."""
     page = page_of(seen=1, taken=(1,))
     takers = (page.subscriptions[1],)
     look = of_body(poll_of(page, fetched()), fetched(), Stored({1: ONE}, {}, {}, usual_words=40), takers)
@@ -89,8 +89,8 @@ def test_a_new_body_is_the_next_version():
     assert (takers, ()) == (look.comparing(), look.beginning())
 
 
-def test_a_first_body_has_no_usual_size_and_begins_its_subscriptions():
-    """Nothing can be compared with it."""
+def test_first_body_begins_its_subscriptions():
+    """It has no usual size, and nothing to compare with."""
     page = page_of(last_seq=0)
     look = of_body(poll_of(page, fetched()), fetched(), Stored({}, {}, {}, usual_words=40), (page.subscriptions[1],))
 
@@ -98,16 +98,16 @@ def test_a_first_body_has_no_usual_size_and_begins_its_subscriptions():
     assert ((), (page.subscriptions[1],)) == (look.comparing(), look.beginning())
 
 
-def test_a_new_body_of_a_page_with_frames_is_compared_with_them_only():
-    """So nobody takes it before they are there."""
+def test_new_body_with_frames_waits_for_its_frames():
+    """No subscription takes it before they are read."""
     page = page_of()
     stored = Stored({1: ONE}, {}, {}, parts={1: (Part(key="k", url="u", sha256="a", body=ONE),)})
 
     assert () == of_body(poll_of(page, fetched()), fetched(), stored, (page.subscriptions[1],)).takers
 
 
-def test_a_page_with_a_new_frame_is_its_old_body_with_the_frame():
-    """The page's own part comes first, then its frames."""
+def test_new_frame_makes_a_version_with_the_old_body():
+    """The page's own part is first, then its frames."""
     page, answer = page_of(), fetched()
     member = Member(page.identity.key, "a" * 64)
     framed = FramedPage(answer, None, None, (), True, frozenset(), (member,))
@@ -120,8 +120,8 @@ def test_a_page_with_a_new_frame_is_its_old_body_with_the_frame():
     assert look.modified_at is None
 
 
-def test_a_new_page_with_frames_is_dated_by_its_own_body():
-    """No frame says when it was modified."""
+def test_date_of_a_page_with_frames_is_that_of_its_body():
+    """Dates of frames are not used."""
     page, answer = page_of(), fetched(**{"last-modified": "Tue, 14 Nov 2023 11:30:00 GMT"})
     framed = FramedPage(answer, answer, None, (), True, frozenset(), (Member(page.identity.key, "a" * 64),))
 
@@ -130,8 +130,8 @@ def test_a_new_page_with_frames_is_dated_by_its_own_body():
     assert (b"<p>new</p>", NOON - HOUR // 2) == (look.body.data, look.modified_at)
 
 
-def test_the_newest_stored_version_is_compared_with_the_others():
-    """And keeps its own date."""
+def test_newest_stored_version_is_compared_with_earlier_ones():
+    """It has its own date."""
     page, two = page_of(last_seq=2, seen=1, taken=(1,)), replace(ONE, data=b"<p>two</p>")
     version = Version(page_id=1, seq=2, sha256="c" * 64, size=10, fetched_at=NOON - HOUR, modified_at=NOON - 2 * HOUR)
 

@@ -1,4 +1,4 @@
-"""What an answer does to the state of a page."""
+"""The effect of an answer on the state of a page."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def fail(*ats: int, kind: ErrorKind = "net", before: PageState = WELL) -> tuple[
     return state, said
 
 
-def test_one_failure_is_no_error():
-    """A page is shaky, polled again soon, and nobody is notified."""
+def test_one_failure_makes_a_page_shaky():
+    """It is polled again soon, and nobody is notified."""
     state, said = fail(NOW)
 
     assert ("shaky", "net", 1, NOW, []) == (state.health, state.kind, state.failures, state.failing_since, said)
     assert MINUTE <= state.retry_at - NOW <= 1.2 * MINUTE  # type: ignore[operator]
 
 
-def test_a_page_is_in_error_once_failures_last_for_an_hour():
-    """Reported once, however long it lasts; many failures within the hour are none."""
+def test_failures_for_an_hour_make_an_error():
+    """The error is reported once. Many failures within an hour are none."""
     state, said = fail(*range(NOW, NOW + HOUR, MINUTE))
 
     assert ("shaky", []) == (state.health, said)
@@ -58,32 +58,32 @@ def test_a_page_is_in_error_once_failures_last_for_an_hour():
     assert ("error", [EventType.PAGE_ERROR]) == (state.health, said)
 
 
-def test_some_failures_are_errors_at_once():
-    """A page that is gone for good, say."""
+def test_some_kinds_are_errors_at_once():
+    """For example, a page that is gone."""
     for kind, manner in MANNERS.items():
         state, said = fail(NOW, kind=kind)
 
         assert (manner.at_once, [EventType.PAGE_ERROR] * manner.at_once) == (state.health == "error", said)
 
 
-def test_an_error_of_another_kind_is_news():
-    """The page was blocked, and then it is gone."""
+def test_error_of_another_kind_is_reported():
+    """For example, a page was blocked and is then gone."""
     error, _ = fail(NOW, kind="410")
     _, events = after_failure(error, failed("robots"), NOW + DAY)
 
     assert [(EventType.PAGE_ERROR, "robots")] == [(event.type, event.data["kind"]) for event in events]
 
 
-def test_a_page_in_error_for_a_day_is_gone_once():
-    """A login that fails says nothing of the page itself."""
+def test_error_for_a_day_is_reported_once_as_gone():
+    """A failed login does not count, as it says nothing about the page."""
     ats = (NOW, NOW + DAY - 1, NOW + DAY, NOW + 2 * DAY)
 
     assert [EventType.PAGE_ERROR, EventType.PAGE_GONE] == fail(*ats, kind="410")[1]
     assert [EventType.PAGE_ERROR] == fail(*ats, kind="login")[1]
 
 
-def test_a_host_that_asks_for_a_long_pause_makes_an_error_at_once():
-    """An hour or more; a shorter pause does not."""
+def test_retry_after_of_an_hour_is_an_error_at_once():
+    """A shorter one is not."""
     states = [after_failure(WELL, failed("busy", retry_after=after), NOW)[0] for after in (HOUR - 1, HOUR)]
 
     assert ["shaky", "error"] == [state.health for state in states]
@@ -93,16 +93,16 @@ def test_a_host_that_asks_for_a_long_pause_makes_an_error_at_once():
     ("kind", "failures", "least"),
     [("net", 1, MINUTE), ("net", 3, 4 * MINUTE), ("net", 40, HOUR), ("404", 1, 5 * MINUTE), ("410", 8, WEEK)],
 )
-def test_waits_grow_up_to_a_limit(kind: ErrorKind, failures: int, least: int):
-    """By up to a fifth from page to page, so that pages do not come together."""
+def test_wait_grows_up_to_a_limit(kind: ErrorKind, failures: int, least: int):
+    """It varies by up to a fifth between pages, so that they are not polled together."""
     waits = [wait(failed(kind), failures, page_id=page) for page in range(50)]
 
     assert all(least <= each <= 1.2 * least for each in waits)
     assert len(set(waits)) > 1
 
 
-def test_what_the_server_asks_for_is_kept():
-    """After a second 429 in a row its pause is only the least."""
+def test_retry_after_is_used():
+    """After a second 429 in a row it is only the minimum."""
     assert 7 == wait(failed("busy", retry_after=7), 1, page_id=1)
     assert 7 == wait(failed("5xx", retry_after=7, status=503), 5, page_id=1)
     assert 7 == wait(failed("busy", retry_after=7, status=429), 1, page_id=1, own=HOUR)
@@ -110,16 +110,18 @@ def test_what_the_server_asks_for_is_kept():
     assert 3 * DAY == wait(failed("busy", retry_after=3 * DAY, status=429), 2, page_id=1, own=HOUR)
 
 
-def test_a_429_waits_for_the_own_interval_at_least():
-    """A page polled each three days is not polled sooner for it; doubled otherwise, up to a day."""
+def test_wait_after_a_429_is_at_least_the_interval():
+    """A page with an interval of three days is not polled sooner. Otherwise the wait doubles, up to
+    a day.
+    """
     waits = [wait(failed("busy", status=429), 9, page_id=1, own=own) for own in (HOUR, 3 * DAY)]
 
     assert DAY <= waits[0] <= 1.2 * DAY
     assert 3 * DAY <= waits[1] <= 3.6 * DAY
 
 
-def test_a_good_poll_ends_an_error():
-    """It is news, and nothing of the failure stays."""
+def test_good_poll_ends_an_error():
+    """The end is reported, and the failure is removed from the state."""
     state, events = after_poll(fail(NOW, kind="410")[0], Unchanged(final_url=""), NOW + DAY)
 
     assert ("ok", "", "", 0, None, None) == (
@@ -133,16 +135,16 @@ def test_a_good_poll_ends_an_error():
     assert [(EventType.PAGE_OK, "410")] == [(event.type, event.data["kind"]) for event in events]
 
 
-def test_the_end_of_a_doubt_is_no_news():
-    """Unless the page was never seen before."""
+def test_end_of_a_shaky_state_is_not_reported():
+    """It is if the page was never read before."""
     assert () == after_poll(fail(NOW)[0], Unchanged(final_url=""), NOW + DAY)[1]
     first = fail(NOW, before=PageState(page_id=1))[0]
 
     assert [True] == [event.data["first"] for event in after_poll(first, body(), NOW + MINUTE)[1]]
 
 
-def test_a_page_has_moved_after_three_redirects_over_a_day():
-    """To the same address; one to another address begins again."""
+def test_page_has_moved_after_three_redirects_over_a_day():
+    """They lead to the same address; another address starts the count again."""
     said: list[list[EventType]] = []
     state = WELL
     for at, moved in ((0, "b"), (DAY - 1, "b"), (DAY - 1, "b"), (DAY, "b"), (2 * DAY, "b"), (3 * DAY, "c")):
@@ -153,8 +155,8 @@ def test_a_page_has_moved_after_three_redirects_over_a_day():
     assert ("c", 1) == (state.moved_to, state.moved_sights)
 
 
-def test_a_doubtful_body_is_polled_again_after_five_minutes():
-    """Confirmed then, it is an error; the newest version stays."""
+def test_doubtful_body_is_polled_again_after_five_minutes():
+    """If it is confirmed, the page is in error. The newest version stays."""
     doubted, first = after_suspicion(WELL, "login", "a login", sha256="f", at=NOW)
     sooner = after_suspicion(doubted, "login", "a login", sha256="f", at=NOW + 5 * MINUTE - 1)
     confirmed, events = after_suspicion(doubted, "login", "a login", sha256="f", at=NOW + 5 * MINUTE)
@@ -165,8 +167,8 @@ def test_a_doubtful_body_is_polled_again_after_five_minutes():
     assert [EventType.PAGE_ERROR] == [event.type for event in events]
 
 
-def test_a_short_page_is_believed_once_confirmed_and_a_login_never():
-    """An empty first page too; another type of content after a week."""
+def test_short_page_is_believed_once_confirmed():
+    """An empty first page is too, and another type of content after a week. A login never is."""
     for kind, believed in (("collapsed", True), ("empty", True), ("login", False), ("blocked", False)):
         doubted = replace(WELL, suspect_kind=kind, suspect_at=NOW)
 
@@ -179,8 +181,8 @@ def test_a_short_page_is_believed_once_confirmed_and_a_login_never():
     assert [False, True] == [page_state.is_believed(typed, "other_type", NOW + at) for at in (WEEK - 1, WEEK)]
 
 
-def test_a_failure_of_our_own_counts_against_nobody():
-    """A network that is down, and a full disk: the page keeps its health and its failures."""
+def test_own_failure_does_not_count_against_the_page():
+    """The network is down or the disk is full: health and failures of the page stay."""
     frozen = page_state.freeze(WELL, NOW)
     unkept = page_state.unkept(WELL, failed("disk"), NOW)
     error, _ = fail(NOW, kind="410")
@@ -190,9 +192,9 @@ def test_a_failure_of_our_own_counts_against_nobody():
     assert ("error", "410") == (page_state.unkept(error, failed("disk"), NOW).health, error.kind)
 
 
-def test_a_false_claim_of_freshness_is_ignored_for_twenty_quiet_polls():
-    """A change within it, by the poll's time or the page's date, is a lie; a change after it is
-    none.
+def test_false_freshness_is_ignored_for_twenty_quiet_polls():
+    """A change within the claimed time, by the poll or the page's date, shows that the claim is
+    false; a later change does not.
     """
     claimed = replace(WELL, fresh_until=NOW + HOUR)
     lie, late = (after_poll(claimed, body(), at, changed=True)[0] for at in (NOW, NOW + HOUR))
@@ -202,8 +204,8 @@ def test_a_false_claim_of_freshness_is_ignored_for_twenty_quiet_polls():
     assert 19 == after_poll(lie, Unchanged(final_url=""), NOW + HOUR)[0].fresh_doubt
 
 
-def test_honest_validators_are_audited_less_and_less_often():
-    """From each fifth poll to each twentieth; a lie has the next request go without them."""
+def test_honest_validators_are_audited_less_often():
+    """The interval grows from five polls to twenty. After a lie the next request has no validators."""
     state, waits = replace(WELL, validators=TAG), []
     for at in range(20):
         state, _ = after_poll(state, body(validators=TAG), NOW + at)
@@ -214,8 +216,8 @@ def test_honest_validators_are_audited_less_and_less_often():
     assert 19 == after_poll(state, Unchanged(final_url=""), NOW + 30)[0].unconditional_in
 
 
-def test_an_audit_is_due_by_count_and_by_day():
-    """And as long as there is no version."""
+def test_audit_is_due_by_count_and_by_day():
+    """It is also due while there is no version."""
     audited = replace(WELL, unconditional_in=3, audited_at=NOW)
 
     assert [False, True] == [page_state.is_audit(audited, NOW + at) for at in (DAY - 1, DAY)]
@@ -224,8 +226,10 @@ def test_an_audit_is_due_by_count_and_by_day():
     assert page_state.is_audit(replace(audited, last_seq=0), NOW)
 
 
-def test_a_wall_under_validators_ends_their_use():
-    """A body withheld after a conditional request, then a good one without: they lie."""
+def test_wall_after_validators_ends_their_use():
+    """The body was withheld after a conditional request, and came without validators: they are
+    unreliable.
+    """
     known = replace(WELL, validators=TAG, unconditional_in=5, audited_at=NOW)
     suspected, _ = after_suspicion(known, "empty", "nothing", sha256="f", at=NOW)
     cured, _ = after_poll(suspected, body(validators=TAG), NOW + MINUTE)
@@ -239,8 +243,10 @@ def test_a_wall_under_validators_ends_their_use():
     assert (0, 0) == (cured.unconditional_in, still.unconditional_in)
 
 
-def test_a_new_version_is_what_the_state_describes():
-    """A first one is no change; a page of which only a frame is new keeps its own body's size."""
+def test_new_version_updates_the_state():
+    """The first version is no change. If only a frame is new, the size of the page's own body
+    stays.
+    """
     first = after_version(PageState(page_id=1), body(), None, seq=1, at=NOW, text_changed=True, seed=7)
     framed = after_version(first, None, None, seq=2, at=NOW + 1, text_changed=False, seed=7)
 

@@ -1,4 +1,4 @@
-"""Owners hear of what masks leave out, and of what has settled since."""
+"""Owners are notified of changes that masks leave out, and of those that have settled since."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from tidings.storage.watches import events
 
 
 def masked(mask: str = "m1", old: str = "1", new: str = "2") -> Masked:
-    """Return what a mask left out."""
+    """Return a change that a mask left out."""
     return Masked(mask=mask, old=old, new=new)
 
 
 def silenced(*found: Masked, key: int = 1) -> Compared:
-    """Return comparisons of which masks left out everything."""
+    """Return comparisons in which masks left out all changes."""
     one: Any = SimpleNamespace(silenced=found, key=key)
     return Compared(examination=SimpleNamespace(found=(one,)))  # type: ignore[arg-type]
 
 
 class Case:
-    """A page whose one sentinel reports to endpoint 5, and a database."""
+    """A page with one sentinel that reports to endpoint 5, and a database."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -49,17 +49,17 @@ class Case:
         return self.world.read(fn, *args)
 
     def review(self, compared: Compared, memory: Memory | None, at: int) -> tuple[Compared, Memory | None]:
-        """Return comparisons and memory with what owners hear."""
+        """Return the comparisons with their notices, and the memory."""
         return asyncio.run(self.silence.review(self.page, compared, memory, at))
 
     def settles(self, polls: int) -> bool:
-        """Return whether something will have settled at the poll after so many."""
+        """Return whether a change has settled at the poll after `polls` polls."""
         self.page.state = replace(self.page.state, polls=polls)
         return asyncio.run(self.silence.settles(self.page))
 
 
-def test_an_owner_hears_of_silence_with_words_and_masks(world: World):
-    """Five places at most; and the memory knows that it was said."""
+def test_owner_is_notified_of_silence_with_words_and_masks(world: World):
+    """At most five places are listed. The memory stores that it was reported."""
     case = Case(world)
     places = [masked("m1", str(n), str(n + 1)) for n in range(7)] + [masked("m2")]
     compared, memory = case.review(silenced(*places), Memory(), world.at)
@@ -76,8 +76,8 @@ def test_an_owner_hears_of_silence_with_words_and_masks(world: World):
     assert {1: ("m1", "m2")} == memory.said
 
 
-def test_a_receiver_hears_of_silence_once_a_day(world: World):
-    """Also after a restart: the log says when."""
+def test_silence_is_reported_once_a_day(world: World):
+    """The log has the time, so this holds after a restart too."""
     case = Case(world)
     compared, _ = case.review(silenced(masked()), Memory(), world.at)
     world.watch()
@@ -89,8 +89,8 @@ def test_a_receiver_hears_of_silence_once_a_day(world: World):
     assert 1 == len(world.read(events.listing, types=(SILENCED,)))
 
 
-def test_without_silence_nothing_is_said(world: World):
-    """Nor of a subscription that is gone, nor where there is no memory."""
+def test_no_silence_is_reported_without_masked_changes(world: World):
+    """There is also none for a deleted subscription or without a memory."""
     case = Case(world)
 
     assert () == case.review(silenced(), Memory(), world.at)[0].events
@@ -101,8 +101,8 @@ def test_without_silence_nothing_is_said(world: World):
     )
 
 
-def test_when_something_will_have_settled(world: World):
-    """At the poll that the memory says; never where it says none."""
+def test_settling_is_due_at_the_poll_in_the_memory(world: World):
+    """Without such a poll it is never due."""
     case = Case(world)
     world.watch()
 
@@ -114,7 +114,7 @@ def test_when_something_will_have_settled(world: World):
 
 
 def settle(world: World, masks: set[str], **change: Any) -> list[Any]:
-    """Return what has settled of a page with one quiet change."""
+    """Return the settled changes of a page with one quiet change."""
     found = ChangeSet(
         kinds=("any",),
         edits=(Edit("replace", 1, 2, 1, 2),),
@@ -125,8 +125,8 @@ def settle(world: World, masks: set[str], **change: Any) -> list[Any]:
     return world.read(find_settled, make_watched(1), masks, world.at + 1)
 
 
-def test_what_was_masked_and_stayed_is_a_change_after_all(world: World):
-    """Only the part that this mask left out; its summary says why it comes late."""
+def test_masked_change_that_stays_is_reported_later(world: World):
+    """Only the part of this mask is; the summary explains the delay."""
     (row,) = settle(world, {"m2"})
 
     assert (("new",), ("old",), ()) == (row.found.inserted, row.found.deleted, row.found.updated)
@@ -135,16 +135,16 @@ def test_what_was_masked_and_stayed_is_a_change_after_all(world: World):
     assert row.summary.endswith("(ignored as noise at first, but unchanged since then)")
 
 
-def test_each_mask_settles_by_itself(world: World):
-    """With an id of its own."""
+def test_each_mask_settles_on_its_own(world: World):
+    """Its change has its own id."""
     rows = settle(world, {"m1", "m2", "m9"})
 
     assert 2 == len({row.id for row in rows})
     assert (("1", "2"),) == rows[0].found.updated
 
 
-def test_another_subscription_s_change_is_not_of_this_page_s(world: World):
-    """Nothing settles for a sentinel that left."""
+def test_change_of_a_removed_subscription_does_not_settle(world: World):
+    """The sentinel no longer watches the page."""
     world.watch("other", "a")
     page = make_watched(1)
     page.subscriptions = {}
@@ -153,8 +153,8 @@ def test_another_subscription_s_change_is_not_of_this_page_s(world: World):
     assert [] == world.read(find_settled, page, {"m1"}, world.at)
 
 
-def test_what_shows_that_a_page_differs_at_each_poll(world: World):
-    """A place that could be masked, else the newest change, cut to a line."""
+def test_evidence_shows_that_a_page_differs_at_each_poll(world: World):
+    """It is a place that could be masked, or else the newest change, cut to one line."""
     world.report_change(world.change(found=ChangeSet(kinds=("any",), updated=(("a" * 500, "b"),))))
     thing = Thing(id="a1", sort="words", examples=("7", "8"), changed=40.0, looks=40)
 
@@ -172,16 +172,16 @@ def test_what_shows_that_a_page_differs_at_each_poll(world: World):
         (ChangeSet(kinds=("any",), deleted=("y",)), ("y", "")),
     ],
 )
-def test_news_on_one_side_are_shown_as_such(world: World, found: ChangeSet, shown: tuple[str, str]):
-    """What came, or what went."""
+def test_evidence_may_have_only_one_side(world: World, found: ChangeSet, shown: tuple[str, str]):
+    """A text was inserted or deleted."""
     world.report_change(world.change(found=found))
     said = world.read(evidence, 1, None)
 
     assert shown == (said["showed"], said["shows"])
 
 
-def test_events_of_other_kinds_are_no_notice_of_silence(world: World):
-    """Only those that name receivers count."""
+def test_event_for_another_receiver_is_no_notice(world: World):
+    """A receiver is notified once a day; others do not count."""
     world.watch()
     world.commit(world.unit(events=(Event(type=SILENCED, at=world.at, sentinel_id=1, data={"endpoints": [6]}),)))
 

@@ -1,6 +1,4 @@
-"""Extremes: conditions on the lowest and highest value become comparisons with numbers that are
-known.
-"""
+"""Conditions on the lowest and highest value become comparisons with known numbers."""
 
 from __future__ import annotations
 
@@ -10,8 +8,8 @@ from tidings.model.watch.interest import Condition, Interest
 from tidings.service.examine.stored_versions import AskedSeries, with_extremes
 
 
-def test_the_lowest_and_highest_that_are_known():
-    """Each condition with the extremes of its own span; what is no such condition stays."""
+def test_extremes_are_replaced_by_known_values():
+    """Each condition uses the extremes of its own span. Other conditions stay."""
     known = {AskedSeries("price", 0): (80.0, 120.0), AskedSeries("price", 7 * DAY): (90.0, 110.5)}
 
     assert monitor_of("price < 80 OR links") == with_extremes(monitor_of("price lowest so far OR links"), known)
@@ -20,8 +18,8 @@ def test_the_lowest_and_highest_that_are_known():
     )
 
 
-def test_nothing_is_lower_than_what_is_not_known():
-    """Without values of before no number meets the condition."""
+def test_unknown_extreme_is_never_met():
+    """There are no earlier values."""
     meant = with_extremes(monitor_of("price lowest so far"), {})
 
     assert isinstance(meant, Interest)

@@ -1,4 +1,6 @@
-"""The looks of some days against the best that any could have been, by the model that the policy has of each page."""
+"""The polls of some days compared with the best possible ones, by the model that the policy has of
+each page.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ PRICE = 0.05
 
 
 def begin(policy: Price, size: int) -> PriceState:
-    """Return the state of so many pages that were looked at when the window begins."""
+    """Return the state of `size` pages that were polled at the beginning of the window."""
     return policy.begin(
         Population({"id": np.arange(1, size + 1), "last_polled": np.full(size, BEGIN), "rate": np.full(size, 3.0)}),
         np.random.default_rng(0),
@@ -25,7 +27,7 @@ def begin(policy: Price, size: int) -> PriceState:
 
 
 def book(state: PriceState, hours: list[int], *, sure: float = 1e6) -> Book:
-    """Return a week in which each page is looked at at these hours of each day; each other look finds a change."""
+    """Return a week in which each page is polled at these hours of each day; every second poll finds a change."""
     ids = state.population.ids.tolist()
     looks = [
         (page, BEGIN + day * DAY + hour * HOUR, (day + hour) % 2 == 0)
@@ -37,8 +39,8 @@ def book(state: PriceState, hours: list[int], *, sure: float = 1e6) -> Book:
     return Book(state, rates, PRICE, dict.fromkeys(ids, BEGIN - 2 * HOUR), looks, BEGIN, BEGIN + 7 * DAY)
 
 
-def test_where_hours_matter_looks_by_day_are_better_than_by_night():
-    """Under a policy that knows hours; to one that does not they are much alike."""
+def test_polls_by_day_are_better_if_hours_matter():
+    """For a policy without hours, day and night are almost equal."""
     timed = begin(PriceHours(profile=tuple(BY_DAY / BY_DAY.mean())), 3)
     plain = begin(Price(), 3)
     day, night = (book(timed, hours).certificate() for hours in ([11, 15, 20], [0, 3, 6]))
@@ -49,8 +51,8 @@ def test_where_hours_matter_looks_by_day_are_better_than_by_night():
     assert flat[0].value == pytest.approx(flat[1].value, rel=0.05)
 
 
-def test_what_was_foretold_is_the_chance_of_each_look():
-    """By rates that are known for sure it is 1 − e^−μτ, of rates that are hardly known less (Lomax)."""
+def test_prediction_is_the_chance_of_each_poll():
+    """For certain rates it is 1 − e^−μτ, for uncertain rates less (Lomax)."""
     sure, vague = (book(begin(Price(), 2), [0, 12], sure=each).certificate() for each in (1e9, 0.1))
     gaps = np.array([2.0, *[12.0] * 13]) / 24
 
@@ -59,8 +61,10 @@ def test_what_was_foretold_is_the_chance_of_each_look():
     assert 16 == sure.found
 
 
-def test_of_very_many_pages_with_hours_some_are_certified():
-    """Evenly out of all; a page that was not looked at before counts from its first look on, where its rate is steady."""
+def test_of_many_pages_with_hours_a_sample_is_certified():
+    """The sample is even. A page without an earlier poll counts from its first one, if its rate is
+    steady.
+    """
     timed = begin(PriceHours(profile=tuple(BY_DAY / BY_DAY.mean())), 2 * MOST_TIMED)
     plain = book(begin(Price(), 2), [0, 12])
     late = Book(plain.state, plain.rates, PRICE, {1: BEGIN}, plain.looks, BEGIN, plain.end)

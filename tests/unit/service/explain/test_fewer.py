@@ -1,4 +1,4 @@
-"""Patterns of what is not relevant are narrow: numbers may be any, words may not."""
+"""Patterns for irrelevant changes are narrow: any number matches, but not any word."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from tidings.service.explain.fewer import pattern, quiet_until_more
         ("sunny", "rainy spells", "Weather today", "Weather today cloudy", "cloudy"),
     ],
 )
-def test_a_pattern_matches_the_next_of_its_kind_alone(
+def test_pattern_matches_only_changes_of_the_same_kind(
     old: str, new: str, before: str, matches: str | None, not_matches: str | None
 ) -> None:
-    """Without words of its own an edit is found by the words before it."""
+    """An edit without its own words is matched by the words before it."""
     found = pattern(old, new, before)
 
     assert bool(found) == (matches is not None)
@@ -48,8 +48,8 @@ TEXT = "Create Sentinel a Using https://a.example/ Monitor all words"
         (f"{TEXT} AND links", [1] * 9, None),
     ],
 )
-def test_what_is_usual_is_learned_from_the_changes_so_far(text: str, sizes: list[int], expected: str | None) -> None:
-    """Nine of ten are not larger; an older bound is replaced."""
+def test_usual_size_is_learned_from_past_changes(text: str, sizes: list[int], expected: str | None) -> None:
+    """Nine of ten are not larger. An older bound is replaced."""
     found = quiet_until_more(text, sizes)
 
     assert expected == (None if found is None else found.says)

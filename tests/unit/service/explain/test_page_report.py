@@ -1,4 +1,4 @@
-"""What is said of a page: paces and what they bring, hours of the week that say something."""
+"""The report of a page: paces and their effect, and the hours of its changes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tidings.clock import DAY, HOUR
 from tidings.service.explain.page_report import PageReport, paces, when
 
 
-def test_more_checks_see_a_change_sooner_and_hide_fewer() -> None:
-    """At 2 changes and 4 checks a day half are seen within 3 h; 1 − (1 − e^(−½))/½ are hidden."""
+def test_more_checks_see_changes_sooner_and_miss_fewer() -> None:
+    """At 2 changes and 4 checks a day, half are seen within 3 h, and 1 − (1 − e^(−½))/½ are missed."""
     fewer, now, more, twice = paces(2.0, 4.0)
 
     assert (3.0, 4.0, 5.0, 8.0) == (fewer.a_day, now.a_day, more.a_day, twice.a_day)
@@ -22,8 +22,8 @@ def test_more_checks_see_a_change_sooner_and_hide_fewer() -> None:
     assert fewer.missed > now.missed > more.missed > twice.missed
 
 
-def test_a_page_that_is_hardly_checked_is_compared_with_half_and_twice_as_often() -> None:
-    """No pace is below nothing."""
+def test_rarely_checked_page_is_compared_with_half_and_double() -> None:
+    """No pace is below 0."""
     assert [0.25, 0.5, 0.75, 1.0] == [pace.a_day for pace in paces(0.1, 0.5)]
 
 
@@ -39,15 +39,15 @@ def test_a_page_that_is_hardly_checked_is_compared_with_half_and_twice_as_often(
         ({(day, hour): 1 for day in range(7) for hour in range(24)}, ""),
     ],
 )
-def test_hours_are_named_where_they_say_something(hours: dict[tuple[int, int], int], expected: str) -> None:
-    """A few changes say nothing, nor do changes at all hours."""
+def test_hours_are_named_if_they_are_significant(hours: dict[tuple[int, int], int], expected: str) -> None:
+    """A few changes, or changes at all hours, are not."""
     total = sum(hours.values())
 
     assert (f"changes mostly {expected} ({total} changes in 90 days)" if expected else "") == when(hours)
 
 
-def test_it_is_said_what_one_check_more_would_bring() -> None:
-    """In the words of the screen and of the command."""
+def test_report_shows_the_effect_of_one_more_check() -> None:
+    """The screen and the command have the same sentences."""
     report = PageReport(1, "https://a.example/", "", 2.0, 1.5, 2.6, list(paces(2.0, 4.0)), {}, "", ["clock: ticks"])
 
     assert [
@@ -70,6 +70,6 @@ def test_it_is_said_what_one_check_more_would_bring() -> None:
         ((0.0, 0.0, 0.01), "changes once in 1,000 days (0 to 0.01 times a day, sure to 95 %)"),
     ],
 )
-def test_a_small_rate_is_said_in_days(rates: tuple[float, float, float], expected: str) -> None:
-    """Nobody reads 4.6e-16 times a day."""
+def test_small_rate_is_shown_in_days(rates: tuple[float, float, float], expected: str) -> None:
+    """4.6e-16 times a day would be unreadable."""
     assert expected == next(PageReport(1, "https://a.example/", "", *rates, [], {}, "", []).lines())

@@ -1,7 +1,4 @@
-"""How many checks a day are made, and whether the pace or the budget limits them.
-
-Purses: what budgets can pay for.
-"""
+"""The number of checks a day, the limit by pace or budget, and what budgets can pay."""
 
 from __future__ import annotations
 
@@ -21,18 +18,20 @@ SETTINGS = Settings(schedule=ScheduleSettings(policy="price"), budget=BudgetSett
 
 
 def look(page_id: int, every: int | None, at: int | None = 0) -> ComingPoll:
-    """Return a look that comes again and again."""
+    """Return a repeated poll."""
     return ComingPoll("s", page_id, Prospect("look", at, "why", page_id=page_id, every=every), {})
 
 
 def price(world, *, wished: float = 4_000.0, stretch: float = 1.0) -> None:
-    """Let the service have told what the budget makes of the pace."""
+    """Store the event in which the service reports the effect of the budget."""
     event = Event(type=PRICED, at=world.at, data={"asked": 2_000.0, "wished": wished, "stretch": stretch})
     world.write(lambda c: events.append(c, [event]))
 
 
-def test_where_the_pace_limits_looks_are_counted_and_it_can_be_moved(world):
-    """Each page as often as the one who asks most; what is paused, or not by time, does not count."""
+def test_pace_as_the_limit_is_shown_with_the_count_of_checks(world):
+    """Each page counts at the rate of its most frequent sentinel. Paused pages and those without a
+    time do not count.
+    """
     looks = [look(1, HOUR), look(1, DAY), look(2, DAY), look(3, None), look(4, HOUR, None)]
     found = world.read(summarize_plan, SETTINGS, looks, now=world.at)
     first_only = Settings(schedule=ScheduleSettings(policy="best_effort"))
@@ -46,8 +45,8 @@ def test_where_the_pace_limits_looks_are_counted_and_it_can_be_moved(world):
     ).lines()
 
 
-def test_where_the_budget_limits_it_is_said_by_how_much(world):
-    """And from which pace on it would not; what is long ago is not said any more."""
+def test_budget_as_the_limit_is_shown_with_its_effect(world):
+    """The pace from which it is no limit is named. An old event is not used."""
     price(world)
     found = world.read(summarize_plan, SETTINGS, [look(1, HOUR)], now=world.at + HOUR)
     later = world.read(summarize_plan, SETTINGS, [look(1, HOUR)], now=world.at + FRESH + 1)
@@ -64,8 +63,8 @@ def test_where_the_budget_limits_it_is_said_by_how_much(world):
     assert not later.binds
 
 
-def test_a_budget_that_is_too_small_is_said_in_plan_and_doctor(world):
-    """With what mends it; else doctor says which of both limits."""
+def test_budget_that_is_too_small_is_reported_in_plan_and_doctor(world):
+    """The line has its fix. Otherwise doctor names which of the two is the limit."""
     (before,) = world.read(lambda c: list(findings(c, now=world.at)))
     price(world)
     (binds,) = world.read(lambda c: list(findings(c, now=world.at)))
@@ -83,10 +82,8 @@ def test_a_budget_that_is_too_small_is_said_in_plan_and_doctor(world):
 @pytest.mark.parametrize(
     ("burst", "budget", "cost"), [("500", WHOLE, 8.0), ("5", WHOLE, 5.0), ("500", "gentle", 2.0), ("500", "gone", 8.0)]
 )
-def test_a_rendered_poll_costs_never_more_than_a_budget_can_save_up(
-    tmp_path: Path, burst: str, budget: str, cost: float
-):
-    """Else no page of a small budget, or of a small class of it, could ever be rendered."""
+def test_rendered_poll_costs_at_most_the_burst_of_its_budget(tmp_path: Path, burst: str, budget: str, cost: float):
+    """Otherwise no page of a small budget or class could ever be rendered."""
     flags = {"fetch.browser_cost": "8", "budget.burst": burst, "budget.classes": "gentle: 48 per day"}
 
     assert cost == render_cost(load(tmp_path, environment={}, flags=flags), budget)

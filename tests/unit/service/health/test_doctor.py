@@ -1,4 +1,4 @@
-"""Doctor tells what is wrong with a data directory, whatever state it is in, and never breaks on it."""
+"""Doctor reports the faults of a data directory in any state, and never fails on it."""
 
 import hashlib
 import inspect
@@ -40,16 +40,16 @@ INSTALLED = doctor.Installed(
 
 
 PLURALS = {"blob": "blobs", "invariant": "invariants"}
-"""What a fault of one is called, and the check that tells it."""
+"""The name of a single fault, and of its check."""
 
 
 def plenty(path):
-    """Say that the disk is nearly empty."""
+    """Return the usage of a nearly empty disk."""
     return SimpleNamespace(total=100 * 2**30, free=90 * 2**30)
 
 
 def examine(world, *, later=SECOND, installed=INSTALLED, restore=None):
-    """Return what doctor finds in an open world, a moment after its last event."""
+    """Return the findings of doctor in an open world, shortly after its last event."""
     now = world.at + later
     return list(
         doctor.examine(world.settings, world.database, now=now, installed=installed, restore=restore, usage=plenty)
@@ -57,7 +57,7 @@ def examine(world, *, later=SECOND, installed=INSTALLED, restore=None):
 
 
 def explain_refusal(settings, *, restore=None):
-    """Return why a directory cannot be opened, if it cannot, and what doctor finds in it, as the command does."""
+    """Return the error of opening a directory, if there is one, and the findings of doctor, like the command."""
     database, refusal = doctor.attempt(settings)
     now = START + HOUR
     try:
@@ -72,13 +72,13 @@ def explain_refusal(settings, *, restore=None):
 
 
 def only(found, what):
-    """Return the one finding about a thing."""
+    """Return the only finding with this name."""
     (one,) = [f for f in found if f.what == what]
     return one
 
 
 def bad(found):
-    """Return what is not ok, as (status, what)."""
+    """Return the findings that are not ok, as (status, what)."""
     return [(f.status, f.what) for f in found if f.status != "ok"]
 
 
@@ -93,15 +93,15 @@ def store_file(world, body=b"a body that lies in a file", page_id=1):
 
 
 def restorer(world):
-    """Return what `--deep` restores bodies with."""
+    """Return the function with which `--deep` restores bodies."""
     return Archive(world.settings.data / "blobs", file_bytes=0, chain_length=4, keep_bytes=0).restore
 
 
-# -- a directory that is well ------------------------------------------------------------------------------------------------------
+# -- a healthy directory ------------------------------------------------------------------------------------------------------
 
 
-def test_all_is_well(world):
-    """Where nothing is wrong every line is ok, and none proposes to mend anything."""
+def test_healthy_directory_has_only_ok_lines(world):
+    """None of them proposes a fix."""
     world.watch()
     store_file(world)
     world.commit(world.make_unchanged())
@@ -113,8 +113,8 @@ def test_all_is_well(world):
     assert {"python", "libraries", "sqlite", "space", "lock", "database", *doctor.CHECKS} == {f.what for f in found}
 
 
-def test_versions_and_schema_are_named(world):
-    """The lines that go into a report of a fault: Python, SQLite and its mode, the schema and the file."""
+def test_versions_and_schema_are_reported(world):
+    """A bug report needs Python, SQLite and its mode, the schema and the file."""
     found = examine(world)
 
     assert "3.11.7" == only(found, "python").detail
@@ -123,7 +123,7 @@ def test_versions_and_schema_are_named(world):
 
 
 def test_examination_changes_nothing(world):
-    """Doctor looks; it writes neither rows nor files."""
+    """Doctor writes neither rows nor files."""
     world.watch()
     store_file(world)
     before = sorted(path.name for path in world.settings.data.rglob("*"))
@@ -135,8 +135,8 @@ def test_examination_changes_nothing(world):
     assert before == sorted(path.name for path in world.settings.data.rglob("*"))
 
 
-def test_a_setting_that_was_deleted_is_named(world):
-    """Who still has one is not left to believe that it has an effect."""
+def test_removed_setting_is_named(world):
+    """Otherwise a user would believe that it has an effect."""
     world.settings = replace(world.settings, ignored=("schedule.needs (tidings.toml)",))
 
     line = only(examine(world), "settings")
@@ -147,8 +147,10 @@ def test_a_setting_that_was_deleted_is_named(world):
     )
 
 
-def test_a_single_writer_is_told_which_versions_have_no_such_limit(world):
-    """An SQLite that can corrupt a WAL under two writers is a warning that says from which version on it cannot."""
+def test_single_writer_mode_is_a_warning_with_the_fixed_version(world):
+    """This SQLite can corrupt a WAL with two writers; the line names the first version without the
+    fault.
+    """
     world.database.single_writer = True
     line = only(examine(world, installed=replace(INSTALLED, sqlite=(3, 40, 1))), "sqlite")
 
@@ -158,8 +160,8 @@ def test_a_single_writer_is_told_which_versions_have_no_such_limit(world):
 # -- a directory that cannot be opened ---------------------------------------------------------------------------------------------
 
 
-def test_a_directory_that_was_never_used(tmp_path):
-    """Before the first `add` there is nothing to mend, and nothing is made by looking."""
+def test_unused_directory_is_a_warning(tmp_path):
+    """Nothing is made by the examination; the fix is the first `add`."""
     settings = Settings(data=tmp_path / "new")
     _, found = explain_refusal(settings)
 
@@ -167,16 +169,16 @@ def test_a_directory_that_was_never_used(tmp_path):
     assert not settings.data.exists()
 
 
-def test_a_directory_with_a_configuration_only(tmp_path):
-    """Who has written only tidings.toml so far has lost nothing."""
+def test_directory_with_only_a_configuration_is_a_warning(tmp_path):
+    """No data was lost."""
     (tmp_path / "tidings.toml").write_text("")
     _, found = explain_refusal(Settings(data=tmp_path))
 
     assert "warn" == only(found, "database").status
 
 
-def test_a_database_that_is_gone_after_use(world):
-    """A used directory without its database is a failure that says how to put a copy back."""
+def test_lost_database_is_a_failure_with_its_fix(world):
+    """The directory was used. The fix copies a backup."""
     world.database.close()
     for path in world.settings.data.glob("tidings.db*"):
         path.unlink()
@@ -194,8 +196,8 @@ def test_a_database_that_is_gone_after_use(world):
     [lambda b: b"no database" + b[11:], lambda b: b[: len(b) // 2], lambda b: b""],
     ids=["header", "cut", "empty"],
 )
-def test_a_damaged_file(world, damage):
-    """A file that is no database, or was cut, or is empty, is a failure that names the file and how to put a copy back."""
+def test_damaged_database_is_a_failure_with_its_fix(world, damage):
+    """It is no database, truncated or empty. The line names the file, and the fix copies a backup."""
     world.database.close()
     path = world.settings.data / "tidings.db"
     path.write_bytes(damage(path.read_bytes()))
@@ -206,8 +208,8 @@ def test_a_damaged_file(world, damage):
     assert ("fail", True, True) == (line.status, str(path) in line.detail, "cp BACKUP" in line.mend)
 
 
-def test_a_newer_database(world):
-    """A database of a newer Tidings is a failure that says how to upgrade."""
+def test_newer_database_is_a_failure_with_its_fix(world):
+    """The fix upgrades Tidings."""
     world.write(lambda c: c.execute("UPDATE alembic_version SET version_num = '9999'"))
     world.database.close()
     refusal, found = explain_refusal(world.settings)
@@ -217,15 +219,17 @@ def test_a_newer_database(world):
     assert ("fail", "python -m pip install --upgrade tidings") == (line.status, line.mend)
 
 
-def test_what_stands_around_a_lost_database_is_still_told(tmp_path):
-    """Also without a database the versions, the space and the lock are told."""
+def test_other_checks_run_without_a_database(tmp_path):
+    """These are versions, space and lock."""
     _, found = explain_refusal(Settings(data=tmp_path))
 
     assert ["python", "libraries", "sqlite", "space", "lock", "database"] == [f.what for f in found]
 
 
-def test_bits_that_flipped_never_break_doctor(world, tmp_path):
-    """Whatever stands in the pages of the file, doctor reads on to its end; a page full of faults never goes unseen."""
+def test_flipped_bits_never_break_doctor(world, tmp_path):
+    """Doctor runs to its end whatever the pages of the file contain, and always finds a page with
+    many faults.
+    """
     world.report_change()
     store_file(world)
     roots = world.read(
@@ -255,7 +259,7 @@ def test_bits_that_flipped_never_break_doctor(world, tmp_path):
 
 
 def page_of_rows(whole, roots, chance):
-    """Return where one page of a table or an index lies in the file."""
+    """Return the byte range of one page of a table or an index."""
     root = chance.choice(roots)
     return range((root - 1) * 4096, root * 4096)
 
@@ -271,8 +275,8 @@ def flip(whole, page, flips, chance):
 # -- bodies ------------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_file_under_blobs_that_is_gone(world):
-    """A body whose file is gone is a failure that names the file and the copy that would bring it back."""
+def test_missing_body_file_is_a_failure_with_its_fix(world):
+    """The fix copies the file from a backup."""
     world.watch()
     name = store_file(world)
     (world.settings.data / "blobs" / name).unlink()
@@ -282,8 +286,8 @@ def test_a_file_under_blobs_that_is_gone(world):
     assert f"cp BACKUP/blobs/{name} {world.settings.data}/blobs/{name}" == line.mend
 
 
-def test_a_name_that_leads_out_of_blobs_is_no_file(world):
-    """A row that names a path outside blobs/ is damaged, whatever lies there."""
+def test_body_file_outside_blobs_is_a_failure(world):
+    """The row is damaged, whatever the path contains."""
     world.watch()
     store_file(world)
     world.write(lambda c: c.execute("UPDATE blob SET file = '../tidings.db'"))
@@ -292,8 +296,8 @@ def test_a_name_that_leads_out_of_blobs_is_no_file(world):
     assert ("fail", True) == (line.status, "cp BACKUP " in line.mend)
 
 
-def test_a_body_that_has_no_row(world):
-    """A version whose body was never kept is a failure."""
+def test_version_without_its_body_row_is_a_failure(world):
+    """Its body was never stored."""
     world.watch()
     world.commit(world.make_stored(b"one"))
     found = _without_foreign_keys(world, "DELETE FROM blob")
@@ -303,7 +307,7 @@ def test_a_body_that_has_no_row(world):
 
 
 def _without_foreign_keys(world, text):
-    """Write what foreign keys forbid, as a damaged disk would; return what doctor finds then."""
+    """Break foreign keys, as a damaged disk would; return the findings."""
     driver = world.database._driver
     driver._raw.execute("PRAGMA foreign_keys = OFF")
     world.write(lambda c: c.execute(text))
@@ -311,8 +315,8 @@ def _without_foreign_keys(world, text):
     return examine(world)
 
 
-def test_only_a_deep_look_reads_bodies(world):
-    """A file with other bytes is there; only restoring shows that it is not the body."""
+def test_only_deep_reads_bodies(world):
+    """The file exists with other bytes; only restoring shows that it is damaged."""
     world.watch()
     name = store_file(world)
     path = world.settings.data / "blobs" / name
@@ -322,8 +326,8 @@ def test_only_a_deep_look_reads_bodies(world):
     assert "fail" == only(examine(world, restore=restorer(world)), "blob").status
 
 
-def test_a_deep_look_restores_each_body_after_the_one_it_leans_on(world):
-    """Bodies are restored along their chains, so that each is decoded once."""
+def test_deep_restores_each_body_after_its_base(world):
+    """Each is decoded once, along the chains."""
     world.watch()
     asked = []
     archive = Archive(world.settings.data / "blobs", file_bytes=None, chain_length=8)
@@ -346,8 +350,8 @@ def test_a_deep_look_restores_each_body_after_the_one_it_leans_on(world):
     assert 4 == len(set(asked)) == len(asked)
 
 
-def test_a_file_replaced_while_doctor_looks_is_not_missed(world):
-    """The poller may write a body anew between the look at the rows and the look at the files."""
+def test_file_replaced_during_the_examination_is_not_missing(world):
+    """The poller may write a body again between the check of rows and the check of files."""
     world.watch()
     name = store_file(world)
     folder = (world.settings.data / "blobs" / name).parent
@@ -370,7 +374,7 @@ def test_a_file_replaced_while_doctor_looks_is_not_missed(world):
 
 
 def test_many_faults_are_counted(world):
-    """Of many lost bodies the first are named and the rest is counted."""
+    """The first missing bodies are named, the others counted."""
     world.watch()
     for number in range(MOST_LINES + 5):
         (world.settings.data / "blobs" / store_file(world, b"body %d" % number)).unlink()
@@ -380,8 +384,8 @@ def test_many_faults_are_counted(world):
     assert "and 5 more" == found[-1].detail
 
 
-def test_a_broken_invariant(world):
-    """What the database itself cannot see, invariants do: a version that is gone."""
+def test_broken_invariant_is_a_failure(world):
+    """The database itself cannot detect it: a version is missing."""
     world.watch()
     world.commit(world.make_stored(b"one"))
     world.write(lambda c: c.execute("UPDATE page SET last_seq = 7"))
@@ -394,8 +398,8 @@ def test_a_broken_invariant(world):
 # -- lock, lease, clock ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_held_lock_names_its_process(world):
-    """Who polls is told by its number."""
+def test_held_lock_names_its_process(world):
+    """It is the process that polls."""
     lock = PollerLock(world.settings.data)
     assert lock.acquire()
     line = only(examine(world), "lock")
@@ -404,8 +408,8 @@ def test_a_held_lock_names_its_process(world):
     assert ("ok", f"process {os.getpid()} checks pages and sends messages") == (line.status, line.detail)
 
 
-def test_a_lock_whose_process_is_not_to_be_seen(world):
-    """A lock that is held although its process is gone is a warning that says how to find who holds it."""
+def test_lock_of_an_unknown_process_is_a_warning(world):
+    """The process is gone, but the lock is held. The fix finds its holder."""
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     lock = PollerLock(world.settings.data)
@@ -417,8 +421,8 @@ def test_a_lock_whose_process_is_not_to_be_seen(world):
     assert ("warn", True, True) == (line.status, f"process {gone.pid}" in line.detail, line.mend.startswith("fuser"))
 
 
-def test_a_lease_that_runs(world):
-    """A running lease says whose it is."""
+def test_running_lease_names_its_holder(world):
+    """The line has the epoch too."""
     lock = PollerLock(world.settings.data)
     assert lock.acquire()
     line = only(examine(world), "lease")
@@ -428,16 +432,16 @@ def test_a_lease_that_runs(world):
 
 
 @pytest.mark.parametrize("left", [DAY, -DAY])
-def test_a_poller_that_died(world, left):
-    """A lease that nobody holds the lock for tells that the poller died, also before its time has run out."""
+def test_dead_poller_is_a_warning(world, left):
+    """It has left its lease without a lock, before or after the end of the lease."""
     world.write(leases.renew, "poller", "test", 1, until=world.at + left)
     line = only(examine(world), "lease")
 
     assert ("warn", True) == (line.status, "ended without releasing its lease" in line.detail)
 
 
-def test_a_poller_that_hangs(world):
-    """A lock that is held beside a lease that ran out tells that the poller hangs."""
+def test_hanging_poller_is_a_warning(world):
+    """It has the lock, but its lease has expired."""
     world.write(leases.renew, "poller", "test", 1, until=world.at)
     lock = PollerLock(world.settings.data)
     assert lock.acquire()
@@ -447,15 +451,15 @@ def test_a_poller_that_hangs(world):
     assert ("warn", True) == (line.status, "hangs" in line.detail)
 
 
-def test_a_lease_that_was_given_back(world):
-    """After an orderly stop the lease is free."""
+def test_released_lease_is_free(world):
+    """The service was stopped properly."""
     world.write(leases.release, "poller", "test", 1)
 
     assert "free; epoch 1" == only(examine(world), "lease").detail
 
 
-def test_a_clock_that_ran_back(world):
-    """Records from later than now tell that the clock jumped; a minute is forgiven."""
+def test_clock_that_went_back_is_a_warning(world):
+    """There are records from the future. A minute is tolerated."""
     world.watch()
     world.commit(world.make_unchanged())
 
@@ -463,16 +467,16 @@ def test_a_clock_that_ran_back(world):
     assert "warn" == only(examine(world, later=-HOUR), "clock").status
 
 
-def test_a_clock_that_nobody_has_set(world):
-    """A machine that believes it is 1970 is at fault; the command that sets its clock is said."""
+def test_unset_clock_is_a_failure_with_its_fix(world):
+    """The machine's clock is in 1970."""
     line = only(examine(world, later=-world.at), "clock")
 
     assert ("fail", "date -u; timedatectl set-ntp true") == (line.status, line.mend)
     assert "1970-01-01 00:00:00 UTC" in line.detail
 
 
-def test_a_clock_that_was_wrong(world):
-    """That the clock was ahead is said for a week, from when to when, as a warning for a day."""
+def test_past_wrong_clock_is_reported_for_a_week(world):
+    """It is a warning for a day."""
     data = {"summary": "the machine's clock was ahead by up to 1 d 1 h"}
     world.write(events.append, [Event(type=EventType.CLOCK_WRONG, at=world.at, data=data)])
     found = [only(examine(world, later=later), "clock") for later in (MINUTE, 25 * HOUR, 8 * DAY)]
@@ -481,11 +485,11 @@ def test_a_clock_that_was_wrong(world):
     assert [True, True, False] == ["1 d 1 h" in line.detail for line in found]
 
 
-# -- how the watching goes ---------------------------------------------------------------------------------------------------------
+# -- polls and messages ---------------------------------------------------------------------------------------------------------
 
 
-def test_every_check_reads_the_database(world):
-    """If a check cannot read its rows, its line says so and the others are told nevertheless."""
+def test_check_that_cannot_read_is_a_failure(world):
+    """The other checks still run."""
     world.write(lambda c: c.execute("DROP TABLE comparison"))
     found = examine(world)
 
@@ -493,8 +497,8 @@ def test_every_check_reads_the_database(world):
     assert "ok" == only(found, "problems").status
 
 
-def test_a_dead_letter(world):
-    """News that was given up is a warning that says how to send it again."""
+def test_dead_letter_is_a_warning_with_its_fix(world):
+    """The fix replays it."""
     world.report_change()
     (delivery,) = world.read(lambda c: c.rows("SELECT id FROM delivery"))
     result = DeliveryResult(delivery_id=delivery[0], status="dead", attempt=9, at=world.at, error="410 Gone")
@@ -508,8 +512,8 @@ def test_a_dead_letter(world):
     assert line.mend.endswith(f"tidings deliveries replay {delivery[0]}")
 
 
-def test_comparisons_that_are_owed_or_were_given_up(world):
-    """A comparison that killed its worker too often is named with its versions and the command that shows them."""
+def test_pending_and_failed_comparisons_are_reported(world):
+    """A comparison that killed its worker too often is named with its versions; the fix shows them."""
     world.report_change()
     row = ComparisonRow(
         subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="could_not_compare", reason="too slow"
@@ -521,8 +525,8 @@ def test_comparisons_that_are_owed_or_were_given_up(world):
     assert ("tidings diff news 1 2", True) == (given_up.mend, "too slow" in given_up.detail)
 
 
-def test_with_postgresql_the_lease_says_who_polls(products, tmp_path):
-    """With PostgreSQL another machine may poll: the lease counts, not the lock of this directory."""
+def test_on_postgresql_the_lease_shows_who_polls(products, tmp_path):
+    """Another machine may poll, so the lock of this directory does not count."""
     with products.fresh("postgresql", tmp_path) as settings:
         world = World(settings)
         world.watch()
@@ -536,15 +540,15 @@ def test_with_postgresql_the_lease_says_who_polls(products, tmp_path):
     assert "no process is checking pages" in only(alone, "checks").detail
 
 
-def test_a_server_has_backups_of_its_own():
-    """With PostgreSQL a file to copy back is never proposed."""
+def test_postgresql_is_restored_by_its_own_tools():
+    """Copying a file is never proposed."""
     settings = Settings(store=StoreSettings(url="postgresql://127.0.0.1/x"))
 
     assert "pg_restore" in doctor.put_back(settings)
 
 
-def test_every_command_that_mends_exists():
-    """Doctor sends nobody to a verb that is not there."""
+def test_every_proposed_command_exists():
+    """The fixes name only commands of the table."""
     text = "".join(
         inspect.getsource(module) for module in (doctor, sources, machine, news_troubles, overdue, page_troubles)
     )

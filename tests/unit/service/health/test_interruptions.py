@@ -1,4 +1,6 @@
-"""What keeps all of a watch from its work is told by the one table of health: for a day as a trouble, for a week as a note."""
+"""Interruptions of all polls are reported in the table of health: for a day as a trouble, for a
+week as a note.
+"""
 
 import os
 from contextlib import closing
@@ -18,7 +20,7 @@ from tidings.storage.search.index import SearchIndex
 
 @pytest.fixture
 def world(products, tmp_path):
-    """Yield a fresh SQLite database with a page that was looked at."""
+    """Yield a fresh SQLite database with a page that was polled."""
     with products.fresh("sqlite", tmp_path / "data") as settings:
         world = World(settings)
         world.watch("news", "a")
@@ -27,13 +29,13 @@ def world(products, tmp_path):
         world.database.close()
 
 
-def happens(world, kind, *, data, **more):
-    """Write an event of now."""
+def add_event(world, kind, *, data, **more):
+    """Store an event at the present time."""
     world.commit(Unit(at=world.at, epoch=world.epoch, events=(Event(type=kind, at=world.at, data=data, **more),)))
 
 
 def troubles(world, brief, *, later=HOUR):
-    """Return the troubles of a kind, some time later."""
+    """Return the troubles of a kind at a later time."""
     found = world.read(health_of, Settings(), now=world.at + later, is_polled=True)
     return [trouble for trouble in found.troubles if trouble.brief == brief]
 
@@ -46,10 +48,10 @@ def troubles(world, brief, *, later=HOUR):
         ("clock.wrong", "clock", "the clock was ahead"),
     ],
 )
-def test_what_is_over_is_a_trouble_for_a_day_and_a_note_for_a_week(world, kind, brief, said):
-    """It concerns all sentinels, and says what to do."""
+def test_past_interruption_is_a_trouble_for_a_day_and_a_note_for_a_week(world, kind, brief, said):
+    """It affects all sentinels, and has its fix."""
     data = {"since": world.at - 60 * SECOND, "reason": "no room", "summary": "the clock was ahead", "told_at": None}
-    happens(world, kind, data=data)
+    add_event(world, kind, data=data)
     (today,) = troubles(world, brief)
     (tomorrow,) = troubles(world, brief, later=2 * DAY)
 
@@ -59,8 +61,8 @@ def test_what_is_over_is_a_trouble_for_a_day_and_a_note_for_a_week(world, kind, 
     assert [] == troubles(world, brief, later=8 * DAY)
 
 
-def test_a_clock_that_is_behind_what_is_stored_or_that_nobody_set(world):
-    """Both are told while they are so."""
+def test_clock_behind_stored_records_or_unset_is_a_trouble(world):
+    """It is reported while it is so."""
     (behind,) = troubles(world, "clock", later=-DAY)
     (unset,) = troubles(world, "clock", later=10 * SECOND - world.at)
 
@@ -69,8 +71,8 @@ def test_a_clock_that_is_behind_what_is_stored_or_that_nobody_set(world):
     assert [] == troubles(world, "clock")
 
 
-def test_a_search_index_that_is_not_written_is_a_trouble(world, tmp_path):
-    """Once a version has waited a quarter of an hour in vain; also where the file is none."""
+def test_stale_search_index_is_a_trouble(world, tmp_path):
+    """A version has waited for 15 minutes, or the file is no index."""
 
     def lagging(later=HOUR, **search):
         settings = replace(Settings(), data=tmp_path, search=SearchSettings(**search))
@@ -100,9 +102,9 @@ def test_a_search_index_that_is_not_written_is_a_trouble(world, tmp_path):
     assert "cannot be used" in words
 
 
-def test_a_sentinel_that_masks_silence_is_noted_until_they_are_off(world):
-    """The note names the command; once each of the masks is off, nothing is silenced."""
-    happens(
+def test_mask_that_silences_a_sentinel_is_noted_until_it_is_off(world):
+    """The note names the command."""
+    add_event(
         world, "sentinel.silenced", sentinel_id=1, page_id=1, data={"masks": ["ab12"], "words": [], "endpoints": []}
     )
     (trouble,) = troubles(world, "silenced")

@@ -1,4 +1,4 @@
-"""What Tidings stands on is measured against floors that close known holes."""
+"""The machine is compared with the minimum versions that fix known vulnerabilities."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ GIB = 2**30
 
 
 def disk(*, free, total=1000 * GIB):
-    """Return a disk of that much free space."""
+    """Return the usage of a disk with this free space."""
     return lambda path: SimpleNamespace(total=total, free=free)
 
 
-def test_python_below_the_floor_fails():
-    """Python 3.10 is refused, 3.11 is not."""
+def test_python_below_the_minimum_fails():
+    """The minimum is 3.11."""
     assert "fail" == machine.python((3, 10, 14)).status
     assert "ok" == machine.python((3, 11)).status
 
 
-def test_libraries_at_their_floors_are_well():
-    """A floor itself is good enough."""
+def test_libraries_at_their_minimum_are_ok():
+    """The minimum itself is allowed."""
     (line,) = machine.libraries(WHOLE, libxml2=LIBXML2)
 
     assert "ok" == line.status
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_a_library_below_its_floor_fails(name):
-    """A library with known holes is named with the command that brings a better one."""
+def test_library_below_its_minimum_fails(name):
+    """The line names it, with the command that updates it."""
     floor = WHOLE[name]
     older = (*floor[:-1], floor[-1] - 1, 99)
     (line,) = machine.libraries({**WHOLE, name: older}, libxml2=LIBXML2)
@@ -52,8 +52,8 @@ def test_a_library_below_its_floor_fails(name):
     assert f'"{name}>={machine.spell(floor)}"' in line.mend
 
 
-def test_a_library_that_is_missing_fails():
-    """A library of the core must be there; one that only others bring along need not."""
+def test_missing_library_fails():
+    """A library that only others install may be missing."""
     (missing,) = machine.libraries({n: v for n, v in WHOLE.items() if n != "brotli"}, libxml2=LIBXML2)
     (borrowed,) = machine.libraries(machine.LIBRARY_FLOORS, libxml2=LIBXML2)
 
@@ -61,15 +61,15 @@ def test_a_library_that_is_missing_fails():
     assert "ok" == borrowed.status
 
 
-def test_an_old_libxml2_is_a_warning():
-    """The libxml2 that lxml was built against may be old, and its entities have no bound of their own."""
+def test_old_libxml2_is_a_warning():
+    """The libxml2 of lxml may be a version without a limit of entities."""
     (line,) = machine.libraries(WHOLE, libxml2=(2, 12, 9))
 
     assert ("warn", True) == (line.status, "2.12.9" in line.detail)
 
 
-def test_what_is_installed_here_is_well():
-    """The environment that the lock makes stands on all floors."""
+def test_installed_libraries_are_ok():
+    """The lock file has only allowed versions."""
     (line,) = machine.libraries(machine.list_installed(), libxml2=LIBXML2)
 
     assert "ok" == line.status
@@ -88,13 +88,13 @@ def test_what_is_installed_here_is_well():
         (0, 0, "fail"),
     ],
 )
-def test_free_space(tmp_path, free, total, status):
+def test_low_free_space_is_reported(tmp_path, free, total, status):
     """Less than 1 GiB or 5 % is a warning, less than 100 MB a failure."""
     assert status == machine.space(tmp_path, disk(free=free, total=total)).status
 
 
-def test_free_space_of_a_directory_that_is_not_there(tmp_path):
-    """Before the data directory is made, the folder in which it will lie counts."""
+def test_free_space_of_a_missing_directory_is_that_of_its_parent(tmp_path):
+    """The data directory is not made yet."""
     asked = []
 
     def usage(path):
@@ -107,8 +107,8 @@ def test_free_space_of_a_directory_that_is_not_there(tmp_path):
     assert [tmp_path, Path.cwd()] == asked
 
 
-def test_a_disk_that_does_not_answer_is_a_warning(tmp_path):
-    """A file system that cannot say how much is free breaks nothing."""
+def test_unreadable_free_space_is_a_warning(tmp_path):
+    """No exception is raised."""
 
     def usage(path):
         raise PermissionError(13, "Permission denied")
@@ -116,23 +116,23 @@ def test_a_disk_that_does_not_answer_is_a_warning(tmp_path):
     assert "warn" == machine.space(tmp_path, usage).status
 
 
-def test_nobody_has_the_lock(tmp_path):
-    """Without a lock file, nobody polls."""
+def test_missing_lock_file_means_that_nobody_polls(tmp_path):
+    """The line is ok."""
     holder, line = machine.lock_holder(tmp_path)
 
     assert (None, "ok", "free: no process is checking pages") == (holder, line.status, line.detail)
 
 
-def test_a_lock_that_cannot_be_opened(tmp_path):
-    """A lock that is no file is a warning, not the end of the examination."""
+def test_lock_that_cannot_be_opened_is_a_warning(tmp_path):
+    """The examination goes on."""
     (tmp_path / "lock").mkdir()
     holder, line = machine.lock_holder(tmp_path)
 
     assert (None, "warn") == (holder, line.status)
 
 
-def test_processes_that_live():
-    """This process lives; a number that no process can have does not."""
+def test_living_processes_are_recognized():
+    """A number that no process can have is not alive."""
     assert machine.is_alive(os.getpid())
     assert machine.is_alive(1)
     assert not machine.is_alive(2**22 + 1)
@@ -142,16 +142,16 @@ def test_processes_that_live():
 @pytest.mark.parametrize(
     ("text", "version"), [("3.1.6", (3, 1, 6)), ("3.1.6rc1", (3, 1, 6)), ("2026.1.post1", (2026, 1)), ("unknown", ())]
 )
-def test_versions_are_read_as_numbers(text, version):
-    """1.10 is later than 1.9; what follows the numbers does not count."""
+def test_versions_are_compared_as_numbers(text, version):
+    """1.10 is later than 1.9; a suffix is ignored."""
     assert version == machine.read_version(text)
 
 
 @pytest.mark.parametrize(
     ("size", "text"), [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1_500_000, "1.43 MiB"), (3 * 2**50, "3072 TiB")]
 )
-def test_sizes_are_spelled(size, text):
-    """Sizes have three digits and a unit."""
+def test_sizes_have_three_digits_and_a_unit(size, text):
+    """The units are binary."""
     assert text == spell_bytes(size)
 
 
@@ -179,8 +179,8 @@ def find(world: World):
     return finding
 
 
-def test_a_browser_that_is_not_there_is_a_fault_only_if_a_page_needs_it(world, monkeypatch):
-    """Doctor says what to install, and how many pages wait for it."""
+def test_missing_browser_fails_only_if_a_page_needs_it(world, monkeypatch):
+    """The line says what to install, and how many pages wait for it."""
     monkeypatch.setattr(chromium, "lack", lambda settings: GONE)
     before = find(world)
     watch_rendered(world)
@@ -191,8 +191,8 @@ def test_a_browser_that_is_not_there_is_a_fault_only_if_a_page_needs_it(world, m
 
 
 @pytest.mark.parametrize(("root", "statuses"), [(True, ("ok", "warn")), (False, ("ok", "ok"))])
-def test_doctor_says_that_root_has_no_sandbox(world, monkeypatch, root, statuses):
-    """The browser's place is told; as root its missing sandbox is a warning once pages are rendered."""
+def test_root_without_a_sandbox_is_a_warning(world, monkeypatch, root, statuses):
+    """It is one once a page is rendered. The line has the path of the browser."""
     monkeypatch.setattr(chromium, "lack", lambda settings: "")
     monkeypatch.setattr(chromium, "find", lambda settings: "/usr/bin/chromium")
     monkeypatch.setattr(chromium, "is_root", lambda: root)

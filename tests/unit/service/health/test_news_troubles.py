@@ -1,4 +1,4 @@
-"""Messages that do not arrive are told with their receiver."""
+"""Undelivered messages are reported with their receiver."""
 
 from tests.health import lines
 from tidings.clock import DAY, MINUTE
@@ -6,8 +6,8 @@ from tidings.model.observed.unit import DeliveryResult, EndpointMove
 from tidings.storage.watches import deliveries, endpoints
 
 
-def test_news_that_waits_too_long(world):
-    """News that is due for more than ten minutes is told, with who would deliver it."""
+def test_message_that_waits_too_long_is_a_warning(world):
+    """It is due for more than ten minutes. The fix starts the service."""
     world.report_change()
     due = world.read(deliveries.next_due, now=world.at, tried_every=DAY)
     assert due is not None
@@ -19,8 +19,8 @@ def test_news_that_waits_too_long(world):
     assert [("warn", True)] == [(line.status, line.mend.startswith("tidings serve")) for line in late]
 
 
-def test_many_dead_letters_are_one_line(world):
-    """Dead letters are counted in one line that names the newest."""
+def test_dead_letters_are_one_line(world):
+    """They are counted, and the newest is named."""
     endpoint, drafts = world.endpoint(), []
     world.watch()
     world.commit(world.make_stored(b"0"))
@@ -36,8 +36,8 @@ def test_many_dead_letters_are_one_line(world):
     assert drafts[0][0] in line.mend
 
 
-def test_an_endpoint_that_was_switched_off(world):
-    """An endpoint that is off is told without its path and query, which may hold a secret."""
+def test_disabled_endpoint_is_named_without_its_secrets(world):
+    """Path and query of its address may have one."""
     endpoint = world.write(endpoints.ensure, "webhook", "https://name:word@hooks.example/T0KEN?key=S3CRET")
     world.commit(
         world.unit(endpoints=(EndpointMove(endpoint_id=endpoint, failing_since=world.at, enabled=False, reason="410"),))
@@ -50,7 +50,7 @@ def test_an_endpoint_that_was_switched_off(world):
     assert not [secret for secret in ("T0KEN", "S3CRET", "word") if secret in line.detail + line.mend]
 
 
-def test_an_address_without_a_web_host_is_not_shown(world):
+def test_address_without_a_web_host_is_not_shown(world):
     """The address of a chat service is a token: only its kind and number are shown."""
     endpoint = world.write(endpoints.ensure, "url", "tgram://B0TT0KEN/42")
     world.commit(world.unit(endpoints=(EndpointMove(endpoint_id=endpoint, failing_since=world.at),)))

@@ -1,4 +1,4 @@
-"""A page that should have been checked is named, since when, and why it was not."""
+"""An overdue page is named, with the time since when and the reason."""
 
 from dataclasses import replace
 
@@ -12,8 +12,8 @@ from tidings.storage.observed import hosts
 from tidings.storage.write import charge
 
 
-def test_a_page_that_waits_as_its_policy_says_is_not_late(world):
-    """What is learned of a page says how long it waits; three times as long is late."""
+def test_page_within_its_learned_wait_is_not_overdue(world):
+    """Three times the learned wait is overdue."""
     watch(world)
     world.commit(
         replace(
@@ -26,8 +26,8 @@ def test_a_page_that_waits_as_its_policy_says_is_not_late(world):
     assert "warn" == looks(world, 3 * DAY).status
 
 
-def test_nothing_is_watched(world):
-    """Without a page there is nothing to be late for."""
+def test_no_watched_page_is_ok(world):
+    """Nothing can be overdue."""
     assert ("ok", "no page is watched now") == (looks(world, DAY).status, looks(world, DAY).detail)
 
 
@@ -39,8 +39,8 @@ def test_nothing_is_watched(world):
         ("Fetch 1 s", FLOOR),
     ],
 )
-def test_overdue_is_later_than_two_intervals_and_the_floor(world, fetch, interval):
-    """A page is overdue a moment after two intervals and the floor have passed since its last look, and not before."""
+def test_page_is_overdue_after_two_intervals_and_the_floor(world, fetch, interval):
+    """They count from its last poll."""
     watch(world, fetch=fetch)
     patience = 2 * interval + FLOOR
 
@@ -48,8 +48,8 @@ def test_overdue_is_later_than_two_intervals_and_the_floor(world, fetch, interva
     assert "warn" == looks(world, patience + 1).status
 
 
-def test_an_overdue_page_is_named(world):
-    """The line names the page that waits longest, since when, and the command that looks at it."""
+def test_overdue_page_is_named(world):
+    """It is the one that waits longest; the fix checks it."""
     watch(world, key="a")
     watch(world, key="b")
     line = looks(world, DAY)
@@ -58,16 +58,16 @@ def test_an_overdue_page_is_named(world):
     assert "tidings check news-a" == line.mend
 
 
-def test_a_spent_budget_is_the_reason(world):
-    """If the budget is spent, that is what must be mended."""
+def test_used_up_budget_is_the_reason(world):
+    """The fix raises the budget."""
     watch(world)
     world.write(charge.set_budget, "default", rate_per_second=0.0, burst=0.0, at=world.at)
 
     assert "budget.polls_per_day" in looks(world, DAY).mend
 
 
-def test_a_page_that_backs_off_is_not_overdue(world):
-    """A page that is left alone on purpose, or whose host is, waits for a visible reason; its time counts from then."""
+def test_page_that_backs_off_is_not_overdue(world):
+    """The page or its host waits for a visible reason; its time counts from the end of the wait."""
     watch(world)
     put(world, retry_at=world.at + 9 * HOUR)
 
@@ -81,8 +81,8 @@ def test_a_page_that_backs_off_is_not_overdue(world):
     assert "warn" == looks(world, 12 * HOUR).status
 
 
-def test_a_page_that_is_said_to_be_fresh_is_not_overdue(world):
-    """What holds its look back is known; its time counts from the end of that, an hour after its last look at most."""
+def test_fresh_page_is_not_overdue(world):
+    """Its time counts from the end of freshness, but at most an hour after its last poll."""
     watch(world)
     last = looks(world, 3 * HOUR)
     put(world, fresh_until=world.at + 9 * HOUR, polls=1)
@@ -91,31 +91,31 @@ def test_a_page_that_is_said_to_be_fresh_is_not_overdue(world):
     assert "warn" == looks(world, 3 * HOUR + FLOOR + 1).status
 
 
-def test_a_tick_that_lies_ahead_is_not_overdue(world):
-    """A page with a fixed interval waits for its tick, however long ago its last look was."""
+def test_page_before_its_tick_is_not_overdue(world):
+    """It has a fixed interval, however long ago its last poll was."""
     watch(world, fetch="Fetch 1 hour")
     world.write(lambda c: c.execute("UPDATE subscription SET next_tick = :at", at=world.at + 30 * DAY))
 
     assert "ok" == looks(world, 29 * DAY).status
 
 
-def test_a_page_never_looked_at_counts_from_its_start(world):
-    """A sentinel that was just made is not late; one that has waited for hours is."""
+def test_unpolled_page_counts_from_its_start(world):
+    """A new sentinel is not overdue; one that has waited for hours is."""
     world.watch()
 
     assert "ok" == looks(world, HOUR).status
     assert "warn" == looks(world, 3 * HOUR).status
 
 
-def test_a_paused_sentinel_is_never_late(world):
-    """Nobody waits for the pages of a sentinel that is disabled."""
+def test_paused_sentinel_is_never_overdue(world):
+    """Its pages are not polled."""
     world.watch(state="disabled")
 
     assert "ok" == looks(world, 30 * DAY).status
 
 
-def test_without_a_poller_the_last_look_is_told(world):
-    """If no process is checking pages the line says so and when the last look was; late pages ask for one to be started."""
+def test_missing_poller_is_reported_with_the_last_poll(world):
+    """For overdue pages, the fix starts one."""
     watch(world)
     soon, late = looks(world, HOUR, polling=False), looks(world, DAY, polling=False)
 
@@ -126,8 +126,8 @@ def test_without_a_poller_the_last_look_is_told(world):
     assert ("warn", True) == (late.status, late.mend.startswith("tidings serve"))
 
 
-def test_without_a_poller_and_without_a_look(world):
-    """If nothing was ever looked at the line says that."""
+def test_missing_poller_without_any_poll_is_reported(world):
+    """The line says that nothing was checked yet."""
     world.watch()
 
     assert "no process is checking pages; nothing has been checked yet" in looks(world, HOUR, polling=False).detail

@@ -1,4 +1,4 @@
-"""What is wrong with pages and hosts is told with what mends it."""
+"""Troubles of pages and hosts, with their fixes."""
 
 import pytest
 
@@ -9,8 +9,8 @@ from tidings.service.show.finding import MOST_LINES
 from tidings.storage.observed import hosts
 
 
-def test_a_page_in_error(world):
-    """A page in error is told with its address, its kind, since when, and its reason."""
+def test_page_in_error_is_a_warning(world):
+    """The line has address, kind, time and reason."""
     watch(world)
     put(world, health="error", kind="5xx", reason="503 Service Unavailable", failing_since=world.at)
     (line,) = lines(world, "pages")
@@ -25,8 +25,8 @@ def test_a_page_in_error(world):
 @pytest.mark.parametrize(
     ("kind", "mend"), [("404", "tidings drop news-a"), ("robots", "fetch.robots"), ("address", "fetch.allow_networks")]
 )
-def test_the_kind_of_error_decides_what_mends_it(world, kind, mend):
-    """Looking again does not help a page that is gone, forbidden or refused."""
+def test_fix_depends_on_the_kind_of_error(world, kind, mend):
+    """Another check does not help if a page is gone, forbidden or refused."""
     watch(world)
     put(world, health="error", kind=kind)
     (line,) = lines(world, "pages")
@@ -34,8 +34,8 @@ def test_the_kind_of_error_decides_what_mends_it(world, kind, mend):
     assert mend in line.mend
 
 
-def test_pages_that_failed_once_are_only_noted(world):
-    """One failure is no error: that such a page is tried again is said, and is no warning."""
+def test_shaky_page_is_ok(world):
+    """The line says that it is polled again."""
     watch(world)
     put(world, health="shaky", kind="net", failures=1)
     (line,) = lines(world, "pages")
@@ -43,8 +43,8 @@ def test_pages_that_failed_once_are_only_noted(world):
     assert ("ok", True) == (line.status, line.detail.endswith("(Tidings tries again)"))
 
 
-def test_pages_that_nobody_watches_are_not_told(world):
-    """A page in error that no active sentinel watches is nobody's trouble."""
+def test_unwatched_page_is_not_reported(world):
+    """No active sentinel watches it."""
     world.watch(state="disabled")
     put(world, health="error", kind="404")
     (line,) = lines(world, "pages")
@@ -53,7 +53,7 @@ def test_pages_that_nobody_watches_are_not_told(world):
 
 
 def test_many_pages_in_error_are_counted(world):
-    """Of many pages in error the first are told and the rest is counted."""
+    """The first are named."""
     world.watch("many", *(f"p{i}" for i in range(MOST_LINES + 2)))
     for page_id in range(1, MOST_LINES + 3):
         put(world, page_id, health="error", kind="net")
@@ -63,8 +63,8 @@ def test_many_pages_in_error_are_counted(world):
     assert ("warn", "and 2 more", "tidings list") == (found[-1].status, found[-1].detail, found[-1].mend)
 
 
-def test_a_host_that_fails(world):
-    """A host is told with its failures in a row and until when it is left alone."""
+def test_failing_host_is_a_warning(world):
+    """The line has its failures in a row and the end of its pause."""
     watch(world)
     world.write(hosts.put, [HostState(name="a.example", failures=3, paused_until=world.at + 2 * HOUR)])
     (line,) = lines(world, "hosts")
@@ -75,8 +75,8 @@ def test_a_host_that_fails(world):
     )
 
 
-def test_a_pause_that_is_over_is_not_told(world):
-    """Once a host may be asked again there is nothing to tell; nor is there of a host that nobody watches."""
+def test_past_pause_is_not_reported(world):
+    """Nor is an unwatched host."""
     watch(world)
     states = [HostState(name="a.example", paused_until=world.at), HostState(name="elsewhere.example", failures=9)]
     world.write(hosts.put, states)

@@ -1,4 +1,4 @@
-"""Whether fixed intervals can be kept is said before they are missed."""
+"""Fixed intervals that cannot be kept are reported in advance."""
 
 from dataclasses import replace
 
@@ -10,12 +10,12 @@ from tidings.settings import BudgetSettings
 
 
 def list_promised(world, settings):
-    """Return what is said of fixed intervals."""
+    """Return the findings about fixed intervals."""
     return world.read(lambda c: list(promises.promises(c, settings=settings)))
 
 
-def test_fixed_intervals_that_cannot_be_kept_are_said(world):
-    """By the budget, and by the host that may be asked less often than its pages together ask."""
+def test_fixed_intervals_that_cannot_be_kept_are_reported(world):
+    """The limit is the budget, or the gap of a host with too many pages."""
     watch(world, fetch="Fetch every 1 hour")
     (fine,) = list_promised(world, SETTINGS)
     tight = replace(SETTINGS, budget=BudgetSettings(polls_per_day=10))
@@ -29,8 +29,8 @@ def test_fixed_intervals_that_cannot_be_kept_are_said(world):
     assert "2.0 times" in crowded.detail
 
 
-def test_a_page_that_only_then_asks_for_is_promised_no_interval(world):
-    """Its sentinel looks at another page every hour, and at this one when that one changes."""
+def test_page_that_is_only_checked_by_then_has_no_interval(world):
+    """Its sentinel polls another page every hour, and this one when that one changes."""
     watch(world, fetch="Fetch every 1 hour")
     shown = watch(world, fetch="Fetch every 1 hour", key="b")
     text = (
@@ -48,8 +48,8 @@ def test_a_page_that_only_then_asks_for_is_promised_no_interval(world):
     assert ["all can be kept: 1 page, 0% of the budget"] == [line.detail for line in list_promised(world, SETTINGS)]
 
 
-def test_without_fixed_intervals_nothing_is_promised(world):
-    """Pages on change take what there is."""
+def test_without_fixed_intervals_all_is_ok(world):
+    """Pages on change use the rest of the budget."""
     watch(world)
 
     assert "ok" == list_promised(world, SETTINGS)[0].status

@@ -1,4 +1,4 @@
-"""All troubles are told in the same words, whoever asks."""
+"""All commands and screens report a trouble in the same words."""
 
 from tests.health import lines
 from tidings.clock import DAY
@@ -7,8 +7,8 @@ from tidings.model.observed.unit import Event
 from tidings.storage.watches import events
 
 
-def test_outcomes_that_could_not_be_stored(world):
-    """A unit that broke is told for a week."""
+def test_outcome_that_could_not_be_stored_is_reported_for_a_week(world):
+    """Its unit was broken."""
     world.write(
         events.append, [Event(type=EventType.PROBLEM_UNIT, at=world.at, page_id=7, data={"error": "a broken unit"})]
     )

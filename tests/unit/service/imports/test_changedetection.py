@@ -1,7 +1,5 @@
-"""changedetection.io: what becomes of each field of a watch, in sixty and more watches of the
-shapes that people have.
-
-The files are written from the program's own source, not by the program.
+"""Imports from changedetection.io: each field of a watch, in more than sixty watches of usual
+forms. The files are written by its source code, not by the program.
 """
 
 import json
@@ -198,7 +196,7 @@ STATE = {"date_created": 1, "check_count": 9, "last_checked": 1_700_000_000, "pr
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
-    """Return what became of each case, read from one backup."""
+    """Return the result of each case, read from one backup."""
     path = tmp_path_factory.mktemp("cd") / "backup.zip"
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("changedetection.json", json.dumps(SETTINGS))
@@ -212,15 +210,15 @@ def judged(tmp_path_factory):
 
 
 def name_of(draft):
-    """Return the name that the draft would like."""
+    """Return the preferred name of the draft."""
     from tidings.service.imports.draft import name_of as made
 
     return made(draft.title, draft.url)
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
-def test_a_watch_becomes_what_it_means(judged, number):
-    """A line of the sentinel, the grade, and the reason of whatever differs or is left out."""
+def test_watch_becomes_an_equivalent_sentinel(judged, number):
+    """The text has the line, the grade is right, and a note explains each difference."""
     _, line, grade, why = CASES[number]
     one = judged[number]
 
@@ -230,8 +228,8 @@ def test_a_watch_becomes_what_it_means(judged, number):
     assert "c4nary" not in one.text
 
 
-def test_every_field_ends_in_a_list(judged):
-    """Nothing of a watch is dropped without a word."""
+def test_every_field_is_noted_or_translated(judged):
+    """Nothing of a watch is lost without a note."""
     silent = []
     for number, (fields, *_) in enumerate(CASES):
         noted = " ".join(f"{note.field} {note.text}" for note in judged[number].notes)
@@ -247,17 +245,17 @@ def test_every_field_ends_in_a_list(judged):
     assert [] == [one for one in silent if one[1] not in {"processor", "fetch_backend", "conditions"}]
 
 
-def test_counts_of_the_table(judged):
-    """So many translated, approximated and refused: the figures of the documentation."""
+def test_counts_match_the_documentation(judged):
+    """These are the numbers of translated, approximated and refused watches."""
     grades = [one.grade for one in judged]
 
     assert len(CASES) == len(grades) >= 60
     assert (52, 30, 3) == tuple(grades.count(grade) for grade in (T, A, R))
 
 
-def test_files_of_before(tmp_path):
-    """`url-watches.json` alone, a directory, one watch; where both are there, the watch's own file
-    wins.
+def test_older_file_formats_are_read(tmp_path):
+    """These are `url-watches.json` alone, a directory and one watch. The watch's own file is
+    preferred.
     """
     old = {**SETTINGS, "watching": {"u1": {"url": "https://a.example/", "title": "Old"}}}
     (tmp_path / "url-watches.json").write_text(json.dumps(old))
@@ -271,9 +269,9 @@ def test_files_of_before(tmp_path):
     assert ["New"] == [draft.title for draft in both] == [draft.title for draft in one]
 
 
-def test_history_is_when_it_changed(tmp_path):
-    """The first line of the index is the first check, which is no change; lines that are none are
-    passed over.
+def test_history_gives_the_times_of_changes(tmp_path):
+    """The first line of the index is the first check, which is no change. Invalid lines are
+    skipped.
     """
     (tmp_path / "u1").mkdir()
     (tmp_path / "u1" / "watch.json").write_text('{"url": "https://a.example/", "time_between_check": {}}')
@@ -283,10 +281,8 @@ def test_history_is_when_it_changed(tmp_path):
     assert [200_000_000, 300_000_000] == draft.changed_at
 
 
-def test_a_directory_that_the_program_wrote():
-    """Each watch means the same here: no field of 0.60.10 is unknown, and the settings beside a
-    watch are read.
-    """
+def test_directory_of_the_real_program_is_imported():
+    """No field of 0.60.10 is unknown, and the settings beside a watch are read."""
     found = {draft.title: judge(draft, draft.title, learn=False) for draft in read(WRITTEN)[1]}
 
     assert {"plain": T, "restock": T, "source": A} == {title: one.grade for title, one in found.items()}

@@ -1,6 +1,4 @@
-"""Files that may come from anybody: what is hostile is refused as a whole, before anything is
-stored.
-"""
+"""Files from anybody: a hostile one is refused as a whole, before anything is stored."""
 
 import json
 import sqlite3
@@ -46,8 +44,8 @@ ARCHIVES = {
 
 
 @pytest.mark.parametrize("kind", ARCHIVES)
-def test_a_hostile_archive_is_refused_whole(tmp_path, kind):
-    """Its good members too."""
+def test_hostile_archive_is_refused_completely(tmp_path, kind):
+    """Its valid members are too."""
     members, said = ARCHIVES[kind]
     packed(tmp_path / "b.zip", members)
 
@@ -56,7 +54,7 @@ def test_a_hostile_archive_is_refused_whole(tmp_path, kind):
 
 
 def test_too_many_members_are_refused(tmp_path, monkeypatch):
-    """A million empty ones take no memory to write (H-098)."""
+    """A million empty members need almost no bytes (H-098)."""
     monkeypatch.setattr(reading, "MOST_MEMBERS", 10)
     packed(tmp_path / "b.zip", {**GOOD, **{f"x{number}": "" for number in range(20)}})
 
@@ -64,8 +62,8 @@ def test_too_many_members_are_refused(tmp_path, monkeypatch):
         read(tmp_path / "b.zip")
 
 
-def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
-    """Each by itself, and all together."""
+def test_too_large_files_are_refused(tmp_path, monkeypatch):
+    """There is a limit for each file, and for all together."""
     packed(tmp_path / "b.zip", {**GOOD, "u/watch.json": json.dumps({"url": "https://a.example/", "x": "y" * 5_000})})
     monkeypatch.setattr(reading, "MOST_FILE", 1_000)
     with pytest.raises(ImportFileError, match="more than 1,000 bytes"):
@@ -89,7 +87,7 @@ YAMLS = {
 
 @pytest.mark.parametrize("kind", YAMLS)
 def test_hostile_yaml_is_refused(tmp_path, kind):
-    """Nothing is made of it, and it ends soon."""
+    """Nothing is made of it, within a limited time."""
     text, said = YAMLS[kind]
     (tmp_path / "urls.yaml").write_text(text)
 
@@ -99,15 +97,15 @@ def test_hostile_yaml_is_refused(tmp_path, kind):
 
 @pytest.mark.parametrize("name", ["x.opml", "x.xml"])
 def test_xml_with_a_dtd_is_refused(tmp_path, name):
-    """Entities could grow, or name files."""
+    """Entities could grow, or read files."""
     (tmp_path / name).write_text('<!DOCTYPE opml [<!ENTITY a "b">]><opml><body/></opml>')
 
     with pytest.raises(ImportFileError, match="DTD"):
         read(tmp_path / name)
 
 
-def test_a_view_in_the_place_of_the_table_is_not_asked(tmp_path):
-    """A database of texts has tables; a view could compute without end."""
+def test_view_in_place_of_the_table_is_not_queried(tmp_path):
+    """A view could compute without end."""
     (tmp_path / "urls.yaml").write_text("url: https://a.example/")
     with sqlite3.connect(tmp_path / "cache.db") as raw:
         raw.execute("CREATE VIEW CacheEntry AS SELECT 'x' AS guid, 1 AS timestamp, 'y' AS data, 0 AS tries")
@@ -118,7 +116,7 @@ def test_a_view_in_the_place_of_the_table_is_not_asked(tmp_path):
 
 
 def test_links_in_a_directory_are_not_followed(tmp_path):
-    """A link to another place of the disk is no file of it."""
+    """They could lead to any place of the disk."""
     (tmp_path / "secret.json").write_text('{"url": "https://a.example/"}')
     folder = tmp_path / "datastore"
     (folder / "u").mkdir(parents=True)
@@ -128,8 +126,8 @@ def test_links_in_a_directory_are_not_followed(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\1\2", b"hello", b'{"a": 1}', b"PK\x03\x04broken"])
-def test_what_is_none_of_the_formats_says_which_there_are(tmp_path, content):
-    """An empty file, bytes, a text, other JSON, half a zip."""
+def test_unknown_format_is_refused(tmp_path, content):
+    """It is empty, binary, a text, another JSON or a broken zip. A missing file is an error too."""
     (tmp_path / "x.json").write_bytes(content)
 
     with pytest.raises(ImportFileError):

@@ -1,6 +1,4 @@
-"""Smaller formats, written from what is published of them: a file of each, and what becomes of
-it.
-"""
+"""Smaller formats: a file of each, written by its public documentation, and the sentinels from it."""
 
 import json
 
@@ -236,8 +234,8 @@ CASES = {
 
 
 @pytest.mark.parametrize("kind", CASES)
-def test_a_file_is_recognised_and_becomes_sentinels(tmp_path, kind):
-    """By what is in it; each line that is expected stands in a sentinel, each reason in a note."""
+def test_file_is_recognized_and_becomes_sentinels(tmp_path, kind):
+    """The content decides. Each expected line is in a sentinel, and each reason in a note."""
     file, content, names, lines, reasons = CASES[kind]
     (tmp_path / file).write_text(content)
     found, drafts = read(tmp_path / file)
@@ -254,8 +252,8 @@ def test_a_file_is_recognised_and_becomes_sentinels(tmp_path, kind):
     assert "c4nary" not in text
 
 
-def test_changes_of_visualping_are_learned_from(tmp_path):
-    """Its API says when a page changed."""
+def test_changes_of_visualping_are_learned(tmp_path):
+    """Its API has the times of changes."""
     (tmp_path / "v.json").write_text(json.dumps(VISUALPING))
     [draft] = read(tmp_path / "v.json")[1]
 
