@@ -1,6 +1,4 @@
-"""What is taken in: all of it or nothing, once, with what was learned; and a dry run stores
-nothing anywhere.
-"""
+"""An import stores all or nothing, and only once, with learned rates; a dry run stores nothing."""
 
 import contextlib
 import json
@@ -35,7 +33,7 @@ def datastore(folder, watches):
 
 
 def often(hours, *, count=20):
-    """Return stamps so many hours apart, up to noon."""
+    """Return stamps `hours` hours apart, up to noon."""
     return [NOON // 1_000_000 - number * hours * 3_600 for number in range(count)][::-1]
 
 
@@ -61,10 +59,8 @@ def settings(tmp_path):
     return load(tmp_path / "data", environment={})
 
 
-def test_the_second_time_nothing_is_new(tmp_path, settings):
-    """Names that collide get numbers; secrets are encrypted; nobody is notified; an import again
-    changes nothing.
-    """
+def test_second_import_stores_nothing(tmp_path, settings):
+    """Equal names get numbers, secrets are encrypted, and nobody is notified."""
     folder = datastore(tmp_path / "store", WATCHES)
     first = take_in(settings, folder, now=NOON)
     second = take_in(settings, folder, now=NOON + HOUR)
@@ -88,8 +84,8 @@ def test_the_second_time_nothing_is_new(tmp_path, settings):
 
 
 def test_history_becomes_learned_rates(tmp_path, settings):
-    """A page that changed each four hours is expected to change some six times a day from the
-    first check on, as the policy reads it.
+    """A page that changed every four hours has a rate of about six a day from its first check, as
+    the policy reads it.
     """
     found = take_in(settings, datastore(tmp_path / "store", WATCHES), now=NOON)
     with contextlib.closing(open_database(settings)) as database:
@@ -102,8 +98,8 @@ def test_history_becomes_learned_rates(tmp_path, settings):
     assert 2 == len(known.keys() & pages)
 
 
-def test_a_dry_run_stores_nothing(tmp_path, settings):
-    """No data directory is made; where there is one it says what is there already."""
+def test_dry_run_stores_nothing(tmp_path, settings):
+    """No data directory is made. In an existing one, present sentinels are reported."""
     folder = datastore(tmp_path / "store", WATCHES)
     dry = take_in(settings, folder, now=NOON, dry_run=True)
     assert not settings.data.exists()
@@ -114,8 +110,8 @@ def test_a_dry_run_stores_nothing(tmp_path, settings):
     assert (0, 4) == (len(again.stored), len(again.already))
 
 
-def test_what_cannot_be_stored_leaves_nothing(tmp_path, settings, monkeypatch):
-    """A fault at the last job takes back the others."""
+def test_failed_import_stores_nothing(tmp_path, settings, monkeypatch):
+    """The last job fails, and the others are rolled back."""
     carry_out, count = register.carry_out, []
 
     def fail_at_third(*given):
@@ -134,9 +130,9 @@ def test_what_cannot_be_stored_leaves_nothing(tmp_path, settings, monkeypatch):
         assert [] == database.read(sentinels.listing)
 
 
-def test_more_jobs_than_anybody_has_are_refused(tmp_path, settings, monkeypatch):
-    """A list of a million addresses imports none (H-102); an address of a megabyte is refused, and
-    the others are taken.
+def test_too_many_jobs_are_refused(tmp_path, settings, monkeypatch):
+    """A list of a million addresses imports none (H-102). An address of a megabyte is refused, and
+    the others are stored.
     """
     path = tmp_path / "urls.txt"
     path.write_text("https://a.example/\n" + "https://b.example/" + "x" * 1_000_000 + "\n")
@@ -149,8 +145,8 @@ def test_more_jobs_than_anybody_has_are_refused(tmp_path, settings, monkeypatch)
         take_in(settings, path, now=NOON)
 
 
-def test_learning_widens_the_intervals(tmp_path, settings):
-    """--schedule learn: within a quarter and four times of what was set."""
+def test_learn_widens_the_intervals(tmp_path, settings):
+    """`--schedule learn` allows a quarter to four times of the interval."""
     path = tmp_path / "w.csv"
     path.write_text("url,interval\nhttps://a.example/,60\n")
     [kept] = take_in(settings, path, now=NOON, dry_run=True).judged
@@ -160,8 +156,8 @@ def test_learning_widens_the_intervals(tmp_path, settings):
     assert "Fetch on change between 15 min and 4 hour" in learning.text
 
 
-def test_one_change_teaches_nothing():
-    """A rate needs a span between two."""
+def test_one_change_gives_no_rate():
+    """There is no time between two changes."""
     assert learn_rates(Draft("x", "https://a.example/", "x", changed_at=[NOON]), NOON) is None
     assert learn_rates(Draft("x", "https://a.example/", "x", changed_at=[NOON - DAY, NOON + DAY]), NOON) is None
 
@@ -177,14 +173,14 @@ def test_one_change_teaches_nothing():
         ("x" * 300, "https://a.example/", "x" * 60),
     ],
 )
-def test_names_are_what_the_language_takes(title, url, name):
-    """Of a title, else of host and path."""
+def test_names_are_valid_in_the_language(title, url, name):
+    """They are made of the title, or of host and path."""
     assert name == name_of(title, url)
 
 
 @pytest.mark.parametrize("text", ["a", 'say "x"', "\\d+", 'a\\"b', "ends\\", "\\\\server"])
-def test_texts_are_said_so_that_they_are_read_again(text):
-    """Only a quote and a backslash are escaped, and only where they must be."""
+def test_written_texts_are_read_back(text):
+    """Only a quote and a backslash are escaped, and only where necessary."""
     parsed = parser.parse(
         f"Create Sentinel x Using https://a.example/ Monitor keyword {write_text(text)} Body {write_text(text)}"
     )

@@ -1,5 +1,5 @@
-"""urlwatch and webchanges: what becomes of each key and filter, sixty and more jobs of each;
-histories that they wrote themselves.
+"""Imports from urlwatch and webchanges: each key and filter, in more than sixty jobs of each, and
+histories of the programs.
 """
 
 import sqlite3
@@ -155,7 +155,7 @@ GRADES = {"urlwatch": (42, 34, 2), "webchanges": (49, 43, 2)}
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
-    """Return what became of each case of each program."""
+    """Return the result of each case of each program."""
     found = {}
     for peer, cases in CASES.items():
         path = tmp_path_factory.mktemp(peer) / ("urls.yaml" if peer == "urlwatch" else "jobs.yaml")
@@ -171,8 +171,8 @@ def judged(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("peer", "number"), [(peer, number) for peer in CASES for number in range(len(CASES[peer]))])
-def test_a_job_becomes_what_it_means(judged, peer, number):
-    """A line of the sentinel, the grade, and the reason of whatever differs or is left out."""
+def test_job_becomes_an_equivalent_sentinel(judged, peer, number):
+    """The text has the line, the grade is right, and a note explains each difference."""
     _, line, grade, why = CASES[peer][number]
     one = judged[peer][number]
 
@@ -183,8 +183,8 @@ def test_a_job_becomes_what_it_means(judged, peer, number):
 
 
 @pytest.mark.parametrize("peer", CASES)
-def test_counts_of_the_table(judged, peer):
-    """So many translated, approximated and refused: the figures of the documentation."""
+def test_counts_match_the_documentation(judged, peer):
+    """These are the numbers of translated, approximated and refused jobs."""
     grades = [one.grade for one in judged[peer]]
 
     assert len(CASES[peer]) == len(grades) >= 60
@@ -198,10 +198,8 @@ PAGES = ("each", "half", "never", "broken")
     ("peer", "list_", "database", "changes"),
     [("urlwatch", "urls.yaml", "cache.db", [4, 2, 0, 3]), ("webchanges", "jobs.yaml", "snapshots.db", [3, 2, 0, 2])],
 )
-def test_history_that_the_program_wrote_itself(tmp_path, peer, list_, database, changes):
-    """Of five states, one of them an error: what changed when. webchanges keeps four texts of a
-    page.
-    """
+def test_history_of_the_program_gives_the_times_of_changes(tmp_path, peer, list_, database, changes):
+    """There are five states, one of them an error. webchanges stores four texts of a page."""
     jobs = [{"name": page, "url": f"http://127.0.0.1:18765/{page}", "filter": [{"css": ".price"}]} for page in PAGES]
     (tmp_path / list_).write_text(yaml.safe_dump_all(jobs))
     with sqlite3.connect(tmp_path / database) as raw:
@@ -214,10 +212,8 @@ def test_history_that_the_program_wrote_itself(tmp_path, peer, list_, database, 
     assert all(sorted(draft.changed_at) == draft.changed_at for draft in drafts)
 
 
-def test_settings_say_whom_to_notify_and_what_all_jobs_say(tmp_path):
-    """Reporters that are switched on become receivers; a key of all jobs holds where a job has
-    none.
-    """
+def test_settings_give_receivers_and_defaults(tmp_path):
+    """Enabled reporters become receivers. A default applies to jobs without their own value."""
     (tmp_path / "urls.yaml").write_text("url: https://a.example/\n---\nurl: https://b.example/\ntimeout: 5\n")
     settings = {
         "job_defaults": {"all": {"timeout": 20}, "url": {"headers": {"Accept": "x"}}},

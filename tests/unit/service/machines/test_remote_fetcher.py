@@ -1,4 +1,4 @@
-"""What happens to a check when the poller, the bus or the permit fails it."""
+"""Checks in which the poller, the bus or the permit fails."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ PAGE = Fetched(body=b"page", final_url=URL, status=200)
 
 
 class Answers:
-    """A fetcher that asks for one permit a time and then gives the outcome; it waits before if it
-    is `slow`.
-    """
+    """A fetcher that requests one permit at a time and returns the outcome; a `slow` one never does."""
 
     def __init__(self, outcome=PAGE, *, hosts=("a.example",), slow=False):
         self.outcome = outcome
@@ -64,7 +62,7 @@ def make_robots(heard=None):
 
 @contextlib.asynccontextmanager
 async def pair(fetcher, *, secrets=("s" * 16, "s" * 16), pollers=1):
-    """Yield a service's fetcher with pollers at work."""
+    """Yield the fetcher of a service with running pollers."""
     bus = InProcessBus()
     service = RemoteFetcher(bus, secrets[0], Answers(), robots=make_robots(), usual_seconds=1)
     others = [RemotePoller(bus, secrets[1], fetcher, robots=make_robots(), places=8) for _ in range(pollers)]
@@ -91,13 +89,13 @@ def play(story):
 
 @pytest.fixture
 def hasty(monkeypatch):
-    """Wait for nobody longer than a moment."""
+    """Shorten all timeouts."""
     monkeypatch.setattr(remote_fetcher, "TAKE_SECONDS", 0.2)
     monkeypatch.setattr(remote_fetcher, "SILENT_SECONDS", -0.7)
 
 
-def test_a_check_without_a_poller_fails_and_says_how_to_start_one(hasty):
-    """It is no fault of the page: nothing was asked."""
+def test_check_without_a_poller_fails_with_advice(hasty):
+    """The page has no fault: nothing was requested."""
 
     async def story():
         async with pair(Answers(), pollers=0) as service:
@@ -109,8 +107,8 @@ def test_a_check_without_a_poller_fails_and_says_how_to_start_one(hasty):
     play(story)
 
 
-def test_a_poller_with_another_secret_gets_nothing(hasty, monkeypatch):
-    """The service says why the check failed: to be told that there is none would mislead."""
+def test_poller_with_another_secret_gets_nothing(hasty, monkeypatch):
+    """The service names this reason; "there is no poller" would mislead."""
     monkeypatch.setattr(remote_fetcher, "TAKE_SECONDS", 0.4)  # a busy machine needs time to refuse
     fetcher = Answers()
 
@@ -124,8 +122,8 @@ def test_a_poller_with_another_secret_gets_nothing(hasty, monkeypatch):
     play(story)
 
 
-def test_the_request_reaches_the_poller_as_it_was():
-    """Secrets too; and many checks at a time do not mix."""
+def test_request_reaches_the_poller_unchanged():
+    """This includes secrets. Many concurrent checks are not mixed up."""
     fetcher = Answers()
 
     async def story():
@@ -139,8 +137,8 @@ def test_the_request_reaches_the_poller_as_it_was():
     play(story)
 
 
-def test_a_request_that_the_budget_refuses_ends_the_check_as_it_does_here():
-    """`BudgetError` comes out of `fetch`, with the permit's own words."""
+def test_budget_error_of_a_permit_ends_the_check():
+    """`fetch` raises it with the permit's own text, as without pollers."""
 
     class Refuses(FreePermit):
         async def hop(self, host):
@@ -156,8 +154,10 @@ def test_a_request_that_the_budget_refuses_ends_the_check_as_it_does_here():
     play(story)
 
 
-def test_what_the_store_says_of_a_permit_comes_out_of_the_fetch():
-    """The service stalls then, as if it had asked itself; the poller stops."""
+def test_store_error_of_a_permit_ends_the_check():
+    """The service stops its steps as if it had fetched the page itself, and the poller is
+    cancelled.
+    """
     fetcher = Answers()
 
     class Stalls(FreePermit):
@@ -174,8 +174,8 @@ def test_what_the_store_says_of_a_permit_comes_out_of_the_fetch():
     play(story)
 
 
-def test_a_poller_that_falls_silent_is_given_up_and_stopped(hasty):
-    """The check has failed; what the poller still fetches is cancelled."""
+def test_silent_poller_is_given_up_and_cancelled(hasty):
+    """The check has failed."""
     fetcher = Answers(slow=True)
 
     async def story():
@@ -190,8 +190,8 @@ def test_a_poller_that_falls_silent_is_given_up_and_stopped(hasty):
     play(story)
 
 
-def test_a_poller_that_waits_for_a_permit_is_not_silent(hasty):
-    """A gap between two requests may be longer than a request may take."""
+def test_poller_waiting_for_a_permit_is_not_silent(hasty):
+    """The gap between two requests may be longer than a request."""
 
     class Slow(FreePermit):
         async def hop(self, host):
@@ -204,8 +204,8 @@ def test_a_poller_that_waits_for_a_permit_is_not_silent(hasty):
     play(story)
 
 
-def test_who_cancels_a_check_stops_the_poller():
-    """So a service that ends leaves no requests behind."""
+def test_cancelled_check_stops_the_poller():
+    """A service that ends leaves no requests behind."""
     fetcher = Answers(slow=True)
 
     async def story():
@@ -220,10 +220,8 @@ def test_who_cancels_a_check_stops_the_poller():
     play(story)
 
 
-def test_nobody_answers_for_another(hasty):
-    """Messages that are made up, repeated or for another check are not read; the first poller that
-    takes a check has it.
-    """
+def test_forged_and_repeated_messages_are_ignored(hasty):
+    """So are those for another check. The first poller that takes a check has it."""
 
     async def story():
         bus = InProcessBus()
@@ -248,8 +246,8 @@ def test_nobody_answers_for_another(hasty):
     play(story)
 
 
-def test_an_answer_that_this_version_cannot_read_is_named_at_once(monkeypatch):
-    """A poller of another version: nobody waits until it counts as silent."""
+def test_unreadable_answer_is_reported_at_once(monkeypatch):
+    """The poller has another version, and the service does not wait for its timeout."""
     monkeypatch.setattr(remote_poller, "KINDS", {Fetched: "delivered"})
 
     async def story():
@@ -261,8 +259,8 @@ def test_an_answer_that_this_version_cannot_read_is_named_at_once(monkeypatch):
     play(story)
 
 
-def test_a_check_that_the_poller_cannot_read_is_named_at_once():
-    """The other way round."""
+def test_unreadable_check_is_reported_at_once():
+    """The service has another version."""
     odd: Any = 7  # as another version may write it
     request = FetchRequest(url=URL, method=odd)
 
@@ -275,8 +273,8 @@ def test_a_check_that_the_poller_cannot_read_is_named_at_once():
     play(story)
 
 
-def test_a_fault_of_the_poller_is_an_outcome_of_the_page(caplog):
-    """As where the service fetches itself."""
+def test_fault_of_the_poller_is_an_outcome_of_the_page(caplog):
+    """It is the same if the service fetches the page itself."""
 
     class Breaks(Answers):
         async def fetch(self, request, permit):
@@ -292,8 +290,8 @@ def test_a_fault_of_the_poller_is_an_outcome_of_the_page(caplog):
     assert ["a fault of Tidings while http://a.example/ was fetched"] == [r.message for r in caplog.records]
 
 
-def test_robots_txt_is_known_to_all(monkeypatch):
-    """The service stores what one poller has read and sends it to the next, once; a Crawl-delay
+def test_robots_txt_is_shared_between_pollers(monkeypatch):
+    """The service stores what one poller has read, and sends it to the next one once. A Crawl-delay
     applies to all.
     """
     give = SharedRobots.give
@@ -335,7 +333,7 @@ def test_robots_txt_is_known_to_all(monkeypatch):
     play(story)
 
 
-def test_pages_with_a_file_of_certificates_are_fetched_here():
+def test_page_with_a_certificate_file_is_fetched_by_the_service():
     """A poller does not have the file."""
 
     async def story():

@@ -1,4 +1,4 @@
-"""What goes over the bus comes back as it was, or not at all."""
+"""Values on the bus arrive unchanged, or are refused."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ VALUES = [
 
 
 @pytest.mark.parametrize("value", VALUES, ids=["small", "large", "fetched", "unchanged", "failed"])
-def test_a_value_comes_back_as_it_was(value):
-    """Its type is that of the field, secrets stay secrets."""
+def test_value_round_trips(value):
+    """Each field has its type, and secrets stay secrets."""
     assert value == restore(type(value), unpack(pack(value)))
 
 
@@ -58,21 +58,21 @@ def test_a_value_comes_back_as_it_was(value):
         {1: "net"},
     ],
 )
-def test_a_form_of_another_type_is_refused(form):
-    """A poller that is not ours cannot put a text where a number is."""
+def test_value_of_another_type_is_refused(form):
+    """A foreign poller cannot put a text in place of a number."""
     with pytest.raises(WireError):
         restore(Failed, form)
 
 
 @pytest.mark.parametrize("data", [b"", b"\xc1", b"\x93", b"\xc7\x01\x02a", b"\xd4\x07a", b"\xa1\xff"])
-def test_bytes_of_others_are_refused(data):
-    """Cut, of no format, or of an unknown kind."""
+def test_invalid_bytes_are_refused(data):
+    """They are truncated, of no format, or of an unknown kind."""
     with pytest.raises(WireError):
         unpack(data)
 
 
-def test_a_text_without_a_utf_8_form_is_refused():
-    """A lone surrogate, which a statement may hold."""
+def test_lone_surrogate_is_refused():
+    """A statement may have one, but it has no UTF-8."""
     with pytest.raises(WireError):
         pack("\ud800")
 
@@ -85,9 +85,9 @@ def make_pair(secrets=("s", "s"), visits=("v", "v")):
     return VisitCipher(first, is_service=True), VisitCipher(second, is_service=False)
 
 
-def test_both_ends_read_each_other():
-    """Any number of messages in both directions; what one says tells nothing to who does not have
-    the key.
+def test_both_ends_decrypt_each_other():
+    """This holds for any number of messages in both directions. Without the key, nothing can be
+    read.
     """
     service, poller = make_pair()
 
@@ -98,16 +98,16 @@ def test_both_ends_read_each_other():
 
 
 @pytest.mark.parametrize(("secrets", "visits"), [(("s", "t"), ("v", "v")), (("s", "s"), ("v", "w"))])
-def test_another_secret_or_visit_opens_nothing(secrets, visits):
-    """The keys are made of both."""
+def test_another_secret_or_visit_decrypts_nothing(secrets, visits):
+    """The keys depend on both."""
     service, poller = make_pair(secrets, visits)
 
     with pytest.raises(WireError, match=r"bus\.secret"):
         poller.decrypt(service.encrypt(["word"]))
 
 
-def test_a_message_that_is_changed_repeated_older_or_returned_is_refused():
-    """The next one is read all the same."""
+def test_altered_or_replayed_message_is_refused():
+    """So is an older one and one's own. The next message is read."""
     service, poller = make_pair()
     first, second, third = (service.encrypt([number]) for number in range(3))
     assert [1] == poller.decrypt(second)
@@ -118,14 +118,14 @@ def test_a_message_that_is_changed_repeated_older_or_returned_is_refused():
     assert [2] == poller.decrypt(third)
 
 
-def test_a_signature_is_of_its_parts_in_their_order():
-    """Bytes that move from one part to the next change it."""
+def test_signature_depends_on_its_parts_in_order():
+    """Moving bytes from one part to the next changes it."""
     assert sign("s", b"ab", b"c") == sign("s", b"ab", b"c")
     assert 4 == len({sign("s", b"ab", b"c"), sign("s", b"a", b"bc"), sign("s", b"c", b"ab"), sign("t", b"ab", b"c")})
 
 
-def test_a_key_that_is_none_is_refused():
-    """Too short, or the point that makes every shared secret zero."""
+def test_invalid_public_key_is_refused():
+    """It is too short, or the point for which every shared secret is zero."""
     key, _ = make_key()
 
     for public in (b"", bytes(31), bytes(32)):

@@ -15,7 +15,7 @@ BEGIN = 1_700_000_000_000_000
 
 
 def life(number: int, name: str, clauses: str = "", *, at: int = BEGIN, state: str = "created") -> Life:
-    """Return the life of a sentinel as it was made at an instant."""
+    """Return the life of a sentinel that was made at an instant."""
     text = f"Create Sentinel {name} Using https://a.example Monitor any change {clauses}"
     (sentinel,) = read(text, now=at)
     assert isinstance(sentinel, Sentinel)
@@ -32,8 +32,8 @@ def play(lives: list[Life], *, now: int) -> list[tuple[str, str, int, str]]:
     return [(names[m.sentinel_id], m.state, (m.at - BEGIN) // HOUR, m.reason) for m in moves]
 
 
-def test_steps_come_in_the_order_in_which_they_fell_due():
-    """A chain of sentinels that nobody watched over: each step has the instant at which it fell due."""
+def test_overdue_steps_are_in_order_and_have_their_own_instants():
+    """A chain of sentinels had steps while the service was stopped."""
     lives = [
         life(1, "a", "For 1 day"),
         life(2, "b", "From end(a) + 2 hour For 10 day"),
@@ -49,8 +49,8 @@ def test_steps_come_in_the_order_in_which_they_fell_due():
     assert ["ended", "enabled", "enabled"] == [x.state for x in lives]
 
 
-def test_at_one_instant_ends_come_before_starts_then_the_order_of_creation():
-    """Deterministic: whoever ends at noon has ended before anybody begins at noon."""
+def test_at_one_instant_ends_come_before_starts():
+    """Then the order of creation counts, so that the result is deterministic."""
     lives = [
         life(1, "late", "From now + 1 day"),
         life(2, "x", "For 1 day"),
@@ -67,8 +67,8 @@ def test_at_one_instant_ends_come_before_starts_then_the_order_of_creation():
     ] == play(lives, now=BEGIN + DAY)
 
 
-def test_a_whole_life_in_the_past_is_missed_and_who_waits_for_its_start_never_starts():
-    """No start is made up for a sentinel that nobody could start; what hangs on its end goes on."""
+def test_life_in_the_past_is_missed():
+    """A sentinel that waits for its start never starts. One that waits for its end does."""
     lives = [
         life(1, "a", "From now + 1 day For 1 day"),
         life(2, "with", "From start(a)"),
@@ -82,8 +82,8 @@ def test_a_whole_life_in_the_past_is_missed_and_who_waits_for_its_start_never_st
     assert ("after", "enabled", 48, "") in steps
 
 
-def test_minus_offsets_go_by_what_is_planned():
-    """end(x) - 6 hour comes before x ends, and moves with the end of x."""
+def test_negative_offset_uses_the_planned_instant():
+    """`end(x) - 6 hour` comes before x ends, and moves with the end of x."""
     lives = [life(1, "x", "For 2 day"), life(2, "before", "From end(x) - 6 hour For 1 hour")]
 
     assert [("x", "enabled", 0, ""), ("before", "waiting", 0, "")] == play(lives, now=BEGIN)
@@ -91,8 +91,8 @@ def test_minus_offsets_go_by_what_is_planned():
     assert [("before", "ended", 43, "its end has come")] == play(lives, now=BEGIN + 43 * HOUR)
 
 
-def test_an_instant_that_only_time_brings_is_known_beforehand():
-    """The next step is when the service has to wake; what waits for an event wakes nobody."""
+def test_next_instant_is_known_in_advance():
+    """The service wakes up at it. A sentinel that waits for an event needs no wake-up."""
     lives = [life(1, "a", "From now + 1 day For 1 day"), life(2, "b", "From end(a)")]
 
     assert BEGIN + DAY == course(lives, now=BEGIN).next_at
@@ -100,8 +100,8 @@ def test_an_instant_that_only_time_brings_is_known_beforehand():
     assert None is course(lives, now=BEGIN + 2 * DAY).next_at
 
 
-def test_a_disabled_sentinel_ends_in_time_and_starts_nothing():
-    """Disabled time counts towards the life; one that was paused before its start does not start."""
+def test_disabled_sentinel_ends_in_time_and_starts_nothing():
+    """Disabled time counts towards its life. One that was disabled before its start does not start."""
     running, unstarted = life(1, "a", "For 1 day"), life(2, "b", "For 1 day")
     running.state, running.started_at, unstarted.state = "disabled", BEGIN, "disabled"
 
@@ -115,10 +115,9 @@ CLAUSES = ("", "For {d} day", "From now + {d} day", "From now + {d} day For {e} 
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_stops_of_the_service_move_no_life(seed: int):
-    """The law of sentinels §2.3: looked at every hour or only now and then, sentinels take the same steps at the same instants.
-
-    But for what was missed, with all that hangs on it: a history in which a whole life fell into a stop is another one.
+def test_stops_of_the_service_do_not_change_lives(seed: int):
+    """Sentinels §2.3: the steps have the same instants if they are made every hour or rarely. Lives
+    that were missed completely, with all that depends on them, are an exception.
     """
     rng = random.Random(seed)
 

@@ -1,4 +1,4 @@
-"""What one attempt at a delivery writes, whatever the receiver says."""
+"""The unit of one delivery attempt, for any answer of the receiver."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DOWN = Refused(reason="503")
 
 
 class Middle(random.Random):
-    """Chance that moves no wait."""
+    """Random numbers without an effect on waits."""
 
     def uniform(self, a: float, b: float) -> float:
         assert (-1, 1) == (a, b)
@@ -36,7 +36,7 @@ class Middle(random.Random):
 
 
 class Receiver:
-    """Answers each message in turn and keeps what it was sent."""
+    """Gives the answers in turn and records the messages."""
 
     def __init__(self, *answers: Sent | Refused) -> None:
         self.answers = list(answers)
@@ -48,7 +48,7 @@ class Receiver:
 
 
 def attempt(row: DeliveryRow, *answers: Sent | Refused, behind: DeliveryRow | None = None, **more: Any) -> Unit:
-    """Return what an attempt writes; every answer that is there has to be given."""
+    """Return the unit of an attempt; all answers must be used."""
     receiver = Receiver(*answers)
 
     async def following(delivery: DeliveryRow, now: int) -> DeliveryRow | None:
@@ -68,8 +68,8 @@ def types(unit: Unit) -> list[str]:
     return [event.type for event in unit.events]
 
 
-def test_one_attempt_an_endpoint_at_a_time():
-    """Of what is due, that of an endpoint with an attempt under way waits."""
+def test_endpoint_has_one_attempt_at_a_time():
+    """Its other deliveries wait."""
     deliverer = Deliverer({})
     deliverer.in_flight.add(7)
     other = replace(ROW, endpoint_id=8)
@@ -77,8 +77,8 @@ def test_one_attempt_an_endpoint_at_a_time():
     assert [other] == deliverer.choose([ROW, other])
 
 
-def test_a_message_is_the_same_in_each_attempt_but_for_its_number():
-    """A receiver knows it again by its id, and its thread by the number of the sentinel."""
+def test_message_is_equal_in_each_attempt_except_for_its_number():
+    """A receiver recognizes it by its id, and its thread by the number of the sentinel."""
     receiver = Receiver(Sent(200))
     asyncio.run(Deliverer({"webhook": receiver}).attempt(replace(ROW, attempt=2), epoch=5, now=NOW))
 
@@ -90,8 +90,8 @@ def test_a_message_is_the_same_in_each_attempt_but_for_its_number():
     ] == receiver.messages  # fmt: skip
 
 
-def test_what_is_taken_is_delivered():
-    """Nobody is notified of that, unless news waits for it."""
+def test_accepted_message_is_delivered():
+    """The event is written only if other messages wait for it."""
     unit = attempt(replace(ROW, attempt=2), Sent(200))
     awaited = attempt(ROW, Sent(200), awaits=lambda *who: (3, 7) == who)
 
@@ -103,8 +103,8 @@ def test_what_is_taken_is_delivered():
     ]
 
 
-def test_what_is_laid_out_on_the_stream_has_a_place_for_each_line():
-    """Once it is delivered."""
+def test_each_line_of_the_stream_is_an_event():
+    """It is written when the message is delivered."""
     row = replace(ROW, kind="stream")
     unit = attempt(row, Sent())
 
@@ -114,8 +114,8 @@ def test_what_is_laid_out_on_the_stream_has_a_place_for_each_line():
     assert [] == types(attempt(row, DOWN))
 
 
-def test_what_fails_is_tried_again_by_the_schedule():
-    """The wait is that of its number; before its time an attempt is not counted and moves nothing."""
+def test_failed_message_is_retried_by_the_schedule():
+    """An attempt before its time does not count and does not move the next one."""
     first, second = (attempt(replace(ROW, attempt=number), DOWN).results[0] for number in (0, 1))
     early = attempt(replace(ROW, attempt=1, due_at=NOW + 1), DOWN).results[0]
 
@@ -126,8 +126,8 @@ def test_what_fails_is_tried_again_by_the_schedule():
 
 
 @pytest.mark.parametrize(("row", "number"), [(ROW, 1), (replace(ROW, due_at=NOW + 1, attempt=4), 5)])
-def test_what_would_be_refused_again_is_dead_at_once(row: DeliveryRow, number: int):
-    """Its owner is notified with the reason; what waited for it goes on."""
+def test_final_refusal_is_a_dead_letter_at_once(row: DeliveryRow, number: int):
+    """Its owner is notified of the reason, and messages that wait for it go on."""
     unit = attempt(row, Refused(reason="404", retry=False), awaits=lambda *who: True)
     dead = unit.events[0]
 
@@ -138,16 +138,16 @@ def test_what_would_be_refused_again_is_dead_at_once(row: DeliveryRow, number: i
     assert "delivery.done" == types(unit)[-1]
 
 
-def test_after_the_last_attempt_it_is_dead():
-    """There are as many as the schedule has waits, and one."""
+def test_last_failure_is_a_dead_letter():
+    """There is one attempt more than the schedule has waits."""
     unit = attempt(replace(ROW, attempt=len(SCHEDULE)), DOWN)
 
     assert "dead" == unit.results[0].status
     assert "delivery.dead" in types(unit)
 
 
-def test_an_endpoint_is_switched_off_after_five_days_unless_told_otherwise():
-    """Not a µs sooner."""
+def test_endpoint_is_disabled_after_five_days_by_default():
+    """Not a microsecond earlier."""
     rows = [replace(ROW, failing_since=NOW - age) for age in (5 * DAY - 1, 5 * DAY)]
 
     assert [True, False] == [attempt(row, DOWN).endpoints[0].enabled for row in rows]
@@ -157,8 +157,8 @@ def test_an_endpoint_is_switched_off_after_five_days_unless_told_otherwise():
 PATIENT = replace(ROW, attempt=PATIENT_ATTEMPTS)
 
 
-def test_a_message_that_alone_fails_is_passed_by_the_next():
-    """Where the receiver takes the next one, or judges it, the first holds nobody any more; it is still tried again itself."""
+def test_message_that_fails_alone_does_not_block_the_next():
+    """The receiver accepts or refuses the next one, so the first one is retried without blocking."""
     passed = attempt(PATIENT, DOWN, Sent(200), behind=BEHIND)
     judged = attempt(PATIENT, DOWN, Refused(reason="404", retry=False), behind=BEHIND)
 
@@ -170,8 +170,8 @@ def test_a_message_that_alone_fails_is_passed_by_the_next():
     assert "delivery.dead" in types(judged)
 
 
-def test_a_receiver_that_takes_neither_is_down():
-    """Nothing is written of the second attempt."""
+def test_receiver_that_accepts_neither_is_down():
+    """Nothing is written about the second attempt."""
     unit = attempt(PATIENT, DOWN, DOWN, behind=BEHIND)
 
     assert [("first", True)] == [(r.delivery_id, r.holds) for r in unit.results]
@@ -190,21 +190,21 @@ def test_a_receiver_that_takes_neither_is_down():
     ],
     ids=["early", "busy", "asks for patience", "dead", "holds nobody", "last", "taken"],
 )
-def test_the_next_message_is_tried_only_where_the_first_may_be_at_fault(row: DeliveryRow, answer: Sent | Refused):
-    """One answer is asked for."""
+def test_next_message_is_tried_only_if_the_first_may_be_the_cause(row: DeliveryRow, answer: Sent | Refused):
+    """Otherwise there is one attempt."""
     unit = attempt(row, answer, behind=BEHIND)
 
     assert ["first"] == [result.delivery_id for result in unit.results]
 
 
-def test_nothing_waits_behind_a_message():
-    """It holds on, and where nobody says what waits, nobody is asked."""
+def test_message_without_a_follower_keeps_blocking():
+    """No other message can be tried."""
     assert [True] == [result.holds for result in attempt(PATIENT, DOWN).results]
     assert [True] == [result.holds for result in attempt(PATIENT, DOWN, following=None).results]
 
 
-def test_an_address_that_does_not_open_is_a_failure():
-    """A secret that is gone is named, nothing is sent, and the message is tried again."""
+def test_address_that_cannot_be_decrypted_is_retried():
+    """The reason names the secret, and nothing is sent."""
 
     async def address_of(address: str) -> str:
         raise SecretError("the secret hook does not open")

@@ -25,8 +25,10 @@ def clause(rate: Rate = AT_ONCE, quiet: Quiet | None = None, cap: Cap | None = N
 
 
 @given(start=INSTANTS, later=st.integers(0, 400 * 24).map(lambda hours: hours * HOUR + 7), hours=st.integers(1, 200))
-def test_hours_are_counted_from_the_start(start: int, later: int, hours: int):
-    """An interval that is no whole number of days ticks at start + i·d, whatever the wall says."""
+def test_hourly_intervals_count_from_the_start(start: int, later: int, hours: int):
+    """An interval that is not a whole number of days has its instants at start + i·d, in any time
+    zone.
+    """
     interval = hours * HOUR if hours % 24 else hours * HOUR + MINUTE
     tick = tick_after(Rate("every", interval), start + later, start=start, zone=ZoneInfo("Europe/Paris"))
 
@@ -36,8 +38,10 @@ def test_hours_are_counted_from_the_start(start: int, later: int, hours: int):
 
 
 @given(start=INSTANTS, days=st.integers(1, 30), zone=st.sampled_from(ZONES), number=st.integers(1, 400))
-def test_days_go_by_the_wall(start: int, days: int, zone: str, number: int):
-    """The i-th tick is at the start's time of day, so many calendar days later; no tick is left out or comes twice."""
+def test_daily_intervals_keep_the_local_time(start: int, days: int, zone: str, number: int):
+    """The i-th instant is at the time of day of the start, i intervals later in calendar days. None
+    is missing or repeated.
+    """
     wall, rate = ZoneInfo(zone), Rate("every", days * DAY)
     begun = local_of(start, wall).replace(tzinfo=None)
     ticks, at = [], start + (number - 1) * days * DAY
@@ -56,8 +60,8 @@ def test_days_go_by_the_wall(start: int, days: int, zone: str, number: int):
 
 
 @given(at=INSTANTS, begins=CLOCKS, ends=CLOCKS, zone=st.sampled_from(ZONES))
-def test_what_is_free_is_out_of_quiet_hours(at: int, begins: int, ends: int, zone: str):
-    """A message goes at once outside of quiet hours, else when they end, which is when the line is woken."""
+def test_message_is_sent_at_once_or_after_quiet_hours(at: int, begins: int, ends: int, zone: str):
+    """The sender wakes up at the end of quiet hours."""
     if begins == ends:
         return
     wall, quiet = ZoneInfo(zone), Quiet(begins, ends)
@@ -72,7 +76,7 @@ def test_what_is_free_is_out_of_quiet_hours(at: int, begins: int, ends: int, zon
 
 
 def _is_shifted(instant: int, wall: ZoneInfo) -> bool:
-    """Say whether clocks change within a day: there quiet hours may be cut short by what is left out or comes twice."""
+    """Return whether clocks change within a day, where quiet hours may be shortened by missing or repeated hours."""
     offsets = {local_of(instant + hours * HOUR, wall).utcoffset() for hours in (-25, 0, 25)}
     return len(offsets) > 1
 
@@ -83,8 +87,8 @@ def _is_shifted(instant: int, wall: ZoneInfo) -> bool:
     per=st.integers(1, 60).map(lambda n: n * MINUTE),
     later=st.integers(0, 90).map(lambda n: n * MINUTE),
 )
-def test_no_window_holds_more_than_the_cap(sent: list[int], count: int, per: int, later: int):
-    """A message at the instant that is given makes no window of that length hold more than so many."""
+def test_no_window_has_more_messages_than_the_cap(sent: list[int], count: int, per: int, later: int):
+    """This holds for each window of the given length."""
     capped = clause(cap=Cap(count, per))
     kept: list[int] = []
     for at in sent:
@@ -95,16 +99,16 @@ def test_no_window_holds_more_than_the_cap(sent: list[int], count: int, per: int
         assert count >= sum(end - per < at <= end for at in (*kept, last))
 
 
-def test_only_what_waits_for_nothing_is_plain():
-    """A clause with quiet hours or a cap waits, as every rate but immediate does."""
+def test_clause_with_quiet_hours_or_a_cap_is_not_plain():
+    """Only `immediate` without both is."""
     assert clause().is_plain
     assert not clause(quiet=Quiet(0, 60)).is_plain
     assert not clause(cap=Cap(1, HOUR)).is_plain
     assert not clause(Rate("best_effort")).is_plain
 
 
-def test_a_rate_without_a_clock_has_no_tick():
-    """It tells by numbers or at once."""
+def test_rate_without_a_time_has_no_tick():
+    """It counts changes, or is immediate."""
     zone = ZoneInfo("UTC")
 
     assert tick_after(Rate("every", changes=3), 0, start=0, zone=zone) is None

@@ -19,7 +19,7 @@ def sentinel(*channels):
 
 
 class Sender:
-    """Answers as told, after a while if told so."""
+    """Gives an answer after a delay."""
 
     def __init__(self, answer, delay=0.0):
         self.answer, self.delay, self.messages = answer, delay, []
@@ -34,16 +34,16 @@ def play(channels, patience=5 * SECOND, **senders):
     return asyncio.run(rehearse(channels, senders, sentinel="s", now=1_700_000_000 * SECOND, patience=patience))
 
 
-def test_every_channel_that_is_sent_to_is_tested_once():
-    """The console and what is only shown need no test; mail that is not set up is not tried."""
+def test_each_channel_is_tested_once():
+    """The console and feeds need no test. Mail is not tested without a server."""
     told = sentinel(HOOK, CHAT, HOOK, Channel("console"), Channel("dashboard"), MAIL)
 
     assert [HOOK, CHAT, MAIL] == channels_of(told, KINDS)
     assert [HOOK, CHAT] == channels_of(told, KINDS - {"email"})
 
 
-def test_what_came_of_each_is_said():
-    """Taken or why not, with the address as it may be shown."""
+def test_result_of_each_test_is_returned():
+    """It is accepted or the reason, with the masked address."""
     hook, chat = play([HOOK, CHAT], webhook=Sender(Sent(200)), apprise=Sender(Refused(reason="no such chat")))
 
     assert Rehearsed("webhook", mask_address("webhook", "https://h.example/"), "") == hook
@@ -51,8 +51,8 @@ def test_what_came_of_each_is_said():
     assert "S3CRET" not in chat.address
 
 
-def test_a_test_message_belongs_to_no_event():
-    """It says that it is a test, and two of them are two."""
+def test_message_belongs_to_no_event():
+    """It says that it is a test, and two of them have different ids."""
     sender = Sender(Sent())
     play([HOOK, HOOK], webhook=sender)
     first, second = sender.messages
@@ -62,8 +62,10 @@ def test_a_test_message_belongs_to_no_event():
     assert first.id != second.id
 
 
-def test_nobody_is_waited_for_longer_than_said():
-    """`add --url` answers in three seconds, whatever a receiver does; the others are heard."""
+def test_wait_for_answers_is_limited():
+    """`add --url` answers in three seconds, whatever a receiver does. The other results are
+    complete.
+    """
     slow, fast = play(
         [CHAT, HOOK], patience=SECOND // 20, apprise=Sender(Sent(), delay=30.0), webhook=Sender(Sent(200))
     )

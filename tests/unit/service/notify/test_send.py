@@ -1,4 +1,4 @@
-"""Messages to one receiver follow one another without a step between, as long as it takes them."""
+"""Messages to one receiver follow each other without a step in between, while it accepts them."""
 
 import asyncio
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ from tidings.service.notify.send import MOST_IN_A_ROW, Sending
 
 
 class Receiver:
-    """Takes messages as `answers` say; what it is not asked for any more waits in `queue`."""
+    """Gives `answers` to messages; the messages are in `queue`."""
 
     def __init__(self, answers, *, breaks_at=None):
         self.queue = [SimpleNamespace(endpoint_id=7, number=number) for number in range(len(answers))]
@@ -35,8 +35,8 @@ class Receiver:
         return self.queue[len(self.sent) : len(self.sent) + 1]
 
     def run(self):
-        """Attempt the first; return what sends."""
-        part: Any = self  # the store, the committer and the deliverer in one
+        """Attempt the first message; return the sender."""
+        part: Any = self  # store, committer and deliverer at once
         first: Any = self.queue[0]
         sending = Sending(part, part, part, ManualClock(), epoch=1)
         sending.next_due = None
@@ -54,8 +54,10 @@ class Receiver:
         (["delivered"] * (MOST_IN_A_ROW + 5), MOST_IN_A_ROW),
     ],
 )
-def test_a_receiver_is_sent_what_waits_while_it_takes_it(answers, sent):
-    """Then it is free for others, and what is due is asked for again."""
+def test_waiting_messages_are_sent_while_they_are_accepted(answers, sent):
+    """The number is limited. Then the receiver is free for other tasks, and due messages are read
+    again.
+    """
     receiver = Receiver(answers)
     sending = receiver.run()
 
@@ -63,8 +65,8 @@ def test_a_receiver_is_sent_what_waits_while_it_takes_it(answers, sent):
     assert (set(), 0) == (receiver.in_flight, sending.next_due)
 
 
-def test_a_fault_on_the_way_leaves_the_receiver_free():
-    """The fault is the caller's to hear."""
+def test_error_frees_the_receiver():
+    """The caller gets the error."""
     receiver = Receiver(["delivered"] * 3, breaks_at=1)
 
     with pytest.raises(OSError):
@@ -72,8 +74,8 @@ def test_a_fault_on_the_way_leaves_the_receiver_free():
     assert ([0, 1], set()) == (receiver.sent, receiver.in_flight)
 
 
-def test_a_receiver_is_not_asked_again_while_what_it_took_is_not_stored():
-    """Else it would have the message twice."""
+def test_receiver_stays_reserved_while_its_result_is_not_stored():
+    """Otherwise it would get the message twice."""
     receiver = Receiver(["delivered", "not stored", "delivered"])
 
     with pytest.raises(StoreStalledError):

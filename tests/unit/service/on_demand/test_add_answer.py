@@ -1,4 +1,4 @@
-"""What `add --url` answers."""
+"""The answer of `add --url`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tidings.service.show.records import rfc3339
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """A page that is still."""
+    """Serve a page that does not change."""
     with WebServer() as server:
         world = World(tmp_path / "data", server)
         world.page("/a", "<p>one</p>")
@@ -26,13 +26,13 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def write_answer(world: World) -> dict[str, Any]:
-    """Return the answer of now."""
+    """Return the present answer."""
     answered: dict[str, Any] = world.read(answer, 1, settings=world.settings, now=world.clock.now())
     return answered
 
 
-def test_the_next_look_is_the_one_that_is_planned(world):
-    """A page that has not answered yet is looked at next at once, not an interval later; then in its hours, as `plan` says too."""
+def test_next_check_is_the_planned_one(world):
+    """It is now for a page without an answer, and then at its interval, as in `plan`."""
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
     before = write_answer(world)
     play(world, world.settle)
@@ -43,8 +43,8 @@ def test_the_next_look_is_the_one_that_is_planned(world):
     assert "every 1 hour" == after["pace"]
 
 
-def test_the_pace_is_that_of_the_page(world):
-    """Of a page that is left to the policy it is how long the policy waits, not what the settings call the pace."""
+def test_pace_is_that_of_the_page(world):
+    """If the policy decides, it is the wait of the policy, not the pace of the settings."""
     world.add("Create Sentinel s Using {/a} Monitor all words")
     play(world, lambda monitor: world.pass_time(monitor, MINUTE))
     answered = write_answer(world)
@@ -56,8 +56,8 @@ def test_the_pace_is_that_of_the_page(world):
     assert f"about every {spell_duration(waits * MINUTE)}" == answered["pace"]
 
 
-def test_a_page_that_is_looked_at_when_asked_for_says_so(world):
-    """There is no next check."""
+def test_page_on_demand_has_no_next_check(world):
+    """Its pace is "on request"."""
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch on demand")
     play(world, world.settle)
 

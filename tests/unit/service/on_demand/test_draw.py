@@ -1,4 +1,4 @@
-"""Two stored versions drawn for people, from the change between them as it is stored."""
+"""Two stored versions drawn with their stored change."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ DRAWING = Drawing(old=OLD, new=NEW, expression=Interest("words"), extraction=WHO
 APPLE = ChangeSet(kinds=("words",), updated=(("apple", "pear"),), edits=(Edit("replace", 1, 2, 1, 2),))
 
 
-def test_a_stored_change_is_drawn_from_its_own_edits():
-    """What was noise when it was found is not marked, though it differs."""
+def test_stored_change_is_drawn_from_its_edits():
+    """Noise at the time of the change is not marked, though it differs."""
     drawn, compared = view(replace(DRAWING, found=APPLE)), view(DRAWING)
 
     assert drawn is not None
@@ -30,8 +30,8 @@ def test_a_stored_change_is_drawn_from_its_own_edits():
     assert "<ins>8</ins>" not in drawn.html
 
 
-def test_edits_of_other_rules_are_not_drawn():
-    """Edits that reach beyond the words of today are compared anew, and nothing fails."""
+def test_edits_of_other_rules_are_compared_again():
+    """They are beyond the present words."""
     beyond = replace(APPLE, edits=(Edit("replace", 1, 99, 1, 99),))
     drawn = view(replace(DRAWING, found=beyond))
 
@@ -40,7 +40,7 @@ def test_edits_of_other_rules_are_not_drawn():
 
 
 @pytest.mark.parametrize("body", [Body(data=b"%PDF-1.4 broken", content_type="application/pdf")])
-def test_what_cannot_be_read_is_said(body):
-    """No page is made of it, and the reason stands in its place."""
+def test_unreadable_version_is_not_drawn(body):
+    """The reason is shown instead."""
     assert view(replace(DRAWING, new=body)) is None
     assert "cannot be read" in render((OLD, body)).why_not

@@ -1,4 +1,4 @@
-"""Traces that people bring, and what the planner makes of them."""
+"""Traces of users, and their simulation with the planner."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ BEGIN = 1_767_225_600_000_000
 """2026-01-01T00:00Z"""
 
 
-def test_a_trace_is_read_line_by_line() -> None:
-    """Commas or white space, remarks and empty lines, any zone."""
+def test_trace_is_read_line_by_line() -> None:
+    """Commas or white space, comments, empty lines and time zones are allowed."""
     text = "# mine\nhttps://a.example/,2026-01-01T00:00:00Z\n\nhttps://a.example/ 2026-01-01T02:00:00+01:00\nhttps://b.example/\t2026-01-01\n"
 
     assert {"https://a.example/": [BEGIN, BEGIN + HOUR], "https://b.example/": [BEGIN]} == read_trace(text)
 
 
 @pytest.mark.parametrize("text", ["https://a.example/\n", "\nhttps://a.example/ yesterday\n", "2026-01-01T00:00:00Z\n"])
-def test_a_line_that_is_no_change_is_named(text: str) -> None:
-    """With what to write."""
+def test_invalid_line_is_named(text: str) -> None:
+    """The error says how to write it."""
     with pytest.raises(UsageError, match=r"line [12] of the trace is not a change; write an address and a time"):
         read_trace(text)
 
 
-def test_a_trace_needs_some_time_between_its_changes() -> None:
-    """One instant is no time in which anything could be checked."""
+def test_trace_needs_two_instants() -> None:
+    """There is no time for checks otherwise."""
     with pytest.raises(UsageError, match="two instants"):
         make_history({"https://a.example/": [BEGIN, BEGIN]})
 
 
-def test_more_checks_find_more_and_sooner_and_no_budget_is_overdrawn() -> None:
-    """On a page that changes every two hours, whatever the policy."""
+def test_more_checks_find_more_changes_sooner_within_the_budget() -> None:
+    """The page changes every two hours; the policy is round-robin."""
     history = make_history({"https://a.example/": [BEGIN + k * 2 * HOUR for k in range(37)]})
     settings = Settings(schedule=ScheduleSettings(policy="round_robin", pace_seconds=600))
     settings = other_settings(settings, budget=24, policy="round_robin")
@@ -52,8 +52,8 @@ def test_more_checks_find_more_and_sooner_and_no_budget_is_overdrawn() -> None:
 
 
 @pytest.mark.parametrize("budget", [30, 20_000])
-def test_polls_that_are_made_together_are_those_made_one_by_one(budget: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Within 2 %, whether the budget is short or not; each has its own instant."""
+def test_polls_made_together_equal_single_polls(budget: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The difference is below 2 % with any budget, and each poll has its own instant."""
     chance = random.Random(1)
     changes = {
         f"https://h{n % 4}.example/{n}": sorted(BEGIN + chance.randrange(2 * DAY) for _ in range(2 + n * 4))

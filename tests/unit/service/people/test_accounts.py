@@ -18,8 +18,8 @@ def world(tmp_path):
         yield World(tmp_path / "data", server)
 
 
-def test_a_password_opens_its_account_only():
-    """For no account, and for one without a password, nothing does."""
+def test_password_opens_only_its_account():
+    """A missing account and one without a password are never opened."""
     row = accounts.AccountRow(2, "anna", "editor", hash_password(), 0)
     closed = accounts.AccountRow(3, "bob", "editor", "", 0)
 
@@ -33,8 +33,8 @@ def test_a_password_opens_its_account_only():
 
 
 @pytest.mark.parametrize("other", ["ÄNNE", "änne", "A\u0308nne"])
-def test_a_name_is_the_same_in_whatever_case_it_is_written(world, other):
-    """Also outside of ASCII, and with its marks written apart."""
+def test_account_name_ignores_case(world, other):
+    """This holds outside ASCII, and with combining marks."""
     world.write(accounts_of.add, "Änne", "reader", hash_password(), at=0)
 
     found = world.read(accounts.find, other)
@@ -45,8 +45,8 @@ def test_a_name_is_the_same_in_whatever_case_it_is_written(world, other):
         world.write(accounts.add, other, "reader", "", at=0)
 
 
-def test_an_admin_is_always_left(world):
-    """The last one is neither removed nor made less while others have accounts."""
+def test_last_admin_cannot_be_removed_or_demoted(world):
+    """There are other accounts."""
     now = world.clock.wall()
     for name, role in (("ada", "admin"), ("bob", "reader")):
         world.write(accounts_of.add, name, role, hash_password(), at=now)
@@ -62,8 +62,8 @@ def test_an_admin_is_always_left(world):
 TABLES = "sentinel sentinel_revision page version change event digest owner poll subscription tag"
 
 
-def test_who_leaves_is_exported_whole_and_leaves_nothing(world):
-    """What only she watched is in no row, and nothing names its bodies; the invariants hold."""
+def test_removed_account_is_exported_and_leaves_no_rows(world):
+    """Nothing refers to the bodies of pages that only this account watched. The invariants hold."""
     secret = "zanzibar-7f3a"
     page = "<title>{0}</title><p>{0} {1}</p>" + "".join(f"<p>{n} {secret}</p>" for n in range(99))
     world.page("/hers", page.format(secret, "one"))
@@ -91,8 +91,8 @@ def test_who_leaves_is_exported_whole_and_leaves_nothing(world):
     assert [] == world.read(invariants.check)
 
 
-def test_a_session_ends_by_itself(world):
-    """Two weeks after its last use, and after three months in any case."""
+def test_session_expires(world):
+    """It ends two weeks after its last use, and after three months in any case."""
     now = world.clock.wall()
     row = world.write(accounts_of.add, "anna", "editor", hash_password(), at=now)
     world.write(rows.begin_session, "d", row.id, now)

@@ -1,4 +1,4 @@
-"""Tokens are shown once, recognized by their hash, and say nothing of themselves afterwards."""
+"""Tokens are shown once, recognized by their hash, and never printed again."""
 
 from dataclasses import replace
 
@@ -11,8 +11,8 @@ from tidings.service.people import tokens
 from tidings.storage.people import tokens as rows
 
 
-def test_a_token_is_recognised_until_its_time_is_over(world):
-    """By its hash, whole, and not by its name."""
+def test_token_is_recognized_until_it_expires(world):
+    """Only the whole token counts, not its name or a part."""
     now = world.at
     token, row = world.write(tokens.add, "t", "read", at=now, expires_at=now + DAY)
 
@@ -26,8 +26,8 @@ def test_a_token_is_recognised_until_its_time_is_over(world):
         world.write(rows.revoke, "other")
 
 
-def test_a_token_has_a_checksum(world: World):
-    """So that a text that cannot be one is not looked up, and scanners find one that leaked."""
+def test_token_has_a_checksum(world: World):
+    """A text that cannot be a token needs no query, and scanners find leaked ones."""
     token = tokens.make().reveal()
     other = tokens.make().reveal()
 
@@ -38,7 +38,7 @@ def test_a_token_has_a_checksum(world: World):
 
 
 @pytest.mark.parametrize(("name", "scope"), [("", "read"), ("a b", "read"), ("a" * 65, "read"), ("a", "write")])
-def test_a_name_or_scope_that_cannot_be_is_refused(world: World, name: str, scope: str):
+def test_invalid_name_or_scope_is_refused(world: World, name: str, scope: str):
     """Nothing is stored."""
     with pytest.raises(UsageError):
         world.write(tokens.add, name, scope, at=world.at)
@@ -46,8 +46,8 @@ def test_a_name_or_scope_that_cannot_be_is_refused(world: World, name: str, scop
     assert [] == world.read(rows.listing)
 
 
-def test_the_record_of_a_token_has_no_secret(world: World):
-    """Its name, its scope and its times only."""
+def test_record_of_a_token_has_no_secret(world: World):
+    """It has its name, scope and times."""
     token, row = world.write(tokens.add, "t", "edit", at=world.at, expires_at=world.at + DAY)
     record = tokens.record(row, user="anna")
 
@@ -56,8 +56,8 @@ def test_the_record_of_a_token_has_no_secret(world: World):
     assert tokens.hash_of(token.reveal()) not in str(record)
 
 
-def test_a_use_is_noted_once_an_hour(world: World):
-    """So that a busy program does not write all the time."""
+def test_use_is_stored_once_an_hour(world: World):
+    """A busy program would write all the time otherwise."""
     _, row = world.write(tokens.add, "t", "read", at=world.at)
 
     assert not tokens.is_use_noted(row, world.at)

@@ -1,4 +1,4 @@
-"""Which of the pages that are due are polled now, and in which order."""
+"""Which of the due pages are polled now, and in which order."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def late_page(page_id: int, late: int, clauses: str = "", *, host: str = "", ren
 
 
 def make_service(*pages: WatchedPage, **more: Any) -> Service:
-    """Return a planner in turn, each page an hour after its last poll."""
+    """Return a round-robin planner with an interval of an hour."""
     return Service([*pages], 1e6, policy=RoundRobin(HOUR), **more)
 
 
 def choose(service: Service, **more: Any) -> list[Grant]:
-    """Return the grants of now."""
+    """Return the present grants."""
     return service.planner.choose(NOW, service.gate, **{"tokens": 100.0, "limit": 64, **more})
 
 
@@ -47,7 +47,7 @@ def ids(grants: list[Grant]) -> list[int]:
 
 
 def test_ticks_come_before_bids_and_the_latest_first():
-    """A page on change that has waited for a day comes after a tick of a second ago."""
+    """A page on change that is late by a day comes after a tick of a minute ago."""
     service = make_service(late_page(1, DAY), late_page(2, MINUTE, TICKS), late_page(3, HOUR, TICKS))
 
     grants = choose(service)
@@ -56,8 +56,8 @@ def test_ticks_come_before_bids_and_the_latest_first():
     assert [Why.INTERVAL, Why.INTERVAL, Why.CHANGE] == [grant.reason.why for grant in grants]
 
 
-def test_a_requested_page_comes_first_whether_due_or_not():
-    """Its request is served once."""
+def test_requested_page_comes_first():
+    """It need not be due. Its request is served once."""
     service = make_service(late_page(1, DAY, TICKS), late_page(2, -HOUR // 2))
     service.planner.force(2)
 
@@ -68,8 +68,8 @@ def test_a_requested_page_comes_first_whether_due_or_not():
     assert [] == choose(service)
 
 
-def test_a_deadline_comes_before_ticks():
-    """And after requests."""
+def test_deadline_comes_before_ticks():
+    """It comes after requests."""
     needs = Needs()
     needs.settle("then", 1, [Deadline(3, 3, ExecutionInterval(NOW - HOUR, NOW + HOUR), PollReason(Why.THEN))])
     service = make_service(late_page(1, DAY, TICKS), late_page(2, -HOUR // 2), late_page(3, 0), needs=needs)
@@ -78,7 +78,7 @@ def test_a_deadline_comes_before_ticks():
     assert [2, 3, 1] == ids(choose(service))
 
 
-def test_a_chosen_page_is_reserved_until_it_is_released():
+def test_chosen_page_is_reserved_until_released():
     """It is not granted twice."""
     service = make_service(late_page(1, HOUR))
 
@@ -91,7 +91,7 @@ def test_a_chosen_page_is_reserved_until_it_is_released():
     assert [1] == ids(choose(service))
 
 
-def test_only_the_named_pages_are_chosen_where_some_are_named():
+def test_only_named_pages_are_chosen():
     """All others stay due."""
     service = make_service(late_page(1, HOUR), late_page(2, HOUR))
 
@@ -99,8 +99,8 @@ def test_only_the_named_pages_are_chosen_where_some_are_named():
     assert {1} == service.planner.due_pages(NOW)
 
 
-def test_no_more_than_budget_and_limit_allow():
-    """The latest are taken."""
+def test_budget_and_limit_are_kept():
+    """The most overdue pages are chosen."""
     service = make_service(*(late_page(page, page * MINUTE, TICKS) for page in range(1, 6)))
 
     assert [5, 4] == ids(choose(service, tokens=2.5))
@@ -108,8 +108,8 @@ def test_no_more_than_budget_and_limit_allow():
     assert [] == choose(service, tokens=0.0)
 
 
-def test_a_host_is_asked_for_one_page_at_a_time():
-    """Another page of it waits while the first is in flight, and while the host is paused."""
+def test_host_gets_one_page_at_a_time():
+    """Its other page waits while the first is in flight. A paused host gets none."""
     service = make_service(late_page(1, HOUR, host="one"), late_page(2, MINUTE, host="one"), late_page(3, 0))
     service.gate.pause(service.pages[3].identity.host, NOW + HOUR)
 
@@ -117,10 +117,8 @@ def test_a_host_is_asked_for_one_page_at_a_time():
     assert [] == choose(service)
 
 
-def test_a_class_pays_for_its_own_pages_only():
-    """Where it has no tokens left its pages wait, and others do not; a request is granted all the
-    same.
-    """
+def test_class_pays_only_for_its_own_pages():
+    """Without tokens its pages wait and others do not. A request is granted anyway."""
     pages = [late_page(1, HOUR, "Class shop"), late_page(2, MINUTE), late_page(3, 2 * HOUR, "Class shop")]
     service = make_service(*pages, classes={"shop": 10.0})
 
@@ -135,8 +133,8 @@ def test_a_class_pays_for_its_own_pages_only():
     assert [1] == ids(choose(service, class_tokens={"shop": 0.0}))
 
 
-def test_a_rendered_page_waits_for_a_place_in_the_browser():
-    """One place: the latest has it, at the price of a browser; others wait without a grant."""
+def test_rendered_page_waits_for_a_place_in_the_browser():
+    """The most overdue one gets the only place, at the cost of a browser."""
     pages = [late_page(1, MINUTE, TICKS, render=True), late_page(2, HOUR, TICKS, render=True), late_page(3, 0, TICKS)]
     service = make_service(*pages, render_cost=5.0)
 
@@ -148,9 +146,9 @@ def test_a_rendered_page_waits_for_a_place_in_the_browser():
     assert [2] == ids(choose(service))
 
 
-def test_a_page_that_waits_on_a_host_full_of_ticks_gets_its_turn():
-    """Once it has waited twice as long as planned it is taken for a tick that late, so that it does
-    not wait for ever.
+def test_page_on_a_host_full_of_ticks_gets_its_turn():
+    """After twice its planned wait it counts as a tick of that age, so that it does not wait
+    forever.
     """
     patient = make_service(late_page(1, HOUR - 1, host="one"), late_page(2, MINUTE, TICKS, host="one"))
     starved = make_service(late_page(1, HOUR, host="one"), late_page(2, MINUTE, TICKS, host="one"))
@@ -158,8 +156,8 @@ def test_a_page_that_waits_on_a_host_full_of_ticks_gets_its_turn():
     assert [[2], [1]] == [ids(choose(patient)), ids(choose(starved))]
 
 
-def test_a_second_poll_goes_before_bids():
-    """It loses its worth later."""
+def test_second_poll_comes_before_bids():
+    """It is useless later."""
     service = make_service(late_page(1, DAY, host="one"), late_page(2, 0, host="one"))
     service.planner.poll_again(2, NOW)
 

@@ -1,4 +1,4 @@
-"""What is stored of the worth of a page's changes."""
+"""The stored worth of the changes of a page."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ KNOWN = LearnedWorth(
 
 
 @pytest.mark.parametrize("known", [KNOWN, LearnedWorth(), LearnedWorth(life=ChangeLife("window", span=7 * DAY))])
-def test_it_is_read_as_it_was_written(known):
-    """Whatever is known."""
+def test_stored_worth_round_trips(known):
+    """It may be complete, empty or partial."""
     assert known == LearnedWorth.of(known.text)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"reports": [1]}', KNOWN.text.replace('"version"', '"other"')])
-def test_what_cannot_be_read_is_as_if_nothing_were_known(text):
-    """And nothing is said of it."""
+def test_unreadable_text_is_no_worth(text):
+    """It is shown as nothing."""
     assert LearnedWorth() == LearnedWorth.of(text)
     assert [] == spell(text)
 
@@ -38,8 +38,8 @@ def test_what_cannot_be_read_is_as_if_nothing_were_known(text):
         (ChangeLife("window", span=7 * DAY), "for about 7 d"),
     ],
 )
-def test_it_is_said_in_plain_words(life, said):
-    """How many changes were reported, and how long what they bring is there."""
+def test_worth_is_shown_in_plain_words(life, said):
+    """These are the number of reported changes and the life of their content."""
     text = LearnedWorth(KNOWN.interest, KNOWN.survival, life).text
 
     assert "reports 1 of 12 changes of this page" == spell(text)[0]
@@ -62,8 +62,8 @@ def test_it_is_said_in_plain_words(life, said):
         ("Monitor all links", False),
     ],
 )
-def test_who_has_nothing_to_choose_by_tells_all(clauses, all_of_it):
-    """The whole page, any word of it, and no condition."""
+def test_sentinel_without_a_selection_reports_all_changes(clauses, all_of_it):
+    """It watches the whole page or all words, without a condition."""
     (sub,) = page("", monitor=clauses).subscriptions.values()
 
     assert all_of_it == tells_all(sub)

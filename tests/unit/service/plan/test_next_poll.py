@@ -1,4 +1,4 @@
-"""When a page is due, and why."""
+"""The time at which a page is due, and the reason."""
 
 from __future__ import annotations
 
@@ -38,32 +38,32 @@ def dues(needs: Needs | None = None, **more: Any) -> Dues:
 
 
 def due(page: WatchedPage, on_change: int = NEVER, of: Dues | None = None) -> Due:
-    """Return when a page is due that its policy would poll at `on_change`."""
+    """Return when a page is due if its policy would poll it at `on_change`."""
     return (of or dues()).of(page, on_change, pages=1)
 
 
-def test_a_page_on_change_is_due_when_its_policy_says():
-    """Nothing else asks for it."""
+def test_page_on_change_is_due_by_its_policy():
+    """There is no tick and no deadline."""
     assert Due(START + HOUR, NEVER, NEVER) == due(page_of(), START + HOUR)
     assert Due(NEVER, NEVER, NEVER) == due(page_of())
 
 
 def test_no_page_is_due_within_its_floor():
-    """Whatever its policy wants, a minute after the last attempt at the soonest."""
+    """It is a minute after the last attempt, whatever the policy says."""
     assert START + MINUTE == due(page_of(), START + SECOND).at
 
 
-def test_a_page_on_a_fixed_interval_is_due_at_its_tick():
-    """Its slack only takes polls that others cause; a policy may poll the page sooner."""
+def test_page_with_a_fixed_interval_is_due_at_its_tick():
+    """Slack only uses polls of others. A policy may poll the page earlier."""
     page = page_of(HOURLY, next_tick=START + HOUR)
 
     assert (START + HOUR, START + HOUR) == due(page)[:2]
     assert START + 30 * MINUTE == due(page, START + 30 * MINUTE).at
 
 
-def test_a_back_off_holds_off_ticks_too():
-    """A page in error is not polled before its retry time, and one that is only in doubt is polled
-    then, before its next tick.
+def test_back_off_delays_ticks():
+    """A page in error is not polled before its retry time. A shaky page is polled then, before its
+    next tick.
     """
     failing = page_of(HOURLY, next_tick=START + HOUR, health="error", kind="net", retry_at=START + 3 * HOUR)
     doubted = page_of(HOURLY, next_tick=START + HOUR, health="shaky", kind="net", retry_at=START + 5 * MINUTE)
@@ -71,16 +71,16 @@ def test_a_back_off_holds_off_ticks_too():
     assert [START + 3 * HOUR, START + 5 * MINUTE] == [due(failing).at, due(doubted).at]
 
 
-def test_hours_shift_a_due_time_to_their_opening_and_end_it():
-    """A page open from eight to ten is due at eight, and no longer than until ten."""
+def test_due_time_is_within_the_hours():
+    """A page open from 8 to 10 is due at 8, until 10."""
     page = page_of("During daily 08:00 to 10:00")
 
     assert Due(START + 8 * HOUR, NEVER, START + 10 * HOUR) == due(page, START + HOUR)
     assert START + 9 * HOUR == due(page, START + 9 * HOUR).at
 
 
-def test_hours_that_ended_before_the_poll_wait_for_the_next_opening():
-    """Once polled, the page is due as before."""
+def test_poll_after_the_hours_waits_for_the_next_opening():
+    """After a poll, the page is due as before."""
     page, known = page_of("During daily 08:00 to 10:00"), dues()
     known.shut([1], START + 10 * HOUR)
 
@@ -91,8 +91,8 @@ def test_hours_that_ended_before_the_poll_wait_for_the_next_opening():
     assert START + 9 * HOUR == due(page, START + 9 * HOUR, known).at
 
 
-def test_a_server_that_claims_freshness_delays_polls_on_change_only():
-    """By so much at most as is heeded; and the reason says by how much."""
+def test_freshness_delays_only_polls_on_change():
+    """The delay is limited, and the reason has it."""
     page, known = page_of(fresh_until=START + 3 * HOUR), dues(heed=2 * HOUR)
 
     assert START + 2 * HOUR == due(page, START + HOUR, known).at
@@ -102,13 +102,13 @@ def test_a_server_that_claims_freshness_delays_polls_on_change_only():
     assert START + HOUR == due(tick, of=dues(heed=2 * HOUR)).at
 
 
-def test_one_poll_in_five_ignores_claims_of_freshness():
-    """So that a false one is found out."""
+def test_one_poll_in_five_ignores_freshness():
+    """A false claim is detected."""
     assert START + HOUR == due(page_of(fresh_until=START + 3 * HOUR, polls=5), START + HOUR, dues(heed=2 * HOUR)).at
 
 
-def test_a_pause_holds_a_page_and_a_page_that_left_is_not_held():
-    """A page held for a failure that was not its own is polled when the pause ends."""
+def test_held_page_is_due_at_the_end_of_its_pause():
+    """It is held for a failure that was not its own. A page that is forgotten is not held."""
     known = dues()
     known.hold(1, START + 2 * HOUR)
 
@@ -120,8 +120,8 @@ def test_a_pause_holds_a_page_and_a_page_that_left_is_not_held():
     assert START + HOUR == due(page_of(), START + HOUR, known).at
 
 
-def test_a_second_poll_comes_after_a_tenth_of_the_wait():
-    """Within 10 seconds and a minute; without second polls not at all."""
+def test_second_poll_comes_after_a_tenth_of_the_wait():
+    """It is between 10 seconds and a minute later. Without second polls there is none."""
     long, short, without = dues(), dues(), dues(second_looks=False)
     for known in (long, short, without):
         known.poll_again(1, START + MINUTE)
@@ -133,8 +133,8 @@ def test_a_second_poll_comes_after_a_tenth_of_the_wait():
     assert [[], [1]] == [long.second_now(START + MINUTE - 1), long.second_now(START + MINUTE)]
 
 
-def test_a_second_poll_outside_the_hours_is_dropped():
-    """The next opening is too late to tell noise from change."""
+def test_second_poll_outside_the_hours_is_dropped():
+    """The next opening is too late to distinguish noise from a change."""
     page, known = page_of("During daily 08:00 to 10:00"), dues()
     known.poll_again(1, START + MINUTE)
 
@@ -142,16 +142,16 @@ def test_a_second_poll_outside_the_hours_is_dropped():
     assert [] == known.second_now(NEVER - 1)
 
 
-def test_a_deadline_makes_a_page_due_sooner_but_not_within_its_floor():
-    """A need of another rule is met even where the page's own schedule is far."""
+def test_deadline_makes_a_page_due_sooner():
+    """The floor is kept. The page's own schedule does not matter."""
     needs = Needs()
     needs.settle("then", 1, [Deadline(1, 1, ExecutionInterval(START, START + HOUR), PollReason(Why.THEN))])
 
     assert Due(START + MINUTE, NEVER, NEVER) == due(page_of(), START + DAY, dues(needs))
 
 
-def test_whether_a_page_may_be_polled_before_it_is_due():
-    """Only a page on change that is well, rested, open, and not claimed to be fresh."""
+def test_page_that_may_be_polled_early():
+    """It is on change, healthy, past its floor, open, and not fresh."""
     now, known = START + 9 * HOUR, dues(heed=DAY)
     day = "During daily 08:00 to 10:00"
 
@@ -166,8 +166,8 @@ def test_whether_a_page_may_be_polled_before_it_is_due():
     assert not known.may(page_of(fresh_until=now + 1), now)
 
 
-def test_the_reason_of_a_tick_says_whether_it_waited_for_its_hours():
-    """A tick at midnight of a page that opens at eight is the opening's."""
+def test_reason_of_a_tick_is_interval_or_opening():
+    """A tick at midnight of a page that opens at 8 is the opening."""
     clauses, known = f"{HOURLY} During daily 08:00 to 10:00", dues()
     due(page_of(clauses, next_tick=START + HOUR), of=known)
 
@@ -176,8 +176,8 @@ def test_the_reason_of_a_tick_says_whether_it_waited_for_its_hours():
     assert PollReason(Why.CHANGE) == known.why(2, ticks=False)
 
 
-def test_a_tick_that_a_poll_has_served_already_is_served_from_storage():
-    """Unless the page is held."""
+def test_tick_served_by_a_poll_is_served_from_storage():
+    """A held page is not."""
     known = dues()
     due(page_of(HOURLY, next_tick=START), of=known)
 
@@ -192,16 +192,14 @@ def test_a_tick_that_a_poll_has_served_already_is_served_from_storage():
     ("clauses", "wait"),
     [("", MINUTE), (HOURLY, MINUTE), ("Fetch every 5 min", 30 * SECOND), ("Fetch every 1 min", 10 * SECOND)],
 )
-def test_a_doubt_is_settled_within_a_minute(clauses: str, wait: int):
-    """Sooner where the page is polled often: after a tenth of its interval, ten seconds at
-    least.
-    """
+def test_doubt_is_settled_within_a_minute(clauses: str, wait: int):
+    """For a page with a short interval it is a tenth of it, but at least ten seconds."""
     assert wait == get_confirmation_wait(page_of(clauses))
 
 
-def test_polls_within_a_time_of_expected_changes():
-    """A page that changes every hour is due soon after its next change, for a sentinel that asks
-    for that only.
+def test_expected_change_makes_a_deadline():
+    """A page that changes every hour is due soon after its next change, for a sentinel with
+    `within`.
     """
     asked, plain = page_of("Fetch on change within 5 min"), page_of()
     learned = {"intervals": [3600.0] * 12, "modified": START - HOUR // 2}

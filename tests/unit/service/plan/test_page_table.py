@@ -10,15 +10,15 @@ from tidings.service.plan.page_table import _FIRST_ROWS, PageTable
 
 
 def make_table(*pages: int) -> PageTable:
-    """Return a table of pages, each of its own host, none of them due."""
+    """Return a table of pages with different hosts, none of them due."""
     table = PageTable()
     for page in pages:
         table.enter(page, f"h{page}", rendered=False)
     return table
 
 
-def test_a_page_has_one_row():
-    """Entered again, it keeps its row."""
+def test_page_has_one_row():
+    """It keeps the row if it is entered again."""
     table = make_table(7)
     row = table[7]
 
@@ -29,8 +29,8 @@ def test_a_page_has_one_row():
         table[8]
 
 
-def test_a_row_that_is_free_again_knows_nothing_of_the_page_before():
-    """Neither its due time nor its costs, classes or requests pass to the next page."""
+def test_reused_row_has_no_values_of_the_former_page():
+    """These are due times, costs, classes and requests."""
     table = make_table(1)
     row = table[1]
     for name, value in (("due", 5), ("tick", 5), ("closes", 9), ("forced", True), ("cost", 3.0), ("class_number", 2)):
@@ -49,8 +49,10 @@ def test_a_row_that_is_free_again_knows_nothing_of_the_page_before():
     )
 
 
-def test_ready_are_pages_that_are_due_or_requested_and_not_reserved():
-    """A due time at this very instant counts; one µs later does not; free rows are never ready."""
+def test_ready_pages_are_due_or_requested_and_not_reserved():
+    """A due time at this instant counts, one a microsecond later does not. Free rows are never
+    ready.
+    """
     table = make_table(1, 2, 3, 4)
     table.due[table.rows([1, 2])] = 100, 101
     table.forced[table[3]] = True
@@ -60,8 +62,8 @@ def test_ready_are_pages_that_are_due_or_requested_and_not_reserved():
     assert [1, 3] == sorted(table.ids[table.ready(100)].tolist())
 
 
-def test_a_page_is_reserved_once_until_it_is_released():
-    """One that is not in the table cannot be reserved."""
+def test_page_is_reserved_once_until_released():
+    """A page outside the table cannot be reserved."""
     table = make_table(1)
 
     assert [True, False] == [table.reserve(1), table.reserve(1)]
@@ -71,9 +73,9 @@ def test_a_page_is_reserved_once_until_it_is_released():
     assert not table.release(9)
 
 
-def test_a_page_that_returns_while_it_is_polled_is_still_reserved():
-    """Unwatched and watched again during its poll, it is not polled twice at once; its release
-    counts in between too.
+def test_page_that_returns_during_its_poll_is_still_reserved():
+    """It was unwatched and watched again, and must not be polled twice at once. A release in
+    between counts.
     """
     table = make_table(1, 2)
     for page in (1, 2):
@@ -87,7 +89,7 @@ def test_a_page_that_returns_while_it_is_polled_is_still_reserved():
 
 
 def test_pages_are_found_by_their_host():
-    """A host without pages, or an unknown one, has none."""
+    """An unknown host has none."""
     table = make_table()
     for page, host in ((1, "a"), (2, "b"), (3, "a")):
         table.enter(page, host, rendered=False)
@@ -97,8 +99,8 @@ def test_pages_are_found_by_their_host():
     assert [[], []] == [table.of_host("b"), table.of_host("c")]
 
 
-def test_hosts_are_named_by_their_numbers_however_few_are_asked_for():
-    """Each once, although many pages are of it."""
+def test_hosts_are_named_by_their_numbers():
+    """Each is named once, even if it has many pages."""
     table = make_table(*range(1, 11))
     few, all_ = np.array([table.code("h3"), table.code("h3")]), table.host[table.rows(range(1, 11))]
 
@@ -106,10 +108,8 @@ def test_hosts_are_named_by_their_numbers_however_few_are_asked_for():
     assert {f"h{page}" for page in range(1, 11)} == {name for name, _ in table.names_of(all_)}
 
 
-def test_the_table_grows_and_keeps_what_it_knows():
-    """One page more than there are rows: the pages before keep theirs, and each page has its
-    own.
-    """
+def test_growing_table_keeps_its_rows():
+    """There is one page more than rows; each page has its own row."""
     pages = range(1, _FIRST_ROWS + 2)
     table = make_table(*pages)
     table.due[table[1]] = 50

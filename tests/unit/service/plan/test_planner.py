@@ -1,4 +1,4 @@
-"""The planner on a manual clock: what it grants of a budget that binds, and when it leaves pages in peace."""
+"""The planner on a manual clock: its grants under a short budget, and its limits."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ NOBODY = np.random.default_rng(0)
 
 
 def service(rates: list[float], a_day: float, days: int, clauses: str = "", **more: Any) -> Service:
-    """Return a service on pages that change so many times a day."""
+    """Return a service with pages that change at these rates a day."""
     start = ManualClock().now()
     pages = [make_watched(page, clauses, at=start) for page in range(1, len(rates) + 1)]
     return Service(pages, a_day, rates, steady(rates, days * DAY, start), **more)
 
 
-def test_a_budget_that_binds_is_used():
-    """Pages that would like several times as many looks: from the second day on the budget is used, each day and to 1.4 % in all."""
+def test_short_budget_is_used_completely():
+    """The pages would use several times as many polls: from the second day on, the budget is used
+    each day, and to 1.4 % in total.
+    """
     made = service([0.1 * 1.2**page for page in range(30)], 100, 4)
     made.run(4 * DAY, tick=10 * MINUTE)
     days = np.bincount([(at - made.looks[0][0]) // DAY for at, _, _ in made.looks])
@@ -42,8 +44,10 @@ def test_a_budget_that_binds_is_used():
     assert days[1:].mean() == pytest.approx(100, rel=0.014)
 
 
-def test_looks_that_cost_more_than_was_thought_make_the_price_rise():
-    """Each takes two requests: the budget is used up, but that hides nothing: no queue stands, since the price makes pages wait longer."""
+def test_extra_requests_raise_the_price():
+    """Each poll needs two requests: the budget is used, and no queue builds up, since a higher
+    price makes pages wait longer.
+    """
     made = service([0.1 * 1.2**page for page in range(30)], 100, 4, requests=2)
     made.run(4 * DAY, tick=10 * MINUTE)
 
@@ -54,8 +58,10 @@ def test_looks_that_cost_more_than_was_thought_make_the_price_rise():
     assert len(made.planner.due_pages(made.clock.now())) < 8
 
 
-def test_what_the_budget_has_to_spare_goes_to_those_who_bid_most():
-    """Three looks more than half of what can be saved, beside those that are due, go to the three pages that bid most of those that are not due, and no further."""
+def test_spare_budget_goes_to_the_highest_bids():
+    """Tokens above half of the burst, here three, pay for the three pages with the highest bids
+    that are not due.
+    """
     rates = [0.1 * 1.2**page for page in range(30)]
     made = service(rates, 100, 5)
     made.run(DAY, tick=10 * MINUTE)
@@ -73,8 +79,8 @@ def test_what_the_budget_has_to_spare_goes_to_those_who_bid_most():
     assert len(due) + 3 == len(made.looks) - before
 
 
-def test_where_the_budget_does_not_bind_nobody_is_asked_more_often_than_the_pace_says():
-    """Nothing is filled, however full the bucket."""
+def test_ample_budget_does_not_poll_faster_than_the_pace():
+    """No spare poll is made, however full the bucket is."""
     made = service([1.0] * 5, 5_000, 2)
     made.run(2 * DAY, tick=10 * MINUTE)
 
@@ -83,8 +89,10 @@ def test_where_the_budget_does_not_bind_nobody_is_asked_more_often_than_the_pace
     assert len(made.looks) < 5 * 60
 
 
-def test_spare_looks_keep_floors_hours_hosts_and_the_pace_of_the_floor():
-    """None comes before the interval that a sentinel names, outside its hours, before the price of the pace says, or beside one of its host."""
+def test_spare_polls_keep_all_limits():
+    """None is before the shortest interval of a sentinel, outside hours, faster than the pace, or
+    parallel on a host.
+    """
     rates = [3.0] * 8
     start = ManualClock().now()
     clauses = ["", "Fetch on change between 4 hour and 1 day", "During daily 08:00 to 10:00", "", "", "", "", ""]
@@ -104,8 +112,8 @@ def test_spare_looks_keep_floors_hours_hosts_and_the_pace_of_the_floor():
     assert len(at_once) == len(set(at_once))
 
 
-def test_ticks_come_at_their_time_whatever_is_filled():
-    """A fixed interval is served at its ticks, and it is taken off what the price may spend."""
+def test_ticks_come_in_time_beside_spare_polls():
+    """A fixed interval is subtracted from what the price may spend."""
     start = ManualClock().now()
     pages = [make_watched(1, "Fetch every 2 hour", at=start), *(make_watched(page, at=start) for page in range(2, 20))]
     made = Service(pages, 60, [2.0] * 19, steady([2.0] * 19, 3 * DAY, start))
@@ -115,8 +123,10 @@ def test_ticks_come_at_their_time_whatever_is_filled():
     assert 0.97 * 180 <= len(made.looks) <= 180 + 30
 
 
-def test_a_budget_that_cannot_keep_the_longest_waits_stretches_them_and_still_chooses():
-    """Ten pages and five looks a day: waits of more than a day, none of more than eight, and the busy pages have more looks than the quiet ones."""
+def test_hopeless_budget_stretches_the_longest_waits():
+    """With ten pages and five polls a day, waits are more than one day and below nine, and busy
+    pages get more polls than quiet ones.
+    """
     made = service([0.05] * 8 + [5.0] * 2, 5, 30)
     made.run(30 * DAY, tick=3 * HOUR)
     later = made.looks[0][0] + 10 * DAY
@@ -128,12 +138,12 @@ def test_a_budget_that_cannot_keep_the_longest_waits_stretches_them_and_still_ch
 
 
 def list_prices(made: Service) -> dict[str, Any]:
-    """Return what a service keeps of its price."""
+    """Return the stored price of a service."""
     return made.planner.dump_prices() or {}
 
 
-def test_price_and_trim_are_kept_over_a_restart():
-    """Who is told what was kept goes on with it; what is old or unreadable is passed over."""
+def test_price_and_trim_survive_a_restart():
+    """An old or unreadable memory is ignored."""
     made, later, old = (service([5.0] * 20, 60, 2) for _ in range(3))
     made.run(2 * DAY, tick=10 * MINUTE)
     kept = list_prices(made)
@@ -150,9 +160,9 @@ def test_price_and_trim_are_kept_over_a_restart():
     assert service([1.0], 5_000, 1).planner.dump_prices() is None
 
 
-def test_wic_bids_for_an_epoch_where_it_earns_more(monkeypatch):
-    """Once an epoch both are compared at the same spend; then pages wait as long as WIC lets them, the budget is kept, and the next epoch is compared
-    again. Where the budget does not bind nothing is compared.
+def test_wic_bids_for_an_epoch_if_it_earns_more(monkeypatch):
+    """Once an epoch both are compared at the same cost. Then WIC decides the waits, the budget is
+    kept, and the next epoch is compared again. With an ample budget nothing is compared.
     """
     compared: list[tuple[int, bool]] = []
 
@@ -178,8 +188,10 @@ def test_wic_bids_for_an_epoch_where_it_earns_more(monkeypatch):
     assert free.planner.pricing.rival is None
 
 
-def test_what_looks_teach_of_other_pages_of_their_host_moves_when_these_are_due():
-    """Quick pages are found on a host once another one waits for hours: from the next hour on it is taken for one of them, and due sooner."""
+def test_learned_rates_move_other_pages_of_the_host():
+    """Fast pages are found while another page of the host waits for hours: in the next hour it
+    counts as one of them, and is due sooner.
+    """
     start = ManualClock().now()
     pages = [make_watched(number, host="h.example", at=start) for number in range(1, 7)]
     changes = steady([0.01, *[200.0] * 5], DAY, start)
@@ -191,8 +203,10 @@ def test_what_looks_teach_of_other_pages_of_their_host_moves_when_these_are_due(
         assert late <= 1
 
 
-def test_work_is_done_ahead_of_a_peak_although_nobody_has_looked_for_long():
-    """Ten pages fall due together a day after their first look, and the budget pays for one an hour: time itself brings the peak near."""
+def test_work_is_done_before_a_peak_without_recent_polls():
+    """Ten pages are due together a day after their first poll, and the budget pays one an hour: the
+    approaching peak alone starts polls.
+    """
     start = ManualClock().now()
     pages = [make_watched(number, at=start) for number in range(1, 11)]
     service = Service(pages, 24, burst=40, policy=Medd(DAY))
@@ -205,8 +219,10 @@ def test_work_is_done_ahead_of_a_peak_although_nobody_has_looked_for_long():
 
 
 @pytest.mark.parametrize(("a_day", "first"), [(1e6, 1), (10, 2)])
-def test_the_poll_that_is_due_first_is_made_first_unless_not_all_can_be_made(a_day: float, first: int):
-    """Page 1 is due sooner, with two others; page 2 alone completes a report, which counts where the budget is short."""
+def test_earliest_deadline_is_first_unless_the_budget_is_short(a_day: float, first: int):
+    """Page 1 has the earlier deadline, with two others. Page 2 completes a report alone, which
+    counts if the budget is short.
+    """
     needs = Needs()
     pages = [make_watched(n, "Fetch every 1 day") for n in (1, 2, 3)]
     service = Service(pages, a_day, policy=RoundRobin(), needs=needs)

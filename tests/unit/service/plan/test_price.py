@@ -29,8 +29,8 @@ def price_of(service: Service) -> Pricing:
     return service.planner.pricing
 
 
-def test_a_short_budget_makes_a_price_and_a_long_one_does_not():
-    """The shorter, the higher; a budget that pays for everything leaves the price at its floor."""
+def test_short_budget_has_a_price():
+    """The shorter, the higher. With an ample budget the price is the floor."""
     short, shorter, long = (make_service(a_day) for a_day in (60, 30, 50_000))
 
     assert [True, True, False] == [price_of(each).binds for each in (short, shorter, long)]
@@ -39,8 +39,8 @@ def test_a_short_budget_makes_a_price_and_a_long_one_does_not():
     assert long.planner.pricing.memory() is None
 
 
-def test_a_price_is_found_every_ten_minutes():
-    """Asked again sooner, nothing is computed."""
+def test_price_is_computed_every_ten_minutes():
+    """In between nothing is computed."""
     service = make_service(60)
     pricing = price_of(service)
     now = service.clock.now()
@@ -54,37 +54,37 @@ def test_a_price_is_found_every_ten_minutes():
     assert now + 20 * MINUTE == pricing.next_at
 
 
-def test_a_policy_without_prices_has_none():
-    """Pages in turn are polled whatever they are worth."""
+def test_policy_without_prices_has_no_price():
+    """Round-robin ignores the worth of pages."""
     service = Service([make_watched(1)], 10, policy=RoundRobin(HOUR))
 
     assert not price_of(service).renew(service.clock.now() + DAY)
     assert not service.planner.pricing.binds
 
 
-def test_fixed_intervals_are_taken_off_the_budget_first():
-    """They are promised: 24 polls a day for each page, in µs."""
+def test_fixed_intervals_are_subtracted_from_the_budget():
+    """They are promised: 24 polls a day for each page, per microsecond."""
     service = make_service(10_000, "Fetch every 1 hour")
     pricing = price_of(service)
 
     assert pytest.approx(len(RATES) * 24 / DAY) == pricing.promised
 
 
-def test_a_hopeless_budget_stretches_the_longest_waits():
-    """A quarter of the budget at most goes to pages at their longest wait."""
+def test_hopeless_budget_stretches_the_longest_waits():
+    """At most a quarter of the budget goes to pages at their longest wait."""
     pricing = price_of(make_service(2))
 
     assert 1 < pricing.stretch <= MOST_STRETCH
     assert 1.0 == price_of(make_service(60)).stretch
 
 
-def test_a_stretch_is_limited():
-    """Even where the budget pays for nothing, no page waits for more than a year for its day."""
+def test_stretch_is_limited():
+    """Even with almost no budget, a wait of a day becomes at most a year."""
     assert MOST_STRETCH == price_of(make_service(1e-6)).stretch
 
 
-def test_polls_below_the_price_count_nearly_whole():
-    """So that a price that is too high for good falls."""
+def test_polls_below_the_price_count_almost_fully():
+    """A price that is always too high then falls."""
     service = make_service(60)
     pricing = price_of(service)
     spent = pricing._spent
@@ -94,10 +94,8 @@ def test_polls_below_the_price_count_nearly_whole():
     assert pytest.approx(spent + 1.97) == pricing._spent
 
 
-def test_a_memory_is_read_within_bounds_and_for_a_day():
-    """A trim out of bounds is bounded, steps that cannot be read are left out, and what is older
-    than a day is ignored.
-    """
+def test_memory_is_limited_and_expires_after_a_day():
+    """A trim is limited to its bounds, and unreadable steps are left out."""
     wild = {"trim": 40.0, "stretch": 0.1, "steps": [[1, 2], ["a", 2], [3], 4, [5, 6.5]]}
     pricing = price_of(make_service(60))
     pricing.recall(wild, KEPT_FOR + 1)
@@ -108,8 +106,8 @@ def test_a_memory_is_read_within_bounds_and_for_a_day():
     assert [(1.0, 2.0), (5.0, 6.5)] == list(pricing.trim.steps)
 
 
-def test_pages_that_can_be_polled_for_a_part_of_the_day_ask_for_less():
-    """The same budget then binds less."""
+def test_pages_with_hours_need_less_budget():
+    """The same budget is then less short."""
     whole, part = make_service(60), make_service(60, "During daily 08:00 to 10:00")
 
     assert price_of(whole).market is not None
@@ -118,8 +116,8 @@ def test_pages_that_can_be_polled_for_a_part_of_the_day_ask_for_less():
     assert whole.planner.proposals.price > part.planner.proposals.price
 
 
-def test_steps_without_polling_do_not_move_the_trim():
-    """A service that slept for hours knows nothing of those hours."""
+def test_steps_without_polls_do_not_change_the_trim():
+    """A service that was suspended for hours knows nothing about them."""
     start = ManualClock().now()
     service = make_service(60, changes=steady(RATES, 2 * DAY, start))
     service.run(HOUR)

@@ -1,4 +1,4 @@
-"""What the policy knows of pages, and when it would poll them."""
+"""What the policy knows about pages, and when it would poll them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ START = 1_700_000_000_000_000 // DAY * DAY
 
 
 def make_proposals(pages: dict[int, WatchedPage], policy: Any = None, **more: Any) -> Proposals:
-    """Return proposals for pages, each of its own host."""
+    """Return proposals for pages with different hosts."""
     proposals = Proposals(
         RoundRobin(HOUR) if policy is None else policy,
         pages,
@@ -57,8 +57,8 @@ def learned(policy: Any = None) -> Learned:
     return Learned(policy or Price(), GammaLearner())
 
 
-def test_only_pages_on_change_are_left_to_the_policy():
-    """A fixed interval is none of its business; a page that becomes one leaves."""
+def test_policy_has_only_pages_on_change():
+    """A page that gets a fixed interval leaves it."""
     pages = {1: page_of(1), 2: page_of(2, "Fetch every 1 hour")}
     proposals = make_proposals(pages)
 
@@ -72,7 +72,7 @@ def test_only_pages_on_change_are_left_to_the_policy():
     assert [] == proposals.state.population.ids.tolist()
 
 
-def test_a_page_that_is_gone_is_forgotten():
+def test_removed_page_is_forgotten():
     """It has no due time, no last poll and no bid."""
     pages = {1: page_of(1), 2: page_of(2)}
     proposals = make_proposals(pages)
@@ -84,8 +84,8 @@ def test_a_page_that_is_gone_is_forgotten():
     assert [True, False] == (proposals.bids(ids, START + DAY, 0.0) == 0).tolist()
 
 
-def test_the_policy_learns_from_good_polls_only():
-    """A failure interrupts the page: what the next poll finds says nothing of how long it took."""
+def test_policy_learns_only_from_successful_polls():
+    """After a failure, the time until the next change is unknown."""
     pages = {1: page_of(1), 2: page_of(2)}
     proposals = make_proposals(pages, learned())
     for page in (1, 2):
@@ -112,8 +112,10 @@ def test_the_policy_learns_from_good_polls_only():
     assert {1, 2} == rates.keys()
 
 
-def test_a_memory_is_given_once_and_read_again():
-    """What was learned since the last call, page by page; owed again if it could not be stored."""
+def test_memory_is_returned_once_and_can_be_recalled():
+    """It has what was learned since the last call. A page that could not be stored is returned
+    again.
+    """
     pages = {1: page_of(1), 2: page_of(2)}
     proposals, later = make_proposals(pages, learned()), make_proposals(pages, learned())
     outcomes: list[tuple[int, PollOutcome]] = [(START, "new"), (START + HOUR, "changed")]
@@ -133,8 +135,8 @@ def test_a_memory_is_given_once_and_read_again():
     assert later.get_rates([1]) != later.get_rates([2])
 
 
-def test_a_policy_without_memory_has_nothing_to_keep():
-    """Pages in turn need none."""
+def test_policy_without_memory_stores_nothing():
+    """Round-robin has none."""
     proposals = make_proposals({1: page_of(1)})
 
     assert proposals.memory(1) is None
@@ -142,8 +144,8 @@ def test_a_policy_without_memory_has_nothing_to_keep():
     assert {} == proposals.get_rates([1])
 
 
-def test_the_wait_of_a_page_is_in_its_memory_in_seconds():
-    """From its last poll to its next at the present price."""
+def test_memory_has_the_wait_of_a_page_in_seconds():
+    """It is the time from the last poll to the next at the present price."""
     proposals = make_proposals({1: page_of(1)}, learned())
     due, memory = proposals.due(1), proposals.memory(1)
 
@@ -156,17 +158,15 @@ def test_the_wait_of_a_page_is_in_its_memory_in_seconds():
     ("clauses", "soonest", "shortest"),
     [("", 0, 0), ("", 5 * MINUTE, 5 * MINUTE), ("Fetch on change between 2 hour and 1 day", 5 * MINUTE, 2 * HOUR)],
 )
-def test_no_page_on_change_is_polled_sooner_than_its_sentinels_or_the_setting_say(
-    clauses: str, soonest: int, shortest: int
-):
-    """A sentinel that sets a shortest time goes before the setting."""
+def test_page_on_change_keeps_the_shortest_interval(clauses: str, soonest: int, shortest: int):
+    """That of a sentinel is preferred to the setting."""
     proposals = make_proposals({1: page_of(1, clauses)}, soonest=soonest)
 
     assert [shortest] == proposals.state.population["shortest"].tolist()
 
 
-def test_a_page_that_differs_at_each_poll_has_its_even_share_at_most():
-    """An hour at least; with two pages and six polls a day, every eight hours."""
+def test_restless_page_gets_at_most_its_even_share():
+    """It waits at least an hour. With two pages and six polls a day, it waits eight hours."""
     restless = page_of(1, saturation=Saturation(since=START))
     rich = make_proposals({1: restless, 2: page_of(2)}, budget=1e6 / DAY)
     pages = {1: restless, 2: page_of(2)}
@@ -177,8 +177,8 @@ def test_a_page_that_differs_at_each_poll_has_its_even_share_at_most():
     assert [8 * HOUR, 0] == poor.state.population["shortest"].tolist()
 
 
-def test_a_stretch_makes_the_longest_waits_longer():
-    """Without a longest wait there is nothing to stretch."""
+def test_stretch_lengthens_the_longest_waits():
+    """A page without a longest wait is unchanged."""
     pages = {1: page_of(1, "Fetch on change between 1 hour and 1 day"), 2: page_of(2)}
     proposals = make_proposals(pages)
     proposals.stretch = 2.5
@@ -187,15 +187,15 @@ def test_a_stretch_makes_the_longest_waits_longer():
     assert [round(2.5 * DAY), NEVER] == proposals.state.population["longest"].tolist()
 
 
-def test_a_page_is_as_old_as_its_oldest_sentinel():
-    """Pages that the policy does not know have no age."""
+def test_page_is_as_old_as_its_oldest_sentinel():
+    """Unknown pages have no age."""
     proposals = make_proposals({1: page_of(1)})
 
     assert [START - DAY, 0] == proposals.get_added_at(np.array([1, 9])).tolist()
 
 
-def test_without_hints_a_poll_shows_no_more_than_itself():
-    """The number of changes is not known."""
+def test_poll_without_hints_has_an_unknown_number_of_changes():
+    """It only shows whether there was one."""
     proposals = make_proposals({1: page_of(1)})
     proposals.observe(1, polled(1, START + HOUR))
 

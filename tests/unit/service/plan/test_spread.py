@@ -1,6 +1,5 @@
-"""Of dues that crowd within a second some are drawn apart.
-
-Waits are drawn apart by key, never shortened, and the same at each time.
+"""Due times that crowd within a second are spread, and waits are lengthened by key, never
+shortened, and always equally.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from tidings.service.plan.spread import Crowds, lengthen, share
 from tidings.service.poll.circuit import Circuits
 
 
-def test_a_crowd_is_more_than_a_few_in_a_second():
-    """The ninth page of a second is one too many; who leaves makes room; who comes again counts once."""
+def test_crowd_is_more_than_eight_pages_in_a_second():
+    """A page that leaves makes room; one that is entered again counts once."""
     crowds = Crowds()
     entered = [crowds.enter(page, 5 * SECOND + page, pages=100) for page in range(9)]
     crowds.leave(0)
@@ -29,8 +28,8 @@ def test_a_crowd_is_more_than_a_few_in_a_second():
     assert not crowds.enter(9, 6 * SECOND, pages=100)
 
 
-def test_in_a_large_population_twice_the_mean_is_no_crowd():
-    """100,000 pages an hour are 28 a second anyway."""
+def test_crowd_of_a_large_population_is_twice_the_mean():
+    """With 100,000 pages an hour there are 28 a second anyway."""
     crowds = Crowds()
     entered = [crowds.enter(page, 0, pages=100_000) for page in range(60)]
 
@@ -40,8 +39,8 @@ def test_in_a_large_population_twice_the_mean_is_no_crowd():
 KEYS = range(2_000)
 
 
-def test_shares_are_even_over_keys_and_turns():
-    """Each tenth of [0, 1) has its part, whether keys differ or turns."""
+def test_shares_are_uniform_over_keys_and_turns():
+    """Each tenth of [0, 1) has its part."""
     for shares in ([share(key) for key in KEYS], [share("one", turn) for turn in KEYS]):
         tenths = Counter(int(part * 10) for part in shares)
 
@@ -49,8 +48,8 @@ def test_shares_are_even_over_keys_and_turns():
         assert max(tenths.values()) <= 1.3 * len(KEYS) / 10
 
 
-def test_a_wait_is_lengthened_by_a_fifth_at_most_and_never_shortened():
-    """And it is the same whenever it is computed."""
+def test_wait_is_lengthened_by_at_most_a_fifth():
+    """It is never shortened, and always equal for a key."""
     waits = [lengthen(HOUR, key) for key in KEYS]
 
     assert min(waits) >= HOUR
@@ -59,8 +58,10 @@ def test_a_wait_is_lengthened_by_a_fifth_at_most_and_never_shortened():
 
 
 @pytest.mark.parametrize("failures", [1, 3, 9])
-def test_pages_of_a_failing_host_do_not_come_back_together(failures):
-    """2,000 pages that failed in the same instant ask again over a fifth of their wait, and in another order at each failure."""
+def test_pages_of_a_failing_host_are_spread(failures):
+    """2,000 pages that failed at the same instant are polled over a fifth of their wait, in another
+    order after each failure.
+    """
     failed = Failed(kind="5xx", reason="the server answered 500")
     waits = {key: page_state.wait(failed, failures, page_id=key) for key in KEYS}
     then = {key: page_state.wait(failed, failures + 1, page_id=key) for key in KEYS}
@@ -72,15 +73,15 @@ def test_pages_of_a_failing_host_do_not_come_back_together(failures):
     assert sorted(KEYS, key=waits.__getitem__) != sorted(KEYS, key=then.__getitem__)
 
 
-def test_what_a_server_asked_for_is_kept_to_the_letter():
-    """Retry-After is no matter of ours."""
+def test_retry_after_is_not_spread():
+    """It is used exactly."""
     failed = Failed(kind="busy", reason="busy", retry_after=7 * MINUTE)
 
     assert {7 * MINUTE} == {page_state.wait(failed, 3, page_id=key) for key in KEYS}
 
 
-def test_the_last_waits_are_drawn_apart_too():
-    """Pages that are gone, walls that stay, and our own network coming back: none of them line up."""
+def test_longest_waits_are_spread_too():
+    """These are pages that are gone, lasting walls, and the end of our own outage."""
     gone = Failed(kind="410", reason="gone")
     weekly = {page_state.wait(gone, 9, page_id=key) for key in KEYS}
     wall = [PageState(page_id=key, health="error", kind="blocked", failures=8) for key in KEYS]
@@ -92,8 +93,10 @@ def test_the_last_waits_are_drawn_apart_too():
     assert MINUTE <= min(at for at in ours if at is not None)
 
 
-def test_hosts_that_fail_together_are_not_asked_again_together():
-    """The pauses of 2,000 hosts whose circuit opens in the same instant differ, and stay within a day and a fifth."""
+def test_pauses_of_failing_hosts_are_spread():
+    """2,000 hosts whose circuits open at the same instant get different pauses, of at most a day
+    and a fifth.
+    """
     circuits, failed = Circuits(), Failed(kind="net", reason="no connection")
     for _ in range(4):
         assert {0} == {circuits.note(f"{key}.example", failed) for key in KEYS}

@@ -1,4 +1,4 @@
-"""What a change of a page is worth to its subscriptions, taken together."""
+"""The worth of a change of a page to all its subscriptions together."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def page(*clauses, monitor="Monitor any change"):
         ("Watch as ticker", TICKER),
     ],
 )
-def test_clauses_are_told_in_the_columns_of_the_population(clauses, asked):
-    """Every kind of Urgency and Life has its code, and its parameter in µs or changes."""
+def test_clauses_become_columns_of_the_population(clauses, asked):
+    """Each kind of Urgency and Life has its code, and its parameter in microseconds or changes."""
     assert asked == worth(page(clauses))
 
 
@@ -71,20 +71,20 @@ def test_clauses_are_told_in_the_columns_of_the_population(clauses, asked):
     ],
     ids=["most important", "shortest half-life", "area under the urgency", "shortest life", "intervals have no say"],
 )
-def test_of_several_wishes_the_most_important_counts(wishes, granted):
-    """Ties go to the least patient, then to the shortest life; order does not matter."""
+def test_most_important_clause_counts(wishes, granted):
+    """Ties go to the least patient one, then to the shortest life. Order does not matter."""
     assert granted == worth(page(*wishes)) == worth(page(*reversed(wishes)))
 
 
 def knowing(held, number, known):
-    """Return the page, of one of whose subscriptions this is learned."""
+    """Return the page with a learned worth of one subscription."""
     sub = held.subscriptions[number]
     sub.row = replace(sub.row, learned=known.text)
     return held
 
 
-def test_learned_lives_are_those_of_sentinels_that_say_none():
-    """What a sentinel says overrules what was learned, also that it is for good."""
+def test_learned_life_is_used_without_a_clause():
+    """A clause is preferred, also `Life forever`."""
     known = LearnedWorth(life=ChangeLife("window", span=HOUR))
 
     assert USUAL._replace(life_kind=LifeKind.WINDOW, life_scale=HOUR) == worth(knowing(page(""), 0, known))
@@ -92,8 +92,10 @@ def test_learned_lives_are_those_of_sentinels_that_say_none():
     assert USUAL._replace(life_kind=LifeKind.OVERWRITE) == worth(knowing(page("Life overwrite"), 0, known))
 
 
-def test_a_page_is_worth_what_its_sentinels_care_for_together():
-    """The importance of each, times the share of changes that it reports; whose looks have a fixed interval does not count."""
+def test_weight_of_a_page_is_the_sum_over_its_sentinels():
+    """Each counts its importance times the share of changes that it reports. Sentinels with a fixed
+    interval do not count.
+    """
     few = page("", "Importance 1", "Importance 1 Fetch every 1 hour", monitor='Monitor keywords "x"')
     reports = LearnedWorth(InterestShare(8, 5))
 

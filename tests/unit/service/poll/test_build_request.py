@@ -54,8 +54,10 @@ def refusal(world: World, asker: RequestBuilder, asking: Asking) -> str:
     return request.reason
 
 
-def test_secrets_are_put_in_where_they_are_named(world: World, asker: RequestBuilder):
-    """Header, body and proxy; a plain header that is called like a secret stays what it is; nothing of it shows in the request's repr."""
+def test_secrets_replace_their_names(world: World, asker: RequestBuilder):
+    """They may be in a header, the body and the proxy. A plain header with the same text stays, and
+    the request does not print them.
+    """
     for name in ("key", "form", "way"):
         put(world, asker, name, f"c4nary-{name}")
     headers = (Header("X-Key", secret("key")), Header("X-Plain", Value("key")))
@@ -66,8 +68,8 @@ def test_secrets_are_put_in_where_they_are_named(world: World, asker: RequestBui
     assert "c4nary" not in repr(request)
 
 
-def test_a_page_without_secrets_needs_no_look_at_the_database(asker: RequestBuilder):
-    """Its request is the same either way."""
+def test_page_without_secrets_needs_no_database(asker: RequestBuilder):
+    """Its request is the same."""
     identity = identify(URL, Asking(trust="ca.pem", headers=(Header("A", Value("b")),)))
     request = asker.plain(identity, Occasion(now=0, validators=KNOWN, timeout=7, final_url="x"))
 
@@ -75,8 +77,10 @@ def test_a_page_without_secrets_needs_no_look_at_the_database(asker: RequestBuil
     assert ((("a", "b"),), KNOWN, 7, "x") == (request.headers, request.validators, request.timeout, request.final_url)
 
 
-def test_a_file_of_certificates_lies_in_the_data_directory(asker: RequestBuilder, world: World):
-    """A name without a folder is found there whatever directory the service was started in; a whole path is taken as it is."""
+def test_certificate_file_is_in_the_data_directory(asker: RequestBuilder, world: World):
+    """A name without a folder is found there, wherever the service was started. An absolute path
+    stays.
+    """
     named, whole = (
         asker.plain(identify(URL, Asking(trust=t)), Occasion(now=0)).trust for t in ("ca.pem", "/etc/ca.pem")
     )
@@ -84,15 +88,15 @@ def test_a_file_of_certificates_lies_in_the_data_directory(asker: RequestBuilder
     assert [str(world.settings.data / "ca.pem"), "/etc/ca.pem"] == [named, whole]
 
 
-def test_a_secret_that_is_not_set_is_named_with_the_command_that_sets_it(world: World, asker: RequestBuilder):
-    """Nothing is asked, and the page is in error(secret)."""
+def test_missing_secret_is_named_with_its_command(world: World, asker: RequestBuilder):
+    """Nothing is requested, and the page is in error(secret)."""
     words = refusal(world, asker, Asking(headers=(Header("A", secret("api-token")),)))
 
     assert "the secret api-token is not set; `tidings secret set api-token` sets it" == words
 
 
-def test_a_lost_key_is_a_failure_of_the_pages_that_need_it(world: World, asker: RequestBuilder):
-    """The reason says how to mend it; a page without secrets is asked for as before."""
+def test_lost_key_fails_only_pages_with_secrets(world: World, asker: RequestBuilder):
+    """The reason says how to repair it."""
     put(world, asker, "key", "c4nary")
     asker.vault.key_file.path.unlink()
 
@@ -100,8 +104,10 @@ def test_a_lost_key_is_a_failure_of_the_pages_that_need_it(world: World, asker: 
     assert URL == ask_page(world, asker, PLAIN).url
 
 
-def test_a_new_secret_makes_the_next_request_unconditional(world: World, asker: RequestBuilder):
-    """Validators speak of what the old one showed: they are left out until the page was seen whole with the new one."""
+def test_new_secret_makes_the_next_request_unconditional(world: World, asker: RequestBuilder):
+    """The validators belong to the content with the old secret, until the page was fetched with the
+    new one.
+    """
     put(world, asker, "key", "c4nary")
     asking = Asking(headers=(Header("A", secret("key")),))
     seen = [ask_page(world, asker, asking, validators=KNOWN, audited_at=at).validators for at in (None, 4, 5, 6)]
@@ -109,8 +115,8 @@ def test_a_new_secret_makes_the_next_request_unconditional(world: World, asker: 
     assert [Validators(), Validators(), KNOWN, KNOWN] == seen
 
 
-def test_a_step_has_its_secret_put_in_and_is_named_without_it(world: World, asker: RequestBuilder):
-    """What is typed comes from the vault; a jar of cookies is no text to type."""
+def test_step_gets_its_secret_and_is_named_without_it(world: World, asker: RequestBuilder):
+    """The typed text comes from the vault. Cookies cannot be typed."""
     put(world, asker, "pw", "c4nary")
     put(world, asker, "jar", JAR.format(ends=0), "cookies")
     typing = BrowserStep("fill", "css", "#pw", secret("pw"))
@@ -127,8 +133,8 @@ def test_a_step_has_its_secret_put_in_and_is_named_without_it(world: World, aske
     )
 
 
-def test_a_secret_that_is_too_short_to_be_masked_is_not_typed(world: World, asker: RequestBuilder):
-    """Three characters stand in any text; in a header they are no trouble."""
+def test_secret_too_short_to_be_masked_is_not_typed(world: World, asker: RequestBuilder):
+    """Three characters occur in any text. In a header they are allowed."""
     put(world, asker, "pin", "123")
     typing = BrowserStep("fill", "css", "#pin", secret("pin"))
 
@@ -136,8 +142,8 @@ def test_a_secret_that_is_too_short_to_be_masked_is_not_typed(world: World, aske
     assert ask_page(world, asker, Asking(headers=(Header("A", secret("pin")),))).headers
 
 
-def test_a_kept_login_becomes_cookies_and_no_header(world: World, asker: RequestBuilder):
-    """Of a jar only what fits each request is sent; what is in it shows nowhere."""
+def test_cookies_of_a_login_replace_the_header(world: World, asker: RequestBuilder):
+    """Only those that fit the request are sent, and none is printed."""
     put(world, asker, "shop", JAR.format(ends=0), "cookies")
     request = ask_page(world, asker, Asking(headers=(Header("Cookie", secret("shop")), Header("A", Value("b")))))
 
@@ -177,19 +183,23 @@ def test_a_kept_login_becomes_cookies_and_no_header(world: World, asker: Request
         ),
         (Asking(headers=(Header("Cookie", secret("x")),)), "cookies", "c4nary", "cannot be used: line 1"),
     ],
-    ids=["expired", "elsewhere", "header", "body", "proxy", "signing", "a receiver", "no jar"],
+    ids=["expired", "elsewhere", "header", "body", "proxy", "signing", "receiver", "no cookie file"],
 )
-def test_a_secret_goes_only_where_it_can(
+def test_secret_is_used_only_where_it_is_valid(
     world: World, asker: RequestBuilder, asking: Asking, kind: SecretKind, text: str, words: str
 ):
-    """Cookies that have expired or are for others, a jar as something else, the secret of webhooks: told, and nothing is sent."""
+    """Expired cookies and those of other hosts, cookies elsewhere, and the secret of webhooks are
+    refused with the reason.
+    """
     put(world, asker, "x", text, kind)
 
     assert words in refusal(world, asker, asking)
 
 
-def test_jars_are_their_owners(world: World, asker: RequestBuilder):
-    """H-038: for the same host and the same name each owner's page has its own cookies, and is a page of its own."""
+def test_cookies_belong_to_their_owner(world: World, asker: RequestBuilder):
+    """H-038: for the same host and name, the page of each owner has its own cookies and is another
+    page.
+    """
     world.write(lambda c: c.execute("INSERT INTO owner (id, name) VALUES (2, 'ann')"))
     put(world, asker, "shop", JAR.format(ends=0), "cookies")
     put(world, asker, "shop", JAR.format(ends=0).replace("c4nary", "hers"), "cookies", owner_id=2)

@@ -1,4 +1,4 @@
-"""When our own network counts as down, and when that is announced."""
+"""When our own network counts as down, and when this is announced."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def _hear(watch: NetworkWatch, at: int, *, reached: bool) -> list[str]:
     return [kind for kind, _ in watch.news(at)]
 
 
-def test_an_outage_is_announced_after_an_hour_and_its_end_too():
-    """Down at once in the log; away after an hour, once; back as well as up."""
+def test_outage_is_announced_after_an_hour():
+    """It is logged at once as down, and announced once as away. The end has both events too."""
     watch = NetworkWatch()
     seen = [_hear(watch, n * 20 * MINUTE, reached=False) for n in range(5)]
 
@@ -21,8 +21,8 @@ def test_an_outage_is_announced_after_an_hour_and_its_end_too():
     assert ["network.up", "network.back"] == _hear(watch, 2 * HOUR, reached=True)
 
 
-def test_a_short_outage_is_announced_to_nobody():
-    """A router that starts anew: the log has it, no message goes out."""
+def test_short_outage_is_only_logged():
+    """A router was restarted."""
     watch = NetworkWatch()
 
     assert ["network.down"] == _hear(watch, SECOND, reached=False)
@@ -30,8 +30,8 @@ def test_a_short_outage_is_announced_to_nobody():
     assert [] == _hear(watch, 2 * HOUR, reached=True)
 
 
-def test_two_hosts_say_nothing_of_the_network():
-    """Fewer than three hosts cannot tell a network from a server."""
+def test_two_hosts_are_not_enough_for_an_outage():
+    """With fewer than three hosts, the servers may be the cause."""
     watch = NetworkWatch()
     for host in ("a", "b"):
         watch.note(host, reached=False, at=SECOND)
@@ -39,8 +39,8 @@ def test_two_hosts_say_nothing_of_the_network():
     assert () == watch.news(SECOND)
 
 
-def test_an_outage_lasts_until_a_host_is_reached():
-    """However long nobody was asked, one more host out of reach does not end it."""
+def test_outage_lasts_until_a_host_is_reached():
+    """After a time without polls, another unreachable host does not end it."""
     watch = NetworkWatch()
     _hear(watch, 0, reached=False)
     watch.note("a", reached=False, at=2 * HOUR)

@@ -1,4 +1,4 @@
-"""The frames of a page are polled like any page: once, and not more often than a page may be."""
+"""The frames of a page are polled like any page: once, and not more often than allowed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tidings.storage.observed import members, pages
 
 
 class Case:
-    """Page 1 names pages 2 and 3, which have a version each, by hand all that polls them."""
+    """Page 1 with the frames 2 and 3, which have one version each, and fakes of all that polls them."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -69,21 +69,21 @@ class Case:
         return self.reason
 
     async def poll(self, page_id: int = 1, frame_ids: tuple[int, ...] = (2, 3), **more: Any) -> list[str]:
-        """Poll frames an hour later; return why each was not asked."""
+        """Poll frames; return for each the reason why it was not requested."""
         given = {"since": self.clock.now(), "is_asked": False} | more
         found = await self.frames.poll(page_id, frame_ids, self.ask, **given)
         assert [*frame_ids] == [frame.state.page_id for frame in found]
         return [frame.unasked for frame in found]
 
     def run(self, **more: Any) -> list[int]:
-        """Return which frames are asked, in order."""
+        """Poll frames; return the requested ones in order."""
         self.asked = []
         asyncio.run(self.poll(**more))
         return [page_id for page_id, *_ in self.asked]
 
 
-def test_the_frame_that_waited_longest_is_polled_first(world: World):
-    """So that a small budget serves them in turn; one never polled comes first of all."""
+def test_frame_with_the_oldest_poll_is_first(world: World):
+    """A small budget polls them in turn. One that was never polled is first."""
     case = Case(world)
     case.set(2, polled_at=world.at - HOUR)
     case.set(3, polled_at=world.at - 2 * HOUR)
@@ -95,8 +95,8 @@ def test_the_frame_that_waited_longest_is_polled_first(world: World):
     assert [2, 3] == case.run()
 
 
-def test_a_frame_is_polled_once_for_all_pages_that_embed_it(world: World):
-    """What was polled since the poll of the page began is used as it is stored, whoever asks."""
+def test_frame_is_polled_once_for_all_its_pages(world: World):
+    """If it was polled since the beginning of the page's poll, its stored version is used."""
     case = Case(world)
     case.set(2, polled_at=world.at)
     case.set(3, polled_at=world.at - 1)
@@ -104,8 +104,8 @@ def test_a_frame_is_polled_once_for_all_pages_that_embed_it(world: World):
     assert [3] == case.run(since=world.at, is_asked=True)
 
 
-def test_a_frame_rests_for_its_floor_and_its_back_off(world: World):
-    """Unless somebody asks for the page."""
+def test_frame_keeps_its_floor_and_back_off(world: World):
+    """Both are ignored if a user has requested the page."""
     case = Case(world)
     now = case.clock.now()
     case.set(2, polled_at=now - MINUTE + 1)
@@ -120,8 +120,8 @@ def test_a_frame_rests_for_its_floor_and_its_back_off(world: World):
     assert [2, 3] == sorted(case.run())
 
 
-def test_a_frame_that_robots_forbade_is_polled_for_a_page_that_ignores_them(world: World):
-    """Its back-off is about robots.txt only."""
+def test_frame_forbidden_by_robots_is_polled_for_a_page_that_ignores_them(world: World):
+    """Its back-off is only because of robots.txt."""
     case = Case(world)
     rests = {"polled_at": case.clock.now() - HOUR, "retry_at": case.clock.now() + HOUR}
     case.set(2, kind="robots", **rests)
@@ -131,8 +131,8 @@ def test_a_frame_that_robots_forbade_is_polled_for_a_page_that_ignores_them(worl
     assert [(2, "my own site", "default")] == case.asked
 
 
-def test_the_class_of_the_page_pays(world: World):
-    """A page that is not watched itself pays from the budget of all polls."""
+def test_class_of_the_page_pays_for_its_frames(world: World):
+    """For a page that is not watched itself, the budget of all polls pays."""
     case = Case(world)
     case.set(2, polled_at=None)
     case.watched[1] = make_watched(1)
@@ -141,8 +141,8 @@ def test_the_class_of_the_page_pays(world: World):
     assert [(2, "", "shop")] == case.asked
 
 
-def test_a_frame_that_was_not_polled_is_released_and_says_why(world: World):
-    """One that was polled is released by its unit."""
+def test_unpolled_frame_is_released_with_the_reason(world: World):
+    """A polled one is released by its unit."""
     case = Case(world)
     case.set(2, polled_at=None)
     case.reason = "the budget is used up for now"
@@ -156,8 +156,8 @@ def test_a_frame_that_was_not_polled_is_released_and_says_why(world: World):
     assert [] == case.released
 
 
-def test_a_frame_whose_poll_breaks_is_released(world: World):
-    """The error is its poller's."""
+def test_frame_is_released_after_an_error(world: World):
+    """The caller gets the error."""
     case = Case(world)
     case.set(2, polled_at=None)
 
@@ -171,8 +171,8 @@ def test_a_frame_whose_poll_breaks_is_released(world: World):
     assert [2] == case.released
 
 
-def test_a_frame_under_way_is_waited_for(world: World):
-    """Its result is then used, and it is not polled again."""
+def test_frame_in_flight_is_waited_for(world: World):
+    """Its result is used, and it is not polled again."""
     case = Case(world)
     case.set(2, polled_at=None)
     case.busy = {2}
@@ -191,9 +191,9 @@ def test_a_frame_under_way_is_waited_for(world: World):
     assert [] == case.asked
 
 
-def test_pages_that_embed_each_other_do_not_wait_for_ever(world: World):
-    """Page 2 is a frame of page 1 and embeds page 1, which is under way: it takes what is
-    stored.
+def test_pages_that_embed_each_other_do_not_deadlock(world: World):
+    """Page 2 is a frame of page 1 and embeds page 1, which is in flight: its stored version is
+    used.
     """
     case = Case(world)
     case.set(2, polled_at=None)

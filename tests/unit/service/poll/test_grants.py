@@ -47,7 +47,7 @@ ELSEWHERE = "other.example"
 
 
 def body(data: bytes = b"new", **more: Any) -> Fetched:
-    """Return a whole answer of the page's own address."""
+    """Return a complete answer from the page's own address."""
     return Fetched(body=data, final_url="http://1.example/1", status=200, **more)
 
 
@@ -160,12 +160,12 @@ class Case:
         return self.settled[-1]
 
     def look(self, *, ignoring: str = "", budget: str = WHOLE) -> str:
-        """Poll the page as a frame of another."""
+        """Poll the page as a frame of another page."""
         self.clock.move_to(self.clock.now() + SECOND)
         return asyncio.run(self.grants.look_at_frame(self.page, ignoring, budget))
 
     def ask_for(self, url: str = "http://1.example/robots") -> Answered | str:
-        """Ask for something that is not a page."""
+        """Request something that is not a page."""
         grant = Grant(page_id=1, host="1.example", cost=1.0, reason=PollReason(Why.FRAME))
         return asyncio.run(self.grants.ask_for(grant, FetchRequest(url=url)))
 
@@ -178,8 +178,8 @@ class Case:
         return [event.type for event in self.world.read(events.listing) if event.type != EventType.SENTINEL_CREATED]
 
 
-def test_a_poll_is_settled_with_all_that_it_answers(world: World):
-    """Its charge, its answer and its time; who asked for it, and what is owed."""
+def test_poll_is_settled_with_its_result(world: World):
+    """This includes its charge, answer and time, its requests, and pending comparisons."""
     case = Case(world, body())
 
     result = case.poll(PageRequest(requests=[4], sentinels={9}))
@@ -190,8 +190,8 @@ def test_a_poll_is_settled_with_all_that_it_answers(world: World):
     assert [("hearing", 1)] == case.begun
 
 
-def test_sentinels_that_wait_for_a_poll_take_it(world: World):
-    """Those whose deadline is open when it ends."""
+def test_poll_is_taken_by_sentinels_with_an_open_deadline(world: World):
+    """The deadline is open when the poll ends."""
     case = Case(world, body())
     open_now = ExecutionInterval(world.at, world.at + HOUR)
     case.needs.settle("then", 3, [Deadline(1, 3, open_now, PollReason(Why.THEN))])
@@ -199,8 +199,8 @@ def test_sentinels_that_wait_for_a_poll_take_it(world: World):
     assert frozenset({3}) == case.poll().eager
 
 
-def test_frames_are_polled_unless_the_page_is_asked_for_alone(world: World):
-    """Alone: so that the first answer comes soon."""
+def test_frames_are_polled_unless_the_page_is_requested_alone(world: World):
+    """The first answer then comes sooner."""
     case = Case(world, body(), body())
     case.poll()
     case.poll(PageRequest(alone=True))
@@ -208,8 +208,8 @@ def test_frames_are_polled_unless_the_page_is_asked_for_alone(world: World):
     assert [case.grants.look_at_frame, None] == case.asks
 
 
-def test_the_first_poll_of_an_address_comes_before_robots(world: World):
-    """All others obey it."""
+def test_first_poll_of_an_address_ignores_robots(world: World):
+    """All later polls obey it."""
     case = Case(world, body(), body())
     case.poll(PageRequest(first=True))
     case.poll()
@@ -217,8 +217,8 @@ def test_the_first_poll_of_an_address_comes_before_robots(world: World):
     assert [False, True] == case.obeys
 
 
-def test_a_request_that_cannot_be_made_is_an_outcome(world: World):
-    """A secret is missing: nothing is asked, and it says nothing of the host."""
+def test_impossible_request_is_an_outcome(world: World):
+    """A secret is missing: nothing is requested, and the host has no failure."""
     case = Case(world)
     case.no_request = Failed(kind="secret", reason="no secret shop")
 
@@ -226,8 +226,8 @@ def test_a_request_that_cannot_be_made_is_an_outcome(world: World):
     assert [] == case.asked
 
 
-def test_each_further_request_is_paid_for(world: World):
-    """The first is paid for by the grant; of one that costs three, the next two as well."""
+def test_each_further_request_is_charged(world: World):
+    """The grant pays for the first one; a grant of cost 3 also pays for the next two."""
     case = Case(world, body(), hops=["1.example", ELSEWHERE])
     case.poll()
 
@@ -238,12 +238,12 @@ def test_each_further_request_is_paid_for(world: World):
 
     assert (4.0, 3) == case.paid()[
         -1
-    ]  # three of the grant, one beyond it; another host's first is stored though it costs nothing
+    ]  # 3 of the grant and 1 more; the first request to another host is stored although it is paid
     assert case.clock.now() == world.read(hosts.state, ELSEWHERE).started_at
 
 
-def test_a_request_that_the_budget_refuses_ends_the_poll_as_busy(world: World):
-    """The answer so far is not the page."""
+def test_poll_ends_as_busy_if_the_budget_refuses_a_request(world: World):
+    """An incomplete answer is not the page."""
     case = Case(world, body(), hops=[ELSEWHERE])
     charged = world.charge()
     world.write(charge.set_budget, "default", rate_per_second=0.0, burst=0.0, at=world.at)
@@ -257,7 +257,7 @@ def test_a_request_that_the_budget_refuses_ends_the_poll_as_busy(world: World):
 
 
 @pytest.mark.parametrize(("error", "kind"), [(ValueError("odd"), "fault"), (MemoryError(), "disk")])
-def test_a_fault_of_fetching_is_an_outcome_of_that_page(world: World, error: Exception, kind: ErrorKind):
+def test_error_in_fetching_is_an_outcome_of_its_page(world: World, error: Exception, kind: ErrorKind):
     """The service goes on."""
     outcome = Case(world, error).poll().outcome
 
@@ -265,8 +265,8 @@ def test_a_fault_of_fetching_is_an_outcome_of_that_page(world: World, error: Exc
     assert kind == outcome.kind
 
 
-def test_a_store_that_fails_during_a_fetch_ends_the_poll(world: World):
-    """It is no fault of the page."""
+def test_store_error_in_a_fetch_ends_the_poll(world: World):
+    """The page has no failure."""
     with pytest.raises(StoreError, match="held"):
         Case(world, StoreError("held")).poll()
 
@@ -275,8 +275,8 @@ def test_a_store_that_fails_during_a_fetch_ends_the_poll(world: World):
     ("answer", "paused"),
     [(LIMITED, HOUR), (Failed(kind="5xx", reason="", retry_after=MINUTE), MINUTE), (body(), 0)],
 )
-def test_a_host_is_paused_as_it_asks(world: World, answer: Outcome, paused: int):
-    """From the end of the poll on; that time is no interval of its pages."""
+def test_host_is_paused_as_requested(world: World, answer: Outcome, paused: int):
+    """The pause starts at the end of the poll, and does not count as an interval of its pages."""
     case = Case(world, answer)
     result = case.poll()
 
@@ -285,8 +285,8 @@ def test_a_host_is_paused_as_it_asks(world: World, answer: Outcome, paused: int)
     assert [case.clock.now() + paused] * bool(paused) == [host.paused_until for host in result.hosts if paused]
 
 
-def test_the_host_that_answered_is_paused_and_not_the_one_that_was_asked(world: World):
-    """A page led to another host, whose limit it is."""
+def test_answering_host_is_paused_after_a_redirect(world: World):
+    """It is the one with the limit, not the requested host."""
     case = Case(world, replace(LIMITED, final_url=f"http://{ELSEWHERE}/"))
     case.poll()
 
@@ -295,8 +295,8 @@ def test_the_host_that_answered_is_paused_and_not_the_one_that_was_asked(world: 
     assert case.gate.ready_at("1.example") <= case.clock.now()
 
 
-def test_a_login_that_waits_pauses_nobody(world: World):
-    """Its retry time is our own."""
+def test_wait_of_a_login_does_not_pause_its_host(world: World):
+    """It is our own retry time."""
     case = Case(world, Failed(kind="login", reason="", retry_after=HOUR))
     case.poll()
 
@@ -304,8 +304,8 @@ def test_a_login_that_waits_pauses_nobody(world: World):
     assert case.gate.ready_at("1.example") <= case.clock.now()
 
 
-def test_a_host_that_fails_five_times_is_paused(world: World):
-    """Four times is its pages' own back-off."""
+def test_host_is_paused_after_five_failures(world: World):
+    """After four, only its pages back off."""
     case = Case(world, *[Failed(kind="5xx", reason="")] * 5)
     for _ in range(4):
         case.poll()
@@ -318,7 +318,7 @@ def test_a_host_that_fails_five_times_is_paused(world: World):
     assert case.clock.now() < case.gate.ready_at("1.example") <= case.clock.now() + 1.2 * MINUTE
 
 
-def test_what_is_known_of_a_host_is_stored_when_it_changes(world: World):
+def test_host_state_is_stored_when_it_changes(world: World):
     """The same pause is not stored twice."""
     case = Case(world, LIMITED, body(), body())
 
@@ -330,9 +330,9 @@ def test_what_is_known_of_a_host_is_stored_when_it_changes(world: World):
     assert () == case.poll().hosts
 
 
-def test_a_contradiction_is_asked_again_without_validators(world: World):
-    """Another body under the validators that were sent; both requests count, and what comes then is
-    the page.
+def test_contradiction_is_requested_again_without_validators(world: World):
+    """The body differs under the sent validators. Both requests are counted, and the second answer
+    is the page.
     """
     liar = body(b"other", validators=TAG, conditions="answered", requests=1, wire_bytes=10)
     case = Case(world, liar, body(b"third", requests=2, wire_bytes=5), body_size=3, body_xxh3=xxh3(b"new", SEED))
@@ -346,8 +346,8 @@ def test_a_contradiction_is_asked_again_without_validators(world: World):
     assert not case.gate.is_distrusted("1.example")
 
 
-def test_a_host_whose_validators_lied_gets_none(world: World):
-    """Asked again it gave the page that was known: its answers to conditions are worth nothing."""
+def test_host_with_false_validators_gets_none(world: World):
+    """The second answer was the known page, so its answers to conditional requests are useless."""
     liar = body(b"other", validators=TAG, conditions="answered")
     case = Case(world, liar, body(), body(), body_size=3, body_xxh3=xxh3(b"new", SEED))
     case.poll()
@@ -357,7 +357,7 @@ def test_a_host_whose_validators_lied_gets_none(world: World):
     assert [TAG, Validators(), Validators()] == [request.validators for request in case.asked]
 
 
-def test_a_host_that_refuses_conditions_gets_none(world: World):
+def test_host_that_refuses_conditional_requests_gets_none(world: World):
     """It answers the same request without them."""
     case = Case(world, body(conditions="refused"))
     case.poll()
@@ -366,7 +366,7 @@ def test_a_host_that_refuses_conditions_gets_none(world: World):
 
 
 def down(case: Case, *answers: Outcome) -> list[bool]:
-    """Poll pages of three hosts that answer so; return whose failure each was."""
+    """Poll pages of three hosts with these answers; return for each whether it is our own failure."""
     said = []
     for number, answer in enumerate(answers):
         case.answers = [answer]
@@ -374,10 +374,8 @@ def down(case: Case, *answers: Outcome) -> list[bool]:
     return said
 
 
-def test_most_hosts_out_of_reach_is_a_fault_of_our_own_network(world: World):
-    """It is reported once when it begins, and once when it ends; a host that says no was
-    reached.
-    """
+def test_most_hosts_out_of_reach_are_our_own_outage(world: World):
+    """It is reported at its beginning and end. A host that refuses a connection was reached."""
     case = Case(world)
 
     assert [False, False, True, True] == down(case, NET, NET, NET, NET)
@@ -387,8 +385,8 @@ def test_most_hosts_out_of_reach_is_a_fault_of_our_own_network(world: World):
     assert "no route" == case.written[0].events[0].data["reason"]
 
 
-def test_an_outage_of_an_hour_is_announced(world: World):
-    """And so is its end."""
+def test_outage_of_an_hour_is_announced(world: World):
+    """Its end is too."""
     case = Case(world)
     down(case, NET, NET, NET)
     case.clock.move_to(case.clock.now() + HOUR)
@@ -403,8 +401,8 @@ def test_an_outage_of_an_hour_is_announced(world: World):
     ] == case.types()
 
 
-def test_what_is_on_this_machine_says_nothing_of_the_network(world: World):
-    """Files and commands fail on their own."""
+def test_local_pages_do_not_count_for_the_network(world: World):
+    """Files and commands have their own failures."""
     case = Case(world)
     for local in (*address.LOCAL_HOSTS, *address.LOCAL_HOSTS, *address.LOCAL_HOSTS):
         assert not asyncio.run(case.grants._hear(local, NET, case.clock.now()))
@@ -412,8 +410,8 @@ def test_what_is_on_this_machine_says_nothing_of_the_network(world: World):
     assert ([], []) == (case.types(), case.interrupted)
 
 
-def test_a_frame_is_paid_for_when_its_request_leaves(world: World):
-    """By the class of its page; its own frames are polled too."""
+def test_frame_is_charged_when_its_request_leaves(world: World):
+    """The class of its page pays. Frames within it are polled too."""
     case = Case(world, body())
     world.write(charge.set_budget, "shop", rate_per_second=1.0, burst=10.0, at=world.at)
 
@@ -425,8 +423,8 @@ def test_a_frame_is_paid_for_when_its_request_leaves(world: World):
     assert [True] == case.obeys
 
 
-def test_a_frame_of_a_page_that_ignores_robots_ignores_it_too(world: World):
-    """The reason stays with the poll."""
+def test_frame_inherits_ignored_robots(world: World):
+    """The poll has the reason."""
     case = Case(world, body())
     case.look(ignoring="my own site")
 
@@ -434,8 +432,8 @@ def test_a_frame_of_a_page_that_ignores_robots_ignores_it_too(world: World):
     assert "my own site" == case.settled[0].charged.grant.reason.of
 
 
-def test_a_frame_that_the_budget_cannot_pay_for_is_not_polled(world: World):
-    """Why is returned, and nothing is settled."""
+def test_unpaid_frame_is_not_polled(world: World):
+    """The reason is returned, and nothing is settled."""
     case = Case(world, body())
     world.write(charge.set_budget, "default", rate_per_second=0.0, burst=0.0, at=world.at)
 
@@ -443,8 +441,8 @@ def test_a_frame_that_the_budget_cannot_pay_for_is_not_polled(world: World):
     assert ([], []) == (case.paid(), case.settled)
 
 
-def test_a_frame_without_a_request_is_paid_for_all_the_same(world: World):
-    """Its failure is stored like any other poll's."""
+def test_frame_without_a_request_is_charged(world: World):
+    """Its failure is stored like that of any poll."""
     case = Case(world)
     case.no_request = Failed(kind="secret", reason="no secret shop")
 
@@ -453,16 +451,16 @@ def test_a_frame_without_a_request_is_paid_for_all_the_same(world: World):
     assert case.no_request == case.settled[0].outcome
 
 
-def test_a_redirect_of_a_frame_is_paid_for(world: World):
-    """Beyond its grant."""
+def test_redirect_of_a_frame_is_charged(world: World):
+    """Its grant pays only for the first request."""
     case = Case(world, body(), hops=[ELSEWHERE])
     case.look()
 
     assert [(2.0, 2)] == case.paid()
 
 
-def test_what_is_not_a_page_is_paid_for_and_returned(world: World):
-    """Its caller ends the poll."""
+def test_request_beside_pages_is_charged_and_returned(world: World):
+    """The caller ends the poll."""
     case = Case(world, body())
     answered = case.ask_for()
 
@@ -483,11 +481,11 @@ def test_what_is_not_a_page_is_paid_for_and_returned(world: World):
         (ValueError("odd"), "fault", []),
     ],
 )
-def test_results_that_cannot_be_stored_end_the_poll_as_an_error(
+def test_result_that_cannot_be_stored_is_an_error_outcome(
     world: World, error: Exception, kind: str, types: list[EventType]
 ):
-    """The error is raised too; what a store refuses is shown by doctor, unless the store itself
-    says so.
+    """The error is raised too. An event for doctor is written, unless the store itself reports the
+    error.
     """
     case = Case(world, body(wire_bytes=9, requests=1))
     case.refusals = [error]
@@ -502,8 +500,8 @@ def test_results_that_cannot_be_stored_end_the_poll_as_an_error(
     assert () == case.settled[-1].answered
 
 
-def test_a_lease_that_is_lost_ends_nothing(world: World):
-    """Another process polls now; its poll is its own."""
+def test_lost_lease_does_not_end_the_poll(world: World):
+    """Another process polls now, and ends its own polls."""
     case = Case(world, body())
     case.refusals = [StaleEpochError("another")]
     with pytest.raises(StaleEpochError):
@@ -513,8 +511,8 @@ def test_a_lease_that_is_lost_ends_nothing(world: World):
     assert 1 == len(case.paid())
 
 
-def test_a_poll_that_is_ended_already_is_left_alone(world: World):
-    """Its end may be durable although what followed was refused."""
+def test_poll_that_has_ended_is_not_ended_again(world: World):
+    """Its end may be stored although a later unit was refused."""
     case = Case(world, body())
     case.refusals = [StoreError("late")]
     charged = world.charge()
@@ -525,8 +523,8 @@ def test_a_poll_that_is_ended_already_is_left_alone(world: World):
     assert (1, []) == (len(case.settled), case.types())
 
 
-def test_a_poll_whose_error_cannot_be_stored_is_ended_later(world: World):
-    """Once something can be written again, and once only."""
+def test_poll_whose_error_cannot_be_stored_is_ended_later(world: World):
+    """It is ended once, as soon as the store accepts writes."""
     case = Case(world, body(wire_bytes=9))
     case.refusals = [ValueError("odd"), StoreStalledError("full")]
     with pytest.raises(ValueError, match="odd"):
@@ -553,8 +551,8 @@ def test_a_poll_whose_error_cannot_be_stored_is_ended_later(world: World):
     assert (case.settled[0].at, unkept(ValueError("odd"))) == (unit.poll.finished_at, unit.poll.reason)
 
 
-def test_what_was_fetched_beside_pages_is_kept_or_ended_later(world: World):
-    """A refused unit is an error of that poll; a lost lease is not."""
+def test_request_beside_pages_is_stored_or_ended_later(world: World):
+    """A refused unit is an error of the poll, a lost lease is not."""
     case = Case(world, body(), body())
     answered, other = case.ask_for(), case.ask_for()
     assert isinstance(answered, Answered)
@@ -574,15 +572,15 @@ def test_what_was_fetched_beside_pages_is_kept_or_ended_later(world: World):
     assert [] == case.paid()
 
 
-def test_the_end_of_a_poll_names_what_went_wrong():
-    """In words for its owner."""
+def test_reason_of_a_lost_result_is_a_sentence():
+    """Its owner reads it."""
     assert "the result of the check could not be stored: full" == unkept(StoreError("full"))
     assert "the result of the check could not be stored: there is not enough memory" == unkept(MemoryError())
     assert "a fault of the service, described in its log: odd" == unkept(ValueError("odd"))
 
 
-def test_a_host_state_is_what_the_fetcher_adds_to_it(world: World):
-    """Its robots.txt is stored with the host."""
+def test_host_state_includes_robots_txt(world: World):
+    """The fetcher adds it."""
     case = Case(world, body())
     case.grants._remembered = lambda state: replace(state, robots_at=5)
 

@@ -1,4 +1,4 @@
-"""Keeping new bodies: what is small is planned inside the commit, what may need a file before it."""
+"""New bodies: small ones are planned within the commit, those that may need a file before it."""
 
 import asyncio
 import hashlib
@@ -23,7 +23,7 @@ def new_body(size: int, former_size: int = 0) -> NewBody:
 
 
 def commit_kept(world: World, folder: Path, *bodies: NewBody) -> Unit:
-    """Return the unit as it is handed to be committed."""
+    """Return the unit that is passed to the commit."""
     committed: list[Unit] = []
 
     async def commit(unit: Unit) -> None:
@@ -41,7 +41,7 @@ def commit_kept(world: World, folder: Path, *bodies: NewBody) -> Unit:
 
 
 def test_small_bodies_are_left_to_the_commit(world: World, tmp_path: Path):
-    """Up to the size that fits into a row however badly it compresses; nothing is written to the disk."""
+    """They fit into a row even without compression. Nothing is written to the disk."""
     unit = commit_kept(world, tmp_path / "blobs", new_body(1_000), new_body(FILE_BYTES - 64, former_size=50))
 
     assert (2, 0) == (len(unit.bodies), len(unit.blobs))
@@ -49,8 +49,8 @@ def test_small_bodies_are_left_to_the_commit(world: World, tmp_path: Path):
 
 
 @pytest.mark.parametrize("large", [new_body(FILE_BYTES + 1), new_body(10, former_size=FILE_BYTES)])
-def test_what_may_need_a_file_is_planned_before_the_commit(world: World, tmp_path: Path, large: NewBody):
-    """Whatever is large, the new body or the one that leans on it from now on; the whole unit goes one way."""
+def test_bodies_that_may_need_a_file_are_planned_before_the_commit(world: World, tmp_path: Path, large: NewBody):
+    """The new body or its former version is large. The whole unit is planned then."""
     unit = commit_kept(world, tmp_path / "blobs", new_body(1_000), large)
 
     assert () == unit.bodies
@@ -62,8 +62,8 @@ def test_what_may_need_a_file_is_planned_before_the_commit(world: World, tmp_pat
     assert bool(files) == (len(large.body) > FILE_BYTES)
 
 
-def test_no_file_is_asked_for_inside_a_commit(world: World, tmp_path: Path):
-    """A large body that comes there all the same is refused: its file would be younger than its row."""
+def test_large_body_within_a_commit_is_refused(world: World, tmp_path: Path):
+    """Its file would be younger than its row."""
     keep = keeping(Archive(tmp_path / "blobs", file_bytes=FILE_BYTES, chain_length=8))
 
     with pytest.raises(ValueError, match="before the commit"):

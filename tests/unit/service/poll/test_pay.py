@@ -105,16 +105,16 @@ class Case:
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """A database with a poller's lease."""
+    """Yield a database with the lease of a poller."""
     world = World(Settings(data=tmp_path / "data"))
     yield world
     world.database.close()
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_live_loop_and_the_simulator_pay_for_the_same_polls(world: World, seed: int):
-    """Given the same pages and the same budget: in turn, the latest first, and a dear one is
-    saved up for.
+def test_live_loop_and_simulator_pay_for_the_same_polls(world: World, seed: int):
+    """With the same pages and budget, the most overdue page is first, and an expensive one is saved
+    for.
     """
     case = Case(seed, world.at)
 
@@ -122,7 +122,7 @@ def test_the_live_loop_and_the_simulator_pay_for_the_same_polls(world: World, se
 
 
 class Asked:
-    """A planner that grants what it is told, and a store with these budgets, both by hand."""
+    """A fake planner with these grants, and a fake store with these budgets."""
 
     def __init__(self, *grants: Grant, **budgets: TokenBucket) -> None:
         self.grants = list(grants)
@@ -178,12 +178,12 @@ def grant(page_id: int, cost: float = 1.0) -> Grant:
 
 
 def bucket(level: float, *, rate: float = 0.5, burst: float = 10.0) -> TokenBucket:
-    """Return a budget of so many tokens now."""
+    """Return a budget with this level now."""
     return TokenBucket(rate=rate, burst=burst, level=level, at=NOW)
 
 
-def test_what_cannot_be_paid_for_is_released():
-    """It is returned, so that who requested it is answered."""
+def test_unpaid_page_is_released_and_returned():
+    """The sender of its request gets an answer."""
     asked = Asked(grant(1), grant(2), grant(3))
     asked.refuses = {2}
 
@@ -193,16 +193,16 @@ def test_what_cannot_be_paid_for_is_released():
     assert (7, [1, 2, 3], math.inf) == tuple(asked.chosen[name] for name in ("limit", "only", "tokens"))
 
 
-def test_without_grants_nothing_is_written():
-    """Most steps have none."""
+def test_nothing_is_written_without_grants():
+    """This is the case in most steps."""
     asked = Asked()
 
     assert ([], []) == asked.pay()
     assert [] == asked.charges
 
 
-def test_a_store_that_refuses_to_charge_pays_for_none():
-    """All pages are released and the error is raised."""
+def test_failed_charge_releases_all_pages():
+    """The error is raised."""
     asked = Asked(grant(1), grant(2))
     asked.error = StoreError("full")
     with pytest.raises(StoreError, match="full"):
@@ -211,8 +211,8 @@ def test_a_store_that_refuses_to_charge_pays_for_none():
     assert [1, 2] == asked.released
 
 
-def test_the_budget_is_read_only_where_something_depends_on_it():
-    """A class must know its tokens, and spare tokens fill; otherwise the charge decides."""
+def test_budget_is_read_only_if_needed():
+    """Classes and spare polls need the tokens; otherwise the charge decides."""
     asked = Asked(default=bucket(8.0), shop=bucket(2.0))
     asked.pay()
 
@@ -229,8 +229,8 @@ def test_the_budget_is_read_only_where_something_depends_on_it():
     assert ({"shop": 2.0}, 3.0) == (asked.chosen["class_tokens"], asked.chosen["spare"])
 
 
-def test_nothing_is_chosen_before_the_budget_pays_for_what_waits():
-    """Two tokens at half a token a second: four seconds, then all may be chosen again."""
+def test_nothing_is_chosen_before_the_budget_can_pay():
+    """Two tokens at half a token a second take four seconds."""
     asked = Asked(default=bucket(0.0))
     asked.due = NOW + SECOND
 
@@ -250,16 +250,16 @@ def test_nothing_is_chosen_before_the_budget_pays_for_what_waits():
 
 
 @pytest.mark.parametrize(("rate", "wait"), [(0.0, 60.0), (0.001, 60.0), (1e9, 0.01)])
-def test_the_budget_is_asked_again_after_a_minute_at_most(rate: float, wait: float):
-    """And not sooner than after a hundredth of a second, so that a step is not made in vain."""
+def test_budget_is_checked_again_after_at_most_a_minute(rate: float, wait: float):
+    """It is not checked within a hundredth of a second, which would be in vain."""
     asked = Asked(default=bucket(0.0, rate=rate))
     asyncio.run(asked.payer.wait_for(grant(1), NOW))
 
     assert NOW + round(wait * SECOND) == asked.payer.pays_at
 
 
-def test_a_class_that_cannot_pay_blocks_no_other_page():
-    """The budget of all polls has enough: nothing waits for it, and what was waited for is over."""
+def test_class_that_cannot_pay_blocks_no_other_page():
+    """The budget of all polls has enough, so its wait ends."""
     asked = Asked(default=bucket(0.0))
     asyncio.run(asked.payer.wait_for(grant(1), NOW))
     asked.budgets = {"default": bucket(9.0)}
@@ -268,9 +268,9 @@ def test_a_class_that_cannot_pay_blocks_no_other_page():
     assert (NOW, False) == (asked.payer.pays_at, asked.payer.is_empty(NOW))
 
 
-def test_a_class_wakes_the_service_when_it_can_pay():
-    """For the dearest page that waits; the first class of several; one that can pay now waits
-    for nobody.
+def test_service_wakes_when_a_class_can_pay():
+    """The most expensive waiting page and the first of several classes count. A class that can pay
+    now needs no wake-up.
     """
     asked = Asked(default=bucket(9.0), shop=bucket(0.0), news=bucket(1.0), rich=bucket(5.0), poor=bucket(0.0, rate=0.0))
     asked.has_classes = True
@@ -289,6 +289,6 @@ def test_a_class_wakes_the_service_when_it_can_pay():
     assert (0, NOW + SECOND // 2) == (asked.payer.pays_at, asked.payer.next_due(NOW))
 
 
-def test_nothing_is_due_where_nothing_waits():
-    """The service then sleeps until something happens."""
+def test_nothing_is_due_without_waiting_pages():
+    """The service sleeps until something happens."""
     assert Asked().payer.next_due(NOW) is None

@@ -1,4 +1,4 @@
-"""The polls of a step: what is paid for is polled, what is owed is compared without a poll."""
+"""The polls of a step: paid pages are polled, and pending comparisons are made without a poll."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def grant(page_id: int) -> Grant:
 
 
 def owed(subscription_id: int, page_id: int, attempt: int, *, is_settled: bool = False) -> Unit:
-    """Return a unit that says of a comparison that it is owed, or settled."""
+    """Return a unit with a comparison that is pending or settled."""
     row = ComparisonRow(
         subscription_id=subscription_id,
         page_id=page_id,
@@ -35,7 +35,7 @@ def owed(subscription_id: int, page_id: int, attempt: int, *, is_settled: bool =
 
 
 class Case:
-    """Pages 1 and 2, and by hand all that a step uses."""
+    """Pages 1 and 2, and fakes of all that a step uses."""
 
     def __init__(self, *paid: int, unpaid: tuple[int, ...] = ()) -> None:
         self.pages = {1: make_watched(1), 2: make_watched(2)}
@@ -106,12 +106,12 @@ class Case:
         self.tasks.append(task)
 
     def poll(self, under_way: int = 0) -> None:
-        """Make a step, and all that it starts."""
+        """Make a step and run all its tasks."""
         asyncio.run(self.polling.poll(NOW, self.spawn, under_way=under_way, only=None))
         self._run()
 
     def serve_owed(self) -> list[tuple[int, dict[int, int]]]:
-        """Return what is compared without a poll: pages, with what each is owed."""
+        """Return the pages that are compared without a poll, with their pending comparisons."""
         self.served = []
         self.polling.serve(NOW, self.spawn)
         self._run()
@@ -123,7 +123,7 @@ class Case:
 
 
 class Poll:
-    """Makes polls and keeps what they were owed."""
+    """Records polls and their pending comparisons."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
@@ -132,8 +132,8 @@ class Poll:
         self._case.polled.append((page.state.page_id, owed))
 
 
-def test_what_is_paid_for_is_polled_with_what_it_is_owed():
-    """Comparisons of other pages are none of its business."""
+def test_paid_page_is_polled_with_its_pending_comparisons():
+    """Those of other pages are not included."""
     case = Case(1)
     case.polling.note(owed(5, 1, 2))
     case.polling.note(owed(6, 2, 1))
@@ -142,8 +142,8 @@ def test_what_is_paid_for_is_polled_with_what_it_is_owed():
     assert [(1, {5: 2})] == case.polled
 
 
-def test_a_page_that_nobody_watches_any_more_is_released():
-    """The charge stays, since a request may have left."""
+def test_unwatched_page_is_released():
+    """Its charge stays, since a request may have been sent."""
     case = Case(1)
     del case.pages[1]
     case.poll()
@@ -151,16 +151,16 @@ def test_a_page_that_nobody_watches_any_more_is_released():
     assert ([], [1]) == (case.polled, case.released)
 
 
-def test_what_the_budget_cannot_pay_is_refused_and_waited_for():
-    """The first of them decides until when."""
+def test_unpaid_pages_are_refused_and_waited_for():
+    """The first one decides how long."""
     case = Case(1, unpaid=(2, 3))
     case.poll()
 
     assert ([2, 3], [2]) == (case.refused, case.waited)
 
 
-def test_no_more_is_chosen_than_may_be_under_way():
-    """And no more than one charge may lose to a crash."""
+def test_polls_in_flight_are_limited():
+    """A charge is limited too, since a crash loses it."""
     case = Case()
     for under_way in (0, 60, 99, 100, 200):
         case.poll(under_way)
@@ -168,8 +168,8 @@ def test_no_more_is_chosen_than_may_be_under_way():
     assert [GRANTS_A_TICK, 40, 1] == case.asked
 
 
-def test_a_spent_budget_is_asked_only_for_who_asks():
-    """A request is answered at once: that it must wait."""
+def test_used_up_budget_is_checked_only_for_requests():
+    """A request gets its answer at once."""
     case = Case()
     case.is_spent = True
     case.poll()
@@ -182,8 +182,10 @@ def test_a_spent_budget_is_asked_only_for_who_asks():
     assert [GRANTS_A_TICK] == case.asked
 
 
-def test_owed_comparisons_are_made_without_a_poll():
-    """All of a page at once; ticks that the stored version serves too; a page under way waits."""
+def test_pending_comparisons_are_made_without_a_poll():
+    """Those of a page are made together. Ticks that the stored version serves are included, and a
+    page in flight waits.
+    """
     case = Case()
     case.polling.note(owed(5, 1, 2))
     case.polling.note(owed(6, 1, 1))
@@ -196,8 +198,8 @@ def test_owed_comparisons_are_made_without_a_poll():
     assert [(2, {})] == case.serve_owed()
 
 
-def test_what_is_settled_is_owed_no_more():
-    """Nor is anything of a page that nobody watches."""
+def test_settled_comparison_is_no_longer_pending():
+    """Nor is one of an unwatched page."""
     case = Case()
     case.polling.note(owed(5, 1, 2))
     case.polling.note(owed(6, 3, 1))
@@ -210,8 +212,8 @@ def test_what_is_settled_is_owed_no_more():
     assert [] == case.serve_owed()
 
 
-def test_the_end_of_a_poll_wakes_those_that_wait_for_it():
-    """And says what it was to answer."""
+def test_end_of_a_poll_wakes_waiting_tasks():
+    """It returns the requests that the poll had to answer."""
     case = Case()
 
     assert ([10], [1]) == (case.polling.end(1), case.ended)

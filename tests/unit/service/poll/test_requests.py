@@ -1,4 +1,4 @@
-"""Requests for polls now: read, begun, answered, refused."""
+"""Requests for polls: read, begun, answered and refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidings.storage.observed import polls
 
 
 class Case:
-    """Page 1 is watched, page 2 is not; a planner that keeps what it is told."""
+    """A watched page 1, an unwatched page 2, and a fake planner."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -57,8 +57,8 @@ class Case:
         return str(row.refused)
 
 
-def test_a_request_of_another_process_is_for_its_page(world: World):
-    """Read twice, it is one; several of a page are served by one poll."""
+def test_request_of_another_process_is_read_once(world: World):
+    """Several requests of a page are answered by one poll."""
     case = Case(world)
     first = case.write_request(1)
     case.read_new()
@@ -70,8 +70,8 @@ def test_a_request_of_another_process_is_for_its_page(world: World):
     assert not case.requests
 
 
-def test_a_page_that_nobody_watches_is_not_polled(world: World):
-    """Whoever asked is told why."""
+def test_request_for_an_unwatched_page_is_refused(world: World):
+    """The row has the reason."""
     case = Case(world)
     (asked,) = case.write_request(2)
     case.read_new()
@@ -82,7 +82,7 @@ def test_a_page_that_nobody_watches_is_not_polled(world: World):
 
 
 def test_requests_of_this_process_are_joined(world: World):
-    """Their sentinels and what they want; a poll begun now answers all of them."""
+    """Their sentinels and options are joined, and one poll answers all."""
     case = Case(world)
     case.requests.ask(1, sentinels=[3])
     case.requests.ask(1, sentinels=[4], first=True)
@@ -92,8 +92,8 @@ def test_requests_of_this_process_are_joined(world: World):
     assert PageRequest() == case.requests.begin(1)
 
 
-def test_a_request_that_is_withdrawn_is_not_served(world: World):
-    """Its page goes by its schedule again."""
+def test_withdrawn_request_is_not_served(world: World):
+    """Its page follows its schedule again."""
     case = Case(world)
     case.requests.ask(1)
     case.requests.withdraw(1)
@@ -102,8 +102,8 @@ def test_a_request_that_is_withdrawn_is_not_served(world: World):
     assert not case.requests
 
 
-def test_what_a_poll_was_to_answer_is_said_once_at_its_end(world: World):
-    """A poll that ended without an answer leaves them open to whoever asks."""
+def test_requests_of_a_poll_are_returned_once_at_its_end(world: World):
+    """A poll that ended without an answer leaves them open."""
     case = Case(world)
     asked = case.write_request(1)
     case.read_new()
@@ -112,8 +112,8 @@ def test_what_a_poll_was_to_answer_is_said_once_at_its_end(world: World):
     assert [asked, []] == [case.requests.end(1), case.requests.end(1)]
 
 
-def test_a_request_that_the_budget_cannot_pay_is_refused(world: World):
-    """Whoever asked is told; a page that nobody asked for is none of its business."""
+def test_request_that_the_budget_cannot_pay_is_refused(world: World):
+    """The row has the reason. A page without a request is not affected."""
     case = Case(world)
     (asked,) = case.write_request(1)
     case.read_new()
@@ -124,7 +124,7 @@ def test_a_request_that_the_budget_cannot_pay_is_refused(world: World):
     assert not case.requests
 
 
-def test_a_refusal_that_cannot_be_stored_is_tried_again(world: World):
+def test_refusal_that_cannot_be_stored_is_retried(world: World):
     """The request is still open, so it is read again."""
     case = Case(world)
     case.error = StoreStalledError("full")

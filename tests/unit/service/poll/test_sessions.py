@@ -1,4 +1,4 @@
-"""When a login may be tried, and what of cookies is kept."""
+"""When a login may be tried, and which cookies are stored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tidings.service.poll.sessions import Session, _session, _text
 
 
 def tries(session: Session, now: int, count: int) -> list[int]:
-    """Return when each of so many tries that fail comes, in hours."""
+    """Return the times of `count` failing attempts, in hours."""
     begin, found = now, []
     for _ in range(count):
         now = session.next_try(now)
@@ -17,8 +17,8 @@ def tries(session: Session, now: int, count: int) -> list[int]:
     return found
 
 
-def test_tries_come_after_1_6_and_24_hours_and_never_more_than_three_a_day():
-    """A try that succeeded counts for the day too."""
+def test_login_attempts_come_after_1_6_and_24_hours():
+    """There are at most three a day; a successful one counts too."""
     now = 1000 * DAY
     worked = Session().trying(now).succeed(())
 
@@ -26,8 +26,8 @@ def test_tries_come_after_1_6_and_24_hours_and_never_more_than_three_a_day():
     assert [0, 1, 24, 48] == tries(worked, now, 4)
 
 
-def test_a_login_that_is_lost_all_the_time_is_repaired_three_times_a_day():
-    """However well it works."""
+def test_lost_login_is_renewed_at_most_three_times_a_day():
+    """This holds although each attempt succeeds."""
     session, now = Session(), 1000 * DAY
     for _ in range(3):
         assert session.next_try(now) == now
@@ -37,15 +37,15 @@ def test_a_login_that_is_lost_all_the_time_is_repaired_three_times_a_day():
     assert 1001 * DAY == session.next_try(now)
 
 
-def test_tries_in_the_future_do_not_count():
-    """The clock was wrong when they were made."""
+def test_attempts_in_the_future_do_not_count():
+    """The clock was wrong."""
     session = Session(failures=2, tried=(2000 * DAY,))
 
     assert DAY == session.next_try(DAY)
 
 
-def test_renewed_cookies_replace_those_of_their_name_and_expired_ones_go():
-    """What the site takes away is gone; a good answer forgets failures."""
+def test_new_cookies_replace_those_of_the_same_name():
+    """Expired ones are deleted, and a good answer clears failures."""
     held = (Cookie("sid", Secret("1"), "a.example"), Cookie("old", Secret("x"), "a.example"))
     answer = (Cookie("sid", Secret("2"), "a.example"), Cookie("old", Secret(""), "a.example", expires_at=5))
     session = Session(cookies=held, failures=2, reason="no").renew(answer, 10)
@@ -54,8 +54,8 @@ def test_renewed_cookies_replace_those_of_their_name_and_expired_ones_go():
     assert (0, "") == (session.failures, session.reason)
 
 
-def test_a_session_is_kept_whole_and_prints_no_cookie():
-    """As text, for the vault alone."""
+def test_session_round_trips_and_prints_no_cookie():
+    """Its text is for the vault."""
     session = Session(
         (Cookie("sid", Secret("c4nary"), "a.example", path="/x", secure=True, expires_at=9),), 1, (2, 3), "w"
     )

@@ -26,8 +26,8 @@ def make_poll(**more) -> PollResult:
     return PollResult(page=page, at=AT, epoch=3, charged=charged, outcome=FAILED, **more)
 
 
-def test_a_poll_ends_in_its_unit():
-    """With the requests that it answers and the host's state, all under the poller's epoch."""
+def test_poll_ends_in_its_unit():
+    """It has the answered requests and the host state, and the epoch of the poller."""
     result = make_poll(answered=(4, 5), hosts=(HOST,))
     record = result.record("error", reason=FAILED.reason, kind=FAILED.kind)
 
@@ -44,8 +44,8 @@ def test_a_poll_ends_in_its_unit():
     )
 
 
-def test_what_is_taken_without_a_poll_has_no_record():
-    """It answers nobody and says nothing of hosts."""
+def test_turn_without_a_poll_has_no_record():
+    """It answers no requests and has no host states."""
     turn = Turn(page=make_watched(1), at=AT, epoch=3)
 
     unit = unit_of(Findings(turn=turn, state=turn.page.state))
@@ -54,8 +54,8 @@ def test_what_is_taken_without_a_poll_has_no_record():
     assert ((), ()) == (unit.answered, unit.hosts)
 
 
-def test_a_comparison_that_was_made_is_owed_no_more():
-    """One that died again, or whose cursor stands, stays owed."""
+def test_finished_comparison_is_no_longer_pending():
+    """One that died again, or without a moved cursor, stays pending."""
     turn = Turn(page=make_watched(1), at=AT, epoch=3, owed={1: 2, 9: 1})
     moved = Compared(cursors=(take(turn.page.subscriptions[1], 4),))
     died = replace(
