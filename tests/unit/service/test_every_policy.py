@@ -1,4 +1,4 @@
-"""Each policy behind the planner, with what learns rates and hours: pages that change, under a budget that binds."""
+"""Each policy in the planner, with learned rates and hours: pages that change, and a short budget."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ EIGHT = 8 * HOUR
 
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_every_policy_drives_the_planner(name: str, monkeypatch: pytest.MonkeyPatch):
-    """All pages are looked at, the budget is kept, and what was learned is plain JSON; the laboratory's keep the contract too."""
+    """All pages are polled, the budget is kept, and the memory is plain JSON. The laboratory's
+    policies do it too.
+    """
     monkeypatch.setattr(from_settings, "POLICIES", ALL)
     settings = Settings()
     settings = replace(settings, schedule=replace(settings.schedule, policy=name, pace_seconds=600.0))
@@ -36,8 +38,8 @@ def test_every_policy_drives_the_planner(name: str, monkeypatch: pytest.MonkeyPa
     assert json.loads(json.dumps(service.planner.memories())) is not None
 
 
-def test_a_name_that_is_not_there_is_refused_at_the_start():
-    """With those that are."""
+def test_unknown_policy_is_refused_at_the_start():
+    """The error lists the policies."""
     schedule = replace(Settings().schedule, policy="edf")
     settings = replace(Settings(), schedule=schedule)
 

@@ -72,8 +72,8 @@ def test_finished_comparison_is_no_longer_pending():
     assert () == stood
 
 
-def test_a_doubt_brings_a_second_poll_soon():
-    """At most a minute later; of a page that is in error the retry stays as it is."""
+def test_doubt_causes_a_second_poll_within_a_minute():
+    """A page in error keeps its retry time."""
     result = make_poll()
     doubt = Compared(cursors=(wait_for_second(result.page.subscriptions[1], AT),))
     well, failing = result.page.state, replace(result.page.state, health="error", retry_at=AT + HOUR)
@@ -87,8 +87,8 @@ def test_a_doubt_brings_a_second_poll_soon():
     assert AT + HOUR == later.retry_at
 
 
-def test_a_job_that_died_is_the_problem_of_its_page():
-    """It is said until a version can be compared again."""
+def test_killed_job_is_the_problem_of_its_page():
+    """It is shown until a version can be compared again."""
     result = make_poll()
     known = replace(result.page.state, problem="too deep")
 
@@ -98,8 +98,8 @@ def test_a_job_that_died_is_the_problem_of_its_page():
     assert ("killed", "too deep") == (died and died.problem, quiet and quiet.problem)
 
 
-def test_headers_are_remembered_by_a_cursor_that_moves_too():
-    """One cursor a subscription: the last move, with what any of them remembers."""
+def test_remembered_headers_are_merged_into_the_cursor_move():
+    """There is one move for each subscription, the last one, with all that is remembered."""
     result = make_poll()
     (sub,) = result.page.subscriptions.values()
     remembered = replace(take(sub, 1), remembered="headers")
@@ -112,8 +112,8 @@ def test_headers_are_remembered_by_a_cursor_that_moves_too():
     assert (replace(moved, remembered="headers"),) == unit.cursors
 
 
-def test_the_page_speaks_before_its_content():
-    """Events of the page come before those of what was found in it."""
+def test_events_of_the_page_come_before_those_of_its_content():
+    """A receiver reads them in this order."""
     result = make_poll()
     well = Event(type=EventType.PAGE_OK, at=AT, page_id=1)
     lost = Event(type=EventType.PART_LOST, at=AT, page_id=1, sentinel_id=1, data={"part": "css", "version": 1})

@@ -20,7 +20,7 @@ PAGE = 7
 
 
 class Story:
-    """A sentinel with one page that looks when `deploy` or `release` happens."""
+    """A sentinel with one page that is polled on the events `deploy` and `release`."""
 
     def __init__(self) -> None:
         async def read(*_: Any) -> list[int]:
@@ -50,8 +50,8 @@ class Story:
         asyncio.run(self._act("look", at, page=PAGE, begun=begun))
 
 
-def test_a_look_is_owed_until_one_that_began_after_the_event():
-    """One that was under way when the event came may have read the page before it."""
+def test_event_needs_a_poll_that_began_after_it():
+    """A poll in flight may have read the page before the event."""
     story = Story()
     story.happens("deploy", AT)
     story.looks(AT - 1, AT + 1)
@@ -61,8 +61,8 @@ def test_a_look_is_owed_until_one_that_began_after_the_event():
     assert story.needs.begins(PAGE) is None
 
 
-def test_events_before_the_look_are_served_together():
-    """It begins after the last of them, and is late when the first has waited too long."""
+def test_events_before_the_poll_are_served_together():
+    """The poll begins after the last of them, and is late if the first has waited too long."""
     story = Story()
     story.happens("deploy", AT)
     story.happens("release", AT + SECOND)
@@ -74,8 +74,8 @@ def test_events_before_the_look_are_served_together():
 
 
 @pytest.mark.parametrize(("events", "owed"), [("on event(release)", {}), ("on event(deploy)", {str(PAGE)})])
-def test_what_an_event_owed_that_is_heard_no_more_falls_away(events: str, owed: Any):
-    """An altered sentinel looks for what it says now."""
+def test_poll_for_a_removed_event_is_dropped(events: str, owed: Any):
+    """The altered sentinel no longer names the event."""
     story = Story()
     story.happens("deploy", AT)
     asyncio.run(story.behaviour.arrange(story.moment(events=events)))

@@ -45,7 +45,7 @@ TICK = 10 * MINUTE
 
 
 class Counting:
-    """Tells every ten minutes how many changes there were since the last time, and at the end the rest; silent if there were none."""
+    """Reports every ten minutes, and at the end, how many changes there were since the last report; none if there were none."""
 
     name = "counting"
     event_types = frozenset({"change.found"})
@@ -56,11 +56,11 @@ class Counting:
         self.settled_with: dict[int, Mapping[str, Any] | None] = {}
 
     def concerns(self, held: WatchedSentinel) -> bool:
-        """Those with a tag."""
+        """Concern sentinels with a tag."""
         return bool(held.sentinel.tags)
 
     async def arrange(self, moment: Moment) -> Arrangement:
-        """One rule for what it counts, one for its clock."""
+        """Return a rule for changes, and one for the clock."""
         number = moment.held.row.id
         moment.memory.setdefault("first", moment.upto + 1)
         clock = Periodic(name_opening("counting.tick", number), TICK, name_closing(number))
@@ -73,18 +73,18 @@ class Counting:
         )
 
     async def act(self, moment: Moment, firing: Firing) -> Effects:
-        """Count, or tell."""
+        """Count a change, or report."""
         if firing.rule.name == "counting.found":
             moment.memory["count"] = moment.memory.get("count", 0) + 1
             return NO_EFFECTS
         return self._tell(moment)
 
     async def finish(self, moment: Moment) -> Effects:
-        """Tell what is left."""
+        """Report the rest."""
         return self._tell(moment)
 
     def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
-        """Note what it hears."""
+        """Record the memory."""
         self.settled_with[sentinel_id] = memory
 
     @staticmethod
@@ -106,7 +106,7 @@ class Counting:
 
 
 class Home:
-    """A database and the rules over it, which may die and come back; what pages would have brought is written by hand."""
+    """A database and its rules, which may be killed and restarted; events of pages are written directly."""
 
     def __init__(self, directory: Path, *, dies: Callable[[], bool] = lambda: False) -> None:
         self.settings = load(directory, environment={}, flags=FLAGS)
@@ -120,7 +120,7 @@ class Home:
 
     @contextlib.asynccontextmanager
     async def life(self, now: int) -> AsyncIterator[RuleFollower]:
-        """Run the rules from a start to an end, which is a death if an exception brings it."""
+        """Run the rules from a start to an end, or to a kill by an exception."""
         self.store = Store(open_database(self.settings), gather_seconds=0)
         committer = Committer(self.store)
         self.watchlist = Watchlist(self.store)
@@ -155,23 +155,23 @@ class Home:
         return int(number)
 
     def happen(self, sentinel_id: int, at: int) -> None:
-        """Let a change be found, as far as rules hear of it."""
+        """Store the event of a change."""
         self.door.write(
             events.append, [Event(type=EventType.CHANGE_FOUND, at=at, sentinel_id=sentinel_id, page_id=sentinel_id)]
         )
 
     def end(self, sentinel_id: int, at: int) -> None:
-        """Let a sentinel end."""
+        """End a sentinel."""
         self.door.write(sentinels.move, SentinelMove(sentinel_id=sentinel_id, state="ended", at=at))
 
     async def step(self, now: int) -> None:
-        """Do what the monitor does at a step."""
+        """Make a step like the monitor."""
         await self.watchlist.follow()
         self.rules.wake()
         await self.rules.follow(now)
 
     def list_reported(self) -> list[tuple[str, str, int, int]]:
-        """Return what was told: text and range of events."""
+        """Return the reports, with text and range of events."""
         found = self.door.read(deliveries.listing)
         return sorted((d.sentinel, d.body.decode(), d.first_seq, d.last_seq) for d in found)
 
@@ -185,8 +185,8 @@ def run(story: Coroutine[Any, Any, None]) -> None:
     asyncio.run(story)
 
 
-def test_a_clock_tells_what_was_heard_before_it_went_off(home: Home):
-    """However late the step comes, a tick knows of the events before it and of none after."""
+def test_tick_counts_only_events_before_it(home: Home):
+    """The step comes later; an event after the tick is not counted."""
     one = home.add("one", START)
 
     async def story() -> None:
@@ -202,23 +202,25 @@ def test_a_clock_tells_what_was_heard_before_it_went_off(home: Home):
 
 
 class Hearing(Counting):
-    """Notes what an event of other origin came with."""
+    """Records the parameters of outside events."""
 
     event_types = frozenset({outside.HAPPENED})
 
     async def arrange(self, moment: Moment) -> Arrangement:
-        """One rule, in Python, on an event that no page brings."""
+        """Return a rule on an outside event."""
         rule = Rule(name="counting.deploy", event=happening("deploy", moment.held.row.id), coupling=Coupling.DETACHED)
         return Arrangement((WantedRule(rule),))
 
     async def act(self, moment: Moment, firing: Firing) -> Effects:
-        """Remember its params."""
+        """Record the parameters."""
         moment.memory.setdefault("heard", []).append(dict(firing.occurrence.params))
         return NO_EFFECTS
 
 
-def test_rules_in_python_hear_events_of_other_origin(home: Home):
-    """Each rule that waits for it hears it once, over restarts and with what it came with; those that came later do not."""
+def test_rules_get_outside_events_once(home: Home):
+    """They get them with their parameters, across restarts. A sentinel that was created later does
+    not.
+    """
     home.behaviour = Hearing()
     row = home.door.write(outside.create, "deploy", "webhook", text="", at=START, due_at=None)
     one = home.add("one", START)
@@ -230,7 +232,7 @@ def test_rules_in_python_hear_events_of_other_origin(home: Home):
         async with home.life(START):
             seqs = [take(1)]
             await home.step(START + MINUTE)
-        seqs.append(take(2))  # nobody runs
+        seqs.append(take(2))  # no process runs
         home.add("two", START + 3 * MINUTE)
         async with home.life(START + 4 * MINUTE) as held:
             await home.step(START + 4 * MINUTE)
@@ -240,8 +242,8 @@ def test_rules_in_python_hear_events_of_other_origin(home: Home):
     run(story())
 
 
-def test_rules_go_with_their_sentinel_after_their_last_deed(home: Home):
-    """At the end what is left is done, and nothing stays in the engine or in the database."""
+def test_rules_end_with_their_sentinel_after_a_last_report(home: Home):
+    """Nothing stays in the engine or in the database."""
     one = home.add("one", START)
 
     async def story() -> None:
@@ -260,8 +262,8 @@ def test_rules_go_with_their_sentinel_after_their_last_deed(home: Home):
     assert {one: None} == home.behaviour.settled_with
 
 
-def test_what_comes_after_the_end_is_told_too(home: Home):
-    """A look that was under way at the end brings a change: it is not swallowed, and leaves nothing behind."""
+def test_change_after_the_end_is_reported(home: Home):
+    """A poll was in flight at the end. Nothing is left afterwards."""
     one = home.add("one", START)
 
     async def story() -> None:
@@ -278,8 +280,8 @@ def test_what_comes_after_the_end_is_told_too(home: Home):
     assert [] == home.door.read(events.list_rule_states, NAME)
 
 
-def test_a_sentinel_that_needs_no_rules_has_none(home: Home):
-    """It leaves the engine as it was and the table of states empty."""
+def test_sentinel_without_rules_leaves_no_state(home: Home):
+    """The engine and the table of states stay empty."""
     one = home.add("one", START, tags="")
 
     async def story() -> None:
@@ -294,8 +296,8 @@ def test_a_sentinel_that_needs_no_rules_has_none(home: Home):
     assert [] == home.door.read(events.list_rule_states, NAME)
 
 
-def test_a_fault_of_a_behaviour_costs_no_other_sentinel_anything(home: Home, monkeypatch: pytest.MonkeyPatch):
-    """It is an event, and the rules of the others go on."""
+def test_error_of_a_behaviour_does_not_affect_other_sentinels(home: Home, monkeypatch: pytest.MonkeyPatch):
+    """It is an event, and other rules go on."""
     bad, good = home.add("bad", START), home.add("good", START)
     act = home.behaviour.act
 
@@ -319,8 +321,8 @@ def test_a_fault_of_a_behaviour_costs_no_other_sentinel_anything(home: Home, mon
     assert "LookupError: out of order" == home.door.read(events.listing, types=["problem.rule"])[0].data["error"]
 
 
-def test_deeds_that_the_store_refuses_are_left_out(home: Home, monkeypatch: pytest.MonkeyPatch):
-    """A delivery to nobody is a recorded problem; the rules of that sentinel go on."""
+def test_refused_effects_are_left_out(home: Home, monkeypatch: pytest.MonkeyPatch):
+    """A delivery without a receiver is a recorded problem. The sentinel's rules go on."""
     one = home.add("one", START)
     act = home.behaviour.act
 
@@ -344,8 +346,8 @@ def test_deeds_that_the_store_refuses_are_left_out(home: Home, monkeypatch: pyte
     assert 1 == len(home.door.read(events.listing, types=["problem.unit"]))
 
 
-def test_a_clock_that_missed_many_ticks_owes_one(home: Home):
-    """After a week in which nobody looked, one tick is made up for, and the clock keeps its phase."""
+def test_clock_that_missed_many_ticks_makes_up_for_one(home: Home):
+    """No process ran for a week. The clock keeps its phase."""
     one = home.add("one", START)
 
     async def story() -> None:
@@ -362,8 +364,8 @@ def test_a_clock_that_missed_many_ticks_owes_one(home: Home):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_deaths_between_any_two_commits_change_nothing(tmp_path: Path, seed: int):
-    """What is told is what an uninterrupted run tells: text, range of events and time (the law of restarts)."""
+def test_kills_between_any_commits_change_no_report(tmp_path: Path, seed: int):
+    """Text, range of events and time are those of a run without kills (the law of restarts)."""
     chance = random.Random(seed)
     trace: list[tuple[int, str, int]] = []
     now = START
@@ -410,13 +412,13 @@ def test_deaths_between_any_two_commits_change_nothing(tmp_path: Path, seed: int
 
 
 class Dreamt:
-    """A store that holds nothing: it gives out events that were made up."""
+    """A store without rows, which returns prepared events."""
 
     def __init__(self) -> None:
         self.waiting: list[events.EventRow] = []
 
     async def read(self, fn: Callable[..., Any], *args: Any) -> Any:
-        """Answer what rules ask."""
+        """Return prepared events for the queries of rules."""
         match fn.__name__:
             case "_list_events":
                 happened, self.waiting = self.waiting, []
@@ -427,15 +429,17 @@ class Dreamt:
                 return 0
 
     async def write(self, *args: Any, **more: Any) -> None:
-        """Forget."""
+        """Store nothing."""
 
     async def commit(self, units: list[Unit]) -> list[Any]:
-        """Forget."""
+        """Store nothing."""
         return [Committed() for _ in units]
 
 
-def test_ten_thousand_lives_leave_nothing_behind(home: Home):
-    """Rules, nodes and clocks of the engine and memories are as many at the end as at the beginning: none (issue C 4)."""
+def test_ten_thousand_sentinels_leave_nothing_behind(home: Home):
+    """Rules, nodes, clocks and memories are as many at the end as at the beginning: none (issue C
+    4).
+    """
     home.add("one", START)
 
     async def story() -> None:

@@ -1,4 +1,4 @@
-"""The index is followed whatever happens to it, and made without the log of searches if need be."""
+"""The index is updated despite errors, and built without the log of searches if necessary."""
 
 import asyncio
 import logging
@@ -14,13 +14,13 @@ from tidings.storage.search.log import FILE
 
 @pytest.fixture
 def settings(products, tmp_path):
-    """Give the settings of an empty database."""
+    """Yield the settings of an empty database."""
     with products.fresh("sqlite", tmp_path / "data") as made:
         yield replace(made, data=tmp_path / "data")
 
 
-def test_a_fault_of_our_own_does_not_end_it(settings, monkeypatch, caplog):
-    """It is logged with where it was, and tried again."""
+def test_programming_error_does_not_end_the_indexer(settings, monkeypatch, caplog):
+    """It is logged with its traceback, and the update is retried."""
     again = asyncio.Event()
 
     async def keep_up(self):
@@ -42,8 +42,8 @@ def test_a_fault_of_our_own_does_not_end_it(settings, monkeypatch, caplog):
     assert "a page that nobody thought of" in caplog.text
 
 
-def test_a_log_of_searches_that_is_none_does_not_keep_pages_from_being_searched(settings, caplog):
-    """It is said that nothing is measured meanwhile."""
+def test_damaged_log_of_searches_does_not_stop_the_index(settings, caplog):
+    """A warning says that nothing is measured meanwhile."""
     (settings.data / FILE).write_bytes(b"none" * 2_000)
 
     async def catch_up():

@@ -12,10 +12,10 @@ from tidings.storage.db.database import open_database
 @pytest.mark.parametrize(
     "bring",
     [Inbox.wake, Inbox.drain_again, lambda box: box.take_event("deploy"), lambda box: box.take_hint({7})],
-    ids=["end of a task", "own words", "event", "hint"],
+    ids=["end of a task", "own request", "event", "hint"],
 )
-def test_whatever_comes_ends_the_rest(bring):
-    """Also what comes before anybody waits, but only once."""
+def test_any_input_ends_the_wait(bring):
+    """An input before the wait ends it too, but only once."""
 
     async def act() -> tuple[bool, bool]:
         inbox = Inbox()
@@ -32,8 +32,8 @@ def test_whatever_comes_ends_the_rest(bring):
     assert (False, True) == asyncio.run(act())
 
 
-def test_what_came_is_given_once():
-    """Pages of hints are gathered; an event says only that there is something to read."""
+def test_inputs_are_returned_once():
+    """Pages of hints are merged; an event only says that there is something to read."""
     inbox = Inbox()
     inbox.take_hint({7})
     inbox.take_hint({8})
@@ -46,10 +46,10 @@ def test_what_came_is_given_once():
 @pytest.mark.parametrize(
     ("bring", "is_heard"),
     [(Inbox.wake, False), (Inbox.drain_again, True), (lambda box: box.take_hint({7}), True)],
-    ids=["end of a task", "own words", "hint"],
+    ids=["end of a task", "own request", "hint"],
 )
-def test_only_what_comes_from_outside_shortens_the_time_between_steps(bring, is_heard):
-    """What has ended is gathered: one step hears of many."""
+def test_only_input_from_outside_shortens_the_gap_between_steps(bring, is_heard):
+    """Ends of tasks are gathered, so that one step handles many."""
 
     async def act() -> bool:
         inbox = Inbox(gather_seconds=60)
@@ -64,8 +64,10 @@ def test_only_what_comes_from_outside_shortens_the_time_between_steps(bring, is_
     assert is_heard == asyncio.run(act())
 
 
-def test_what_is_watched_is_never_searched_for_garbage(tmp_path):
-    """The first monitor of a process keeps what it has loaded out of collections, which come rarely; a second one undoes it."""
+def test_loaded_watchlist_is_frozen_for_garbage_collection(tmp_path):
+    """The first monitor of a process freezes its objects, and collections are rare; a second one
+    unfreezes them.
+    """
 
     async def act() -> tuple[int, int]:
         async with poller(settings):

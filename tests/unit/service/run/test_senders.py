@@ -10,7 +10,7 @@ from tidings.service.run.senders import GuardedJobs
 
 
 def run(job, argument, *, seconds=20.0, close_first=False):
-    """Run one job in a process of its own."""
+    """Run one job in its own process."""
 
     async def body():
         runner = RUNNERS["killable"](JobLimits())
@@ -24,13 +24,13 @@ def run(job, argument, *, seconds=20.0, close_first=False):
     return asyncio.run(body())
 
 
-def test_what_the_job_says_comes_back():
-    """Its answer is the sender's."""
+def test_answer_of_the_job_is_returned():
+    """The sender uses it unchanged."""
     assert Sent(250) == run(Sent, 250)
 
 
-def test_a_job_that_takes_too_long_is_killed_and_tried_again():
-    """H-122: whatever library hangs, the deadline holds."""
+def test_slow_job_is_killed_and_retried():
+    """H-122: the deadline holds for any library."""
     begun = time.monotonic()
     answer = run(time.sleep, 60, seconds=0.3)
 
@@ -40,8 +40,8 @@ def test_a_job_that_takes_too_long_is_killed_and_tried_again():
     assert time.monotonic() - begun < 30
 
 
-def test_a_job_that_dies_is_tried_again():
-    """A crash of a library is a failed attempt, nothing more."""
+def test_crashed_job_is_retried():
+    """The crash of a library is a failed attempt."""
     answer = run(operator.neg, "x")
 
     assert isinstance(answer, Refused)
@@ -49,8 +49,8 @@ def test_a_job_that_dies_is_tried_again():
     assert answer.reason.startswith("the attempt was given up: the job raised TypeError")
 
 
-def test_a_service_that_stops_keeps_what_it_could_not_send():
-    """What is not begun is tried again after the next start."""
+def test_job_of_a_stopping_service_is_retried():
+    """It starts again after the next start."""
     answer = run(Sent, 250, close_first=True)
 
     assert isinstance(answer, Refused)

@@ -1,4 +1,4 @@
-"""What refreshes improve, measured while the index is kept: as searching before and after says."""
+"""The gain of refreshes, measured while the index is updated: it equals searches before and after."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tidings.storage.search.log import SearchLog
 
 @pytest.fixture
 def index(tmp_path):
-    """Give an index of forty pages, of which some speak of tea."""
+    """Yield an index of forty pages, some of them with the word tea."""
     made = SearchIndex(tmp_path)
     made.begin("one")
     texts = [f"page {n} {'tea ' * (n % 7 if n < 20 else 0)}and what else it says {'more ' * n}" for n in range(1, 41)]
@@ -24,7 +24,7 @@ def index(tmp_path):
 
 @pytest.fixture
 def log(tmp_path):
-    """Give a log of searches for tea."""
+    """Yield a log of searches for tea."""
     made = SearchLog(tmp_path)
     made.bring([("tea", 4), ("yeti", 9)], owner_id=1, at=0)
     yield made
@@ -32,15 +32,15 @@ def log(tmp_path):
 
 
 def quality(order, scores):
-    """Return what four searchers for tea get, who are shown pages in an order."""
+    """Return the quality of four searches for tea with pages in this order."""
     return 4 * sum(rank**-1.5 * scores.get(page, 0.0) for rank, page in enumerate(order, 1))
 
 
 @pytest.mark.parametrize(
     ("page", "text"), [(3, "tea tea tea tea tea tea"), (4, "nothing any more"), (30, "tea at last"), (31, "as ever")]
 )
-def test_a_refresh_is_worth_what_searching_says(index, log, page, text):
-    """A page that rises, one that falls out, one that comes in, one of which nobody hears."""
+def test_gain_of_a_refresh_equals_that_of_searches(index, log, page, text):
+    """The page rises, leaves the results, enters them, or has no effect."""
     said = appraiser(index, log, at=0)
     before = find.find(index, parse("tea"))
     index.put([IndexEntry(page_id=page, seq=2, at=DAY, text=text)], cursor=40, moved_to=41, appraise=said)
@@ -57,8 +57,8 @@ def test_a_refresh_is_worth_what_searching_says(index, log, page, text):
     assert gained >= 0
 
 
-def test_a_page_that_goes_is_worth_its_place(index, log):
-    """Those below it move up; and what is purged is forgotten."""
+def test_removed_page_gains_for_those_below(index, log):
+    """They move up. After its deletion the gain is deleted."""
     said = appraiser(index, log, at=0)
     best = find.find(index, parse("tea"))[0].page_id
 
@@ -71,9 +71,9 @@ def test_a_page_that_goes_is_worth_its_place(index, log):
     assert [] == index.gains()
 
 
-def test_what_was_measured_outlives_a_rebuild(index, log):
-    """And what was stored before is not measured again, nor for the time before the first index;
-    that of another database is.
+def test_measured_gains_survive_a_rebuild(index, log):
+    """Earlier versions are not measured again, nor those from before the first index. For another
+    database the measurement starts again.
     """
     said = appraiser(index, log, at=0)
     entry = IndexEntry(page_id=30, seq=2, at=DAY, text="tea")
@@ -93,8 +93,8 @@ def test_what_was_measured_outlives_a_rebuild(index, log):
     assert [] == index.gains()
 
 
-def test_rates_are_drawn_towards_the_usual(index, log):
-    """A page that has just been found may be as good as the others; the best guess comes first."""
+def test_rates_are_drawn_towards_the_mean(index, log):
+    """A new page may be as good as the others; the best estimate is first."""
     said = appraiser(index, log, at=0)
     index.put([IndexEntry(page_id=30, seq=2, at=0, text="tea")], cursor=40, moved_to=41, appraise=said)
     index.put([IndexEntry(page_id=90, seq=1, at=59 * DAY, text="new")], cursor=41, moved_to=42, appraise=said)
@@ -107,8 +107,8 @@ def test_rates_are_drawn_towards_the_usual(index, log):
     assert 0 == found[2][1] < found[2][2]
 
 
-def test_without_searches_nothing_is_worth_anything(index, tmp_path):
-    """And no time is spent on it."""
+def test_without_searches_no_refresh_has_a_gain(index, tmp_path):
+    """No time is spent on it."""
     log = SearchLog(tmp_path)
     log.erase()
     said = appraiser(index, log, at=0)
@@ -118,8 +118,8 @@ def test_without_searches_nothing_is_worth_anything(index, tmp_path):
     assert 0.0 == said(["a", "b", "c"], None)
 
 
-def test_queries_are_weighed_by_the_pages_that_answer(tmp_path):
-    """What nothing answers is of no page here."""
+def test_queries_are_weighed_by_their_results(tmp_path):
+    """A query without results counts for no page."""
     index, log = SearchIndex(tmp_path), SearchLog(tmp_path)
     index.begin("one")
     rows = [IndexEntry(page_id=n, seq=1, at=1, text=f"common {'tea' if n < 4 else 'rain'}") for n in range(1, 12)]
@@ -136,8 +136,8 @@ def test_queries_are_weighed_by_the_pages_that_answer(tmp_path):
     log.close()
 
 
-def test_logs_are_read():
-    """With counts or without; as they are counted here."""
+def test_logs_of_searches_are_read():
+    """They have counts or not; queries are normalized."""
     assert [("list price", 3), ("tea", 1)] == list(rows_of("query,frequency\nprice list,3\nTEA,1\n"))
     assert [("tea", 1), ("tea", 1)] == list(rows_of("tea\n\nTea\n"))
 
@@ -145,7 +145,7 @@ def test_logs_are_read():
 @pytest.mark.parametrize(
     ("text", "why"), [("query,frequency\ntea,many", "line 2: frequency"), ("tea\n-x", "line 2: say a word")]
 )
-def test_a_line_that_is_none_is_named(text, why):
-    """Nothing of the log is counted then."""
+def test_invalid_line_of_a_log_is_named(text, why):
+    """Nothing of the log is counted."""
     with pytest.raises(UsageError, match=why):
         list(rows_of(text))

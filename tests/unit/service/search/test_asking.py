@@ -1,4 +1,4 @@
-"""Questions: dates, and results as records."""
+"""Dates of searches."""
 
 import pytest
 
@@ -7,8 +7,8 @@ from tidings.errors import UsageError
 from tidings.service.search.asking import instant
 
 
-def test_a_day_is_meant_whole():
-    """To its end where it is said what was so then; a day of 23 hours too."""
+def test_date_is_a_whole_day():
+    """For a state at a date it is its end, also on a day of 23 hours."""
     first = instant("2026-03-29", "Europe/Paris")
 
     assert 23 * HOUR == instant("2026-03-29", "Europe/Paris", is_end=True) - first + 1
@@ -17,13 +17,13 @@ def test_a_day_is_meant_whole():
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
-def test_the_first_and_the_last_day_there_are_have_an_end(day):
-    """As any other."""
+def test_first_and_last_date_have_an_end(day):
+    """They are the limits of the calendar."""
     assert DAY == instant(day, "UTC", is_end=True) - instant(day, "UTC") + 1
 
 
 @pytest.mark.parametrize("text", ["yesterday", "2026-02-30", ""])
-def test_what_is_no_date_is_refused(text):
-    """With one that is."""
+def test_invalid_date_is_refused(text):
+    """The error has an example."""
     with pytest.raises(UsageError, match="2026-03-01"):
         instant(text, "UTC")

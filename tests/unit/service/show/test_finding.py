@@ -1,4 +1,4 @@
-"""Findings are few, and their times and numbers read like sentences."""
+"""Findings are few, and their times and numbers are readable."""
 
 import pytest
 
@@ -9,15 +9,15 @@ from tidings.service.show.finding import MOST_LINES, Finding
 START = 1_700_000_000 * SECOND
 
 
-def test_few_findings_are_all_told():
-    """As many as fit are told one by one."""
+def test_few_findings_are_all_listed():
+    """They are at most `MOST_LINES`."""
     found = [finding.warn("page", str(i)) for i in range(MOST_LINES)]
 
     assert found == list(finding.shorten(found))
 
 
-def test_of_many_findings_the_rest_is_counted():
-    """One more than fits is counted, with the worst that can be said: the status they share."""
+def test_further_findings_are_counted():
+    """One more than fits is counted, with the status of the others."""
     found = [finding.fail("blob", str(i)) for i in range(MOST_LINES + 1)]
 
     assert Finding("fail", "blob", "and 1 more", "m") == list(finding.shorten(found, mend="m"))[-1]
@@ -35,19 +35,19 @@ def test_of_many_findings_the_rest_is_counted():
         (2 * DAY, "2 days"),
     ],
 )
-def test_lengths_are_spelled(length, text):
-    """A length of time is told in the largest unit of which there are two."""
+def test_lengths_of_time_are_spelled(length, text):
+    """The unit is the largest one with at least two."""
     assert text == finding.spell_length(length)
 
 
 def test_instants_are_spelled_with_their_distance():
-    """An instant is told in UTC, and how long ago it was or how far off it is."""
+    """They are in UTC, in the past or future."""
     assert "2023-11-14 22:13:20 UTC (3 min ago)" == finding.spell_since(START, START + 3 * MINUTE)
     assert "2023-11-14 22:13:20 UTC (in 3 min)" == finding.spell_since(START, START - 3 * MINUTE)
 
 
 def test_counts_are_spelled():
-    """One is one, and many have commas."""
+    """One is singular, and thousands have commas."""
     assert ["1 body", "0 bodies", "1,000 pages"] == [
         finding.spell_count(1, "body", "bodies"),
         finding.spell_count(0, "body", "bodies"),

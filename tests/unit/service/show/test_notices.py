@@ -8,8 +8,8 @@ def _words(kind, reason):
     return notice_record(event, sentinel="s", url="http://a.example/")["summary"]
 
 
-def test_what_is_gone_for_good_is_not_gone_for_now():
-    """410 says that a page is gone for good; all other errors may end."""
+def test_page_gone_permanently_is_not_gone_for_now():
+    """410 is final; all other errors may end."""
     assert "the page can no longer be watched: the page is gone permanently (410)" == _words(
         "410", "the page is gone permanently (410)"
     )

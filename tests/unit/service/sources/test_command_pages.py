@@ -1,7 +1,4 @@
-"""Pages that commands write.
-
-What a command does is a value, and nothing runs unless the operator allows it.
-"""
+"""Pages written by commands: the result is a value, and nothing runs unless the operator allows it."""
 
 from __future__ import annotations
 
@@ -20,13 +17,13 @@ ALLOWED = FetchSettings(allow_commands=True, total_seconds=5, max_body_bytes=1_0
 
 
 class Others:
-    """A fetcher that says what it was asked for."""
+    """A fetcher that records requests."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
 
     async def fetch(self, request: FetchRequest, permit: Any) -> Outcome:
-        """Note an address."""
+        """Record an address."""
         self.asked.append(request.url)
         return Failed(kind="404", reason="not there")
 
@@ -35,13 +32,13 @@ class Others:
 
 
 def ran(*argv: str, settings: FetchSettings = ALLOWED, **more: Any) -> Outcome:
-    """Return what came of a command."""
+    """Return the outcome of a command."""
     fetcher = CommandFetcher(settings, Others())
     return asyncio.run(fetcher.fetch(FetchRequest(url=url_of(argv), **more), cast("Any", None)))
 
 
-def test_output_is_the_body_and_no_request_is_counted():
-    """Nobody is asked."""
+def test_output_is_the_body_without_a_request():
+    """No host is contacted."""
     outcome = ran("/bin/echo", "a b", "c")
 
     assert isinstance(outcome, Fetched)
@@ -58,24 +55,24 @@ def test_output_is_the_body_and_no_request_is_counted():
         (("/bin/sh", "-c", "while :; do echo yyyyyyyy; done"), "size", "/bin/sh wrote more than 1,000 bytes"),
     ],
 )
-def test_a_command_that_fails_says_why(argv: tuple[str, ...], kind: str, why: str):
-    """The exit code, and what it wrote to standard error."""
+def test_failed_command_has_its_reason(argv: tuple[str, ...], kind: str, why: str):
+    """It is the exit code with standard error."""
     outcome = ran(*argv)
 
     assert isinstance(outcome, Failed)
     assert (kind, why) == (outcome.kind, outcome.reason)
 
 
-def test_a_command_that_hangs_is_ended():
-    """After the time that the sentinel gives it."""
+def test_hanging_command_is_ended():
+    """The limit is the timeout of the sentinel."""
     outcome = ran("/bin/sleep", "60", timeout=200_000)
 
     assert isinstance(outcome, Failed)
     assert ("command", "/bin/sleep did not end within 0.2 s") == (outcome.kind, outcome.reason)
 
 
-def test_standard_error_that_is_flooded_is_cut_and_what_it_holds_is_tamed():
-    """The end of it is kept, in one line."""
+def test_long_standard_error_is_cut_and_escaped():
+    """Its end is kept, in one line."""
     outcome = ran(
         "/bin/sh",
         "-c",
@@ -87,16 +84,16 @@ def test_standard_error_that_is_flooded_is_cut_and_what_it_holds_is_tamed():
     assert 400 > len(outcome.reason)
 
 
-def test_memory_is_bounded():
-    """A process that wants more than a gibibyte does not get it."""
+def test_memory_of_a_command_is_limited():
+    """A process gets at most a gibibyte."""
     outcome = ran(sys.executable, "-c", "bytearray(2 << 30)")
 
     assert isinstance(outcome, Failed)
     assert "MemoryError" in outcome.reason
 
 
-def test_nothing_runs_unless_it_is_allowed(tmp_path):
-    """The program is not begun."""
+def test_command_does_not_run_unless_allowed(tmp_path):
+    """The program is not started."""
     outcome = ran("/bin/touch", str(tmp_path / "trace"), settings=FetchSettings())
 
     assert isinstance(outcome, Failed)
@@ -106,16 +103,16 @@ def test_nothing_runs_unless_it_is_allowed(tmp_path):
 
 
 @pytest.mark.parametrize("more", [{"render": "browser"}, {"method": "POST"}, {"body": "x"}])
-def test_a_command_is_run_as_it_is(more: dict[str, Any]):
-    """Clauses of requests say nothing to it."""
+def test_request_clauses_are_refused_for_a_command(more: dict[str, Any]):
+    """They would have no effect."""
     outcome = ran("/bin/echo", **more)
 
     assert isinstance(outcome, Failed)
     assert "request" == outcome.kind
 
 
-def test_all_other_addresses_are_asked_by_others():
-    """Also when commands are allowed."""
+def test_other_addresses_are_passed_on():
+    """This holds with commands allowed."""
     others = Others()
     asyncio.run(CommandFetcher(ALLOWED, others).fetch(FetchRequest(url="https://a.example/"), cast("Any", None)))
 
@@ -123,7 +120,7 @@ def test_all_other_addresses_are_asked_by_others():
 
 
 @pytest.mark.parametrize("argv", [("df",), ("df", "-h"), ("a b", "", "ü\n%20", "'\"")])
-def test_an_address_holds_the_words(argv: tuple[str, ...]):
-    """Whatever is in them."""
+def test_address_of_a_command_round_trips(argv: tuple[str, ...]):
+    """The arguments may have any characters."""
     assert argv == argv_of(url_of(argv))
     assert url_of(argv).isprintable()

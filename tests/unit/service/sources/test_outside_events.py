@@ -32,7 +32,7 @@ from tidings.storage.write.store import Store
 
 @pytest.fixture
 def world(products: Products, tmp_path: Path) -> Iterator[World]:
-    """A database with the event `deploy`, which a webhook brings."""
+    """Yield a database with the event `deploy` of a webhook."""
     with products.fresh("sqlite", tmp_path / "data") as settings:
         world = World(settings)
         vault = Vault(settings.data)
@@ -46,8 +46,8 @@ def happen_once(world: World) -> list[Any]:
     return [row.data for row in world.read(events.listing, types=[outside.HAPPENED])]
 
 
-def test_what_is_told_twice_with_one_key_happens_once(world: World):
-    """A second call with the same key gets the number of the first, and nothing happens."""
+def test_repeated_key_is_one_event(world: World):
+    """The second call gets the number of the first one."""
     first = world.write(take, "deploy", {"version": "1"}, at=world.at, key="k1")
     again = world.write(take, "deploy", {"version": "1"}, at=world.at + 5, key="k1")
     other = world.write(take, "deploy", {"version": "2"}, at=world.at + 9, key="k2")
@@ -61,16 +61,16 @@ def test_what_is_told_twice_with_one_key_happens_once(world: World):
     )
 
 
-def test_without_a_key_each_call_is_an_event(world: World):
-    """Nobody knows that two calls without keys mean the same."""
+def test_call_without_a_key_is_always_an_event(world: World):
+    """Two calls without keys cannot be recognized as equal."""
     for _ in range(2):
         world.write(take, "deploy", {}, at=world.at)
 
     assert 2 == len(happen_once(world))
 
 
-def test_keys_are_forgotten_after_their_time(world: World):
-    """No key is kept for ever; one that is younger than that is known."""
+def test_keys_expire(world: World):
+    """A key is stored for a limited time."""
     world.write(take, "deploy", {}, at=world.at, key="old")
     world.write(take, "deploy", {}, at=world.at + KEYS_FOR, key="young")
     assert not world.write(take, "deploy", {}, at=world.at + KEYS_FOR, key="old").is_new
@@ -90,16 +90,16 @@ def test_keys_are_forgotten_after_their_time(world: World):
     ],
     ids=["no object", "no number", "no JSON", "too large", "long key"],
 )
-def test_what_cannot_be_an_event_is_refused_whole(world: World, params: Any, key: str):
-    """Nothing is written of it."""
+def test_invalid_event_is_refused_completely(world: World, params: Any, key: str):
+    """Nothing is stored."""
     with pytest.raises(UsageError):
         world.write(take, "deploy", params, at=world.at, key=key)
 
     assert [] == happen_once(world)
 
 
-def test_nested_too_deep_is_refused(world: World):
-    """A depth that no reader can follow is no fault of ours."""
+def test_deeply_nested_parameters_are_refused(world: World):
+    """No reader could parse them."""
     deep: Any = {}
     for _ in range(DEEPEST_PARAMS - 1):
         deep = {"a": deep}
@@ -112,8 +112,10 @@ def test_nested_too_deep_is_refused(world: World):
     assert 1 == len(happen_once(world))
 
 
-def test_a_webhook_needs_its_token(world: World):
-    """A wrong token, an empty one and a name that is none are answered alike; the right one is heard of at once."""
+def test_webhook_needs_its_token(world: World):
+    """A wrong or empty token and an unknown name get the same answer. The event is announced at
+    once.
+    """
     vault = Vault(world.settings.data)
     token = world.read(token_of, vault, "deploy")
     assert token is not None
@@ -138,7 +140,7 @@ def test_a_webhook_needs_its_token(world: World):
 
 
 def source(world: World, **wanted: Any) -> Sources:
-    """Return the files and commands of a poller, whose clock stands."""
+    """Return the files and commands of a poller with a manual clock."""
     store = Store(world.reopen(), gather_seconds=0)
     clock = ManualClock(world.at)
     return Sources(
@@ -150,8 +152,10 @@ def source(world: World, **wanted: Any) -> Sources:
     )
 
 
-def test_a_look_is_noted_before_it_is_made(world: World, disk: Path):
-    """A service that dies in a look does not make it again for the same due instant, and a late one keeps the phase."""
+def test_due_check_of_a_source_is_recorded_before_it_runs(world: World, disk: Path):
+    """A service that is killed during it does not repeat it for the same instant, and a late one
+    keeps the phase.
+    """
     file = disk / "f"
     text = to_text(CreateEvent("f", EventSource("file", path=str(file), every=10 * SECOND)))
     world.write(outside.create, "f", "file", text=text, at=world.at, due_at=world.at)
@@ -161,7 +165,7 @@ def test_a_look_is_noted_before_it_is_made(world: World, disk: Path):
         for late in (0, 0, 25 * SECOND):
             sources = source(world, allow_files=(str(disk),))
             for look in await sources.due(world.at + late):
-                look.close()  # it dies before it looked
+                look.close()  # killed before the check
             dues.append(sources.next_due)
             await sources._store.close()
         return [due - world.at for due in dues if due is not None]
@@ -169,8 +173,8 @@ def test_a_look_is_noted_before_it_is_made(world: World, disk: Path):
     assert [10 * SECOND, 10 * SECOND, 30 * SECOND] == asyncio.run(story())
 
 
-def test_so_many_are_looked_at_at_once(world: World, disk: Path):
-    """However many are due: the others wait until one of them has been looked at."""
+def test_concurrent_checks_of_sources_are_limited(world: World, disk: Path):
+    """The others wait until one has ended."""
     for number in range(3 * AT_ONCE):
         text = to_text(CreateEvent(f"f{number}", EventSource("file", path=str(disk / "f"))))
         world.write(outside.create, f"f{number}", "file", text=text, at=world.at, due_at=world.at)
@@ -190,8 +194,8 @@ def test_so_many_are_looked_at_at_once(world: World, disk: Path):
 
 
 @pytest.mark.parametrize(("age", "is_seen"), [(0, True), (60, False)])
-def test_a_file_that_was_written_just_now_is_read_again(world: World, disk: Path, age: int, is_seen: bool):
-    """Another content of the same size can have the same time of change then; later a file with an old stamp is not read."""
+def test_recently_written_file_is_read_again(world: World, disk: Path, age: int, is_seen: bool):
+    """It may get another content with the same size and time. A file with an old stamp is not read."""
     file = disk / "f"
     written = (world.at - age * SECOND) * 1_000
     text = to_text(CreateEvent("f", EventSource("file", path=str(file), every=SECOND)))
@@ -212,8 +216,8 @@ def test_a_file_that_was_written_just_now_is_read_again(world: World, disk: Path
 
 
 @pytest.mark.parametrize("is_made_anew", [True, False])
-def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, disk: Path, is_made_anew: bool):
-    """An event that was dropped and made anew, or altered, while it was looked at keeps what is new."""
+def test_result_for_a_replaced_source_is_dropped(world: World, disk: Path, is_made_anew: bool):
+    """The event was dropped and created again, or altered, during the check."""
     file = disk / "f"
     file.write_text("one", encoding="utf-8")
     text = to_text(CreateEvent("f", EventSource("file", path=str(file))))
@@ -238,8 +242,8 @@ def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, 
     assert [] == happen_once(world)
 
 
-def test_doctor_names_what_cannot_be_looked_at(world: World):
-    """A file or command in trouble is a warning with its reason; none is fine."""
+def test_doctor_names_sources_in_trouble(world: World):
+    """It is a warning with its reason."""
 
     def say(c):
         return [(f.status, f.detail) for f in findings(c, "events", world.settings, now=world.at, is_polled=True)]

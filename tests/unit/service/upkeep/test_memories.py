@@ -1,4 +1,4 @@
-"""What was learned is stored every few seconds, and read again at the start."""
+"""Learned rates are stored every few seconds, and read again at the start."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tidings.storage.watches import events
 
 
 class Planner:
-    """Has learned something of pages, and keeps what it is told."""
+    """A fake planner with learned rates."""
 
     def __init__(self) -> None:
         self.learned: dict[int, dict[str, Any]] = {}
@@ -52,9 +52,7 @@ class Planner:
 
 
 class Case:
-    """Watched pages, the last of which is `watched`, and a database that refuses after so many
-    units.
-    """
+    """Watched pages, and a database that fails after `refuses_after` units."""
 
     def __init__(self, world: World, pages: int = 1) -> None:
         self.world = world
@@ -84,20 +82,20 @@ class Case:
         self.world.commit(unit)
 
     async def remember(self) -> None:
-        """Store what hints have taught."""
+        """Count a call to store the trust in hints."""
         self.hints += 1
 
     def store(self, now: int) -> None:
-        """Store what was learned."""
+        """Store the learned rates."""
         asyncio.run(self.memories.remember(now))
 
     def recall(self, now: int) -> None:
-        """Read it again."""
+        """Read them again."""
         asyncio.run(self.memories.recall(now))
 
 
-def test_what_the_policy_has_learned_is_read_again(world: World):
-    """Not what another policy has."""
+def test_learned_rates_of_the_policy_are_read_again(world: World):
+    """Those of another policy are not."""
     case = Case(world, 2)
     case.planner.learned = {1: {"rate": 1}, 2: {"rate": 2}}
     case.store(world.at)
@@ -108,8 +106,8 @@ def test_what_the_policy_has_learned_is_read_again(world: World):
     assert 1 == case.hints
 
 
-def test_it_is_stored_every_few_seconds(world: World):
-    """A crash loses no more than that."""
+def test_learned_rates_are_stored_every_few_seconds(world: World):
+    """A crash loses no more."""
     case = Case(world)
 
     assert case.memories.is_due(world.at)
@@ -119,8 +117,8 @@ def test_it_is_stored_every_few_seconds(world: World):
     assert [False, True] == [case.memories.is_due(world.at + REMEMBER_EVERY + late) for late in (-1, 0)]
 
 
-def test_much_is_stored_in_parts_and_what_is_refused_is_owed(world: World):
-    """What was written before stays; the rest is learned again later."""
+def test_many_rates_are_stored_in_parts_and_refused_ones_again(world: World):
+    """The parts before the error stay."""
     case = Case(world, 2 * MEMORIES_A_UNIT + 1)
     case.planner.learned = {page: {"rate": page} for page in range(1, 2 * MEMORIES_A_UNIT + 2)}
     case.store(world.at)
@@ -134,8 +132,8 @@ def test_much_is_stored_in_parts_and_what_is_refused_is_owed(world: World):
     assert [*range(MEMORIES_A_UNIT + 1, 2 * MEMORIES_A_UNIT + 2)] == case.planner.owed
 
 
-def test_a_price_is_stored_once_an_hour(world: World):
-    """As an event, so that people can look it up; none while the budget does not bind."""
+def test_price_is_stored_once_an_hour(world: World):
+    """It is an event that users can read. There is none while the budget is ample."""
     case = Case(world)
     case.store(world.at)
     case.planner.prices = {"trim": 1.5}
@@ -145,8 +143,8 @@ def test_a_price_is_stored_once_an_hour(world: World):
     assert [world.at, world.at + PRICED_EVERY] == [event.at for event in world.read(events.listing, types=(PRICED,))]
 
 
-def test_a_price_is_read_again_with_its_age(world: World):
-    """And the hour goes on from when it was stored; one from the future is new."""
+def test_price_is_read_again_with_its_age(world: World):
+    """The hour continues from when it was stored. One from the future is new."""
     case = Case(world)
     world.commit(world.unit(events=(Event(type=PRICED, at=world.at - MINUTE, data={"trim": 1.5}),)))
     case.recall(world.at)
@@ -161,8 +159,8 @@ def test_a_price_is_read_again_with_its_age(world: World):
     assert [({"trim": 2.0}, 0)] == case.planner.priced[1:]
 
 
-def test_a_second_poll_that_was_pending_is_made(world: World):
-    """It separates noise from a change that came just before the service stopped."""
+def test_pending_second_poll_is_made_after_a_restart(world: World):
+    """It separates noise from a change just before the service stopped."""
     case = Case(world)
     polled = world.at
     case.page.state = replace(case.page.state, polled_at=polled, changed_at=polled)

@@ -1,4 +1,4 @@
-"""What stops all steps, and how they resume."""
+"""Faults that stop all steps, and how steps resume."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ NOW = ManualClock().now()
 FULL = StoreStalledError("the disk is full")
 
 
-def test_what_stalls_the_service():
-    """A full disk and too little memory do; a fault of one unit does not."""
+def test_full_disk_and_missing_memory_stall_the_service():
+    """An error of one unit does not."""
     assert FULL is stall_of(FULL)
     assert isinstance(stall_of(MemoryError()), StoreStalledError)
     assert stall_of(StoreError("odd")) is None
     assert stall_of(ValueError("odd")) is None
 
 
-def test_a_stall_is_reported_once():
-    """With its begin, also if storing fails again within an hour; later it is another fault."""
+def test_stall_is_reported_once():
+    """It has its beginning, also if storing fails again within an hour; later it is another one."""
     said: list[str] = []
     stall = Stall(said.append)
     stall.begin(FULL, NOW)
@@ -65,7 +65,7 @@ def test_a_stall_is_reported_once():
 
 
 class Part:
-    """Keeps the units that it is given, and makes bulletins of events."""
+    """A fake of the parts of the service that records units and events."""
 
     def __init__(self) -> None:
         self.written: list[Unit] = []
@@ -109,8 +109,8 @@ def make_upkeep(part: Part, clock: ManualClock, stall: Stall | None = None) -> U
     )  # fmt: skip
 
 
-def test_nothing_is_done_without_lease_database_and_clock():
-    """A lease that was lost goes first."""
+def test_insist_requires_lease_database_and_clock():
+    """A lost lease is raised first."""
     part, clock = Part(), ManualClock()
     upkeep = make_upkeep(part, clock)
     upkeep.insist()
@@ -125,16 +125,16 @@ def test_nothing_is_done_without_lease_database_and_clock():
     assert not upkeep.is_able()
 
 
-def test_a_clock_that_was_set_back_ends_the_process():
-    """Its successor begins with the right time."""
+def test_clock_that_was_set_back_ends_the_process():
+    """The next one starts with the right time."""
     clock = ManualClock()
     clock.wall = lambda: clock.now() - HOUR  # type: ignore[method-assign]
     with pytest.raises(ClockSetBackError, match="set back by 1 h"):
         make_upkeep(Part(), clock).insist()
 
 
-def test_a_lease_is_renewed_after_a_third_of_it():
-    """And ends a whole lease later."""
+def test_lease_is_renewed_after_a_third_of_it():
+    """It then ends a whole lease later."""
     part, clock = Part(), ManualClock()
     upkeep = make_upkeep(part, clock)
     for at in (NOW, NOW + 20 * SECOND - 1, NOW + 20 * SECOND):
@@ -144,7 +144,7 @@ def test_a_lease_is_renewed_after_a_third_of_it():
     assert [NOW + MINUTE, NOW + 80 * SECOND] == part.renewed
 
 
-def test_a_lease_that_another_process_has_is_lost():
+def test_lease_of_another_process_is_lost():
     """This process writes nothing more."""
     part, clock = Part(), ManualClock()
     upkeep, part.refusal = make_upkeep(part, clock), StaleEpochError("another")
@@ -154,8 +154,8 @@ def test_a_lease_that_another_process_has_is_lost():
     assert part.lost is part.refusal
 
 
-def test_the_error_of_a_task_says_what_follows(caplog: pytest.LogCaptureFixture):
-    """A stall begins, a damaged file ends the service, and a lost lease needs no words."""
+def test_error_of_a_task_is_logged_and_handled(caplog: pytest.LogCaptureFixture):
+    """A full disk stalls the service, a damaged file ends it, and a lost lease is not logged."""
     part, clock = Part(), ManualClock()
     upkeep = make_upkeep(part, clock)
     with caplog.at_level(logging.ERROR):
@@ -173,7 +173,7 @@ def test_the_error_of_a_task_says_what_follows(caplog: pytest.LogCaptureFixture)
 
 
 class Late:
-    """A planner whose pages were due at one instant, and would be polled each hour."""
+    """A planner whose pages are due at one instant, with an interval of an hour."""
 
     def __init__(self, due: int | None) -> None:
         self.due = due
@@ -186,7 +186,7 @@ class Late:
 
 
 def concerned(lasted: int, due: int | None, *clauses: str) -> list[set[int] | None]:
-    """Return whose receivers are notified of an outage that lasted so long."""
+    """Return the pages whose receivers are notified of an outage of this length."""
     part = Part()
     pages = {number: make_watched(number, text) for number, text in enumerate(clauses, start=1)}
     part.outages = [SimpleNamespace(seconds=lasted / SECOND, error="no route")]
@@ -198,8 +198,8 @@ def concerned(lasted: int, due: int | None, *clauses: str) -> list[set[int] | No
     return part.concerned
 
 
-def test_an_outage_concerns_those_who_lost_a_check_by_it():
-    """A page that was due before and whose interval is no longer than the outage."""
+def test_outage_is_reported_for_pages_that_missed_a_poll():
+    """The page was due before the end, and its interval is not longer than the outage."""
     clauses = ("Fetch every 10 min", "Fetch every 2 hour", "")
 
     assert [{1}] == concerned(30 * MINUTE, NOW - HOUR, *clauses)
@@ -208,14 +208,14 @@ def test_an_outage_concerns_those_who_lost_a_check_by_it():
     assert [set()] == concerned(HOUR, None, *clauses)
 
 
-def test_a_short_outage_is_not_reported():
-    """Less than a minute."""
+def test_outage_below_a_minute_is_not_reported():
+    """A minute is."""
     assert [] == concerned(MINUTE - 1, NOW - HOUR, "Fetch every 10 min")
     assert 1 == len(concerned(MINUTE, NOW - HOUR))
 
 
 class Monitor:
-    """Answers pings in turn."""
+    """Gives answers to pings in turn."""
 
     def __init__(self, *errors: str) -> None:
         self.errors = list(errors)
@@ -226,8 +226,8 @@ class Monitor:
         return SimpleNamespace(error=self.errors.pop(0))
 
 
-def test_a_ping_goes_out_each_minute(caplog: pytest.LogCaptureFixture):
-    """An answer that refuses it is logged once, and so is the end of that."""
+def test_ping_is_sent_each_minute(caplog: pytest.LogCaptureFixture):
+    """A refusal is logged once, and so is its end."""
     monitor = Monitor("404", "404", "", "")
     beat = Heartbeat(monitor, replace(ServeSettings(), ping_url="http://a.example/ping"), "tidings")
 
@@ -245,8 +245,8 @@ def test_a_ping_goes_out_each_minute(caplog: pytest.LogCaptureFixture):
     ]
 
 
-def test_without_an_address_nothing_is_pinged():
-    """Nothing is ever due."""
+def test_without_an_address_no_ping_is_due():
+    """The setting is empty."""
     beat = Heartbeat(Monitor(), ServeSettings(), "tidings")
 
     assert (None, []) == (beat.next_due, asyncio.run(beat.due(NOW)))

@@ -28,7 +28,7 @@ MONDAY = at("2026-05-04T08:00")
 
 
 class Case:
-    """Sentinels of owners, created at the beginning of time, and a committer that keeps units."""
+    """Sentinels of owners, created at time 0, and a committer that records units."""
 
     def __init__(self, world: World, *owner_ids: int, zone: str = "UTC", weekly: bool = True) -> None:
         self.world = world
@@ -54,7 +54,7 @@ class Case:
         return iter(())
 
     def step(self, now: int) -> int:
-        """Make what is due; return how many reports that was."""
+        """Make the due reports; return their number."""
 
         async def run() -> int:
             found = await self.report.due(now)
@@ -65,8 +65,8 @@ class Case:
         return asyncio.run(run())
 
 
-def test_a_report_is_made_on_monday_at_eight(world: World):
-    """Once, however often it is asked for; the next one a week later."""
+def test_report_is_made_on_monday_at_eight(world: World):
+    """It is made once, and the next one a week later."""
     case = Case(world, 1)
 
     assert [1, 0, 0, 1] == [case.step(MONDAY + after) for after in (0, 1, 7 * DAY - 1, 7 * DAY)]
@@ -74,8 +74,8 @@ def test_a_report_is_made_on_monday_at_eight(world: World):
     assert (EventType.WEEK_REPORTED, MONDAY - 7 * DAY, 1) == (event.type, event.data["since"], event.data["sentinels"])
 
 
-def test_a_report_that_fell_due_while_nothing_ran_is_made_at_the_start(world: World):
-    """Also by another process, and not again by the next one."""
+def test_missed_report_is_made_at_the_next_start(world: World):
+    """Another process may make it, and the next one does not repeat it."""
     later = MONDAY + 3 * DAY
 
     assert 1 == Case(world, 1).step(later)
@@ -83,7 +83,7 @@ def test_a_report_that_fell_due_while_nothing_ran_is_made_at_the_start(world: Wo
     assert 1 == len(world.read(events.listing, types=(EventType.WEEK_REPORTED,)))
 
 
-def test_a_start_before_eight_after_a_change_of_clocks_reports_the_week_before(world: World):
+def test_start_before_eight_after_a_clock_change_reports_the_week_before(world: World):
     """The week was an hour longer: its report comes at eight, once."""
     seven, eight = at("2026-10-26T06:30"), at("2026-10-26T07:00")  # 7:30 and 8:00 in Paris
     case = Case(world, 1, zone="Europe/Paris")
@@ -92,7 +92,7 @@ def test_a_start_before_eight_after_a_change_of_clocks_reports_the_week_before(w
     assert [at("2026-10-12T06:00"), at("2026-10-19T07:00")] == [unit.events[0].data["since"] for unit in case.written]
 
 
-def test_each_owner_has_a_report_of_their_own(world: World):
+def test_each_owner_gets_a_report(world: World):
     """Its message goes to the receivers of their sentinels."""
     case = Case(world, 1, 2, 1)
     case.step(MONDAY)
@@ -101,8 +101,8 @@ def test_each_owner_has_a_report_of_their_own(world: World):
     assert [(0, {1, 3}), (1, {2})] == case.told
 
 
-def test_sentinels_that_were_not_there_are_not_reported(world: World):
-    """Nor disabled ones; without any nothing is written."""
+def test_new_and_disabled_sentinels_are_not_reported(world: World):
+    """Without others nothing is written."""
     case = Case(world, 1, 1)
     changes: list[dict[str, Any]] = [{"created_at": MONDAY}, {"state": "disabled"}]
     for held, more in zip(case.sentinels.values(), changes, strict=True):

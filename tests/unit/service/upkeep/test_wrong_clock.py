@@ -1,4 +1,4 @@
-"""What a clock that was ahead has stored is corrected once it is right."""
+"""Instants of a clock that was ahead are corrected once it is right."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from tidings.storage.write import charge
 
 
 def mend(world: World, now: int) -> Wrong | None:
-    """Correct what lies after now."""
+    """Correct instants after now."""
     return world.write(wrong_clock.mend, now=now, epoch=world.epoch, zone="UTC", policy="price")
 
 
 def set_sentinel(c: Connection, name: str, value: Any) -> None:
-    """Set what is stored of the sentinel."""
+    """Set a column of the sentinel."""
     c.execute(f"UPDATE sentinel SET {name} = :value", value=value)
 
 
 def watch(world: World, clauses: str = "", **row: Any) -> None:
-    """Watch page 1 with these clauses, and set what is stored of the sentinel."""
+    """Watch page 1 with these clauses, and set columns of the sentinel."""
     world.watch("news", "a", every=HOUR if "Fetch every" in clauses else None)
     text = f"Create Sentinel news Using http://a.example/ Monitor any change {clauses}"
     world.write(lambda c: c.execute("UPDATE sentinel_revision SET text = :text", text=text))
@@ -44,8 +44,8 @@ def go_ahead(world: World, at: int) -> None:
     world.write(charge.touch, at=at, epoch=world.epoch)
 
 
-def test_a_clock_that_was_right_needs_nothing(world: World):
-    """Nothing is stored of it, and nothing is changed."""
+def test_right_clock_changes_nothing(world: World):
+    """No event is written either."""
     watch(world)
     world.commit(world.make_unchanged())
 
@@ -53,8 +53,8 @@ def test_a_clock_that_was_right_needs_nothing(world: World):
     assert world.at == world.state().polled_at
 
 
-def test_a_clock_that_was_ahead_by_little_is_corrected_in_silence(world: World):
-    """Less than a minute is no news."""
+def test_small_difference_is_corrected_without_a_report(world: World):
+    """It is below a minute."""
     watch(world)
     world.commit(world.make_unchanged())
     now = world.at - MINUTE + 1
@@ -63,8 +63,8 @@ def test_a_clock_that_was_ahead_by_little_is_corrected_in_silence(world: World):
     assert now == world.state().polled_at
 
 
-def test_a_clock_that_was_ahead_is_said_with_when(world: World):
-    """No instant that schedules anything lies after now."""
+def test_clock_that_was_ahead_is_reported_with_its_times(world: World):
+    """No instant of the schedule is after now."""
     watch(world)
     world.commit(world.make_unchanged())
     right, world.at = world.at, world.at + 2 * DAY
@@ -79,16 +79,16 @@ def test_a_clock_that_was_ahead_is_said_with_when(world: World):
     assert mend(world, right + HOUR) is None
 
 
-def test_a_process_whose_lease_is_over_corrects_nothing(world: World):
-    """Another one does."""
+def test_process_without_a_lease_corrects_nothing(world: World):
+    """Another process does."""
     watch(world)
     world.commit(world.make_unchanged())
     with pytest.raises(StaleEpochError):
         world.write(wrong_clock.mend, now=1, epoch=world.epoch - 1, zone="UTC", policy="price")
 
 
-def test_a_rate_learned_far_ahead_is_deleted(world: World):
-    """A page that did not change for twelve years would hardly be checked; a rate of a few hours
+def test_rate_learned_far_ahead_is_deleted(world: World):
+    """A page without a change for twelve years would hardly be polled. A rate from a few hours
     ahead stays.
     """
     watch(world)
@@ -107,8 +107,8 @@ def test_a_rate_learned_far_ahead_is_deleted(world: World):
     assert {1: {"rate": 1}} == world.read(estimates.load_all, "other")
 
 
-def test_a_tick_that_the_wrong_clock_set_comes_within_its_interval(world: World):
-    """And no check by that clock has served it."""
+def test_tick_of_the_wrong_clock_is_moved_into_its_interval(world: World):
+    """No poll by that clock has served it."""
     watch(world, "Fetch every 1 hour")
     far = world.at + 100 * DAY
     world.write(lambda c: c.execute("UPDATE subscription SET next_tick = :far, ticked_at = :far", far=far))
@@ -123,7 +123,7 @@ def test_a_tick_that_the_wrong_clock_set_comes_within_its_interval(world: World)
     assert (world.state().checked_at or 0) < sub.next_tick
 
 
-def test_a_sentinel_that_ended_too_soon_lives_again(world: World):
+def test_sentinel_that_ended_too_early_is_enabled_again(world: World):
     """One that would have ended by now stays ended."""
     start = world.at
     watch(world, "For 10 day", state="ended", ended_at=start + 10 * DAY, started_at=start)
@@ -137,8 +137,8 @@ def test_a_sentinel_that_ended_too_soon_lives_again(world: World):
     assert "ended" == world.read(sentinels.get, 1).state
 
 
-def test_a_sentinel_that_began_too_soon_waits_again(world: World):
-    """Until the date that its owner gave."""
+def test_sentinel_that_started_too_early_waits_again(world: World):
+    """It waits until the date of its clause."""
     start = world.at
     watch(world, "From 2024-01-01T00:00Z", started_at=start + 90 * DAY, start_at=start + 60 * DAY)
     mend(world, start + DAY)
@@ -148,14 +148,14 @@ def test_a_sentinel_that_began_too_soon_waits_again(world: World):
 
 
 class Started(ManualClock):
-    """The clock of a machine that was started just now."""
+    """The clock of a machine that has just started."""
 
     def restart(self, at_least: int = 0) -> int:
         return max(at_least, self.wall())
 
 
 class Writer:
-    """Makes bulletins that can be told from plain units."""
+    """Makes bulletins that differ from plain units."""
 
     def unit(self, event: Event, *, epoch: int) -> Unit:
         return Unit(at=event.at, epoch=epoch, events=(event,), answered=(1,))
@@ -171,8 +171,8 @@ class Writer:
         (TOLD_FROM, 1, True),
     ],
 )
-def test_owners_are_notified_of_much_and_once_a_day(ahead: int, noticed: int | None, is_told: bool):
-    """A notice from the future was one of the wrong clock."""
+def test_owners_are_notified_of_large_differences_once_a_day(ahead: int, noticed: int | None, is_told: bool):
+    """A notice from the future was made by the wrong clock."""
     now = 1_700_000_000_000_000
     noticed_at = None if noticed is None else now + noticed
     unit = wrong_clock.unit(Wrong(ahead, None, now), Writer(), epoch=1, noticed_at=noticed_at)  # type: ignore[arg-type]
@@ -182,8 +182,8 @@ def test_owners_are_notified_of_much_and_once_a_day(ahead: int, noticed: int | N
     assert CLOCK_WRONG == unit.events[0].type
 
 
-def test_a_machine_whose_clock_is_not_set_goes_on_where_it_was(world: World):
-    """From the last stored instant; a clock that was set is believed."""
+def test_unset_clock_continues_from_the_last_stored_instant(world: World):
+    """A clock that was set is used."""
     watch(world)
     world.commit(world.make_unchanged())
     unset, set_ = Started(1_000), Started(PLAUSIBLE)
@@ -191,8 +191,8 @@ def test_a_machine_whose_clock_is_not_set_goes_on_where_it_was(world: World):
     assert [world.at, PLAUSIBLE] == [world.read(wrong_clock.start, clock) for clock in (unset, set_)]
 
 
-def test_the_last_notice_is_read_from_the_log(world: World):
-    """None before the first."""
+def test_last_notice_is_read_from_the_log(world: World):
+    """There is none before the first."""
     assert world.read(wrong_clock.find_last_notified) is None
 
     world.commit(world.unit(events=(Event(type=CLOCK_WRONG, at=5, data={"told_at": 3}),)))

@@ -1,4 +1,4 @@
-"""Commands find sentinels by their names."""
+"""Commands find sentinels by name."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tidings.service.watch import by_name
 from tidings.storage.watches import sentinels
 
 
-def test_a_name_that_is_not_there_says_which_is_near(world: World):
-    """Or where to find all."""
+def test_unknown_name_suggests_the_nearest(world: World):
+    """Without one, the error names the command that lists all."""
     world.watch("prices")
 
     assert "prices" == world.read(by_name.find, "prices").name
@@ -21,8 +21,8 @@ def test_a_name_that_is_not_there_says_which_is_near(world: World):
         world.read(by_name.find, "xyz")
 
 
-def test_what_a_dropped_sentinel_found_is_still_found_by_its_name(world: World):
-    """Until a new one has the name."""
+def test_dropped_sentinel_is_found_by_its_name(world: World):
+    """This ends when a new one has the name."""
     world.watch("news")
     world.write(sentinels.drop, 1, world.at)
 
@@ -38,7 +38,7 @@ def test_what_a_dropped_sentinel_found_is_still_found_by_its_name(world: World):
 
 
 def test_lives_are_found_by_name(world: World):
-    """A dropped one only where it is asked for; nothing is no error."""
+    """Dropped ones are found only on request. An unknown name is no error."""
     world.watch("news")
     text = "Create Sentinel news Using http://a.example/ Monitor any change"
     world.write(lambda c: c.execute("UPDATE sentinel_revision SET text = :text", text=text))

@@ -14,7 +14,7 @@ NEWS = Unit(at=2, epoch=1, events=(Event(type=EventType.PAGE_OK, at=2), Event(ty
 
 
 class Store:
-    """Answers units with what it was given, in turn."""
+    """Gives prepared answers to units."""
 
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers)
@@ -25,8 +25,10 @@ class Store:
         return [self.answers.pop(0)]
 
 
-def test_a_unit_is_heard_by_all_in_the_order_in_which_they_listened():
-    """Numbers first: who keeps the place of a copy must have it before anybody acts on the unit."""
+def test_listeners_are_called_in_order():
+    """Event numbers come first, since a copy must know its position before others react to the
+    unit.
+    """
     committer = Committer(Store(Committed(event_seqs=(7, 8))))  # type: ignore[arg-type]
     heard: list[tuple[str, Any]] = []
     committer.listen(lambda unit: heard.append(("first", unit)))
@@ -38,8 +40,8 @@ def test_a_unit_is_heard_by_all_in_the_order_in_which_they_listened():
     assert [("number", (8, 3)), ("first", NEWS), ("second", NEWS)] == heard
 
 
-def test_who_has_ended_listening_hears_no_more():
-    """A check listens for as long as it lasts."""
+def test_removed_listener_is_not_called():
+    """A check listens only while it runs."""
     committer = Committer(Store(Committed(), Committed()))  # type: ignore[arg-type]
     heard: list[Unit] = []
     end = committer.listen(heard.append)
@@ -52,8 +54,8 @@ def test_who_has_ended_listening_hears_no_more():
 
 
 @pytest.mark.parametrize(("error", "is_lost"), [(StoreError("full"), False), (StaleEpochError("another"), True)])
-def test_a_unit_that_is_refused_is_raised_and_heard_as_such(error, is_lost):
-    """Only a lease that is lost ends all writing."""
+def test_refused_unit_is_raised_and_reported(error, is_lost):
+    """Only a lost lease ends all writing."""
     committer = Committer(Store(error))  # type: ignore[arg-type]
     refused: list[tuple[Unit, Exception]] = []
     heard: list[Unit] = []
@@ -68,8 +70,8 @@ def test_a_unit_that_is_refused_is_raised_and_heard_as_such(error, is_lost):
     assert committer.quiet
 
 
-def test_a_database_that_is_held_is_asked_again():
-    """So often, and then its last answer counts."""
+def test_busy_database_is_retried():
+    """The number is limited, and the last error is raised."""
     busy = [StoreBusyError("held")] * (TRIES - 1)
     store = Store(*busy, Committed())
 

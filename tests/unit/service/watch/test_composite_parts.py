@@ -1,4 +1,4 @@
-"""What a sentinel compares on each of its pages."""
+"""The comparisons of a sentinel on each of its pages."""
 
 import pytest
 
@@ -19,8 +19,8 @@ TWO = "Create Sentinel s Using https://a.example/ As A, https://b.example/ As B"
     ],
 )
 def test_each_page_has_its_comparisons(clauses, asked):
-    """Numbers run over the whole sentinel; what is combined with other pages is a part. What is
-    reported at once has the name of the whole clause.
+    """Numbers count over the whole sentinel. A comparison that is combined with other pages is a
+    part; others have the name of the whole clause.
     """
     (sentinel,) = parse(f"{TWO} {clauses}").statements
     assert isinstance(sentinel, Sentinel)

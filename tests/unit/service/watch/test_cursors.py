@@ -1,4 +1,4 @@
-"""Which look a subscription takes, and where its cursor stands after it."""
+"""Which polls a subscription takes, and its cursor afterwards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOURLY = "Fetch every 1 hour slack 10 min"
 
 
 def page_of(clauses: str = "", *, newest: int = 0, **row: Any) -> WatchedPage:
-    """Return a page with one subscription that a sentinel with these clauses made; `row` is what is stored of it."""
+    """Return a page with one subscription of a sentinel with these clauses; `row` has its stored columns."""
     page = make_watched(1, clauses, at=START)
     page.state = replace(page.state, last_seq=newest)
     page.subscriptions[1].row = replace(page.subscriptions[1].row, **row)
@@ -32,19 +32,23 @@ def sub_of(clauses: str = "", **row: Any) -> Subscription:
 
 
 def missing(*doubt: str, revision: int = 1, seq: int = 2) -> Missing:
-    """Return that a look did not find what the sentinel looks at, one minute after the start."""
+    """Return the result of a poll without a match of the selector, one minute after the start."""
     return Missing(seq=seq, revision=revision, names=("words",), doubt=doubt, doubt_at=START + MINUTE)
 
 
-def test_on_change_every_look_is_taken_once_it_may_begin():
-    """Whoever caused it; one from before the sentinel counts for nothing, unless something was taken already."""
+def test_on_change_every_poll_after_the_start_is_taken():
+    """Its cause does not matter. One from before the sentinel is not taken, unless there is a base
+    already.
+    """
     assert [False, True] == [cursors.takes(sub_of(), START + late) for late in (-1, 0)]
     assert cursors.takes(sub_of(taken=(1,)), START - 1)
     assert [False, True] == [cursors.takes(sub_of(since=START + HOUR), START + late) for late in (HOUR - 1, HOUR)]
 
 
-def test_a_fixed_interval_takes_looks_within_its_slack():
-    """From ten minutes before its tick on, whoever caused them, not a µs sooner."""
+def test_fixed_interval_takes_polls_within_its_slack():
+    """They are taken from ten minutes before the tick, not a microsecond earlier, whatever their
+    cause.
+    """
     sub = sub_of(HOURLY, taken=(1,), next_tick=START + HOUR)
 
     assert [False, True, True] == [cursors.takes(sub, START + at) for at in (50 * MINUTE - 1, 50 * MINUTE, 70 * MINUTE)]
@@ -54,30 +58,30 @@ def test_a_fixed_interval_takes_looks_within_its_slack():
     assert not cursors.takes(sub, START + 1, frozenset({2}))
 
 
-def test_an_event_of_other_origin_asks_for_a_look_and_no_tick_does():
-    """Without its base the page is looked at once."""
+def test_sentinel_with_an_event_takes_no_ticks():
+    """Without a base the page is polled once."""
     clauses = "Fetch on demand or on event(deploy)"
 
     assert [True, False] == [cursors.takes(sub_of(clauses, taken=before), START) for before in ((), (1,))]
 
 
-def test_a_time_of_day_takes_no_other_look():
-    """Not even the first one: the page is what it is at that time."""
+def test_time_of_day_takes_no_other_poll():
+    """This includes the first poll: the content is that of the time."""
     sub = sub_of("Fetch at 08:00")
 
     assert START + 8 * HOUR == cursors.next_tick(sub)
     assert [False, True] == [cursors.takes(sub, START + at) for at in (8 * HOUR - 1, 8 * HOUR)]
 
 
-def test_on_demand_takes_what_was_asked_for():
-    """No look that somebody else caused."""
+def test_on_demand_takes_only_requested_polls():
+    """Polls for other sentinels are not taken."""
     sub = sub_of("Fetch on demand", taken=(1,))
 
     assert [False, True] == [cursors.takes(sub, START + HOUR, frozenset(eager)) for eager in ((), (1,))]
 
 
-def test_outside_its_hours_a_look_is_taken_as_a_base_only():
-    """A base is taken whenever it comes."""
+def test_outside_its_hours_only_a_base_is_taken():
+    """A base is taken at any time."""
     clauses = "During daily 09:00 to 17:00"
 
     assert [False, True, True, False] == [
@@ -88,8 +92,10 @@ def test_outside_its_hours_a_look_is_taken_as_a_base_only():
     assert not cursors.takes(sub_of(clauses, taken=(1,)), START + 9 * HOUR, polled_at=START)
 
 
-def test_a_doubt_is_cleared_up_by_the_next_look():
-    """Whatever the ticks say; a doubt of another revision, and a look that is no later, clear up nothing."""
+def test_doubt_is_cleared_by_the_next_poll():
+    """Ticks do not matter. A doubt of another revision, and a poll that is not later, clear
+    nothing.
+    """
     sub = sub_of(HOURLY, taken=(1,), next_tick=START + HOUR, missing=missing("words"))
 
     assert [False, True] == [cursors.is_doubtful(sub, START + MINUTE + late) for late in (0, 1)]
@@ -98,8 +104,8 @@ def test_a_doubt_is_cleared_up_by_the_next_look():
     assert not cursors.is_doubtful(sub_of(missing=missing("words", revision=9)), START + HOUR)
 
 
-def test_a_change_that_waits_moves_no_cursor():
-    """It is a doubt of its own name; a stored version is taken on its account whenever it was made."""
+def test_waiting_change_does_not_move_the_cursor():
+    """It is its own kind of doubt. A stored version is taken for it at any time."""
     sub = sub_of(HOURLY, taken=(1,), base=1, next_tick=START + HOUR, number=3, seen=1, ticked_at=START)
     waits = cursors.wait_for_second(sub, START + MINUTE)
 
@@ -115,8 +121,8 @@ def test_a_change_that_waits_moves_no_cursor():
     assert not cursors.is_unconfirmed(sub_of(missing=missing("words")))
 
 
-def test_a_cursor_after_a_version():
-    """The first is its base; anew it begins with this one and forgets what it had."""
+def test_cursor_after_a_version():
+    """The first version is the base. A new beginning starts with this version."""
     first = cursors.take(sub_of(HOURLY, next_tick=START), 4)
     sub = sub_of(HOURLY, base=4, taken=(4,), seen=4, number=1, next_tick=START, ticked_at=START - HOUR)
     second, anew = cursors.take(sub, 7), cursors.take(sub, 7, anew=True)
@@ -128,8 +134,8 @@ def test_a_cursor_after_a_version():
     assert {4} == cursors.references([sub, sub_of()])
 
 
-def test_a_tick_moves_to_the_next_one_after_a_look():
-    """With a version or without one; a subscription on change has no ticks."""
+def test_tick_moves_to_the_next_after_a_poll():
+    """It does with or without a version. A subscription on change has no ticks."""
     page = page_of(HOURLY, taken=(1,), next_tick=START + HOUR)
     sub = page.subscriptions[1]
     at = START + HOUR + MINUTE
@@ -153,16 +159,22 @@ def test_a_tick_moves_to_the_next_one_after_a_look():
         ({"taken": (1,), "seen": 1, "next_tick": START + 2 * HOUR}, (), ()),
     ],
 )
-def test_who_takes_the_newest_stored_version(row: dict[str, Any], behind: tuple[int, ...], passed: tuple[int, ...]):
-    """Who has not seen it, or lacked what it looks at only by a doubt; of the others with a tick, that tick passes."""
+def test_newest_stored_version_is_taken_by_subscriptions_without_it(
+    row: dict[str, Any], behind: tuple[int, ...], passed: tuple[int, ...]
+):
+    """So it is by those that missed their selector only by a doubt. For others with a tick, the
+    tick passes.
+    """
     page = page_of(HOURLY, newest=2, **({"next_tick": START + HOUR} | row))
     found = cursors.takers_of_stored(page, START + HOUR, frozenset(), ())
 
     assert (behind, passed) == tuple(tuple(sub.row.id for sub in subs) for subs in found)
 
 
-def test_who_is_owed_a_comparison_takes_what_is_stored():
-    """At any time; where nothing is stored nobody does, and a page on change has no tick to pass."""
+def test_pending_comparison_takes_the_stored_version():
+    """It does at any time. Without a stored version nothing is taken, and a page on change has no
+    tick to pass.
+    """
     page = page_of(HOURLY, newest=2, taken=(1,), seen=1, next_tick=START + 2 * HOUR)
     sub = page.subscriptions[1]
 
@@ -173,8 +185,8 @@ def test_who_is_owed_a_comparison_takes_what_is_stored():
     assert ((), ()) == cursors.takers_of_stored(page_of(newest=2, taken=(2,), seen=2), START, frozenset(), ())
 
 
-def test_a_look_for_doubts_is_for_those_in_doubt():
-    """No others take it, whether it brings a version or finds the stored one."""
+def test_poll_for_doubts_is_taken_only_by_doubtful_subscriptions():
+    """This holds for a new version and for the stored one."""
     sure, doubtful = page_of(newest=2, taken=(1,)), page_of(newest=2, taken=(1,), missing=missing("words"))
     at = START + HOUR
 

@@ -1,4 +1,4 @@
-"""Hints are weighed: by what looks after them showed, for each host and kind, and for each page."""
+"""Hints are weighed by the polls after them, for each host and kind, and for each page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RATE = 1.0
 
 
 def hearing() -> Hearing:
-    """Return what is known of the pages 1 to 9 of one host, which is nothing."""
+    """Return an empty memory of the pages 1 to 9 of one host."""
     return Hearing(lambda page_id: "shop.example" if page_id < 10 else "other.example")
 
 
@@ -29,8 +29,8 @@ def look(heard: Hearing, at: Instant, *, page: int = 1, gap: int = HOUR, changed
     return heard.judge(page, at, gap=gap, rate=RATE, changed=changed)
 
 
-def test_a_hint_makes_its_page_older_once():
-    """The policy hears of it once, and a look answers it."""
+def test_hint_makes_its_page_older_once():
+    """The policy is notified once, and a poll answers the hint."""
     heard = hearing()
     assert heard.note(1, "api", START)
     assert {1} == heard.unsaid()
@@ -41,8 +41,8 @@ def test_a_hint_makes_its_page_older_once():
     assert 0 == heard.extra_age(1, RATE, since=START)
 
 
-def test_hints_that_say_the_same_are_one():
-    """Senders repeat themselves; what another source says, and what is said of another time, is more."""
+def test_repeated_hints_are_one():
+    """Senders repeat themselves. A hint of another source or for another time is a new one."""
     heard = hearing()
     told = [heard.note(1, kind, at) for kind, at in [("api", START), ("api", START + SAME - 1), ("api", START + SAME)]]
     assert [True, False, True] == told
@@ -50,8 +50,8 @@ def test_hints_that_say_the_same_are_one():
     assert heard.note(2, "api", START)
 
 
-def test_what_a_look_has_seen_is_no_news():
-    """A hint that speaks of a time before the last look began is answered; one that comes while it is made waits for the next."""
+def test_hint_from_before_the_last_poll_is_answered():
+    """A hint during a poll waits for the next one."""
     heard = hearing()
     heard.begin(1, START)
     assert not heard.note(1, "api", START)
@@ -66,8 +66,10 @@ def test_what_a_look_has_seen_is_no_news():
     assert 0.0 == gone
 
 
-def test_what_a_failed_look_has_not_seen_is_news():
-    """A date of before it that is read after it, say; what a good look before has seen is none."""
+def test_hint_from_before_a_failed_poll_counts():
+    """It may be a date that is read after the poll. One from before an earlier good poll does not
+    count.
+    """
     heard = hearing()
     heard.begin(1, START + HOUR)
     heard.miss(1)
@@ -75,15 +77,15 @@ def test_what_a_failed_look_has_not_seen_is_news():
     assert heard.note(1, "sitemap", START + MINUTE, seen=START)
 
 
-def test_a_flood_is_held():
-    """Not more than so many wait, however many come."""
+def test_waiting_hints_are_limited():
+    """The limit is `MOST_WAITING`."""
     heard = hearing()
     kept = sum(heard.note(1, "api", START + number * SAME) for number in range(MOST_WAITING + 10))
     assert MOST_WAITING == kept
 
 
 def measure_hinted(heard: Hearing, days: int, *, kind: str = "api", hinted: bool = True) -> None:
-    """Let a page change once a day, four looks a day be made, and the one that finds it follow a hint, or none."""
+    """Poll a page four times a day that changes once a day; the poll with the change follows a hint, if `hinted`."""
     for turn in range(days):
         at = START + turn * DAY
         for hour in (0, 6, 12):
@@ -93,8 +95,8 @@ def measure_hinted(heard: Hearing, days: int, *, kind: str = "api", hinted: bool
         look(heard, at + 18 * HOUR + MINUTE, gap=6 * HOUR, changed=True)
 
 
-def test_a_source_that_was_right_is_believed_more_and_one_that_was_not_less():
-    """Told changes, and hints for nothing, are counted for all pages of the host; other hosts and kinds are as before."""
+def test_reliable_source_is_trusted_more_and_a_false_one_less():
+    """Hits and false hints count for all pages of the host. Other hosts and kinds are unchanged."""
     good, bad = hearing(), hearing()
     measure_hinted(good, 30)
     for turn in range(30 * 24):
@@ -118,8 +120,8 @@ def test_a_source_that_was_right_is_believed_more_and_one_that_was_not_less():
     assert 1.0 == bad.unheard(1) == good.unheard(2) == good.unheard(11)
 
 
-def test_silence_counts_where_a_source_has_proved_itself_and_ends_with_what_it_misses():
-    """Changes that nobody told of take the trust back."""
+def test_silence_of_a_reliable_source_counts_until_it_misses_changes():
+    """Changes without a hint reduce the trust."""
     heard = hearing()
     measure_hinted(heard, 40, kind="websub")
     trusted = heard.unheard(1)
@@ -129,15 +131,15 @@ def test_silence_counts_where_a_source_has_proved_itself_and_ends_with_what_it_m
     assert heard.unheard(1) > 2 * trusted
 
 
-def test_a_page_nobody_speaks_of_teaches_nothing():
-    """Its looks are judged as ever."""
+def test_page_without_hints_teaches_nothing():
+    """Its polls are judged as usual."""
     heard = hearing()
     assert look(heard, START, changed=True) is None
     assert not any(heard.drain())
 
 
-def test_a_look_that_is_no_interval_answers_hints_and_teaches_nothing():
-    """After a failure or a pause nobody knows when the change was."""
+def test_poll_without_an_interval_answers_hints_and_teaches_nothing():
+    """After a failure or a pause, the time of the change is unknown."""
     heard = hearing()
     heard.note(1, "api", START)
     heard.begin(1, START + MINUTE)
@@ -147,8 +149,8 @@ def test_a_look_that_is_no_interval_answers_hints_and_teaches_nothing():
     assert ((), asdict(Trust())) == (row.waiting, dict(row.state))
 
 
-def test_a_look_answers_hints_that_no_policy_asked_for():
-    """A page at a fixed interval has no policy: its hints do not wait for one to be told of them."""
+def test_poll_answers_hints_that_no_policy_has_read():
+    """A page with a fixed interval has no policy."""
     heard = hearing()
     heard.note(1, "api", START)
     heard.note(1, "websub", START + 2 * MINUTE)
@@ -160,8 +162,8 @@ def test_a_look_answers_hints_that_no_policy_asked_for():
     assert set() == heard.unsaid()
 
 
-def test_what_is_known_survives_a_restart():
-    """All of it, and hints that wait are told to the policy again; what cannot be read is learned anew."""
+def test_trust_survives_a_restart():
+    """The policy is notified of waiting hints again. An unreadable memory starts again."""
     heard = hearing()
     for turn in range(5):
         heard.note(1, "api", START + turn * DAY)
@@ -180,8 +182,8 @@ def test_what_is_known_survives_a_restart():
     assert 1.0 == again.unheard(1)
 
 
-def test_dates_are_believed_of_the_host_that_proved_them():
-    """A hundred looks that agree, both ways."""
+def test_dates_of_a_host_are_trusted_after_proof():
+    """It needs a hundred polls that agree, with and without a change."""
     heard = hearing()
     for _ in range(60):
         heard.date("shop.example", START, date_moved=True, content_moved=True)
@@ -193,7 +195,7 @@ def test_dates_are_believed_of_the_host_that_proved_them():
 
 
 def looks_under(flood: int, days: int = 10) -> list[int]:
-    """Return how often a day a page that never changes is looked at while so many hints a day say that it has; no two looks closer than the floor."""
+    """Return the polls on each day of a page that never changes, with `flood` false hints a day; the floor is kept."""
     policy, heard, rate = Price(), hearing(), 0.5
     population = Population({"id": [1], "rate": [rate], "last_polled": [START], "shortest": [MINUTE]})
     state = policy.begin(population, np.random.default_rng(0))
@@ -216,16 +218,18 @@ def looks_under(flood: int, days: int = 10) -> list[int]:
 
 
 @pytest.mark.parametrize("hints_a_day", [2_000, 48])
-def test_a_flood_of_hints_loses_its_weight(hints_a_day: int):
-    """A source that tells of nothing costs some looks on the first day; from the second on the page is looked at hardly more often than without."""
+def test_flood_of_false_hints_loses_its_weight(hints_a_day: int):
+    """It costs some polls on the first day. From the second day on, there are hardly more than
+    without hints.
+    """
     usual, flooded = looks_under(0), looks_under(hints_a_day)
 
     assert flooded[0] <= 1.5 * usual[0]
     assert max(flooded[1:]) <= 1.15 * usual[-1]
 
 
-def test_a_source_that_has_left_says_nothing_by_its_silence():
-    """Its page is as before, and what was known of it there is to be forgotten; of the source itself it stays."""
+def test_silence_of_a_removed_source_does_not_count():
+    """Its trust for the page is deleted, that for the host stays."""
     heard = hearing()
     measure_hinted(heard, 40, kind="websub")
     heard.drain()
@@ -240,8 +244,8 @@ def test_a_source_that_has_left_says_nothing_by_its_silence():
     assert [] == heard.drain().left
 
 
-def test_what_could_not_be_stored_is_owed():
-    """All of it comes with the next, and what came meanwhile too."""
+def test_trust_that_could_not_be_stored_is_stored_later():
+    """It is returned with the next one, and so are later hints."""
     heard = hearing()
     for page_id, kind in ((1, "api"), (2, "websub")):
         heard.note(page_id, kind, START)

@@ -1,4 +1,4 @@
-"""When a sentinel starts and ends, as far as it is known."""
+"""The start and end of a sentinel, as far as they are known."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def life(
     started: int | None = None,
     ended: int | None = None,
 ) -> Life:
-    """Return the life of a sentinel that was made at the beginning."""
+    """Return the life of a sentinel that was made at time `BEGIN`."""
     text = f"Create Sentinel {name} Using https://a.example Monitor any change {clauses}"
     (sentinel,) = read(text, now=BEGIN)
     assert isinstance(sentinel, Sentinel)
@@ -33,7 +33,7 @@ def life(
 
 
 def find(*lives: Life) -> Callable[[str], Life | None]:
-    """Return what finds these lives by name."""
+    """Return a function that finds these lives by name."""
     known = {one.row.name: one for one in lives}
     return known.get
 
@@ -41,15 +41,15 @@ def find(*lives: Life) -> Callable[[str], Life | None]:
 NOBODY = find()
 
 
-def test_a_start_that_was_is_known():
-    """Whatever its clause says; one at a date is known before; so is one counted from now."""
+def test_past_start_is_known():
+    """A start at a date or from now is known in advance."""
     assert BEGIN + 7 == starts(life("a", "From now + 1 day", state="enabled", started=BEGIN + 7), NOBODY)
     assert BEGIN + DAY == starts(life("a", "From now + 1 day"), NOBODY)
     assert BEGIN == starts(life("a"), NOBODY)
 
 
-def test_a_start_after_another_is_known_once_that_was():
-    """A time before the end of another is known once that end is planned."""
+def test_start_after_another_sentinel_is_known_once_that_ended():
+    """A start before the end of another is known once that end is planned."""
     after, before = life("b", "From end(a) + 2 hour"), life("c", "From end(a) - 2 hour")
     open_, planned = life("a", state="enabled", started=BEGIN), life("a", "For 1 day", state="enabled", started=BEGIN)
     over = life("a", "For 1 day", state="ended", started=BEGIN, ended=BEGIN + HOUR)
@@ -59,8 +59,8 @@ def test_a_start_after_another_is_known_once_that_was():
     assert starts(after, NOBODY) is None
 
 
-def test_nothing_starts_before_it_was_made():
-    """Even after a sentinel that ended long before."""
+def test_nothing_starts_before_its_creation():
+    """The other sentinel ended long before."""
     over = life("a", state="ended", started=BEGIN - DAY, ended=BEGIN - DAY)
 
     assert BEGIN == starts(life("b", "From end(a) + 2 hour"), find(over))
@@ -76,20 +76,18 @@ def test_nothing_starts_before_it_was_made():
         ("To first change", None),
     ],
 )
-def test_when_a_sentinel_ends(clauses: str, end: int | None):
-    """A span counts from its start, whenever that is; a time from now counts from when it was
-    written.
-    """
+def test_end_of_a_sentinel(clauses: str, end: int | None):
+    """A span counts from its start, a time from now from its creation."""
     assert end == ends(life("a", clauses, state="enabled", started=BEGIN + HOUR), NOBODY)
 
 
-def test_an_end_that_was_is_known():
-    """Whatever was planned."""
+def test_past_end_is_known():
+    """It may differ from the planned one."""
     assert BEGIN + 9 == ends(life("a", "For 1 day", state="ended", started=BEGIN, ended=BEGIN + 9), NOBODY)
 
 
-def test_an_end_with_another_is_that_one_s():
-    """And a span whose start is not known has no end yet."""
+def test_end_with_another_sentinel_is_its_end():
+    """A span with an unknown start has no end yet."""
     a = life("a", state="ended", started=BEGIN, ended=BEGIN + DAY)
 
     assert BEGIN + DAY == ends(life("b", "To end(a)"), find(a))
@@ -97,8 +95,8 @@ def test_an_end_with_another_is_that_one_s():
     assert ends(life("b", "From end(a) For 1 day"), find(life("a"))) is None
 
 
-def test_who_waits_for_a_start_that_never_comes_never_starts():
-    """The other one ended without one, or is not there."""
+def test_sentinel_that_waits_for_a_missing_start_never_starts():
+    """The other one ended without a start, or does not exist."""
     waits = life("b", "From start(a)")
     gone = life("a", state="ended", ended=BEGIN + HOUR)
     ran = life("a", state="ended", started=BEGIN, ended=BEGIN + HOUR)
@@ -110,8 +108,8 @@ def test_who_waits_for_a_start_that_never_comes_never_starts():
     assert never_starts(life("b", "From start(a)", state="enabled", started=BEGIN), NOBODY) is None
 
 
-def test_who_a_life_hangs_on():
-    """By its start and its end."""
+def test_awaited_sentinels_are_those_of_start_and_end():
+    """`has_begun` tells whether a life is past its start."""
     assert {"a", "c"} == life("b", "From start(a) To end(c)").awaits()
     assert set() == life("b").awaits()
     assert [False, False, True, True] == [
@@ -119,8 +117,8 @@ def test_who_a_life_hangs_on():
     ]
 
 
-def test_a_chain_is_followed_only_so_far():
-    """Cycles were refused when they were written; a text of before that is no endless work."""
+def test_chain_of_lives_is_followed_up_to_a_limit():
+    """Cycles are refused by the language, but older texts may have one."""
     count = DEEPEST + 3
     chain = [life(f"s{n}", f"From end(s{n + 1}) - 1 min For 1 day") for n in range(count)]
     last = life(f"s{count}", "For 1 day", state="enabled", started=BEGIN)

@@ -17,8 +17,8 @@ def make_unit(page, at, outcome="unchanged"):
     return Unit(at=at, epoch=1, poll=record)
 
 
-def test_the_most_urgent_of_those_that_have_begun():
-    """An interval that has not begun is not served, however soon it ends."""
+def test_most_urgent_deadline_has_begun():
+    """One that has not begun is not served, however soon it ends."""
     needs = Needs()
     needs.settle("one", 1, [deadline(7, 1, 0, 100), deadline(7, 1, 20, 30)])
 
@@ -27,8 +27,10 @@ def test_the_most_urgent_of_those_that_have_begun():
     assert [100, 30] == [found.interval.end for found in needs.list_begun(25)]
 
 
-def test_a_good_look_is_noted_for_those_who_wait_to_hear_of_it():
-    """Each sentinel once; a failed look and one at another time are not noted, and who need not hear is left alone."""
+def test_good_poll_is_recorded_for_sentinels_that_need_the_event():
+    """Each sentinel gets it once. A failed poll or one outside the interval is not recorded, nor is
+    one for a sentinel that does not need it.
+    """
     needs = Needs()
     needs.settle("one", 1, [deadline(7, 1, 0, 9), deadline(7, 1, 5, 9)])
     needs.settle("one", 2, [deadline(7, 2, 5, 9)])
@@ -42,8 +44,8 @@ def test_a_good_look_is_noted_for_those_who_wait_to_hear_of_it():
     assert [] == hear(make_unit(7, 10)) == hear(make_unit(7, 5, "error")) == hear(make_unit(8, 5))
 
 
-def test_what_is_kept_is_served_by_a_look_that_began_in_time_however_late():
-    """A look that an event asks for stays after its time; one that began before the event is none."""
+def test_kept_deadline_is_served_by_a_late_poll():
+    """An event needs a poll even after the time, but not one that began before the event."""
     needs = Needs()
     needs.settle("one", 1, [deadline(7, 1, 5, 9, is_kept=True)])
     needs.expire(100)
@@ -56,8 +58,8 @@ def test_what_is_kept_is_served_by_a_look_that_began_in_time_however_late():
     assert [[], [(1, 5)], [(1, 50)]] == [hear(*times) for times in ((4, 6), (5, 6), (50, 60))]
 
 
-def test_what_is_settled_anew_replaces_what_was_and_is_told():
-    """Whose deadlines stay as they were is not told; nothing is left when all are gone."""
+def test_changed_deadlines_replace_the_old_ones():
+    """Only pages with a change are reported as touched. Nothing is left when all are removed."""
     needs = Needs()
     touched: list[set[int]] = []
     for deadlines in ([deadline(7, 1, 0, 9)], [deadline(7, 1, 0, 9)], [deadline(8, 1, 0, 9)], []):
@@ -68,15 +70,15 @@ def test_what_is_settled_anew_replaces_what_was_and_is_told():
     assert needs.begins(7) is needs.begins(8) is None
 
 
-def test_a_look_that_is_late_says_so():
-    """Its reason is another one when its interval is over."""
+def test_late_poll_has_its_own_reason():
+    """Its interval is over."""
     late = deadline(7, 1, 0, 9, late=PollReason(Why.OVERDUE))
 
     assert [Why.THEN, Why.THEN, Why.OVERDUE] == [late.reason(at).why for at in (0, 9, 10)]
 
 
-def test_what_is_over_is_served_no_more():
-    """Only an expected update is still looked for, late; whose deadlines have run out may settle them as if they were there."""
+def test_expired_deadline_is_not_served():
+    """Expected changes are still served late. The owner of an expired deadline may settle it later."""
     needs = Needs()
     needs.settle("one", 1, [deadline(7, 1, 0, 9)])
     needs.settle("two", 7, [deadline(7, 1, 5, 9, is_logged=False)])

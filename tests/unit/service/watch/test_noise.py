@@ -1,4 +1,4 @@
-"""What is known of the noise of a page, and which masks users have switched."""
+"""The known noise of a page, and the masks that users have switched."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ NOW = 1_700_000_000_000_000
 
 
 def learn(world: World, memory: Memory, **more: Any) -> None:
-    """Store what was learned of page 1."""
+    """Store the memory of page 1."""
     (estimate,) = noise.estimates_of(memory, 1, at=world.at, **more)
     world.commit(world.unit(estimates=(estimate,)))
 
 
-def test_a_page_of_which_nothing_was_learned_is_new(world: World):
-    """What users have switched is known nevertheless."""
+def test_page_without_a_memory_is_new(world: World):
+    """The switches of users are known anyway."""
     world.watch()
     world.write(noise.switch, 1, frozenset({"time"}), on=frozenset({"a"}), at=world.at)
 
@@ -39,16 +39,16 @@ def test_a_page_of_which_nothing_was_learned_is_new(world: World):
     assert () == noise.estimates_of(None, 1, at=1)
 
 
-def test_a_second_poll_is_stored_with_what_was_learned(world: World):
-    """A minute after the poll; without one there is none."""
+def test_second_poll_is_stored_with_the_memory(world: World):
+    """It is a minute after the poll."""
     one = noise.estimates_of(Memory(), 1, at=NOW, has_second=True)
     none = noise.estimates_of(Memory(), 1, at=NOW)
 
     assert [NOW + MINUTE, 0, 0] == [noise.second_at(each) for each in (one, none, ())]
 
 
-def test_a_second_poll_is_found_again_after_a_restart(world: World):
-    """Of a page whose last poll brought a version, and only for a while."""
+def test_second_poll_is_restored_after_a_restart(world: World):
+    """The last poll of the page brought a version, a short time ago."""
     world.watch()
     learn(world, Memory(), has_second=True)
     fresh = replace(world.state(), polled_at=world.at, changed_at=world.at)
@@ -66,7 +66,7 @@ def test_a_second_poll_is_found_again_after_a_restart(world: World):
     ("why", "late", "is_noise"),
     [(Why.SECOND, MINUTE, True), (Why.SECOND, HOUR, False), (Why.CHANGE, MINUTE, False)],
 )
-def test_a_second_poll_within_a_minute_shows_what_is_noise(why: Why, late: int, is_noise: bool):
+def test_second_poll_within_a_minute_shows_noise(why: Why, late: int, is_noise: bool):
     """Later, the page may really have changed."""
     page = make_watched(1)
     page.state = replace(page.state, checked_at=NOW, polls=3)
@@ -75,8 +75,8 @@ def test_a_second_poll_within_a_minute_shows_what_is_noise(why: Why, late: int, 
     assert (is_noise, 4, True, ()) == (found.is_second, found.polls, found.learns, found.history)
 
 
-def test_a_page_watched_before_learns_from_its_newest_versions():
-    """From eight at most; a first version teaches nothing."""
+def test_page_watched_before_learns_from_its_newest_versions():
+    """They are at most eight. A first version teaches nothing."""
     page, times = make_watched(1), {seq: NOW + seq for seq in range(1, 12)}
 
     assert tuple(range(4, 12)) == noise.of_look(Known(), page, times, NOW, 12, why=Why.CHANGE).history
@@ -85,8 +85,8 @@ def test_a_page_watched_before_learns_from_its_newest_versions():
     assert not noise.of_look(Known(), page, {}, NOW, 1, why=Why.CHANGE).learns
 
 
-def test_a_stored_version_teaches_nothing_unless_all_is_played_again():
-    """An archive is learned from version by version, where nothing was learned."""
+def test_stored_version_teaches_nothing_except_in_a_replay():
+    """An archive is learned version by version if there is no memory."""
     times = {1: NOW, 2: NOW + 1}
 
     assert (NOW + 1, False) == ((found := noise.of_stored(Known(), times, 2)).at, found.learns)
@@ -96,23 +96,23 @@ def test_a_stored_version_teaches_nothing_unless_all_is_played_again():
     ]
 
 
-def test_a_poll_only_for_noise_is_one_that_nobody_asked_for():
-    """Who asks wants to know."""
+def test_poll_for_noise_is_a_second_poll_without_a_request():
+    """A user who requests a poll wants its changes."""
     assert noise.is_second(Why.SECOND, ())
     assert not noise.is_second(Why.SECOND, {1})
     assert not noise.is_second(Why.CHANGE, ())
 
 
-def test_a_quiet_poll_changes_nothing_where_nothing_was_learned():
-    """Else it counts."""
+def test_quiet_poll_counts_only_with_a_memory():
+    """Without one nothing is stored."""
     state = PageState(page_id=1, polls=3, checked_at=NOW)
 
     assert noise.rest(Known(), state, NOW, why=Why.CHANGE) is None
     assert noise.rest(Known(is_new=False), state, NOW, why=Why.CHANGE) is not None
 
 
-def test_a_mask_is_switched_by_a_name_that_there_is(world: World):
-    """Off, and on again; another name is refused with those that there are."""
+def test_mask_is_switched_by_its_name(world: World):
+    """It can be turned off and on. The error of an unknown name lists the masks."""
     world.watch()
     with pytest.raises(UsageError, match="no mask 'clocks': there are time, count"):
         world.write(noise.switch_masks, [1], off=["clocks"], on=[], at=world.at)
@@ -126,8 +126,8 @@ def test_a_mask_is_switched_by_a_name_that_there_is(world: World):
     assert frozenset() == world.read(noise.masks, 1).kept
 
 
-def test_the_masks_of_a_page_are_found_by_its_key(world: World):
-    """None for a page that is not there."""
+def test_masks_of_a_page_are_found_by_its_key(world: World):
+    """An unknown page has none."""
     world.watch()
     found = world.read(noise.masks_of_page, "key-a")
 
@@ -137,7 +137,7 @@ def test_the_masks_of_a_page_are_found_by_its_key(world: World):
     assert {*noise.CLASSES} <= found.names
 
 
-def test_what_a_user_switched_is_not_lost_when_more_is_learned(world: World):
+def test_switches_of_users_survive_learning(world: World):
     """Polls write another row."""
     world.watch()
     world.write(noise.switch, 1, frozenset({"time"}), at=world.at)
@@ -157,8 +157,8 @@ THING = Thing(
 )
 
 
-def test_a_mask_says_where_it_is_and_why():
-    """In words for its owner; the ends of a page are named."""
+def test_mask_is_described_by_place_and_reason():
+    """The beginning and end of a page are named."""
     assert 'between "Hits" and "today"' == noise.where(THING)
     assert "between the beginning and the end" == noise.where(replace(THING, place=Place(b"^", b"$", 1)))
     assert "count" == noise.where(replace(THING, place=None, name="count"))
@@ -167,8 +167,8 @@ def test_a_mask_says_where_it_is_and_why():
     assert noise.why(replace(THING, wanted=True)).endswith(", ignored because you chose it")
 
 
-def test_a_mask_that_is_offered_is_off_until_it_is_chosen(world: World):
-    """Chosen, and dropped again, by its id."""
+def test_offered_mask_is_off_until_chosen(world: World):
+    """It is chosen and removed by its id."""
     world.watch()
     learn(world, Memory(things=(THING,)))
 

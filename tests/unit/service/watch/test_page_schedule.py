@@ -1,4 +1,4 @@
-"""What the sentinels of a page ask of its polls, taken together."""
+"""The requirements of all sentinels of a page for its polls."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def page_of(*clauses: str, next_tick: int | None = START + HOUR, **state: Any) -
     return page
 
 
-def test_a_page_is_as_important_as_its_most_important_sentinel():
-    """And each sentinel has its own; half where nobody says."""
+def test_page_is_as_important_as_its_most_important_sentinel():
+    """The default is 0.5."""
     page = page_of("Importance 0.2", "Importance 0.9", "")
 
     assert 0.9 == page_schedule.importance(page)
@@ -45,13 +45,13 @@ def test_a_page_is_as_important_as_its_most_important_sentinel():
 
 
 def replace_subs(page: WatchedPage) -> WatchedPage:
-    """Return a page that nobody watches any more."""
+    """Remove all sentinels of a page."""
     page.subscriptions = {}
     return page
 
 
-def test_sharing_a_page_is_free_for_a_class():
-    """The first class pays of those that all its sentinels name; else the budget of all polls."""
+def test_page_shared_with_a_class_is_free_for_it():
+    """The first class that all its sentinels name pays, or else the budget of all polls."""
     classes = ("rich", "poor")
 
     assert "poor" == page_schedule.budget_class(page_of("Class poor"), classes)
@@ -61,8 +61,8 @@ def test_sharing_a_page_is_free_for_a_class():
     assert "default" == page_schedule.budget_class(replace_subs(page_of()), classes)
 
 
-def test_the_share_of_an_owner_pays_for_all_their_sentinels():
-    """Whatever class they name."""
+def test_share_of_an_owner_pays_for_all_their_sentinels():
+    """Their classes do not matter."""
     page = page_of("Class poor")
     owner = page.subscriptions[1].owner
     owner.row = replace(owner.row, owner_id=7)
@@ -70,8 +70,8 @@ def test_the_share_of_an_owner_pays_for_all_their_sentinels():
     assert share_of(7) == page_schedule.budget_class(page, ("poor", share_of(7)))
 
 
-def test_the_shortest_fixed_interval_is_promised():
-    """A page on change is promised none."""
+def test_shortest_fixed_interval_is_promised():
+    """A page on change has none."""
     assert 30 * MINUTE == page_schedule.find_promised_interval(page_of(HOURLY, "Fetch every 30 min", ""))
     assert page_schedule.find_promised_interval(page_of("")) is None
     assert [True, False] == [
@@ -91,15 +91,13 @@ def test_the_shortest_fixed_interval_is_promised():
         ((HOURLY,), (0, NEVER)),
     ],
 )
-def test_bounds_are_as_wide_as_one_sentinel_allows_and_no_narrower_than_the_floor(
-    clauses: tuple[str, ...], bounds: tuple[int, int]
-):
-    """The shortest that anybody asks for, and the shortest of the longest."""
+def test_bounds_are_the_widest_of_all_sentinels_above_the_floor(clauses: tuple[str, ...], bounds: tuple[int, int]):
+    """They are the smallest of the shortest, and the smallest of the longest intervals."""
     assert bounds == page_schedule.bounds(page_of(*clauses), 5 * MINUTE)
 
 
-def test_the_earliest_tick_counts_and_all_are_on_time_until_the_first_deadline():
-    """A page on change has none."""
+def test_earliest_tick_counts_with_its_deadline():
+    """All sentinels are in time until the first deadline. A page on change has none."""
     page = page_of("Fetch every 1 hour slack 10 min", "Fetch every 2 hour slack 1 min")
     page.subscriptions[2].row = replace(page.subscriptions[2].row, next_tick=START + HOUR + MINUTE)
 
@@ -109,24 +107,24 @@ def test_the_earliest_tick_counts_and_all_are_on_time_until_the_first_deadline()
     assert Tick(NEVER, NEVER, servable=False) == tick_of(page_of(""))
 
 
-def test_a_first_poll_is_a_tick_long_ago():
-    """Until the page was checked."""
+def test_first_poll_is_a_tick_in_the_past():
+    """It is until the page was polled."""
     page = page_of("", last_seq=0, checked_at=None)
     page.subscriptions[1].row = replace(page.subscriptions[1].row, taken=())
 
     assert Tick(0, 0, servable=False) == tick_of(page)
 
 
-def test_a_tick_outside_its_hours_waits_for_the_opening():
-    """It is moved, with its slack."""
+def test_tick_outside_its_hours_waits_for_the_opening():
+    """It is moved with its slack."""
     tick = tick_of(page_of(f"Fetch every 1 hour slack 10 min {MORNING}"))
 
     assert (START + 8 * HOUR, True) == (tick.at, tick.is_moved)
     assert START + 8 * HOUR + 10 * MINUTE == tick.deadline
 
 
-def test_what_a_poll_has_served_is_taken_from_storage():
-    """Also a change whose confirming poll failed."""
+def test_tick_served_by_a_poll_is_taken_from_storage():
+    """So is a change whose confirming poll failed."""
     served = page_of(HOURLY, next_tick=START)
     doubted = page_of("", health="shaky")
     sub = doubted.subscriptions[1]
@@ -135,8 +133,8 @@ def test_what_a_poll_has_served_is_taken_from_storage():
     assert [True, True, False] == [tick_of(page).servable for page in (served, doubted, page_of(HOURLY))]
 
 
-def test_a_page_is_open_while_one_sentinel_polls_it():
-    """It may be polled at any time if one of them sets no hours."""
+def test_page_is_open_while_one_sentinel_is_open():
+    """Without hours in one of them, it is always open."""
     both = page_of(MORNING, "During daily 09:00 to 12:00")
 
     assert [START + 8 * HOUR, START + 9 * HOUR] == [
@@ -151,8 +149,8 @@ def test_a_page_is_open_while_one_sentinel_polls_it():
     )
 
 
-def test_hours_on_change_are_those_of_who_leaves_the_rate_to_the_policy():
-    """A fixed interval in the evening opens nothing for it."""
+def test_hours_on_change_are_those_of_sentinels_on_change():
+    """A fixed interval in the evening opens nothing for them."""
     page = page_of(MORNING, f"{HOURLY} During daily 20:00 to 21:00")
 
     assert START + DAY + 8 * HOUR == page_schedule.first_open_on_change(page, START + 12 * HOUR)
@@ -172,13 +170,13 @@ def test_hours_on_change_are_those_of_who_leaves_the_rate_to_the_policy():
         ((HOURLY,), 1.0),
     ],
 )
-def test_the_share_of_time_in_which_a_page_is_open(clauses: tuple[str, ...], share: float):
-    """Overlapping openings count each, at most the whole day."""
+def test_open_share_is_the_part_of_a_day(clauses: tuple[str, ...], share: float):
+    """Overlapping hours are added, equal ones count once, up to the whole day."""
     assert pytest.approx(share) == page_schedule.open_share(page_of(*clauses))
 
 
-def test_robots_are_ignored_for_who_says_so_first():
-    """And a back-off for their sake is over then."""
+def test_robots_are_ignored_for_the_first_reason():
+    """A back-off because of robots.txt then does not count."""
     page = page_of('Robots ignored because "my own site"', 'Robots ignored because "also mine"')
     obeys = page_of("")
     for each in (page, obeys):
@@ -192,8 +190,8 @@ def test_robots_are_ignored_for_who_says_so_first():
     assert START + DAY == page_schedule.retry_at(page)
 
 
-def test_a_claim_of_freshness_is_heeded_within_limits():
-    """Not at each fifth poll, not while it is doubted, and no longer than is allowed."""
+def test_freshness_counts_within_limits():
+    """It does not count at each fifth poll, while it is doubted, or beyond the maximum."""
     claimed = PageState(page_id=1, polls=1, checked_at=START, fresh_until=START + HOUR)
 
     assert [START + MINUTE, START + HOUR] == [

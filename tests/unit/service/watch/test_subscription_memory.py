@@ -1,4 +1,4 @@
-"""What a subscription knows beside the versions of its page."""
+"""The memory of a subscription besides the versions of its page."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ KNOWN = Remembered(
 
 
 @pytest.mark.parametrize("known", [KNOWN, Remembered()], ids=["all", "nothing"])
-def test_what_is_stored_is_read_again(known: Remembered):
-    """Headers, marks and selectors; nothing is stored as nothing."""
+def test_memory_round_trips(known: Remembered):
+    """It has headers, marks and selectors; an empty one is an empty text."""
     assert known == Remembered.of(known.text)
     assert bool(known.text) == (known != Remembered())
 
@@ -38,6 +38,6 @@ def test_what_is_stored_is_read_again(known: Remembered):
         '{"targets":[["css","#a",3,[]]]}',
     ],
 )
-def test_what_cannot_be_read_is_as_if_nothing_were_known(text: str):
-    """A row that another Tidings wrote, or that was damaged, keeps no page from being looked at."""
+def test_unreadable_memory_is_empty(text: str):
+    """A row of another version of Tidings, or a damaged one, must not stop the polls of a page."""
     assert Remembered() == Remembered.of(text)

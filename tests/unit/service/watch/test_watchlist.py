@@ -1,4 +1,4 @@
-"""What a poller holds in memory is what the database says, whatever happened (sentinels §4.6; W-41, W-60, W-66)."""
+"""The memory of a poller equals the database (sentinels §4.6; W-41, W-60, W-66)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COMPARES = ("", "Compare first", "Compare moving 3", "Compare every 2")
 
 
 def list_held(watchlist: Watchlist) -> dict[str, Any]:
-    """Return all that is held of what is watched."""
+    """Return the whole content of a watchlist."""
     return {
         "pages": {
             id_: (p.identity, p.state, p.is_framed, {key: sub.row for key, sub in p.subscriptions.items()})
@@ -57,9 +57,9 @@ def write_statements(rng: random.Random, alive: list[str], number: int) -> str:
     return ";\n".join(lines)
 
 
-def test_hundreds_of_steps_leave_what_the_database_says(tmp_path: Path):
-    """Hundreds of times sentinels are made, altered, paused and dropped: what is held is what a new process would read, with one page for each
-    that is watched; when all are dropped nothing is held.
+def test_watchlist_equals_the_database_after_hundreds_of_steps(tmp_path: Path):
+    """Sentinels are created, altered, paused and dropped: the memory is what a new process would
+    read, with one row for each watched page, and empty when all are dropped.
     """
     settings = load(tmp_path, environment={}, flags={})
     asyncio.run(_live(settings, random.Random(66)))
