@@ -138,7 +138,7 @@ def test_rate_limit_of_an_error_is_used(status, headers, expected):
     ],
 )
 def test_freshness_follows_rfc_9111(pairs, fresh):
-    """§4.2, limited to [0, 24 h]. An unreadable value claims no freshness."""
+    """RFC 9111 §4.2, limited to [0, 24 h]. An unreadable value claims no freshness."""
     assert fresh == answers.freshness(headers(*pairs), now=NOW)
 
 

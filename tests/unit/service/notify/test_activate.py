@@ -116,8 +116,8 @@ CLAUSES = ("", "For {d} day", "From now + {d} day", "From now + {d} day For {e} 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_stops_of_the_service_do_not_change_lives(seed: int):
-    """Sentinels §2.3: the steps have the same instants if they are made every hour or rarely. Lives
-    that were missed completely, with all that depends on them, are an exception.
+    """The steps have the same instants if they are made every hour or rarely (sentinels §2.3).
+    Lives that were missed completely, with all that depends on them, are an exception.
     """
     rng = random.Random(seed)
 
