@@ -1,0 +1,267 @@
+"""Clauses that wait: for a number of changes, a clock, a receiver, quiet hours or a cap."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.planned import make_watched
+from tests.stores import World
+from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.events.expression import Primitive
+from tidings.events.occurrence import Occurrence
+from tidings.events.rule import Firing, Retuned, Rule
+from tidings.model.event_type import EventType
+from tidings.model.observed.unit import Event, Timer
+from tidings.service.behaviour import Effects, Moment
+from tidings.service.notify.rates import Flapping, NotifyBehaviour, list_inherited
+from tidings.service.watch.watchlist import WatchedSentinel
+
+NOON = round(datetime(2026, 5, 4, 12, tzinfo=UTC).timestamp()) * SECOND
+
+
+def held_of(rate: str, endpoint: int = 1) -> WatchedSentinel:
+    """Return a sentinel with one Notify clause."""
+    held = make_watched(1, f"Notify By webhook http://127.0.0.1/hook {rate}", at=NOON).subscriptions[1].owner
+    held.endpoints[held.sentinel.notify[0].channels[0].endpoint] = endpoint
+    return held
+
+
+class Line:
+    """A sentinel with one Notify clause to endpoint 1, on a database that has its changes."""
+
+    def __init__(self, world: World, rate: str, *, noise: Flapping = Flapping()) -> None:  # noqa: B008 - frozen
+        self.world = world
+        self.memory: dict[str, Any] = {}
+        self.held = held_of(rate, world.endpoint())
+        self.held.gathers_noise = bool(noise.changes)
+        self.behaviour = NotifyBehaviour(self, noise=noise)  # type: ignore[arg-type]
+        self.at = NOON
+        world.watch()
+        world.commit(world.make_stored(b"one"))
+        self.upto = world.read(_last)
+        self.seq = 1
+
+    async def read(self, fn: Callable[..., Any], *args: Any) -> Any:
+        return self.world.read(fn, *args)
+
+    def moment(self) -> Moment:
+        """Return this moment."""
+        return Moment(self.held, self.memory, self.at, self.upto)
+
+    def arrange(self) -> Effects:
+        """Return what follows from the clauses as they are now."""
+        return asyncio.run(self.behaviour.arrange(self.moment())).effects
+
+    def fire(self, rule: str, event: str = "found", **params: Any) -> Effects:
+        """Return what follows from a rule that fires now."""
+        made = Rule(name=f"telling.{rule}", event=Primitive("x"))
+        firing = Firing(made, self.at, (Occurrence(event, self.at, self.at, params),))
+        return asyncio.run(self.behaviour.act(self.moment(), firing))
+
+    def find(self) -> Effects:
+        """Find a change now, and return what follows."""
+        self.seq += 1
+        change = self.world.change(f"c{self.seq}", from_seq=self.seq - 1, to_seq=self.seq)
+        news = Event(type=EventType.CHANGE_FOUND, at=self.at, sentinel_id=1, page_id=1, change_id=change.id)
+        self.world.commit(self.world.make_stored(b"v%d" % self.seq, changes=(change,), events=(news,)))
+        self.upto = self.world.read(_last)
+        return self.fire("found", EventType.CHANGE_FOUND, page=1)
+
+
+def _last(c: Any) -> int:
+    return int(c.value("SELECT max(seq) FROM event") or 0)
+
+
+def told(*effects: Effects) -> list[list[int]]:
+    """Return how many changes each message of these effects is about."""
+    return [[draft.changes for draft in each.deliveries] for each in effects]
+
+
+def due(effects: Effects) -> list[int]:
+    """Return when its messages are due."""
+    return [draft.due_at for draft in effects.deliveries]
+
+
+def concerns(rate: str) -> bool:
+    """Return whether a clause of this rate needs rules."""
+    return NotifyBehaviour(None).concerns(held_of(rate))  # type: ignore[arg-type]
+
+
+def test_a_clause_that_reports_each_change_at_once_needs_no_rules():
+    """Its message is written with the change."""
+    assert [False, True, True] == [concerns(rate) for rate in ("immediate", "best effort", "every 4 hour")]
+
+
+def test_changes_are_gathered_until_there_are_enough(world: World):
+    """Three in one message, then three more."""
+    line = Line(world, "every 3 changes")
+    line.arrange()
+
+    assert [[], [], [3], [], [], [3]] == told(*(line.find() for _ in range(6)))
+
+
+def test_a_clock_reports_what_has_gathered(world: World):
+    """Nothing if nothing has; each change once."""
+    line = Line(world, "every 4 hour")
+    line.arrange()
+
+    assert [[], [], [], [2], []] == told(
+        line.fire("tick.0"), line.find(), line.find(), line.fire("tick.0"), line.fire("tick.0")
+    )
+
+
+def test_quiet_hours_hold_what_is_due_until_they_end(world: World):
+    """Then all of it goes in one message."""
+    line = Line(world, "immediate quiet 11:00 to 13:00")
+    line.arrange()
+    held = [line.find(), line.find()]
+    line.at = NOON + HOUR
+
+    assert [[], [], [2]] == told(*held, line.fire("awake.0"))
+
+
+def test_a_cap_holds_what_is_more_until_its_window_allows(world: World):
+    """Two an hour; the first message of the window frees a place when it is an hour old."""
+    line = Line(world, "immediate max 2 per 1 hour")
+    line.arrange()
+    first = line.find()
+    line.at += MINUTE
+    second, third, fourth = line.find(), line.find(), line.find()
+
+    assert [[1], [1], [], []] == told(first, second, third, fourth)
+    assert [1, 1, 0, 0] == [len(each.raised) for each in (first, second, third, fourth)]
+
+    line.at = NOON + HOUR - 1
+
+    assert [[]] == told(line.fire("freed.0"))
+
+    line.at = NOON + HOUR
+
+    assert [[2]] == told(line.fire("freed.0"))
+
+
+def test_best_effort_waits_for_its_message_in_flight(world: World):
+    """What is found meanwhile goes in the next one; another message's end is none of its
+    business.
+    """
+    line = Line(world, "best effort")
+    line.arrange()
+    first, second = line.find(), line.find()
+    (draft,) = first.deliveries
+
+    assert [[1], []] == told(first, second)
+
+    line.behaviour.note_memory(1, line.memory)
+
+    assert line.behaviour.awaits(1, draft.endpoint_id)
+    assert [[]] == told(line.fire("done", endpoint=draft.endpoint_id, last=0))
+    assert [[1]] == told(line.fire("done", endpoint=draft.endpoint_id, last=draft.last_seq))
+
+    line.behaviour.note_memory(1, None)
+
+    assert not line.behaviour.awaits(1, draft.endpoint_id)
+
+
+def test_what_is_left_is_reported_at_the_end(world: World):
+    """When quiet hours and caps allow it."""
+    line = Line(world, "every 9 changes quiet 11:00 to 13:00")
+    line.arrange()
+    line.find()
+    effects = asyncio.run(line.behaviour.finish(line.moment()))
+
+    assert [[1]] == told(effects)
+    assert [NOON + HOUR] == due(effects)
+
+
+def test_an_altered_clause_reports_what_its_former_one_gathered(world: World):
+    """At once if it waits for nothing now; a removed one's goes to everybody."""
+    line = Line(world, "every 9 changes")
+    line.arrange()
+    line.find()
+    line.held = held_of("best effort", world.endpoint())
+
+    assert [[1], []] == told(line.arrange(), line.arrange())
+
+
+def test_the_rules_are_those_that_the_clause_needs(world: World):
+    """Clocks for intervals and quiet hours, places for caps, ends for best effort."""
+    rules = {
+        "every 3 changes": ["telling.found"],
+        "every 4 hour": ["telling.tick.0"],
+        "best effort": ["telling.found", "telling.done"],
+        "immediate quiet 22:00 to 06:00": ["telling.found", "telling.awake.0"],
+        "immediate max 2 per 1 hour": ["telling.found", "telling.freed.0"],
+    }
+    line = Line(world, "immediate")
+    for rate, wanted in rules.items():
+        line.held, line.memory = held_of(rate), {}
+        arranged = asyncio.run(line.behaviour.arrange(line.moment()))
+
+        assert wanted == [one.rule.name for one in arranged.wanted]
+
+
+def test_a_clock_sets_itself_to_its_next_tick(world: World):
+    """From its sentinel's start, over changes of clocks."""
+    line = Line(world, "every 4 hour")
+    wanted = asyncio.run(line.behaviour.arrange(line.moment())).wanted
+    rule = next(one.rule for one in wanted if one.rule.name == "telling.tick.0")
+    firing = Firing(rule, NOON, (Occurrence("tick", NOON, NOON + 4 * HOUR),))
+    retuned: Iterator[Any] = line.behaviour.actions["telling.tick"](firing)
+
+    assert [Retuned(rule.id, 4 * HOUR)] == list(retuned)
+
+
+def test_a_flood_is_gathered_until_it_is_over(world: World):
+    """The change that exceeds the limit is reported with the notice; the rest when it is calm."""
+    line = Line(world, "immediate", noise=Flapping(2, HOUR))
+    line.arrange()
+    effects = []
+    for _ in range(5):
+        line.at += MINUTE
+        effects.append(line.find())
+
+    assert [[1], [1], [], [], []] == told(*effects)
+    assert [[], [], [EventType.SENTINEL_NOISY], [], []] == [[event.type for event in each.events] for each in effects]
+
+    line.at += 2 * HOUR
+    calm = line.fire("calm")
+
+    assert [EventType.SENTINEL_CALM] == [event.type for event in calm.events]
+    assert [[3]] == told(calm)
+
+
+def test_a_flood_that_goes_on_is_reported_in_parts(world: World):
+    """Its limit was reached again: nobody says that it is over."""
+    line = Line(world, "immediate", noise=Flapping(2, HOUR))
+    line.arrange()
+    for _ in range(6):
+        line.at += MINUTE
+        line.find()
+    line.at += MINUTE
+    still = line.fire("calm")
+
+    assert ([], [[4]]) == (list(still.events), told(still))
+    assert 1 == len(still.raised)
+
+
+def test_what_older_versions_gathered_is_taken_over(world: World):
+    """Their timers go, and each change is still reported once."""
+    line = Line(world, "every 4 hour")
+    before = line.upto
+    timer = Timer(kind="digest.0", ref=1, due_at=NOON - 1, data={"after": before})
+    world.commit(world.unit(timers=(timer,)))
+    line.seq += 1
+    change = world.change("c2", from_seq=1, to_seq=2)
+    news = Event(type=EventType.CHANGE_FOUND, at=NOON, sentinel_id=1, page_id=1, change_id="c2")
+    world.commit(world.make_stored(b"v2", changes=(change,), events=(news,)))
+    line.upto = world.read(_last)
+
+    assert [1] == world.read(list_inherited)
+
+    effects = line.arrange()
+
+    assert [[1]] == told(effects)
+    assert [None] == [gone.due_at for gone in effects.timers]
