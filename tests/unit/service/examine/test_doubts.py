@@ -40,10 +40,23 @@ def look_of(*subs: Subscription, at: int = START) -> PolledVersion:
 def change(sub: Subscription, **more: Any) -> ChangeRow:
     """Return a change of a subscription."""
     given: dict[str, Any] = {
-        "id": f"c{sub.row.id}", "sentinel_id": sub.row.sentinel_id, "subscription_id": sub.row.id, "page_id": 1, "revision": 1,
-        "kind": "any", "from_seq": 1, "to_seq": 2, "rules_version": 3, "extraction": "all", "found": ChangeSet(), "summary": "",
-        "quiet": False, "modified_at": None, "polled_at": START, "detected_at": START,
-    }  # fmt: skip
+        "id": f"c{sub.row.id}",
+        "sentinel_id": sub.row.sentinel_id,
+        "subscription_id": sub.row.id,
+        "page_id": 1,
+        "revision": 1,
+        "kind": "any",
+        "from_seq": 1,
+        "to_seq": 2,
+        "rules_version": 3,
+        "extraction": "all",
+        "found": ChangeSet(),
+        "summary": "",
+        "quiet": False,
+        "modified_at": None,
+        "polled_at": START,
+        "detected_at": START,
+    }
     return ChangeRow(**(given | more))
 
 

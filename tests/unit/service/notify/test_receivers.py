@@ -16,10 +16,26 @@ from tidings.service.watch.watchlist import WatchedSentinel
 from tidings.storage.watches.deliveries import DeliveryRow
 
 ROW = DeliveryRow(
-    id="d", endpoint_id=7, kind="webhook", address="http://a.example/secret", sentinel_id=1, sentinel="s1", first_seq=1, last_seq=1,
-    changes=1, subject="", content_type="t", body=b"", status="waiting", attempt=1, due_at=START, created_at=START, finished_at=None,
-    error="", failing_since=None,
-)  # fmt: skip
+    id="d",
+    endpoint_id=7,
+    kind="webhook",
+    address="http://a.example/secret",
+    sentinel_id=1,
+    sentinel="s1",
+    first_seq=1,
+    last_seq=1,
+    changes=1,
+    subject="",
+    content_type="t",
+    body=b"",
+    status="waiting",
+    attempt=1,
+    due_at=START,
+    created_at=START,
+    finished_at=None,
+    error="",
+    failing_since=None,
+)
 FAILS = EndpointMove(endpoint_id=7, failing_since=START, reason="503")
 WORKS = EndpointMove(endpoint_id=7, failing_since=None)
 
