@@ -562,6 +562,11 @@ def load(
 
     `flags` are `section.key` → text. Raises `SettingError` with the source, the key and the
     expected value.
+
+    Args:
+        data: The data directory; None for the usual one.
+        config: The file with settings; None for that of the directory.
+        environment: The variables; None for those of the process.
     """
     environment = os.environ if environment is None else environment
     data = data or default_data_directory(environment)

@@ -132,7 +132,13 @@ class _Draft:
         self.files: list[tuple[str, bytes]] = []
 
     def put(self, blob: Blob, *, base: str, height: int, frame: bytes) -> None:
-        """Rewrite `blob` with another frame; its former file is garbage."""
+        """Rewrite `blob` with another frame; its former file is garbage.
+
+        Args:
+            base: The hash of the body on which the frame is a delta; empty if it stands alone.
+            height: The number of deltas below it.
+            frame: The compressed bytes.
+        """
         file = None
         if self._file_bytes is not None and len(frame) > self._file_bytes:
             file = files.file_name(blob.sha256, self._mark)

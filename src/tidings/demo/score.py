@@ -103,6 +103,11 @@ def count_fixed_interval(
 
     Each check is in the middle of its interval and is reported at once. A poll of a page whose
     server is down finds nothing. `opening` has the contents before the first edit.
+
+    Args:
+        log: The edits of each page.
+        polls: The number of checks of each page.
+        is_down: Whether the server of a page is down at an instant.
     """
     total = Tally()
     for place, edits in log.items():

@@ -175,6 +175,14 @@ class HourlyLearner:
     ) -> Hourly:
         """Return the knowledge after polls of `rows`, each page once; see
         `GammaLearner.observe`.
+
+        Args:
+            known: The knowledge before.
+            at: When each page was polled (µs).
+            changed: Whether the poll found a change.
+            modified_at: The trusted instant of the last change (µs), `NEVER_SEEN` if there is none.
+            interrupted: Whether the time before was no interval.
+            changes: How many changes there were, nan if unknown; None for all.
         """
         last = known.rates.seen[rows]
         tells = (last != NEVER_SEEN) & ~interrupted & (at > last)

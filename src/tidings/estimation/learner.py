@@ -145,6 +145,11 @@ class GammaLearner:
         is the trusted instant of the last change, `NEVER_SEEN` if there is none; `changes` is the
         expected number, if hints give one, else nan. Gaps and ages are measured by `spent`;
         forgetting goes by the calendar.
+
+        Args:
+            known: The knowledge before.
+            at: When each page was polled (µs).
+            changed: Whether the poll found a change.
         """
         last = known.seen[rows]
         tells = (last != NEVER_SEEN) & ~interrupted & (at >= last)

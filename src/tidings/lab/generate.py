@@ -19,6 +19,11 @@ BURSTS: Final = 1 / 4
 def poisson_updates(resources: int, instants: int, mean: float, rng: np.random.Generator) -> dict[int, list[int]]:
     """Return the instants of 1 … `instants` at which each resource is updated: a Poisson number
     with this mean, uniform, distinct.
+
+    Args:
+        resources: The number of resources.
+        mean: Updates of each resource, on average.
+        rng: The source of random numbers.
     """
     counts = np.minimum(rng.poisson(mean, resources), instants)
     return {
@@ -76,6 +81,13 @@ def profiles(
 ) -> list[Cei]:
     """Return the CEIs of `number` profiles, each of 1 … `most` resources (exactly `most` if
     `fixed`), popular by rank^−skew.
+
+    Args:
+        updates: When each resource is updated.
+        window: How many chronons a capture may wait; None until the next update.
+        instants: The number of instants.
+        rng: The source of random numbers.
+        skew: How much more popular the first resources are; 0 for all alike.
     """
     resources = np.array(sorted(updates))
     popularity = np.arange(1, len(resources) + 1, dtype=np.float64) ** -skew
@@ -96,6 +108,10 @@ def feeds(count: int, days: int, rng: np.random.Generator, *, middle: float = 0.
     the ten working hours of the feed's own zone as at other times, a fifth of that at weekends; one
     entry of four is followed by another after about a quarter of an hour, as publishers post in
     bursts.
+
+    Args:
+        days: How many days they are observed.
+        rng: The source of random numbers.
     """
     return [
         _feed(page, days, float(rng.lognormal(np.log(middle), spread)) / (1 + BURSTS), rng)

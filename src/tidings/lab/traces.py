@@ -65,6 +65,10 @@ def windows(series: Sequence[Series], length: Duration, rng: np.random.Generator
     A group is moved by whole weeks, so that hours of the week stay; one that was observed for less
     than `length` begins where it begins. Pages that are then observed for less than `least` are
     left out.
+
+    Args:
+        series: The observed pages.
+        rng: The source of random numbers.
     """
     groups: dict[int, list[Series]] = {}
     for one in series:
@@ -368,6 +372,12 @@ def hindsight(one: Series, half_life: Duration, price: float) -> tuple[float, in
 def hindsight_bound(series: Sequence[Series], half_life: Duration, looks: float, *, rounds: int = 14) -> float:
     """Return an upper bound on what any schedule with so many polls earns: λ·looks + Σ V_i(λ), the
     least found by halving (0 ≤ λ ≤ 8).
+
+    Args:
+        series: The observed pages.
+        half_life: How long after a change a report is worth half (µs).
+        looks: The number of polls.
+        rounds: How often the range of λ is halved.
     """
     low, high = 0.0, 8.0
     least = np.inf

@@ -171,6 +171,11 @@ LATEST = 5
 def show_happening(connection: Connection, row: SourceRow, settings: Settings, *, as_json: bool) -> None:
     """Print one event: its text, the webhook's address and token, the sentinels that wait for it,
     its last occurrences.
+
+    Args:
+        row: The event.
+        settings: The settings in use.
+        as_json: Whether it is printed as JSON.
     """
     waiting = outside_events.names(connection)[row.name]
     found = [e for e in events.listing(connection, types=[sources.HAPPENED]) if e.data["event"] == row.name][-LATEST:]

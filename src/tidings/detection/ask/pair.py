@@ -150,7 +150,14 @@ class Pair:
         return finding_of_content(self.old, self.new, (gone, come))
 
     def without_changes(self, words: ChangeSet, kind: str, term: str, *, direction: Direction) -> ChangeSet:
-        """Return a finding of words without the changes of a term in a direction."""
+        """Return a finding of words without the changes of a term in a direction.
+
+        Args:
+            words: The finding.
+            kind: The kind of change of the term.
+            term: The word or phrase.
+            direction: Which of its changes are left out.
+        """
         return without_spans(words, self.old, self.new, self._spans(kind, term, direction))
 
     def _spans(self, kind: str, term: str, direction: Direction | None) -> tuple[list[Span], list[Span]]:

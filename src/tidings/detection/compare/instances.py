@@ -165,7 +165,13 @@ class PhraseEdit:
 
 
 def instances(words: Sequence[str], phrase: Sequence[str], *, box: int, most: int) -> list[Instance]:
-    """Return the first `most` occurrences of a phrase, overlaps included."""
+    """Return the first `most` occurrences of a phrase, overlaps included.
+
+    Args:
+        words: The words of a page.
+        phrase: The words of the phrase.
+        box: The number of words on each side that make its signature.
+    """
     return [_instance(words, start, len(phrase), box) for start in islice(occurrences(words, phrase), most)]
 
 

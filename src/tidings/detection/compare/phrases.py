@@ -62,6 +62,12 @@ def compare_phrase(
 ) -> PhraseChange:
     """Return the changes of a phrase between the words of two pages. Words are compared as given:
     fold them before.
+
+    Args:
+        old: The words of the old page.
+        new: The words of the new page.
+        phrase: The words of the phrase.
+        rules: How its occurrences are paired.
     """
     before = instances(old, phrase, box=rules.box, most=MOST_INSTANCES + 1)
     after = instances(new, phrase, box=rules.box, most=MOST_INSTANCES + 1)

@@ -22,7 +22,14 @@ from tidings.detection.compare.instances import Instance, PhraseEdit, Rules, Spa
 def strict_edits(
     before: Sequence[Instance], after: Sequence[Instance], *, words: Sequence[str], phrase: Sequence[str], rules: Rules
 ) -> tuple[PhraseEdit, ...]:
-    """Return an edit for each changed row; `words` are those of the new page."""
+    """Return an edit for each changed row; `words` are those of the new page.
+
+    Args:
+        before: The occurrences in the old page.
+        after: The occurrences in the new page.
+        phrase: The words of the phrase.
+        rules: How occurrences are paired.
+    """
     return by_place(_edits(before, after, words, phrase, rules))
 
 

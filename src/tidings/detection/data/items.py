@@ -55,6 +55,12 @@ class Items:
     ) -> tuple[ChangeSet, ...]:
         """Return the entries that were inserted or updated (deleted, for `deleted`) and whose whole
         text matches.
+
+        Args:
+            old: The old page.
+            new: The new page.
+            direction: What happened to the entries; None for inserted or updated.
+            is_meant: Whether the text of an entry matches.
         """
         matched = self._news(_match(old, new), new)
         if direction == "deleted":

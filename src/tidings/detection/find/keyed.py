@@ -31,6 +31,13 @@ def finding_of_things(
 
     A thing that was updated or moved is a row of equal counts, so that it is neither inserted nor
     deleted.
+
+    Args:
+        kind: The kind of things.
+        gone: Those of the old version.
+        come: Those of the new version.
+        updates: Those whose value changed.
+        moved: Those whose place changed.
     """
     rows = compare_objects(kind, gone, come)
     named = tuple(ObjectCount(kind, name, 1, 1) for name in (*(update.name for update in updates), *moved))

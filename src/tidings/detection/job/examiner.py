@@ -78,6 +78,12 @@ def compare_bodies(
     not be compared).
 
     `targets` are the replacements of lost selectors.
+
+    Args:
+        old: The old body.
+        new: The new body.
+        expression: What is asked for.
+        extraction: Which part of the page.
     """
     keep_tree = needs_nodes(expression, extraction)
     before, after = (parse_body(body, keep_tree=keep_tree) for body in (old, new))
@@ -102,6 +108,9 @@ def reason_of(error: RefusedError) -> str:
 def parse_body(body: Body, last_good: str = "", *, depth: int = ALONE, keep_tree: bool = False) -> Document:
     """Return the parsed document of a body; `depth` is how deep its frames are followed,
     `keep_tree` whether parts will be extracted.
+
+    Args:
+        last_good: The charset of the page's last version; empty for none.
     """
     return parse(
         body.data,

@@ -65,6 +65,13 @@ def compare_versions(
 ) -> tuple[ChangeSet, str]:
     """Return (the findings of an expression between any two versions, "") or (nothing, why they
     could not be compared).
+
+    Args:
+        old: The old page and its frames.
+        new: The new page and its frames.
+        expression: What is asked for.
+        depth: How deep frames are followed.
+        extraction: Which part of the pages.
     """
     reader = _VersionReader(depth, keep_tree=needs_nodes(expression, extraction))
     before, after = reader.read(old), reader.read(new)
@@ -131,6 +138,12 @@ def compare(
     `RefusedError` if they cannot be compared so.
 
     `pairs` are those of the two, if already made.
+
+    Args:
+        old: The old page with its frames.
+        new: The new page with its frames.
+        expression: What is asked for.
+        extraction: Which part of the pages.
     """
     members = [*_pairs(old, new)] if pairs is None else pairs
     found = evaluate_each(expression, [pair for _, _, pair in members], extraction)

@@ -37,6 +37,13 @@ def merge_bodies(
 
     None if they cannot be compared, if no words changed, or if the expression selects several parts
     of the page.
+
+    Args:
+        old: The old body.
+        new: The new body.
+        expression: What is asked for.
+        extraction: Which part of the page.
+        targets: The replacements of lost selectors.
     """
     seen = compare_one_part(old, new, expression, extraction, targets)
     return () if seen is None else merge(seen[1].old, seen[1].new, seen[0].edits)

@@ -100,6 +100,12 @@ def targets_of(
 ) -> tuple[Target, ...]:
     """Return the current matches of an expression's selectors, and their replacements; unmatched
     ones stay as they were.
+
+    Args:
+        document: The page.
+        expression: What is asked for.
+        extraction: Which part of the page.
+        known: What the selectors matched before.
     """
     tree = document.tree
     if not isinstance(tree, HtmlTree):

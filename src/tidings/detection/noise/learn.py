@@ -59,6 +59,9 @@ def learn_from_poll(
     `edits` are those of its words that are not mere values, `words_of` returns the words of a
     document to locate places in. The poll itself is counted once all views have been learned from
     (`polls.count_poll`).
+
+    Args:
+        looked: The poll: its number, its time, and whether it was made to find noise.
     """
     steady = max(0, looked.polls - memory.polls - 1) if memory.polls else 0
     known = [thing for thing in memory.of("words") if thing.view == view]

@@ -100,6 +100,12 @@ class Mask:
     def real(self, interest: Interest, finding: ChangeSet, old: Document, new: Document) -> ChangeSet:
         """Return the part of a finding between two documents that is not noise; the rest is added
         to `masked`.
+
+        Args:
+            interest: What was asked for.
+            finding: What was found.
+            old: The old page.
+            new: The new page.
         """
         match finding.kinds[:1]:
             case ("words",):

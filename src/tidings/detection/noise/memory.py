@@ -218,6 +218,13 @@ class Thing:
         differences came first.
 
         A difference at a second poll proves nothing without `is_proof`.
+
+        Args:
+            old: What it showed before.
+            new: What it shows now.
+            is_second: Whether the poll was made to find noise, within a minute of the one before.
+            at: When it was made (µs).
+            examples: Texts of both versions, for people.
         """
         aged = self.rest(before)
         differs = old != new

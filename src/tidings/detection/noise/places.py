@@ -167,6 +167,11 @@ def place_of(hunk: Edit, old: WordString, new: WordString, room: Span) -> Place 
     """Return the place of a change, if the words around it are unique in both versions.
 
     `room` is how many words before and after it are the same in both: only these may name it.
+
+    Args:
+        hunk: The change.
+        old: The words of the old version.
+        new: The words of the new version.
     """
     longest = max(hunk.old_end - hunk.old_start, hunk.new_end - hunk.new_start)
     if longest > MOST_WORDS:

@@ -287,6 +287,13 @@ def values_between(
 ) -> list[Covered]:
     """Return the values that changed between two documents, polled at these times (0: unknown),
     each with its counterpart.
+
+    Args:
+        edits: The changes of words.
+        old: The old page.
+        new: The new page.
+        old_at: When the old one was polled (µs).
+        new_at: When the new one was polled (µs).
     """
     listed = [*edits]
     if len(listed) > MOST_EDITS:

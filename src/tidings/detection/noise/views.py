@@ -103,6 +103,11 @@ def put_back(
 ) -> Document:
     """Return the new part with noise replaced by the old words; `spans` are the tokens of noise in
     the two documents `seen`.
+
+    Args:
+        kind: The kind of part.
+        ordinal: Its number among parts of this kind; None for all.
+        pair: The old and the new part.
     """
     texts = texts_of(kind, ordinal, pair[1])
     lines = [number for number, text in enumerate(texts) if _line(text)]

@@ -177,6 +177,11 @@ def demand(garden: Garden, due: Days, today: int, horizons: Days) -> Costs:
     maintained on their due days.
 
     `due` is in days; late plants count as due tomorrow. O(plants × horizons).
+
+    Args:
+        garden: The plants.
+        today: The number of today.
+        horizons: The horizons, in days.
     """
     next_due = np.maximum(due, today + 1)
     times = 1 + (today + horizons[:, None] - next_due[None, :]) // garden.windows[None, :]
@@ -184,7 +189,16 @@ def demand(garden: Garden, due: Days, today: int, horizons: Days) -> Costs:
 
 
 def overload(garden: Garden, due: Days, today: int, capacity: Capacity, level: float, horizons: Days) -> float:
-    """Return the largest excess of a horizon's demand over its capacity, 0 if each can be met."""
+    """Return the largest excess of a horizon's demand over its capacity, 0 if each can be met.
+
+    Args:
+        garden: The plants.
+        due: The day on which each is due.
+        today: The number of today.
+        capacity: What can be spent.
+        level: What is saved up.
+        horizons: The horizons, in days.
+    """
     excess = demand(garden, due, today, horizons) - capacity.within(level, horizons)
     return float(max(excess.max(), 0.0))
 
@@ -195,6 +209,11 @@ def excess(garden: Garden, due: Days, soonest: int, today: int, rate: float) -> 
 
     What is late, or due before `soonest`, is due then. As `overload` with a steady capacity, but
     only at due dates: O(n log n) in their number.
+
+    Args:
+        garden: The plants.
+        due: The day on which each is due.
+        today: The number of today.
     """
     first = np.maximum(due, soonest)
     end = today + int(garden.windows.max())

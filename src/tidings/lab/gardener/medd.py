@@ -81,7 +81,13 @@ def medd_dbf(morning: Morning) -> list[int]:
 
 
 def tend(garden: Garden, rule: Rule, capacity: Capacity, days: int) -> list[list[int]]:
-    """Return the choices of a rule on each of `days` days, from day 1 on."""
+    """Return the choices of a rule on each of `days` days, from day 1 on.
+
+    Args:
+        garden: The plants.
+        rule: Chooses the plants of a day.
+        capacity: What can be spent.
+    """
     due = garden.windows.copy()
     level = 0.0
     schedule: list[list[int]] = []
@@ -108,6 +114,11 @@ def mmedd(garden: Garden, capacity: float, days: int, *, rule: Rule = medd_dbf, 
 
     Capacities are bisected between two whose schedules differ, until `most` were tried: so every
     distinct outcome that is further apart is found (MMEDD, 003 §4).
+
+    Args:
+        garden: The plants.
+        days: How many days are played.
+        rule: Chooses the plants of a day.
     """
     tried: dict[float, Measures] = {}
 
@@ -147,6 +158,11 @@ def maintain(
 
     `needed` returns the overload to come if plants are due at given days and so much of the room is
     spent. `covers`: the last plant done ahead of time may exceed it.
+
+    Args:
+        garden: The plants.
+        due: The day on which each is due.
+        today: The number of today.
     """
     chosen = _fill(garden, _by_lateness(garden, due, np.flatnonzero(due <= today)), room)
     spent = garden.workload(chosen)

@@ -175,7 +175,14 @@ class Cam(PriceHours):
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
     ) -> Instants:
-        """Return how long each page waits after its last poll: until its first bought instant."""
+        """Return how long each page waits after its last poll: until its first bought instant.
+
+        Args:
+            state: The state.
+            price: The price of a poll.
+            rows: The places of the pages.
+            worth: What their changes are worth; computed if None.
+        """
         even = Price.gaps(self, state, price, rows, worth=worth)
         population = state.population
         last = population["last_polled"][rows]

@@ -85,6 +85,12 @@ class Ebr(Price):
     ) -> Instants:
         """Return how long each page waits after its last poll: until the ideal instant after the
         one that this poll served.
+
+        Args:
+            state: The state.
+            price: The price of a poll.
+            rows: The places of the pages.
+            worth: What their changes are worth; computed if None.
         """
         even = Price.gaps(self, state, price, rows, worth=worth)
         population = state.population
@@ -193,7 +199,14 @@ class OlstonPandey(Sbr):
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
     ) -> Instants:
-        """Return how long each page waits: until the threshold, at most n paces."""
+        """Return how long each page waits: until the threshold, at most n paces.
+
+        Args:
+            state: The state.
+            price: The price of a poll.
+            rows: The places of the pages.
+            worth: What their changes are worth; computed if None.
+        """
         wished = Price.gaps(self, state, price, rows, worth=worth)
         looks = np.clip(_counts_of(state).looks[rows], 1, self._known)
         learning: Instants = np.maximum(looks * self.pace, state.population["shortest"][rows])

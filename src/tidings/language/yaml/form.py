@@ -104,8 +104,21 @@ def load(
     events: Mapping[str, Iterable[str]] | None = None,
     anew: bool = False,
 ) -> Parsed:
-    """Return the statements of a YAML text, with its problems and warnings at their places;
-    arguments as of `parser.parse`.
+    """Return the statements of a YAML text, with its problems and warnings at their places; see
+    `parser.parse`.
+
+    Args:
+        known: Finds an existing sentinel; None: names are not checked.
+        zone: The IANA zone of sentinels that name none.
+        now: The present (µs); None: past dates are not checked.
+        floor: The operator's shortest interval (µs, W5).
+        names: The existing sentinels, for "did you mean".
+        secrets: The names of secrets that are set (W9); None: not checked.
+        defaults: Finds the existing defaults of a tag.
+        files: Whether `file:` addresses may be watched.
+        events: The outside events, each with the names of the living sentinels that wait for it;
+            None: not checked.
+        anew: Whether what the text creates counts as not existing yet.
     """
     default = zone_of(zone)
     if default is None:

@@ -234,6 +234,12 @@ class PriceHours(Price):
     ) -> Instants:
         """Return how long each page waits after its last poll at this price (µs): until the hour of
         the best plan.
+
+        Args:
+            state: The state.
+            price: The price of a poll.
+            rows: The places of the pages.
+            worth: What their changes are worth; computed if None.
         """
         flat = Price.gaps(self, state, price, rows, worth=worth)
         hours = _own(state)

@@ -137,6 +137,11 @@ def _find_last_notified(connection: Connection, since: Instant) -> dict[int, Ins
 def find_settled(connection: Connection, page: WatchedPage, masks: Collection[str], at: Instant) -> list[ChangeRow]:
     """Return the changes that masks left out and that have settled since, the newest of each
     subscription and mask.
+
+    Args:
+        page: The page.
+        masks: The masks that left out something that has settled.
+        at: When the poll ended (µs).
     """
     kept = read(connection, page.state.page_id).kept
     wanted = {

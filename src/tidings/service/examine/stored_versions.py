@@ -149,7 +149,13 @@ class Bodies:
 
 
 def read_body(connection: Connection, archive: Archive, page_id: int, seq: int) -> Body:
-    """Return a stored version as job input; with frames, the page that holds them."""
+    """Return a stored version as job input; with frames, the page that holds them.
+
+    Args:
+        archive: The archive with the bodies.
+        page_id: The page.
+        seq: The number of the version.
+    """
     return _body(connection, archive, _version(connection, page_id, seq))
 
 
@@ -218,6 +224,10 @@ def read_extremes(
 ) -> Mapping[int, Extremes]:
     """Return the extremes of what subscriptions saw in the earlier versions of their page, by
     subscription; `at` is now (µs).
+
+    Args:
+        takers: The subscriptions.
+        before: The number of the version after those that count.
     """
     found: dict[int, Extremes] = {}
     for sub in takers:

@@ -162,7 +162,13 @@ def appraise(
 
 
 def turns(connection: Connection, planner: Planner, *, policy: str, now: Instant) -> dict[int, Instant]:
-    """Return when a planner's policy would poll each page that is left to it."""
+    """Return when a planner's policy would poll each page that is left to it.
+
+    Args:
+        planner: A planner that has only the watched pages.
+        policy: The name under which its memory is stored.
+        now: The present (µs).
+    """
     _recall(connection, planner, policy, now)
     dues = {i: planner.proposals.due(i) for i in planner.proposals.state.population.ids.tolist()}
     return {page_id: due for page_id, due in dues.items() if due is not None}

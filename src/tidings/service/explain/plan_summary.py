@@ -193,7 +193,13 @@ class PlanSummary:
 def summarize_plan(
     connection: Connection, settings: Settings, looks: Sequence[ComingPoll], *, now: Instant
 ) -> PlanSummary:
-    """Return the summary of all coming polls."""
+    """Return the summary of all coming polls.
+
+    Args:
+        settings: The settings in use.
+        looks: The coming polls.
+        now: The present (µs).
+    """
     asked, stretch = _a_day(looks), 1.0
     wished = asked
     if (priced := get_last_prices(connection, now)) is not None:
@@ -295,7 +301,13 @@ class BudgetState:
 
 
 def get_budget(connection: Connection, settings: Settings, name: str, *, now: Instant) -> BudgetState:
-    """Return the state of a class's budget; full if no process has used it."""
+    """Return the state of a class's budget; full if no process has used it.
+
+    Args:
+        settings: The settings in use.
+        name: The name of the class.
+        now: The present (µs).
+    """
     wanted = settings.budget.map_names().get(name)
     if wanted is None and name != WHOLE:
         return BudgetState(name, "")

@@ -39,6 +39,9 @@ class Source:
 def health_of(c: Connection, settings: Settings, *, now: Instant, is_polled: bool) -> Health:
     """Return the health of everything watched. `now` is wall time in µs, `is_polled` whether a
     process polls now.
+
+    Args:
+        settings: The settings in use.
     """
     reading = HealthReading(c=c, settings=settings, now=now, is_polled=is_polled)
     return Health.of_all([trouble for source in SOURCES.values() for trouble in source.find(reading)])

@@ -132,6 +132,11 @@ def _warnings(state: PageState, seen: dict[str, Any]) -> list[str]:
 def missing(connection: Connection, sentinel_id: int, page_id: int, sentinel: Sentinel) -> list[str]:
     """Return messages about the parts that a sentinel selects or excludes and that the page lacks,
     or can never have (W7).
+
+    Args:
+        sentinel_id: The sentinel.
+        page_id: The page, which has been polled.
+        sentinel: What the sentinel means.
     """
     subs = subscriptions.listing(connection, sentinel_id=sentinel_id, page_id=page_id)
     names = [name for sub in subs if sub.missing is not None for name in sub.missing.names]

@@ -288,7 +288,13 @@ def is_held(until: Instant | None, now: Instant) -> bool:
 
 
 def spell_hold(c: Connection, host: str, until: Instant, now: Instant) -> str:
-    """Return until when a host is paused, and why: it asked for that, or it fails."""
+    """Return until when a host is paused, and why: it asked for that, or it fails.
+
+    Args:
+        host: The host.
+        until: The end of the pause (µs).
+        now: The present (µs).
+    """
     failed = polls.last_failure(c, host)
     asked = failed is not None and failed.status in {429, 503}
     why = f"the host requested it ({failed.status})" if failed is not None and asked else ""

@@ -170,6 +170,11 @@ def refer(
 
     Raises `AddressError` for a secret without an address where one is required, `SecretError` where
     nothing can be encrypted.
+
+    Args:
+        vault: Where secrets are stored.
+        statements: The statements, with literal addresses.
+        now: When they are stored (µs).
     """
     known = references.References(connection, vault, at=now)
     referring = tuple(map(known.store_addresses, statements))
@@ -317,6 +322,11 @@ def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> Senti
 def alter(connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
     """Change the meaning of a sentinel on its present pages (sentinels §2.2); the switch itself is
     not reported.
+
+    Args:
+        row: The stored sentinel.
+        sentinel: Its new meaning.
+        now: When it is altered (µs).
     """
     _ensure_endpoints(connection, sentinel)
     return altering.alter(connection, row, sentinel, text=canonical(sentinel, by_name.lives(connection)), now=now)
@@ -417,7 +427,13 @@ def take_back(connection: Connection, name: str, *, now: Instant) -> SentinelRow
 
 
 def name_by_title(connection: Connection, sentinel_id: int, *, url: str, now: Instant) -> SentinelRow:
-    """Name a new sentinel after its page's title, and return it."""
+    """Name a new sentinel after its page's title, and return it.
+
+    Args:
+        sentinel_id: The sentinel.
+        url: The address of its page.
+        now: When it is renamed (µs).
+    """
     row = sentinels.get(connection, sentinel_id)
     (page_id, *_) = [s.page_id for s in subscriptions.listing(connection, sentinel_id=sentinel_id)]
     title = pages.state(connection, page_id).title

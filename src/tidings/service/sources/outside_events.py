@@ -162,6 +162,11 @@ def names(c: Connection) -> dict[str, list[str]]:
 def create(c: Connection, said: CreateEvent, *, settings: Settings, now: Instant) -> SourceRow:
     """Store an event; a webhook gets its token. Raises `UsageError` if its name is taken or its
     source is not allowed.
+
+    Args:
+        said: The statement.
+        settings: The settings in use.
+        now: When it is created (µs).
     """
     check_source(said.source, settings.events)
     row = outside.create(c, said.name, said.source.origin, text=to_text(said), at=now, due_at=_first_look(said, now))
@@ -173,7 +178,13 @@ def create(c: Connection, said: CreateEvent, *, settings: Settings, now: Instant
 def settle(
     c: Connection, said: CreateEvent, *, settings: Settings, now: Instant
 ) -> Literal["created", "altered", "unchanged"]:
-    """Create or update an event as stated; return what was done. Raises what `create` raises."""
+    """Create or update an event as stated; return what was done. Raises what `create` raises.
+
+    Args:
+        said: The statement.
+        settings: The settings in use.
+        now: When it is stored (µs).
+    """
     if said.name not in {row.name for row in outside.listing(c)}:
         create(c, said, settings=settings, now=now)
         return "created"
@@ -276,6 +287,11 @@ def token_of(c: Connection, vault: Vault, name: str) -> Secret | None:
 def give_token(c: Connection, vault: Vault, name: str, *, at: Instant) -> None:
     """Create the token of a webhook, inside the caller's write transaction: usable as a bearer
     token or to sign as in Standard Webhooks.
+
+    Args:
+        vault: Where secrets are stored.
+        name: The name of the event.
+        at: When it is made (µs).
     """
     vault.put(c, secret_name(name), Secret(make_secret()), kind="hook", at=at)
 

@@ -77,7 +77,13 @@ def renew(c: Connection, name: str, holder: str, epoch: int, *, until: Instant) 
 
 
 def release(c: Connection, name: str, holder: str, epoch: int) -> None:
-    """Release the lease if it is still held; its epoch stays, so that the next one is higher."""
+    """Release the lease if it is still held; its epoch stays, so that the next one is higher.
+
+    Args:
+        name: The name of the lease.
+        holder: The process that holds it.
+        epoch: The epoch with which it was acquired.
+    """
     text = "UPDATE lease SET holder = '', until = 0 WHERE name = :name AND holder = :holder AND epoch = :epoch"
     c.execute(text, name=name, holder=holder, epoch=epoch)
 

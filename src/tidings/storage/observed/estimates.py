@@ -44,7 +44,13 @@ def load(c: Connection, name: str, page_ids: Iterable[int]) -> dict[int, Mapping
 
 
 def of_page(c: Connection, page_id: int, first: str, second: str) -> dict[str, Mapping[str, Any]]:
-    """Return the states of a page in two estimators, by estimator name."""
+    """Return the states of a page in two estimators, by estimator name.
+
+    Args:
+        page_id: The page.
+        first: The name of one estimator.
+        second: The name of the other.
+    """
     text = "SELECT name, state FROM estimate WHERE page_id = :page_id AND name IN (:first, :second)"
     return {name: from_json(state) for name, state in c.rows(text, page_id=page_id, first=first, second=second)}
 

@@ -124,7 +124,12 @@ def beats(c: Connection, page_ids: Collection[int], *, since: Instant, width: Du
 def listing(
     c: Connection, *, page_id: int | None = None, limit: int | None = None, before: int | None = None
 ) -> list[PollRow]:
-    """Return polls, newest first: of one page, and numbered below `before`, if given."""
+    """Return polls, newest first: of one page, and numbered below `before`, if given.
+
+    Args:
+        page_id: The page; None for all.
+        limit: How many at most; None for all.
+    """
     wanted = {"page_id": (page_id, "page_id = :page_id"), "before": (before, "id < :before")}
     given = {name: value for name, (value, _) in wanted.items() if value is not None}
     text = select(_SELECT, [wanted[name][1] for name in given], "ORDER BY id DESC LIMIT :limit")
@@ -155,7 +160,13 @@ def open_polls(c: Connection) -> list[PollRow]:
 
 
 def good(c: Connection, page_id: int, first: Instant, last: Instant) -> list[Instant]:
-    """Return the instants of a page's successful polls in [first, last], in order."""
+    """Return the instants of a page's successful polls in [first, last], in order.
+
+    Args:
+        page_id: The page.
+        first: The first instant (µs).
+        last: The last instant (µs).
+    """
     rows = c.rows(_GOOD, page_id=page_id, first=first, last=last)
     return [row[0] for row in rows]
 
@@ -214,6 +225,10 @@ def sum_share(c: Connection, since: Instant, *, owner_id: int) -> float:
 def begin(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) -> list[int]:
     """Store the charge of a poll for each grant and return their ids, in the order of the
     grants.
+
+    Args:
+        at: When they are charged (µs).
+        epoch: The poller's epoch.
     """
     # Writers take turns on both databases, so every higher id is one of these.
     before = c.value("SELECT COALESCE(MAX(id), 0) FROM poll")
@@ -253,6 +268,9 @@ def end_earlier_epochs(c: Connection, *, epoch: int, now: Instant, longest: Dura
     They end as failures, but do not count against their page and are no observation; the charge
     stays. A request may have left as late as `now`, at most `longest` (the deadline of a fetch)
     after its charge: the page's floor counts from then.
+
+    Args:
+        epoch: The epoch of this process.
     """
     rows = [row for row in open_polls(c) if row.epoch < epoch]
     ends = {row.id: max(row.charged_at, min(now, row.charged_at + longest)) for row in rows}
@@ -294,6 +312,11 @@ _ASK = "INSERT INTO request (page_id, sentinel_id, asked_at) VALUES (:page_id, :
 def request_polls(c: Connection, page_ids: Iterable[int], at: Instant, *, sentinel_id: int | None = None) -> list[int]:
     """Store a request for each page, on behalf of a sentinel or of all that watch it, and return
     their ids.
+
+    Args:
+        page_ids: The pages.
+        at: When they are requested (µs).
+        sentinel_id: The sentinel; None for all.
     """
     return [c.value(_ASK, page_id=page_id, sentinel_id=sentinel_id, at=at) for page_id in page_ids]
 

@@ -103,6 +103,9 @@ def recent(
 ) -> tuple[dict[int, Version], list[int]]:
     """Of at most `most` newest versions of a page return two things: the newest and those that are
     wanted, by number; and how many words each has, newest first.
+
+    Args:
+        page_id: The page.
     """
     rows = c.rows(_NEWEST, page_id=page_id, most=most)
     found = {row[1]: _to_version(row) for place, row in enumerate(rows) if not place or row[1] in wanted}
@@ -215,6 +218,10 @@ def digests(c: Connection, page_id: int, seqs: Iterable[int], *, extraction: str
 
     Of several, the one of the newest rules counts; `extraction` selects one where a page has more
     than one.
+
+    Args:
+        page_id: The page.
+        seqs: The numbers of the versions.
     """
     found = {}
     for seq, kept in every_digest(c, page_id, seqs).items():

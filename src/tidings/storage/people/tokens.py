@@ -100,7 +100,13 @@ NOTED_EVERY: Final = 10 * MINUTE
 
 
 def begin_session(c: Connection, digest: str, owner_id: int, at: Instant) -> None:
-    """Begin a session."""
+    """Begin a session.
+
+    Args:
+        digest: SHA-256 of the session's id.
+        owner_id: Who has signed in.
+        at: When (µs).
+    """
     c.execute(
         "INSERT INTO session (hash, owner_id, created_at, used_at) VALUES (:digest, :owner_id, :at, :at)",
         digest=digest,

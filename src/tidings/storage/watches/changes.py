@@ -103,6 +103,11 @@ def of(c: Connection, ids: Sequence[str]) -> dict[str, StoredChange]:
 def for_events(c: Connection, first_seq: int, last_seq: int, sentinel_id: int) -> list[StoredChange]:
     """Return a sentinel's reported (not quiet) changes with event numbers from first to last, in
     order.
+
+    Args:
+        first_seq: The first number.
+        last_seq: The last number.
+        sentinel_id: The sentinel.
     """
     conditions = (
         "ch.sentinel_id = :sentinel_id", "ch.event_seq >= :first_seq", "ch.event_seq <= :last_seq", "ch.quiet = 0",
@@ -114,6 +119,11 @@ def for_events(c: Connection, first_seq: int, last_seq: int, sentinel_id: int) -
 def parts_between(c: Connection, sentinel_id: int, first: Instant, last: Instant) -> list[StoredChange]:
     """Return a sentinel's changes that are parts of composites and were seen in [first, last], in
     order.
+
+    Args:
+        sentinel_id: The sentinel.
+        first: The first instant (µs).
+        last: The last instant (µs).
     """
     conditions = ("ch.sentinel_id = :sentinel_id", "ch.quiet = 1", "ch.polled_at >= :first", "ch.polled_at <= :last")
     text = select(_SELECT, conditions, "ORDER BY ch.event_seq")

@@ -113,7 +113,13 @@ def listing(c: Connection, sentinel_id: int) -> list[CollectedPage]:
 
 
 def add(c: Connection, sentinel_id: int, found: Iterable[FoundAddress], *, at: Instant) -> None:
-    """Write addresses that were found; one that is known stays as it is."""
+    """Write addresses that were found; one that is known stays as it is.
+
+    Args:
+        sentinel_id: The collection.
+        found: The addresses, each with where it was found.
+        at: When they were found (µs).
+    """
     c.many(
         _ADD,
         [
@@ -131,7 +137,13 @@ def add(c: Connection, sentinel_id: int, found: Iterable[FoundAddress], *, at: I
 
 
 def watch(c: Connection, sentinel_id: int, url: str, page_id: int) -> None:
-    """Note that an address is watched, by its page."""
+    """Note that an address is watched, by its page.
+
+    Args:
+        sentinel_id: The collection.
+        url: The address.
+        page_id: Its page.
+    """
     text = (
         "UPDATE collection_page SET state = 'watched', reason = '', page_id = :page_id"
         " WHERE sentinel_id = :id AND url = :url"

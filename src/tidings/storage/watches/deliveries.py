@@ -120,6 +120,9 @@ def first_due(
 
     It is the due one with the lowest number. A failed delivery may be tried `tried_every` (µs)
     after the last attempt at its endpoint, before it is due.
+
+    Args:
+        now: The present (µs).
     """
     ready = _READY.format(which="" if endpoint_id is None else " AND d.endpoint_id = :endpoint_id")
     ranked = f"SELECT id, ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY last_seq, id) AS place FROM ({ready}) ready WHERE ready_at <= :now"
@@ -238,6 +241,11 @@ def laid_out(
 ) -> list[tuple[str, Instant]]:
     """Return (id, delivered at) of an endpoint's completed deliveries, of one sentinel or of all,
     newest first.
+
+    Args:
+        endpoint_id: The endpoint.
+        sentinel_id: The sentinel; None for all.
+        limit: How many at most.
     """
     given: dict[str, Any] = {"endpoint_id": endpoint_id, "limit": limit}
     conditions = ["endpoint_id = :endpoint_id", "finished_at IS NOT NULL"]

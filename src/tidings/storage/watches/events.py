@@ -102,7 +102,12 @@ def since(c: Connection, type: str, at: Instant) -> list[EventRow]:
 
 
 def newest(c: Connection, type: str, *, page_id: int | None = None, sentinel_id: int | None = None) -> EventRow | None:
-    """Return the newest event of a type (about a page, a sentinel), or None."""
+    """Return the newest event of a type (about a page, a sentinel), or None.
+
+    Args:
+        page_id: The page; None for any.
+        sentinel_id: The sentinel; None for any.
+    """
     about = {"page_id": page_id, "sentinel_id": sentinel_id}
     given: dict[str, Any] = {"owner_id": OWNER, "type": type} | {k: v for k, v in about.items() if v is not None}
     row = c.one(select(_SELECT, (f"{name} = :{name}" for name in given), "ORDER BY seq DESC LIMIT 1"), **given)

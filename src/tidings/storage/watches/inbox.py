@@ -143,6 +143,9 @@ def mark(
 def mark_all_read(c: Connection, *, at: Instant, viewer: int | None = None, reader: int = OWNER) -> int:
     """Mark all unread changes that `viewer` sees as read by `reader`, kept ones too; return how
     many there were.
+
+    Args:
+        at: When they are read (µs).
     """
     conditions, given = _conditions(Filter(viewer=viewer, reader=reader))
     ids = [row[0] for row in c.rows(select(f"SELECT ch.id{_JOINED}", conditions, ""), **given)]

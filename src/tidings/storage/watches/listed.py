@@ -292,7 +292,13 @@ def count_now(c: Connection) -> Now:
 
 
 def count_between(c: Connection, owner_id: int, since: Instant, until: Instant) -> WeekFigures:
-    """Return the figures of an owner for [since, until) (µs)."""
+    """Return the figures of an owner for [since, until) (µs).
+
+    Args:
+        owner_id: The owner.
+        since: The first instant.
+        until: The first instant after the period.
+    """
     polls, failed = c.one(_POLLS_BETWEEN, owner=owner_id, since=since, until=until) or (0, 0)
     pages, in_error, found, dead = c.one(_WEEK, owner=owner_id, since=since, until=until) or (0, 0, 0, 0)
     return WeekFigures(pages, in_error, found, dead, polls, int(failed or 0))

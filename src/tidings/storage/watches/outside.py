@@ -150,12 +150,23 @@ def forget_keys(c: Connection, *, before: Instant) -> None:
 
 
 def note_check(c: Connection, id: int, *, at: Instant, due_at: Instant) -> None:
-    """Store, before a source is polled, that it was polled at `at`, and when it is due next."""
+    """Store, before a source is polled, that it was polled at `at`, and when it is due next.
+
+    Args:
+        id: The number of the source.
+        due_at: When it is polled next (µs).
+    """
     c.execute("UPDATE event_source SET checked_at = :at, due_at = :due_at WHERE id = :id", id=id, at=at, due_at=due_at)
 
 
 def settle(c: Connection, id: int, *, state: Mapping[str, Any], problem: str) -> None:
-    """Store the state of a source after a poll, or why it failed."""
+    """Store the state of a source after a poll, or why it failed.
+
+    Args:
+        id: The number of the source.
+        state: What it is compared with next time, plain JSON.
+        problem: Why the poll failed; empty if it did not.
+    """
     text = "UPDATE event_source SET state = :state, problem = :problem WHERE id = :id"
     c.execute(text, id=id, state=to_json(dict(state)), problem=plain(problem))
 

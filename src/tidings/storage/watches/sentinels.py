@@ -425,6 +425,11 @@ def first_tick(sentinel: Sentinel, at: Instant) -> Instant | None:
 def renew(c: Connection, id: int, sentinel: Sentinel, at: Instant) -> None:
     """Make the next version of each of a sentinel's pages a new baseline, with the event
     `sentinel.renewed`.
+
+    Args:
+        id: The number of the sentinel.
+        sentinel: What it means.
+        at: When (µs).
     """
     subscription_rows.renew(c, id, at=at, next_tick=first_tick(sentinel, at))
     events.append(c, [Event(type=EventType.SENTINEL_RENEWED, at=at, sentinel_id=id, data={"name": sentinel.name})])
@@ -505,7 +510,13 @@ def texts(c: Connection) -> list[tuple[int, int, str]]:
 
 
 def rewrite(c: Connection, id: int, number: int, text: str) -> None:
-    """Replace the text of a revision by an equivalent one, without an event."""
+    """Replace the text of a revision by an equivalent one, without an event.
+
+    Args:
+        id: The number of the sentinel.
+        number: The number of the revision.
+        text: Its canonical text.
+    """
     c.execute(
         "UPDATE sentinel_revision SET text = :text WHERE sentinel_id = :id AND number = :number",
         id=id,

@@ -152,12 +152,23 @@ def request_polls(c: Connection, sentinel_id: int, at: Instant) -> int:
 def activate(c: Connection, sentinel_id: int, *, active: bool, at: Instant) -> None:
     """Activate or deactivate all subscriptions of a sentinel; cursors stay, and the length of the
     pause is stored.
+
+    Args:
+        sentinel_id: The sentinel.
+        active: Whether its pages are polled for it from now on.
+        at: When (µs).
     """
     c.execute(_ACTIVATE, active=int(active), at=at, id=sentinel_id)
 
 
 def renew(c: Connection, sentinel_id: int, *, at: Instant, next_tick: Instant | None) -> None:
-    """Make the next version of each page a new baseline: it is compared with no earlier one."""
+    """Make the next version of each page a new baseline: it is compared with no earlier one.
+
+    Args:
+        sentinel_id: The sentinel.
+        at: When (µs).
+        next_tick: The next tick of a fixed interval (µs); None on change.
+    """
     c.execute(_RENEW, id=sentinel_id, at=at, next_tick=next_tick)
 
 

@@ -160,6 +160,9 @@ def touch(c: Connection, *, at: Instant, epoch: int) -> None:
 def put_forward(c: Connection, by: Duration, *, at: Instant, epoch: int) -> None:
     """Keep the levels that all classes had at `at` after the clock was put forward by `by`. Raises
     `StaleEpochError`.
+
+    Args:
+        epoch: The poller's epoch.
     """
     leases.check_epoch(c, epoch)
     full = {name: bucket.refill(at) for name, bucket in budgets(c).items()}

@@ -205,6 +205,10 @@ def remove_body(c: Connection, sha256: str, leaning: Sequence[str], *, epoch: in
     are not exactly `leaning`.
 
     The caller rewrites those in the same transaction, before this.
+
+    Args:
+        sha256: The hash of the body.
+        epoch: The poller's epoch.
     """
     leases.check_epoch(c, epoch)
     if is_named(c, sha256) or set(versions.dependents(c, sha256)) - set(leaning):

@@ -51,7 +51,13 @@ class Batch:
 
 
 def batch_after(c: Connection, after: int, *, limit: int = BATCH, span: int = SPAN) -> Batch:
-    """Return the first records of the stream above a number."""
+    """Return the first records of the stream above a number.
+
+    Args:
+        after: The number.
+        limit: How many records at most.
+        span: How many events are read at most.
+    """
     newest = events.last_seq(c)
     upto = min(newest, after + span)
     found = events.listing(c, after=after, upto=upto, types=(STREAMED,), limit=limit)
