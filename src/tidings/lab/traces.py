@@ -369,14 +369,14 @@ def hindsight(one: Series, half_life: Duration, price: float) -> tuple[float, in
     return float(total[place]), int(looks[place])
 
 
-def hindsight_bound(series: Sequence[Series], half_life: Duration, looks: float, *, rounds: int = 14) -> float:
-    """Return an upper bound on what any schedule with so many polls earns: λ·looks + Σ V_i(λ), the
+def hindsight_bound(series: Sequence[Series], half_life: Duration, polls: float, *, rounds: int = 14) -> float:
+    """Return an upper bound on what any schedule with so many polls earns: λ·polls + Σ V_i(λ), the
     least found by halving (0 ≤ λ ≤ 8).
 
     Args:
         series: The observed pages.
         half_life: How long after a change a report is worth half (µs).
-        looks: The number of polls.
+        polls: The number of polls.
         rounds: How often the range of λ is halved.
     """
     low, high = 0.0, 8.0
@@ -384,8 +384,8 @@ def hindsight_bound(series: Sequence[Series], half_life: Duration, looks: float,
     for _ in range(rounds):
         price = (low + high) / 2
         pairs = [hindsight(one, half_life, price) for one in series]
-        least = min(least, price * looks + sum(value for value, _ in pairs))
-        if sum(number for _, number in pairs) > looks:
+        least = min(least, price * polls + sum(value for value, _ in pairs))
+        if sum(number for _, number in pairs) > polls:
             low = price
         else:
             high = price

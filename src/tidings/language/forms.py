@@ -8,12 +8,12 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from tidings.language import parser
 from tidings.language.grammar.wishes import name_of_host
 from tidings.language.parser import Parsed
 from tidings.language.problems import Problem
+from tidings.model.url import split_url
 from tidings.record import replace
 
 YAML = (".yaml", ".yml")
@@ -110,7 +110,7 @@ def _of_json(text: str) -> tuple[str, str]:
 def _describe(what: str, address: str, *, monitor: str = "any change") -> tuple[str, str]:
     """Return what a file is, and the statement for its first page."""
     message = f"this is {what}, not a text in the sentinel language"
-    if not urlsplit(address).hostname:
+    if not split_url(address).hostname:
         return message, "write a statement for each page: Create Sentinel NAME Using https://… Monitor any change"
     line = f"Create Sentinel {name_of_host(address)} Using {address} Monitor {monitor}"
     return message, f"write a statement for each page; the first is: {line}"

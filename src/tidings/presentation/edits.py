@@ -9,10 +9,10 @@ from dataclasses import field
 from datetime import UTC, datetime, tzinfo
 from itertools import chain, islice
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
 
 from tidings.document.text.excerpts import excerpts, label_of, line_of
 from tidings.model.observed.change import EditContext
+from tidings.model.url import split_url
 from tidings.presentation.writing import ELLIPSIS, one_line
 from tidings.record import dataclass, replace
 
@@ -375,10 +375,7 @@ def page_line(record: Record) -> str:
 
 def host_of(url: str) -> str:
     """Return the host of an address, empty if it has none."""
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
+    return split_url(url).hostname or ""
 
 
 def times(record: Record) -> str:

@@ -17,11 +17,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import lru_cache
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import xxhash
 
 from tidings.document.html.links import Resolver
+from tidings.model.url import split_url
 from tidings.record import dataclass
 from tidings.search.query import terms_of
 
@@ -48,7 +49,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 def form_of(url: str) -> str:
     """Return the form of an address."""
-    parts = urlsplit(url)
+    parts = split_url(url)
     path = "/".join(_open(segment) for segment in parts.path.split("/"))
     names = sorted(part.partition("=")[0] for part in parts.query.split("&") if part)
     return f"{parts.netloc}{path}?{'&'.join(names)}" if names else f"{parts.netloc}{path}"
@@ -56,7 +57,7 @@ def form_of(url: str) -> str:
 
 def trap_of(url: str) -> str:
     """Return why an address is a trap by what it is, "" if it is none that can be seen."""
-    parts = urlsplit(url)
+    parts = split_url(url)
     segments = [segment for segment in parts.path.split("/") if segment]
     if len(segments) > MOST_SEGMENTS:
         return "its path does not end"
@@ -177,7 +178,7 @@ def worth_unseen(
 
 def terms_of_link(anchor: str, url: str) -> tuple[str, ...]:
     """Return the words of a link's text and of its address."""
-    parts = urlsplit(url)
+    parts = split_url(url)
     return tuple(terms_of(f"{anchor} {unquote(parts.path).replace('/', ' ').replace('-', ' ').replace('_', ' ')}"))
 
 
@@ -225,7 +226,7 @@ def is_page(url: str) -> bool:
     """Return whether an address may be that of a page: not of a picture, a film, an archive or a
     style.
     """
-    path = urlsplit(url).path
+    path = split_url(url).path
     return path.rpartition("/")[2].rpartition(".")[2].lower() not in _OTHER or "." not in path.rpartition("/")[2]
 
 

@@ -1,4 +1,6 @@
-"""Feeds: what is the same entry, over ids that churn, titles that flap, and what was there before (detection §5)."""
+"""Feeds: what is the same entry, over ids that churn, titles that flap, and what was there
+before (detection §5).
+"""
 
 import json
 from collections import Counter
@@ -47,7 +49,9 @@ def feed(text, media="application/rss+xml"):
 
 
 def follow(*texts, interest=ITEMS, media="application/rss+xml"):
-    """Return what somebody hears who looks at these versions one after the other: (inserted, deleted, updated) of each."""
+    """Return what somebody hears who looks at these versions one after the other: (inserted,
+    deleted, updated) of each.
+    """
     seen: tuple[str, ...] = ()
     heard, before = [], None
     for text in texts:
@@ -74,7 +78,9 @@ ONE, TWO, THREE, FOUR = map(post, (1, 2, 3, 4))
 
 
 def test_an_entry_that_comes_back_is_not_new():
-    """It fell off the end, or was taken out and put in again: whoever has read it is not told again."""
+    """It fell off the end, or was taken out and put in again: whoever has read it is not told
+    again.
+    """
     assert [new(4), QUIET] == follow(rss(THREE, TWO, ONE), rss(FOUR, THREE, TWO), rss(ONE, FOUR, THREE, TWO))
 
 
@@ -86,7 +92,9 @@ def test_an_entry_that_comes_back_under_another_id_is_not_new():
 
 
 def test_ids_that_are_all_given_anew_are_no_news():
-    """At every look other ids; links and titles are what they were. A new entry among them is told."""
+    """At every look other ids; links and titles are what they were. A new entry among them is
+    told.
+    """
     versions = [rss(*(post(n, id_=f"{look}-{n}") for n in (3, 2, 1))) for look in range(4)]
     more = rss(*(post(n, id_=f"x-{n}") for n in (4, 3, 2, 1)))
 
@@ -94,7 +102,9 @@ def test_ids_that_are_all_given_anew_are_no_news():
 
 
 def test_ids_and_links_given_anew_leave_the_titles():
-    """A feed that moved: what has the same title is the same, and one that is nearly the same was edited."""
+    """A feed that moved: what has the same title is the same, and one that is nearly the same
+    was edited.
+    """
     moved = [post(n, id_=f"y{n}", link=f"https://new.org/{n}") for n in (2, 1)]
     titles = [("a", "A long title of an entry", "http://x.org/a", "t"), TWO]
     edited = [("b", "A long title of the entry", "https://new.org/b", "t"), moved[0]]
@@ -105,7 +115,9 @@ def test_ids_and_links_given_anew_leave_the_titles():
 
 
 def test_a_title_shown_in_turn_with_another_is_told_once():
-    """A/B tests of headlines: the second title is an update, the way back and forth is silence; a new text is told all the same."""
+    """A/B tests of headlines: the second title is an update, the way back and forth is silence;
+    a new text is told all the same.
+    """
     first, second = post(1, title="Mild", text="body"), post(1, title="Shocking", text="body")
     third = post(1, title="Mild", text="another body")
     heard = follow(*map(rss, (first, second, first, second, third)))
@@ -217,7 +229,9 @@ def test_the_html_of_a_json_feed_is_text():
 
 
 def test_entries_that_share_where_they_lead_are_each_new():
-    """No ids, and one address for all (a feed of releases): the titles tell them apart, also those that come later."""
+    """No ids, and one address for all (a feed of releases): the titles tell them apart, also
+    those that come later.
+    """
 
     def release(*numbers):
         items = "".join(f"<item><title>Release {n}</title><link>http://x.org/</link></item>" for n in numbers)
@@ -245,14 +259,18 @@ MOST_BYTES = 20_000
 
 
 def names_of(entries):
-    """Return what real entries are known by here: their id if it is their own, and where they lead with their title."""
+    """Return what real entries are known by here: their id if it is their own, and where they
+    lead with their title.
+    """
     ids = Counter(entry.id for entry in entries)
     own = {entry.id for entry in entries if entry.id and ids[entry.id] == 1}
     return {entry.label: {entry.label, *({entry.id} & own)} for entry in entries}
 
 
 def test_real_feeds_tell_each_entry_once():
-    """Some versions of real feeds: what is told as new was in none before, and of what was in none all is told."""
+    """Some versions of real feeds: what is told as new was in none before, and of what was in
+    none all is told.
+    """
     told = fresh_ones = 0
     for versions in (some for some in feeds() if len(some[0]) < MOST_BYTES):
         known: set[str] = set()
@@ -362,7 +380,9 @@ def list_enclosures(form, before, now, kind="items"):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_another_file_enclosed_is_told(form):
-    """An entry of which only the enclosure is another one is an update that says which, in each form of feeds."""
+    """An entry of which only the enclosure is another one is an update that says which, in each
+    form of feeds.
+    """
     found = list_enclosures(form, "http://cdn.org/a.mp3", "http://cdn.org/b.mp3")
 
     assert (("One: /a.mp3", "One: /b.mp3"),) == found.updated
@@ -371,7 +391,9 @@ def test_another_file_enclosed_is_told(form):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("now", ["http://cdn2.org/a.mp3", "https://cdn.org/a.mp3?sig=2", "/a.mp3"])
 def test_the_same_file_on_another_host_is_no_news(form, now):
-    """Hosts and queries of enclosures come from machines: signatures, counters, the nearest server."""
+    """Hosts and queries of enclosures come from machines: signatures, counters, the nearest
+    server.
+    """
     assert not list_enclosures(form, "http://cdn.org/a.mp3?sig=1", now)
 
 
@@ -394,3 +416,10 @@ def test_a_new_entry_with_an_enclosure_is_told_once():
     (found,) = [evaluate(ITEMS, Pair(feed(rss()), feed(enclosing("rss", "/a.mp3"))))]
 
     assert (("One http://x.org/1",), ()) == (found.inserted, found.updated)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_enclosure_that_no_browser_finds_hides_no_change(form):
+    """A feed is compared whatever addresses it names."""
+    assert not list_enclosures(form, "http://[::1/a.mp3", "http://[::1/a.mp3")
+    assert list_enclosures(form, "http://[::1/a.mp3", "http://cdn.org/b.mp3").updated

@@ -8,7 +8,6 @@ import getpass
 import re
 import sys
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from tidings.cli.output import progress, short_time, write_beside, write_json, write_line, write_warnings
 from tidings.clock import SECOND, SystemClock
@@ -18,6 +17,7 @@ from tidings.language.expressions import quote
 from tidings.language.forms import parse_file
 from tidings.model.interval import say_duration
 from tidings.model.secret import Secret
+from tidings.model.url import split_url
 from tidings.model.watch.interest import keep_inserted
 from tidings.model.watch.sentinel import Sentinel
 from tidings.record import dataclass
@@ -186,7 +186,7 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
     url = arguments.url if is_whole else f"https://{arguments.url}"
     name = arguments.name or register.automatic_name(url, "", database.read(sentinels.names))
     monitor = _restrict_to_additions(arguments.monitor) if arguments.only_added else arguments.monitor
-    login, password = _login(database, arguments, settings, urlsplit(url).hostname or "page")
+    login, password = _login(database, arguments, settings, split_url(url).hostname or "page")
     deadline = clock.now() + round(PATIENCE_SECONDS * SECOND)
     asked = _make_statement(arguments, url=url, name=name, monitor=monitor, login=login)
     try:

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import field
 from typing import Any
-from urllib.parse import urlsplit
 
 from lxml import etree
 
@@ -31,6 +30,7 @@ from tidings.document.parse import text_of_fragment
 from tidings.document.select.chosen import RefusedError
 from tidings.document.structures.lists import items_of
 from tidings.model.interval import Instant
+from tidings.model.url import split_url
 from tidings.record import dataclass, replace
 
 MOST_ENTRIES = 50_000
@@ -235,7 +235,7 @@ def _of_json_feed(value: Any, document: Document) -> Entry:
 
 def _of_feed(read: FeedEntry, document: Document) -> Entry:
     entry = _entry(read.id, read.link, read.title, f"{read.title} {read.body}", document)
-    paths = (urlsplit(one).path for one in Resolver(document.base).links(read.enclosures))
+    paths = (split_url(one).path for one in Resolver(document.base).links(read.enclosures))
     return replace(
         entry,
         enclosures=tuple(sorted(filter(None, paths))),

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin
 
+from tidings.model.url import join_url
 from tidings.record import dataclass
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def read(question: LoginQuestion) -> LoginPage:
     except SelectolaxError:
         return LoginPage(problem=f"the selector {question.success} cannot be read")
     base = tree.css_first("base[href]")
-    form = _form(tree, urljoin(question.url, _attribute(base, "href")) if base else question.url)
+    form = _form(tree, (join_url(question.url, _attribute(base, "href")) if base else "") or question.url)
     return LoginPage(
         form=form,
         asks_password=any(map(_is_shown, tree.css("input[type=password i]"))),
@@ -102,9 +102,11 @@ def _read_form(form: LexborNode, base: str) -> LoginForm | None:
     user = _user_field(inputs)
     if not name or not user:
         return None
+    if not (action := join_url(base, _attribute(form, "action").strip())):
+        return None
     others = tuple(pair for pair in _list_sent(inputs) if pair[0] not in {name, user})
     return LoginForm(
-        action=urljoin(base, _attribute(form, "action").strip()),
+        action=action,
         method=(_attribute(form, "method") or "get").upper(),
         user=user,
         password=name,

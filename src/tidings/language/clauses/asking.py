@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from lark import Token, Tree
 
@@ -24,6 +23,7 @@ from tidings.language.clauses.clause import (
 from tidings.language.clauses.patterns import read_selector
 from tidings.language.verify import check_address
 from tidings.model.interval import Duration, spell_duration
+from tidings.model.url import split_url
 from tidings.model.watch.asking import (
     LONGEST_TIMEOUT,
     LONGEST_WAIT,
@@ -109,7 +109,7 @@ def _of_form(text: Token, clause: Clause) -> str:
     url = unquote(text) if text.type == "STRING" else str(text)
     if not check_address(clause.report, text.start_pos or 0, url):
         raise FaultFoundError
-    if not url.lower().startswith("https:") and urlsplit(url).hostname not in _LOOPBACK:
+    if not url.lower().startswith("https:") and split_url(url).hostname not in _LOOPBACK:
         message = "a password is sent by https only"
         raise clause.fail(text.start_pos, "E22", message, expected="https://")
     return url

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import cast
-from urllib.parse import urlsplit
 
 from lark import Token
 
 from tidings.language.clauses.clause import Clause, Node, last, read_count, unquote
 from tidings.language.times import measure
+from tidings.model.url import split_url
 from tidings.model.watch.collection import DEEPEST, MOST_A_DAY, Scope
 from tidings.model.watch.sentinel import Watched
 
@@ -54,7 +54,7 @@ def read_budget(node: Node, clause: Clause) -> float:
 
 def usual_patterns(pages: Iterable[Watched]) -> tuple[str, ...]:
     """Return the patterns of a collection that says none: the folders of its first pages."""
-    folders = (urlsplit(page.url).path.rpartition("/")[0] for page in pages)
+    folders = (split_url(page.url).path.rpartition("/")[0] for page in pages)
     return tuple(dict.fromkeys(f"{folder}/*" for folder in folders))
 
 

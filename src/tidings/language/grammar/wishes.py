@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from urllib.parse import urlsplit
 
 from tidings.language.words import is_reserved
+from tidings.model.url import split_url
 
 _ADDRESS = re.compile(r'"?\b(https?://[^\s"<>]+)"?', re.IGNORECASE)
 _NAMED = (
@@ -58,7 +58,7 @@ def name_of_host(address: str) -> str:
     """Return a name for a sentinel on an address without one: `shop` for
     https://www.shop.example/.
     """
-    parts = [part for part in (urlsplit(address).hostname or "page").split(".") if part != "www"]
+    parts = [part for part in (split_url(address).hostname or "page").split(".") if part != "www"]
     name = re.sub(r"[^A-Za-z0-9_]+", "-", parts[-2] if len(parts) > 1 else parts[0]).strip("-")
     return name if re.match(r"[A-Za-z_]", name) and not is_reserved(name) else f"page-{name}"
 

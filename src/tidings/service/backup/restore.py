@@ -14,13 +14,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
-from urllib.parse import urlsplit
 
 from tidings.archive.archive import Archive
 from tidings.errors import BackupError, BlobError, PollerBusyError
 from tidings.fetching import files
 from tidings.fetching.guard import Guard
 from tidings.model.observed.unit import Event, SentinelMove
+from tidings.model.url import split_url
 from tidings.model.watch import asking
 from tidings.record import dataclass
 from tidings.service.backup.backup import at_rest
@@ -250,7 +250,7 @@ def _reaches_inside(sentinel: Sentinel) -> bool:
     public.
     """
     return any(
-        asking.is_command(page.url) or files.is_file(page.url) or _is_private(urlsplit(page.url).hostname or "")
+        asking.is_command(page.url) or files.is_file(page.url) or _is_private(split_url(page.url).hostname or "")
         for page in sentinel.pages
     )
 

@@ -191,16 +191,16 @@ class PlanSummary:
 
 
 def summarize_plan(
-    connection: Connection, settings: Settings, looks: Sequence[ComingPoll], *, now: Instant
+    connection: Connection, settings: Settings, coming: Sequence[ComingPoll], *, now: Instant
 ) -> PlanSummary:
     """Return the summary of all coming polls.
 
     Args:
         settings: The settings in use.
-        looks: The coming polls.
+        coming: The polls.
         now: The present (µs).
     """
-    asked, stretch = _a_day(looks), 1.0
+    asked, stretch = _a_day(coming), 1.0
     wished = asked
     if (priced := get_last_prices(connection, now)) is not None:
         asked, wished, stretch = priced

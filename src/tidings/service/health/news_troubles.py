@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from tidings.clock import DAY, MINUTE
 from tidings.model.event_type import EventType
+from tidings.model.url import split_url
 from tidings.model.watch.telling import secret_of
 from tidings.model.watch.weight import WHOLE
 from tidings.notification.addresses import mask_address
@@ -94,7 +94,7 @@ def spell_endpoint(row: EndpointRow) -> str:
     """
     if secret_of(row.address) is not None:
         return f"{row.kind} {mask_address(row.kind, row.address)}"
-    parts = urlsplit(row.address)
+    parts = split_url(row.address)
     place = f" at {parts.hostname}" if parts.scheme in {"http", "https"} and parts.hostname else ""
     return f"{row.kind} {row.id}{place}"
 

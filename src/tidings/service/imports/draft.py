@@ -8,11 +8,12 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final, Literal
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.language.words import is_reserved
 from tidings.model.interval import Duration, Instant
+from tidings.model.url import split_url
 from tidings.record import dataclass
 
 Grade = Literal["translated", "approximated", "refused", "state"]
@@ -116,7 +117,7 @@ class Draft:
         """Store a value as a secret; return its name, unique to the job and stable across
         imports.
         """
-        parts = urlsplit(self.url)
+        parts = split_url(self.url)
         host = parts.hostname or "page"
         job = hashlib.sha256(f"{self.peer} {self.key} {host}{parts.path}".encode()).hexdigest()[:8]
         stem = re.sub(r"[^a-z0-9]+", "-", f"import-{self.title or host}-{what}".lower()).strip("-")[:48]
@@ -148,7 +149,7 @@ def show_value(value: Any) -> str:
 
 def name_of(title: str, url: str) -> str:
     """Return a valid name from a title, else from the address."""
-    parts = urlsplit(url)
+    parts = split_url(url)
     source = title.strip() or f"{(parts.hostname or '').removeprefix('www.')} {unquote(parts.path)}"
     text = unicodedata.normalize("NFKC", source)
     text = re.sub(r"[^\w]+", "-", text.replace("'", "")).strip("-_")[:60].strip("-_")
@@ -172,10 +173,7 @@ def duration(amount: Duration) -> str:
 
 def plain_address(draft: Draft, url: str) -> str:
     """Return an address without user and password, which become a header with a secret."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return url
+    parts = split_url(url)
     if parts.username is None:
         return url
     import base64

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.clock import DAY, HOUR, MINUTE, SECOND, WEEK
 from tidings.service.imports.draft import Draft, plain_address, show_value, tag_of
 from tidings.service.imports.reading import Files
 
@@ -31,12 +31,15 @@ COLUMNS: Final = {
 UNITS: Final = {
     "s": SECOND,
     "sec": SECOND,
+    "second": SECOND,
     "m": MINUTE,
     "min": MINUTE,
+    "minute": MINUTE,
     "h": HOUR,
     "hour": HOUR,
     "d": DAY,
     "day": DAY,
+    "week": WEEK,
     "": MINUTE,
 }
 _ADDRESS: Final = re.compile(r"(?i)^\s*(https?://\S+)(.*)$")

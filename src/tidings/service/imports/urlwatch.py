@@ -10,10 +10,11 @@ import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from tidings.clock import MINUTE, SECOND
 from tidings.model.interval import Instant
+from tidings.model.url import split_url
 from tidings.service.imports import filters
 from tidings.service.imports.draft import Draft, Note, duration, form, plain_address, show_value, tag_of, write_text
 from tidings.service.imports.reading import Files
@@ -65,7 +66,7 @@ def _timeout(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
 
 
 def _proxy(draft: Draft, value: Any, job: Mapping[str, Any]) -> None:
-    scheme = urlsplit(draft.url).scheme
+    scheme = split_url(draft.url).scheme
     fits = job.get(f"{scheme}_proxy") or job.get("proxy") or value
     if value != fits:
         return
@@ -100,7 +101,7 @@ def _deletions(draft: Draft, _: Any, __: Mapping[str, Any]) -> None:
 
 def _params(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
     query = urlencode(value) if isinstance(value, dict) else str(value).lstrip("?")
-    draft.url += ("&" if urlsplit(draft.url).query else "?") + query
+    draft.url += ("&" if split_url(draft.url).query else "?") + query
     draft.translate("params")
 
 
@@ -321,7 +322,7 @@ def _address(name: str, o: Mapping[str, Any]) -> str | None:
     unsupported one.
     """
     url = str(o.get("webhook_url") or "")
-    end = urlsplit(url).path.strip("/").split("/")
+    end = split_url(url).path.strip("/").split("/")
     forms: dict[str, Callable[[], str]] = {
         "stdout": lambda: "console",
         "html": lambda: "",
@@ -333,14 +334,14 @@ def _address(name: str, o: Mapping[str, Any]) -> str | None:
         "pushbullet": lambda: f"pbul://{o['api_key']}",
         "slack": lambda: "slack://" + "/".join(end[-3:]),
         "discord": lambda: "discord://" + "/".join(end[-2:]),
-        "mattermost": lambda: f"mmosts://{urlsplit(url).netloc}/{end[-1]}",
+        "mattermost": lambda: f"mmosts://{split_url(url).netloc}/{end[-1]}",
         "webhook": lambda: ("discord://" + "/".join(end[-2:])) if "discord" in url else "slack://" + "/".join(end[-3:]),
-        "gotify": lambda: f"gotifys://{urlsplit(str(o['server_url'])).netloc}/{o['token']}",
-        "ntfy": lambda: f"ntfys://{urlsplit(str(o['topic_url'])).netloc}{urlsplit(str(o['topic_url'])).path}",
+        "gotify": lambda: f"gotifys://{split_url(str(o['server_url'])).netloc}/{o['token']}",
+        "ntfy": lambda: f"ntfys://{split_url(str(o['topic_url'])).netloc}{split_url(str(o['topic_url'])).path}",
         "prowl": lambda: f"prowl://{o['api_key']}",
         "ifttt": lambda: f"ifttt://{o['key']}@{o['event']}",
         "mailgun": lambda: f"mailgun://{str(o['from_mail']).partition('@')[0]}@{o['domain']}/{o['api_key']}",
-        "matrix": lambda: f"matrixs://{o['access_token']}@{urlsplit(str(o['homeserver'])).netloc}/{o['room_id']}",
+        "matrix": lambda: f"matrixs://{o['access_token']}@{split_url(str(o['homeserver'])).netloc}/{o['room_id']}",
     }
     try:
         return forms[name]() if name in forms else None

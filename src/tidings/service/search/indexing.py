@@ -12,11 +12,11 @@ import contextlib
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from tidings.clock import HOUR
 from tidings.errors import BlobError, TidingsError
 from tidings.isolation.runner import Died
+from tidings.model.url import split_url
 from tidings.record import dataclass
 from tidings.service.examine.stored_versions import read_body, read_parts
 from tidings.service.search.appraise import FRESH, Appraiser, appraiser
@@ -263,7 +263,7 @@ def _entry(version: _Version, read: ReadText) -> IndexEntry:
         at=row.fetched_at,
         is_same=row.is_same,
         kind=read.kind,
-        host=urlsplit(version.url).hostname or "",
+        host=split_url(version.url).hostname or "",
         title=read.title,
         address=version.url,
         text=read.text,

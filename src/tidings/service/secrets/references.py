@@ -16,11 +16,11 @@ import json
 import re
 import secrets as chance
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from tidings.errors import AddressError, SecretError, SentinelError
 from tidings.fetching import address as web
 from tidings.model.secret import Secret
+from tidings.model.url import split_url
 from tidings.model.watch.sentinel import Alter, Clauses, Defaults, Sentinel
 from tidings.model.watch.telling import REFERENCE, SEALED, Channel, secret_of
 from tidings.notification.addresses import mask_address, redact
@@ -185,13 +185,7 @@ def _store_addresses_of(references: References, text: str) -> str:
 
 def _stem(kind: str, address: str) -> str:
     """Return the beginning of an address's name: only what listings may show."""
-    if kind == "apprise":
-        stem = address.partition("://")[0].lower()
-    else:
-        try:
-            stem = urlsplit(address).hostname or ""
-        except ValueError:
-            stem = ""
+    stem = address.partition("://")[0].lower() if kind == "apprise" else split_url(address).hostname or ""
     stem = re.sub(r"[^a-z0-9.\-]+", "-", stem).strip("-.")[:60]
     return stem if stem[:1].isalpha() else f"webhook-{stem}".rstrip("-")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from tidings.clock import DAY, SECOND
 from tidings.errors import AddressError, SentinelError, UnknownNameError, UsageError
@@ -20,6 +20,7 @@ from tidings.language.means import InstallationMeans
 from tidings.language.write import printer
 from tidings.language.write.texts import page_text
 from tidings.model.observed.unit import SentinelMove
+from tidings.model.url import split_url
 from tidings.model.watch import asking
 from tidings.model.watch.collection import LISTING, budget_name, listing_url
 from tidings.model.watch.sentinel import (
@@ -491,7 +492,7 @@ def automatic_name(url: str, title: str, taken: Sequence[str]) -> str:
     if asking.is_command(url):
         program, *others = asking.argv_of(url)
         return _free_name(_pieces(" ".join((program.rpartition("/")[2], *others))), taken)
-    parts = urlsplit(url)
+    parts = split_url(url)
     host = (parts.hostname or "page").removeprefix("www.")
     path = unquote(parts.path).strip("/").rpartition("/")[2]
     described = title or path.rpartition(".")[0] or path

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from tidings.clock import DAY, MINUTE
+from tidings.model.url import split_url
 from tidings.notification.channel import PULLED
 from tidings.record import dataclass
 from tidings.service.show.records import change_record
@@ -252,7 +253,7 @@ def _groups(items: Sequence[InboxItem], found: _FoundChanges, now: Instant, zone
         yield Group(
             first.sentinel,
             found.titles.get(first.row.page_id) or first.sentinel,
-            urlsplit(first.url).hostname or "",
+            split_url(first.url).hostname or "",
             say("burst of {many} in {time}", many=len(burst), time=spell.span(length)) if is_folding and length else "",
             beat.picture(found.beats.get(first.row.page_id, beat.NONE)),
             shown[:STAND] if is_folding else shown,

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import SentinelError, TidingsError
 from tidings.language import expressions
+from tidings.model.url import split_url
 from tidings.presentation.safe.frame import HEADERS
 from tidings.presentation.safe.picker import SANDBOX
 from tidings.record import dataclass
@@ -287,7 +288,7 @@ def _statements(c: Connection, text: str) -> str:
 
 
 def _is_address(line: str) -> bool:
-    return " " not in line and bool(urlsplit(_complete_address(line)).hostname) and "." in line
+    return " " not in line and bool(split_url(_complete_address(line)).hostname) and "." in line
 
 
 def _save(c: Connection, text: str, settings: Settings, now: Instant, asker: Asker) -> list[str]:

@@ -6,9 +6,9 @@ import math
 from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from tidings.clock import DAY, HOUR
+from tidings.model.url import split_url
 from tidings.record import dataclass
 from tidings.service.explain.plan_summary import list_budgets, list_coming_polls, summarize_plan
 from tidings.service.on_demand.simulation import other_settings, read_history
@@ -100,7 +100,7 @@ async def _curve(desk: Desk, wanted: int, now: Instant) -> tuple[list[BudgetPoin
 
 @lru_cache(maxsize=1024)
 def _host_of(origin: str) -> str | None:
-    return urlsplit(origin).hostname
+    return split_url(origin).hostname
 
 
 def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from tidings.clock import DAY
 from tidings.errors import SentinelError, TidingsError
 from tidings.language import expressions
+from tidings.model.url import split_url
 from tidings.model.watch.sentinel import Command
 from tidings.record import dataclass
 from tidings.service.explain.explain_sentinel import outlook
@@ -224,7 +225,7 @@ def _show(
     paces = {one.page_id: DAY / one.every for one in looks if one.every}
     own = [beats[page.page_id] for page in watched if page.page_id in beats]
     first = watched[0] if watched else None
-    hosts = dict.fromkeys(urlsplit(page.given).hostname or page.given for page in watched[:5])
+    hosts = dict.fromkeys(split_url(page.given).hostname or page.given for page in watched[:5])
     return Shown(
         row.name,
         titles.get(first.page_id, "") if first else "",

@@ -182,3 +182,12 @@ def test_address_needs_no_flag(tidings, server):
 
     assert "Shop" in tidings("add", server.url("/a"), "--name", "s").out
     assert "cannot be read" in tidings("add", "http-list.txt").err
+
+
+@pytest.mark.parametrize("url", ["http://[", "http://[::1/x"])
+def test_an_address_that_cannot_be_read_is_said(tidings, url):
+    """Nothing is stored, and no fault of the program is shown."""
+    ran = tidings("add", "--url", url)
+
+    assert (2, True) == (ran.code, "is not an address" in ran.err)
+    assert "Traceback" not in ran.err

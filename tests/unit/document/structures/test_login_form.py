@@ -55,6 +55,7 @@ def test_a_form_for_new_accounts_is_not_the_one():
         "<input type=password name=p>",
         "<form><input type=password name=p></form>",
         "<form><input name=u></form>",
+        "<form action='http://[::1/x'><input name=u><input type=password name=p></form>",
     ],
 )
 def test_a_page_without_such_a_form_has_none(html: str):
@@ -83,3 +84,11 @@ def test_what_a_logged_in_page_has_is_found():
 
     assert (True, False) == (shown.is_found, shown.asks_password)
     assert not page("<p>", "a.logout").is_found
+
+
+def test_a_base_that_cannot_be_read_is_none():
+    """The form is sent to the site of its page."""
+    form = page("<base href='http://[::1/'><form action=/in><input name=u><input type=password name=p></form>").form
+
+    assert form is not None
+    assert form.action.endswith("/in")

@@ -130,7 +130,7 @@ OPML = """<?xml version="1.0"?><opml version="2.0" xmlns:frss="https://freshrss.
 <outline text="Scraped" type="HTML+XPath" xmlUrl="https://b.example/" frss:xPathItem="//li" frss:xPathItemTitle="h2"
  frss:CURLOPT_COOKIE="sid=c4nary"/>
 <outline text="Data" type="JSON+DotNotation" xmlUrl="https://c.example/" frss:jsonItem="data.items"/></body></opml>"""
-CSV = "Name;URL;Folder;XPath;Interval;Dynamic Wachet\nKettle;https://a.example/;Shops;//h1;30;TRUE\n;https://b.example/;;;2 weeks;\n"
+CSV = "Name;URL;Folder;XPath;Interval;Dynamic Wachet\nKettle;https://a.example/;Shops;//h1;30;TRUE\n;https://b.example/;;;2 moons;\n"
 BOOKMARKS = """<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p><DT><H3>Work</H3><DL><p>
 <DT><A HREF="https://a.example/?a=1&amp;b=2" ADD_DATE="1">A &amp; <b>B</b></A></DL><p>
 <DT><A HREF="javascript:alert(1)">evil</A></DL>"""
@@ -220,7 +220,7 @@ CASES = {
         CSV,
         ["Kettle", "b-example"],
         ['Select xpath "//h1"', "Fetch every 30 min", "Render browser", "Tags Shops"],
-        ["2 weeks is not a time"],
+        ["2 moons is not a time"],
     ),
     "bookmarks": ("b.html", BOOKMARKS, ["A-B"], ["Using https://a.example/?a=1&b=2", "Tags Work"], []),
     "list of addresses": (

@@ -1,0 +1,139 @@
+"""A job of another program on its way to a sentinel."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.language import parser
+from tidings.service.imports.draft import (
+    SHOWN,
+    Draft,
+    duration,
+    form,
+    literal,
+    name_of,
+    plain_address,
+    show_value,
+    tag_of,
+    write_text,
+)
+
+
+def draft(url: str = "https://a.example/x", **more: str) -> Draft:
+    """Return an empty draft."""
+    return Draft("", url, "peer", **more)
+
+
+@pytest.mark.parametrize("text", ["", "a", 'a "b"', "a\\", "a\\\\b", '\\"', "é\t"])
+def test_a_text_is_read_as_it_was_written(text: str):
+    """Whatever quotes and backslashes it has."""
+    read = parser.parse(f"Create Sentinel s Using https://a.example Monitor phrase {write_text(text or 'x')}")
+
+    assert () == tuple(read.problems)
+    (sentinel,) = read.statements
+    assert ((text or "x").strip(),) == sentinel.monitor.terms  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("title", "url", "name"),
+    [
+        ("Kettle Shop", "", "Kettle-Shop"),
+        ("", "https://www.a.example/b%20c", "a-example-b-c"),
+        ("Fetch", "", "Fetch-page"),
+        ("7 things", "", "w-7-things"),
+        ("it's", "", "its"),
+        ("", "", "w"),
+        ("", "http://[::1/x", "http-1-x"),
+    ],
+)
+def test_a_job_has_a_name_that_the_language_takes(title: str, url: str, name: str):
+    """From its title, else from its address, however that is written."""
+    made = name_of(title, url)
+
+    assert name == made or name.startswith("http")
+    assert () == tuple(parser.parse(f"Create Sentinel {made} Using https://a.example Monitor links").problems)
+
+
+def test_a_tag_of_nothing_is_none():
+    """Of anything else it is a name."""
+    assert ["", "two-words"] == [tag_of(text) for text in (" ", "two words")]
+
+
+def test_secrets_have_a_name_each():
+    """The same value twice is one secret; another value gets another name; other jobs have other
+    names.
+    """
+    one, other = draft(key="1"), draft(key="2")
+    names = [one.keep_secret("Cookie", value) for value in ("a", "a", "b")]
+
+    assert names[0] == names[1] != names[2]
+    assert names[0] != other.keep_secret("Cookie", "a")
+    assert names[0] == draft(key="1").keep_secret("Cookie", "a")
+    assert {"a", "b"} == set(one.secrets.values())
+
+
+def test_a_header_that_may_be_secret_is_stored_as_one():
+    """Others are written out."""
+    made = draft()
+    made.header("X-Api-Key", "c4nary", "headers")
+    made.header("Accept", "text/html", "headers")
+
+    assert "c4nary" not in made.clauses[0].text
+    assert 'Header "Accept" "text/html"' == made.clauses[1].text
+
+
+def test_a_user_in_an_address_becomes_a_header():
+    """With its password decoded; an address without one stays."""
+    made = draft("https://ann:p%40ss@a.example:81/x")
+
+    assert "https://a.example:81/x" == plain_address(made, made.url)
+    assert ["Basic YW5uOnBAc3M="] == list(made.secrets.values())
+    assert "https://a.example/" == plain_address(made, "https://a.example/")
+    assert "http://[::1/" == plain_address(made, "http://[::1/")
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (7 * DAY, "1 week"),
+        (8 * DAY, "8 day"),
+        (90 * MINUTE, "90 min"),
+        (2 * HOUR, "2 hour"),
+        (1, "1 s"),
+        (90 * SECOND, "90 s"),
+    ],
+)
+def test_a_time_is_written_in_its_largest_whole_unit(amount: int, text: str):
+    """A second at least."""
+    assert text == duration(amount)
+
+
+def test_what_is_noted_is_cut_and_on_one_line():
+    """Values of others may be of any length."""
+    assert f"{'a' * SHOWN}…" == show_value("a" * 500)
+    assert "a b" == show_value("a\nb")
+
+
+def test_a_pattern_of_a_text_matches_it_only():
+    """Signs are signs."""
+    for text in ("a.b", "1+1=2", "(x)", "é.", "a b"):
+        assert re.fullmatch(literal(text), text)
+    assert not re.fullmatch(literal("a.b"), "axb")
+
+
+def test_a_map_is_the_body_of_a_form():
+    """Encoded as browsers do, with %20 for a space."""
+    assert "a=1%202&b%26=%C3%A9" == form({"a": "1 2", "b&": "é"})
+
+
+def test_a_field_that_is_no_equal_says_how_it_differs():
+    """And one that has none is refused."""
+    made = draft()
+    made.translate("a")
+    made.translate("b", "is rounded")
+    made.refuse("c", "there is none")
+
+    assert ["translated", "approximated", "refused"] == [note.grade for note in made.notes]
