@@ -22,9 +22,9 @@ from tidings.service.imports.draft import (
 )
 
 
-def draft(url: str = "https://a.example/x", **more: str) -> Draft:
+def draft(url: str = "https://a.example/x", key: str = "") -> Draft:
     """Return an empty draft."""
-    return Draft("", url, "peer", **more)
+    return Draft("", url, "peer", key)
 
 
 @pytest.mark.parametrize("text", ["", "a", 'a "b"', "a\\", "a\\\\b", '\\"', "é\t"])
