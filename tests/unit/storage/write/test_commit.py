@@ -60,7 +60,7 @@ def test_unit_without_events_gets_an_empty_result(world: World):
 
     first, second, third = world.commit(world.make_unchanged(), news, world.make_unchanged())
 
-    assert [Committed(), Committed()] == [first, third]
+    assert [Committed(), Committed()] == [first, third] == world.commit(world.make_unchanged(), world.make_unchanged())
     assert (world.read(events.last_seq),) == second.event_seqs
 
 
