@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.unit.presentation.records import record
-from tests.unit.web.insides import inside, tell, watch
+from tests.unit.web.insides import inside, notify_by, watch
 from tidings.language.parser import parse
 from tidings.model.watch.sentinel import Sentinel
 from tidings.presentation.atom import MOST_ENTRIES
@@ -67,7 +67,7 @@ def test_the_reader_of_the_stream_reads_on_where_it_was(tmp_path):
                 return list(itertools.islice(names["follow"](url, last), count))
 
             number = await watch(within, "shop")
-            await tell(within, "stream", number, *[record(id=f"c{n}") for n in range(3)])
+            await notify_by(within, "stream", number, *[record(id=f"c{n}") for n in range(3)])
             first = await asyncio.to_thread(take, 1, "0")
             rest = await asyncio.to_thread(take, 2, first[-1][0])
             within.arrivals.end()

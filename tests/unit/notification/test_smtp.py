@@ -35,7 +35,7 @@ def trusting(authority):
     return tls
 
 
-def hand_in(server, *, port=0, **other):
+def send_letter(server, *, port=0, **other):
     given = {
         "host": "127.0.0.1",
         "port": port or server.port,
@@ -53,7 +53,7 @@ def hand_in(server, *, port=0, **other):
 def test_letter_is_sent_byte_for_byte():
     """This includes the envelope, and lines that begin with a dot."""
     with MailServer() as server:
-        answer = hand_in(server)
+        answer = send_letter(server)
     (taken,) = server.taken
 
     assert Sent(250) == answer
@@ -69,7 +69,7 @@ def test_letter_is_sent_byte_for_byte():
 def test_4xx_is_retried(point):
     """F-31: a mailbox that is full now may have room later."""
     with MailServer({point: "452 4.2.2 mailbox\x07 full"}) as server:
-        answer = hand_in(server)
+        answer = send_letter(server)
 
     assert Refused(reason=f"127.0.0.1:{server.port} said 452 4.2.2 mailbox\\u0007 full") == answer
 
@@ -78,7 +78,7 @@ def test_4xx_is_retried(point):
 def test_5xx_is_final(point):
     """F-31: the server says that there is no such mailbox."""
     with MailServer({point: "550 5.1.1 no such user"}) as server:
-        answer = hand_in(server)
+        answer = send_letter(server)
 
     assert Refused(reason=f"127.0.0.1:{server.port} said 550 5.1.1 no such user", retry=False) == answer
 
@@ -87,7 +87,7 @@ def test_5xx_is_final(point):
 def test_lost_connection_is_retried(point):
     """F-31: after DATA nobody knows whether it was sent; the second letter has the same Message-ID."""
     with MailServer({point: ""}) as server:
-        answer = hand_in(server)
+        answer = send_letter(server)
 
     assert isinstance(answer, Refused)
     assert answer.retry
@@ -99,7 +99,7 @@ def test_lost_connection_is_retried(point):
 def test_refused_connection_is_retried(said):
     """The answer is not about the letter, because the server has not seen it."""
     with MailServer({"GREETING": said}) as server:
-        answer = hand_in(server)
+        answer = send_letter(server)
 
     assert isinstance(answer, Refused)
     assert answer.retry
@@ -109,7 +109,7 @@ def test_refused_connection_is_retried(said):
 def test_failed_quit_is_no_failure():
     """The letter was accepted before."""
     with MailServer({"QUIT": ""}) as server:
-        answer = hand_in(server)
+        answer = send_letter(server)
 
     assert Sent(250) == answer
 
@@ -118,7 +118,7 @@ def test_unreachable_server_is_retried():
     """It may be running again later."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    answer = hand_in(None, port=port)
+    answer = send_letter(None, port=port)
 
     assert isinstance(answer, Refused)
     assert answer.retry
@@ -128,7 +128,7 @@ def test_unreachable_server_is_retried():
 def test_silent_server_times_out():
     """H-122: the deadline includes a server that only accepts the connection."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        answer = hand_in(None, port=silent.getsockname()[1], timeout_seconds=0.1)
+        answer = send_letter(None, port=silent.getsockname()[1], timeout_seconds=0.1)
 
     assert isinstance(answer, Refused)
     assert answer.retry
@@ -137,7 +137,7 @@ def test_silent_server_times_out():
 
 def test_invalid_host_is_retried_with_a_reason():
     """A mistyped setting raises no exception."""
-    answer = hand_in(None, port=25, host="a" * 70 + ".example")
+    answer = send_letter(None, port=25, host="a" * 70 + ".example")
 
     assert isinstance(answer, Refused)
     assert answer.retry
@@ -148,7 +148,7 @@ def test_tls_protects_login_and_letter(certificate, trusting, starttls):
     """It starts with the first byte or with STARTTLS; neither is sent in plain text."""
     security = "starttls" if starttls else "tls"
     with MailServer(tls=certificate, starttls=starttls, login=True) as server:
-        answer = hand_in(server, security=security, tls=trusting, user="anna", password="word")
+        answer = send_letter(server, security=security, tls=trusting, user="anna", password="word")
     (taken,) = server.taken
 
     assert Sent(250) == answer
@@ -161,7 +161,7 @@ def test_untrusted_certificate_is_refused(certificate, starttls):
     """Neither letter nor password is sent to a server that only claims to be the right one."""
     security = "starttls" if starttls else "tls"
     with MailServer(tls=certificate, starttls=starttls, login=True) as server:
-        answer = hand_in(server, security=security, user="anna", password="word")
+        answer = send_letter(server, security=security, user="anna", password="word")
 
     assert isinstance(answer, Refused)
     assert answer.retry
@@ -172,7 +172,7 @@ def test_untrusted_certificate_is_refused(certificate, starttls):
 def test_starttls_is_required_when_set():
     """A server, or an attacker in between, that does not offer it gets nothing."""
     with MailServer(login=True) as server:
-        answer = hand_in(server, security="starttls", user="anna", password="word")
+        answer = send_letter(server, security="starttls", user="anna", password="word")
 
     assert isinstance(answer, Refused)
     assert "notify.smtp_security" in answer.reason
@@ -182,7 +182,7 @@ def test_starttls_is_required_when_set():
 def test_refused_login_names_its_settings():
     """It is retried: waiting letters are sent once the password is set."""
     with MailServer({"AUTH": "535 5.7.8 bad credentials"}, login=True) as server:
-        answer = hand_in(server, user="anna", password="S3CRET")
+        answer = send_letter(server, user="anna", password="S3CRET")
 
     assert isinstance(answer, Refused)
     assert answer.retry
@@ -193,7 +193,7 @@ def test_refused_login_names_its_settings():
 def test_reason_of_a_server_is_one_short_line():
     """The text of a mail server is untrusted: it is escaped and cut."""
     with MailServer({"RCPT": "550-" + "x" * 400 + "\r\n550 \x1b[31m\u202e"}) as server:
-        answer = hand_in(server)
+        answer = send_letter(server)
 
     assert isinstance(answer, Refused)
     assert len(answer.reason) <= 300

@@ -92,7 +92,7 @@ class Hubs:
 
 
 class Watched(Signals):
-    """Signals about what is watched; `watchlist` is to be loaded anew where that is more than it was."""
+    """Signals about watched pages; load `watchlist` again after a new sentinel."""
 
     def __init__(self, store: Store, clock: ManualClock, epoch: int, reads: Collection[str]) -> None:
         self.watchlist = Watchlist(store)
@@ -108,7 +108,7 @@ async def inside(
     clock: ManualClock | None = None,
     **serve: Any,
 ) -> AsyncIterator[Inside]:
-    """Give the inside of a service that holds its lease."""
+    """Yield the inside of a service that has the lease."""
     settings = replace(Settings(), data=directory, serve=ServeSettings(**serve))
     store, clock = Store(open_database(settings), gather_seconds=0), clock or ManualClock()
     now = clock.now()
@@ -129,7 +129,7 @@ async def inside(
 
 
 async def watch(inside: Inside, name: str, notify: str = "feed, stream", more: str = "") -> int:
-    """Register a sentinel that is under way; return its number."""
+    """Register an enabled sentinel; return its id."""
     text = f"Create Sentinel {name} Using https://{name}.example/ Monitor all words {more} Notify by {notify}"
     done = await inside.store.write(
         lambda c: register.register(_Open(c), text, settings=inside.settings, now=inside.clock.now())  # type: ignore[arg-type]
@@ -142,7 +142,7 @@ async def watch(inside: Inside, name: str, notify: str = "feed, stream", more: s
 
 
 class _Open:
-    """A database that is in a transaction already."""
+    """A database within a transaction."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -153,8 +153,8 @@ class _Open:
     read = write
 
 
-async def tell(inside: Inside, kind: str, sentinel_id: int, *records: Mapping[str, Any]) -> list[int]:
-    """Tell records in one message by a channel that is pulled, as the service does; return their numbers on the stream."""
+async def notify_by(inside: Inside, kind: str, sentinel_id: int, *records: Mapping[str, Any]) -> list[int]:
+    """Deliver records in one message by feed or stream, like the service; return their event numbers."""
     now = inside.clock.now()
     endpoint_id = await inside.store.write(endpoints.ensure, kind, "")
     news = News(sentinel=str(records[0]["sentinel"]), scheme="", records=records, at=now)

@@ -74,7 +74,7 @@ def talk(sent, application=None):
         (WHOLE + WHOLE[:-2], True),
         (b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\na", True),
     ],
-    ids=["nothing at all", "half a head", "half a head after a whole one", "half an unread body"],
+    ids=["nothing", "half a head", "half a head after a request", "half an unread body"],
 )
 def test_stalled_request_is_closed(monkeypatch, sent, answered):
     """H-049, H-050, for the server: a connection has a limited time, whatever it sends or omits."""
@@ -102,7 +102,7 @@ def test_stalled_reader_is_closed(monkeypatch):
     assert asyncio.run(act())
 
 
-class Line(asyncio.Transport):
+class AcceptingTransport(asyncio.Transport):
     """A transport that accepts all data."""
 
     def is_closing(self):
@@ -127,7 +127,7 @@ def test_deadlines_end_with_the_request_and_with_reading():
         server = Server(app)
         server.config.load()
         made = ClientConnection(server.config, server.server_state, {})
-        made.connection_made(Line())
+        made.connection_made(AcceptingTransport())
         before = made._deadline
         made.data_received(WHOLE)
         made.pause_writing()
@@ -147,7 +147,7 @@ def test_deadlines_end_with_the_request_and_with_reading():
 @pytest.mark.parametrize(
     "sent",
     [b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 2 * MOST_HEAD_BYTES, b"\x16\x03\x01 not HTTP at all\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"],
-    ids=["a head without end", "another protocol", "no host"],
+    ids=["an endless head", "another protocol", "no host"],
 )  # fmt: skip
 def test_invalid_request_is_400(sent):
     """The connection is closed, and the application is not called."""
@@ -174,7 +174,7 @@ async def _ask(address):
 @pytest.mark.parametrize(
     "sent",
     [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Drip: a", b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\na", WHOLE],
-    ids=["nothing at all", "half a head", "half a body", "idle after an answer"],
+    ids=["nothing", "half a head", "half a body", "idle after an answer"],
 )  # fmt: skip
 @pytest.mark.parametrize("most", ["MOST_WAITING", "MOST_CONNECTIONS"])
 def test_idle_connections_do_not_block_complete_requests(monkeypatch, sent, most):

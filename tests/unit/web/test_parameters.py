@@ -92,7 +92,7 @@ def test_body_is_read_until_its_last_part():
         ([b"x", None], [], HTTPStatus.REQUEST_TIMEOUT),
         ([b"x", "gone"], [], HTTPStatus.BAD_REQUEST),
     ],
-    ids=["declared as large", "absurdly large", "large but not declared", "dripping", "aborted"],
+    ids=["declared as large", "absurdly large", "large but not declared", "stalled", "aborted"],
 )
 def test_body_is_limited_in_size_and_time(parts, headers, status):
     """No client fills the memory or keeps a connection forever."""

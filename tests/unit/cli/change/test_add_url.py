@@ -24,7 +24,7 @@ def shop(server):
     return server.url("/shop")
 
 
-def now_of(out: str) -> list[str]:
+def read_now(out: str) -> list[str]:
     """Return the lines of `add` with the value now."""
     lines = out.splitlines()
     start = next(place for place, line in enumerate(lines) if line.startswith("now "))
@@ -51,7 +51,7 @@ def test_current_value_is_shown(tidings, server, shop, monitor, expected):
     """A wrong selector is noticed at once."""
     ran = tidings("add", "--url", shop, "--monitor", monitor)
 
-    assert [line.replace("URL", server.url("")) for line in expected] == now_of(ran.out)
+    assert [line.replace("URL", server.url("")) for line in expected] == read_now(ran.out)
 
 
 @pytest.mark.parametrize("monitor", ['keyword "teapot"', 'regex "teapot"', "images", "list 1 in css '.more'"])

@@ -415,7 +415,7 @@ def test_missing_browser_fails_with_advice(server):
 # -- the isolation ------------------------------------------------------------------------------------------------------------------------
 
 
-class Ear:
+class PortRecorder:
     """Records all data that is sent to its port, by TCP or UDP."""
 
     def __init__(self) -> None:
@@ -494,7 +494,7 @@ def test_page_cannot_connect_past_our_client(chromium, server):
     """Nothing that a page tries reaches another port of this machine, a link-local address or a
     file, even with redirects.
     """
-    ear = Ear()
+    ear = PortRecorder()
     try:
         there = f"127.0.0.1:{ear.port}"
         server.pages["/"] = page(ESCAPES.format(there=there, port=ear.port, away=server.url("/away")))
@@ -518,7 +518,7 @@ def test_page_cannot_connect_past_our_client(chromium, server):
 
 def test_browser_itself_has_no_network(chromium):
     """Without our client in between, a page reaches neither names nor addresses nor files."""
-    ear = Ear()
+    ear = PortRecorder()
 
     async def look() -> str:
         async with chromium.browser._chromium.context() as context:

@@ -160,7 +160,14 @@ def test_304_keeps_validators_that_it_does_not_repeat():
         (None, "22:13:20", False),
         (None, "22:13:19", True),
     ],
-    ids=["its second", "a second later", "clocks apart", "a date to come", "by our clock, its second", "by our clock"],
+    ids=[
+        "same second",
+        "a second later",
+        "30 s ahead",
+        "2 min ahead",
+        "same second of our clock",
+        "a second later of our clock",
+    ],
 )
 def test_last_modified_in_the_second_of_the_answer_is_no_validator(date, modified, is_kept):
     """A later write in that second has the same date, and with nginx the same ETag: the server

@@ -108,7 +108,7 @@ def test_refused_conditional_request_is_repeated_without_conditions(status: int,
     assert isinstance(outcome, Fetched if requests == 2 else Failed)
 
 
-def closes_when_asked_again(seen: Seen, wire: Wire) -> None:
+def close_on_second_request(seen: Seen, wire: Wire) -> None:
     """Answer the first request of a connection; close it without an answer when a second one comes."""
     if getattr(wire, "served", False):
         wire.close()
@@ -121,7 +121,7 @@ def test_closed_idle_connection_is_retried_once_and_charged():
     """The retry uses the permit like any request; that of the library, which would not, is off."""
     permit = FreePermit()
     with WebServer() as server:
-        server.pages["/"] = closes_when_asked_again
+        server.pages["/"] = close_on_second_request
         outcomes = ask(server.url(), server.url(), permit=permit)
 
         assert [1, 2] == [outcome.requests for outcome in outcomes]

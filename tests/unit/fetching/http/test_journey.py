@@ -222,7 +222,7 @@ def test_cookies_of_servers_last_for_one_fetch():
         assert [None, "a=b", None, "a=b"] == [seen.headers.get("cookie") for seen in server.seen]
 
 
-def gate(to: str, *cookies: str, opened: str) -> Callable[[Seen, Wire], object]:
+def redirect_until_cookie(to: str, *cookies: str, opened: str) -> Callable[[Seen, Wire], object]:
     """Return a page that redirects to `to` with these cookies, until a request has the cookie `opened`."""
 
     def answer(seen: Seen, wire: Wire) -> None:
@@ -237,7 +237,7 @@ def gate(to: str, *cookies: str, opened: str) -> Callable[[Seen, Wire], object]:
 def test_page_behind_a_cookie_redirect_is_read():
     """It redirects to itself until the cookie is sent back."""
     with WebServer() as server:
-        server.pages["/p"] = gate("/p", "ok=1", opened="ok=1")
+        server.pages["/p"] = redirect_until_cookie("/p", "ok=1", opened="ok=1")
         [outcome] = ask(server.url("/p"))
 
     assert isinstance(outcome, Fetched)
@@ -291,7 +291,7 @@ def test_cookie_on_the_way_replaces_a_stored_one():
 def test_redirect_to_itself_with_the_same_cookies_fails(to, set_cookies):
     """The next answer would be the same."""
     with WebServer() as server:
-        server.pages["/p"] = gate(to, *set_cookies, opened="never")
+        server.pages["/p"] = redirect_until_cookie(to, *set_cookies, opened="never")
         [outcome] = ask(server.url("/p"))
 
     assert isinstance(outcome, Failed)

@@ -31,7 +31,7 @@ def sub_of(clauses: str = "", number: int = 1, **row: Any) -> Subscription:
     return sub
 
 
-def look_of(*subs: Subscription, at: int = START) -> PolledVersion:
+def poll_of(*subs: Subscription, at: int = START) -> PolledVersion:
     """Return a poll with version 2 for these subscriptions."""
     page = make_watched(1)
     return PolledVersion(page, 2, BODY, {}, {}, subs, at, None, {})
@@ -70,7 +70,7 @@ def found(*subs: Subscription, **more: Any) -> Compared:
 def test_change_of_a_little_known_page_waits_for_a_second_poll():
     """The cursor does not move, so that the second poll compares with the same version."""
     sub = sub_of()
-    compared = waiting(found(sub), look_of(sub), ())
+    compared = waiting(found(sub), poll_of(sub), ())
     (move,) = compared.cursors
 
     assert ((), ()) == (compared.changes, compared.events)
@@ -86,7 +86,7 @@ def test_requested_poll_and_sentinel_with_another_event_do_not_wait():
     event = Event(type=EventType.PAGE_OK, at=START, sentinel_id=2)
     compared = replace(compared, events=(*compared.events, event))
 
-    assert ["c1", "c2"] == [row.id for row in waiting(compared, look_of(eager, told, waits), {1}).changes]
+    assert ["c1", "c2"] == [row.id for row in waiting(compared, poll_of(eager, told, waits), {1}).changes]
 
 
 def test_poll_without_changes_does_not_wait():
@@ -94,7 +94,7 @@ def test_poll_without_changes_does_not_wait():
     sub = sub_of()
     compared = found(sub, quiet=True)
 
-    assert compared == waiting(compared, look_of(sub), ())
+    assert compared == waiting(compared, poll_of(sub), ())
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def play(clauses: str, *ats: int, taken: tuple[int, ...] = (1,)) -> list[bool]:
     """Return for each of these polls whether it reports a change that all of them find."""
     sub, told = sub_of(clauses, taken=taken), []
     for at in ats:
-        compared = hold_back(found(sub), look_of(sub, at=START + at))
+        compared = hold_back(found(sub), poll_of(sub, at=START + at))
         told.append(bool(compared.changes))
         (move,) = compared.cursors
         sub.row = replace(sub.row, remembered=move.remembered or "", taken=move.taken)
@@ -141,7 +141,7 @@ def test_lasting_change_is_reported_after_its_time_or_checks():
 def test_cursor_does_not_move_while_a_change_waits():
     """The waiting change is stored with it."""
     sub = sub_of("for at least 2 hour")
-    compared = hold_back(found(sub), look_of(sub))
+    compared = hold_back(found(sub), poll_of(sub))
 
     assert ((), ()) == (compared.changes, compared.events)
     assert (1, (1,)) == (compared.cursors[0].seen, compared.cursors[0].taken)
@@ -151,17 +151,17 @@ def test_cursor_does_not_move_while_a_change_waits():
 def test_reverted_change_is_dropped():
     """The next change starts again."""
     sub = sub_of("for at least 2 hour", remembered=Remembered(held=Held(START - DAY, 5)).text)
-    gone = hold_back(Compared(cursors=(take(sub, 2),)), look_of(sub))
+    gone = hold_back(Compared(cursors=(take(sub, 2),)), poll_of(sub))
     sub.row = replace(sub.row, remembered=gone.cursors[0].remembered or "")
 
     assert held_of(gone) is None
-    assert Held(START, 1) == held_of(hold_back(found(sub), look_of(sub)))
+    assert Held(START, 1) == held_of(hold_back(found(sub), poll_of(sub)))
 
 
 def test_noise_does_not_wait():
     """It is stored at once, as noise."""
     sub = sub_of("for at least 2 hour")
-    compared = hold_back(found(sub, noise=True, quiet=True), look_of(sub))
+    compared = hold_back(found(sub, noise=True, quiet=True), poll_of(sub))
 
     assert 1 == len(compared.changes)
     assert held_of(compared) is None
@@ -170,7 +170,7 @@ def test_noise_does_not_wait():
 def test_altered_sentinel_reports_the_waiting_change():
     """It no longer has the clause."""
     sub = sub_of("", remembered=Remembered(held=Held(START - MINUTE, 1)).text)
-    compared = hold_back(found(sub), look_of(sub))
+    compared = hold_back(found(sub), poll_of(sub))
 
     assert 1 == len(compared.changes)
     assert held_of(compared) is None

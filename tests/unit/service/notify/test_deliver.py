@@ -188,7 +188,7 @@ def test_receiver_that_accepts_neither_is_down():
         (replace(PATIENT, attempt=len(SCHEDULE)), DOWN),
         (PATIENT, Sent(200)),
     ],
-    ids=["early", "busy", "asks for patience", "dead", "holds nobody", "last", "taken"],
+    ids=["early", "busy", "retry-after", "dead", "does not block", "last", "accepted"],
 )
 def test_next_message_is_tried_only_if_the_first_may_be_the_cause(row: DeliveryRow, answer: Sent | Refused):
     """Otherwise there is one attempt."""

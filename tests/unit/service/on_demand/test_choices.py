@@ -1,4 +1,4 @@
-"""What can be watched on a page is read from it, each with its present value."""
+"""The choices that a page offers for watching, with their present values."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ SHOP = b"""<base href="https://shop.example/a/"><title>Kettle</title>
 <ol><li>Paper filters, 100 of them<li>A grinder with a long handle<li>Beans from a far country</ol>"""
 
 
-def see(data: bytes, content_type: str = "text/html") -> Choices:
-    """Return what is offered of a body."""
+def read_choices(data: bytes, content_type: str = "text/html") -> Choices:
+    """Return the choices of a body."""
     return choices(Body(data=data, content_type=content_type, url="https://shop.example/a/kettle"))
 
 
-def test_a_page_offers_what_is_on_it():
-    """Price and availability, a table by its columns, a list by its items; a menu is no list, and another language no feed."""
-    found = see(SHOP)
+def test_page_offers_its_prices_tables_lists_and_feeds():
+    """A table is shown by its columns, a list by its items. A menu is no list, and another language
+    is no feed.
+    """
+    found = read_choices(SHOP)
 
     assert [
         ("price", ("109.00 EUR",), 1),
@@ -54,6 +56,6 @@ def test_a_page_offers_what_is_on_it():
         (b"<ul>" + b"<li>an item with a long text" * (FEWEST_ITEMS - 1) + b"</ul>", "text/html", []),
     ],
 )
-def test_nothing_is_offered_that_is_not_there(data: bytes, content_type: str, labels: list[Any]):
-    """A feed has entries, a body of no known kind has nothing."""
-    assert labels == [one.label for one in see(data, content_type).readings]
+def test_page_offers_only_what_it_has(data: bytes, content_type: str, labels: list[Any]):
+    """A feed has items; a body of an unknown type has nothing."""
+    assert labels == [one.label for one in read_choices(data, content_type).readings]

@@ -69,7 +69,13 @@ def test_clauses_become_columns_of_the_population(clauses, asked):
         ),
         (("", "Watch as ticker Fetch every 1 hour"), USUAL),
     ],
-    ids=["most important", "shortest half-life", "area under the urgency", "shortest life", "intervals have no say"],
+    ids=[
+        "most important",
+        "shortest half-life",
+        "area under the urgency",
+        "shortest life",
+        "fixed intervals do not count",
+    ],
 )
 def test_most_important_clause_counts(wishes, granted):
     """Ties go to the least patient one, then to the shortest life. Order does not matter."""

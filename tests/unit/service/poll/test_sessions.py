@@ -7,7 +7,7 @@ from tidings.model.secret import Cookie, Secret
 from tidings.service.poll.sessions import Session, _session, _text
 
 
-def tries(session: Session, now: int, count: int) -> list[int]:
+def list_attempts(session: Session, now: int, count: int) -> list[int]:
     """Return the times of `count` failing attempts, in hours."""
     begin, found = now, []
     for _ in range(count):
@@ -22,8 +22,8 @@ def test_login_attempts_come_after_1_6_and_24_hours():
     now = 1000 * DAY
     worked = Session().trying(now).succeed(())
 
-    assert [0, 1, 7, 31, 55] == tries(Session(), now, 5)
-    assert [0, 1, 24, 48] == tries(worked, now, 4)
+    assert [0, 1, 7, 31, 55] == list_attempts(Session(), now, 5)
+    assert [0, 1, 24, 48] == list_attempts(worked, now, 4)
 
 
 def test_lost_login_is_renewed_at_most_three_times_a_day():

@@ -411,7 +411,7 @@ def test_kills_between_any_commits_change_no_report(tmp_path: Path, seed: int):
     assert expected
 
 
-class Dreamt:
+class FakeEventStore:
     """A store without rows, which returns prepared events."""
 
     def __init__(self) -> None:
@@ -446,7 +446,7 @@ def test_ten_thousand_sentinels_leave_nothing_behind(home: Home):
         async with home.life(START):
             (held,) = home.watchlist.sentinels.values()
         home.behaviour.settled_with.clear()
-        store, sizes, numbers = Dreamt(), set(), itertools.count(1)
+        store, sizes, numbers = FakeEventStore(), set(), itertools.count(1)
         follower = RuleFollower(store, home.watchlist, Committer(store), (home.behaviour,), epoch=1)  # type: ignore[arg-type]
         home.watchlist.sentinels.clear()
         await follower.start(START)

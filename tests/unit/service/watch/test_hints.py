@@ -19,31 +19,31 @@ START = 1_700_000_000 * SECOND
 RATE = 1.0
 
 
-def hearing() -> Hearing:
+def make_hearing() -> Hearing:
     """Return an empty memory of the pages 1 to 9 of one host."""
     return Hearing(lambda page_id: "shop.example" if page_id < 10 else "other.example")
 
 
-def look(heard: Hearing, at: Instant, *, page: int = 1, gap: int = HOUR, changed: bool = False) -> float | None:
+def judge_poll(heard: Hearing, at: Instant, *, page: int = 1, gap: int = HOUR, changed: bool = False) -> float | None:
     heard.begin(page, at)
     return heard.judge(page, at, gap=gap, rate=RATE, changed=changed)
 
 
 def test_hint_makes_its_page_older_once():
     """The policy is notified once, and a poll answers the hint."""
-    heard = hearing()
+    heard = make_hearing()
     assert heard.note(1, "api", START)
     assert {1} == heard.unsaid()
     assert 0 < heard.extra_age(1, RATE, since=START) < DAY
     assert set() == heard.unsaid()
     assert 0 == heard.extra_age(1, RATE, since=START)
-    look(heard, START + MINUTE)
+    judge_poll(heard, START + MINUTE)
     assert 0 == heard.extra_age(1, RATE, since=START)
 
 
 def test_repeated_hints_are_one():
     """Senders repeat themselves. A hint of another source or for another time is a new one."""
-    heard = hearing()
+    heard = make_hearing()
     told = [heard.note(1, kind, at) for kind, at in [("api", START), ("api", START + SAME - 1), ("api", START + SAME)]]
     assert [True, False, True] == told
     assert heard.note(1, "websub", START)
@@ -52,7 +52,7 @@ def test_repeated_hints_are_one():
 
 def test_hint_from_before_the_last_poll_is_answered():
     """A hint during a poll waits for the next one."""
-    heard = hearing()
+    heard = make_hearing()
     heard.begin(1, START)
     assert not heard.note(1, "api", START)
     assert not heard.note(2, "api", START, seen=START)
@@ -61,7 +61,7 @@ def test_hint_from_before_the_last_poll_is_answered():
     heard.judge(1, START + 5 * SECOND, gap=HOUR, rate=RATE, changed=False)
     assert {1} == heard.unsaid()
     assert 0 < heard.extra_age(1, RATE, since=START)
-    ((row,), gone) = (heard.drain().hints, look(heard, START + MINUTE))
+    ((row,), gone) = (heard.drain().hints, judge_poll(heard, START + MINUTE))
     assert (START + SECOND,) == row.waiting
     assert 0.0 == gone
 
@@ -70,7 +70,7 @@ def test_hint_from_before_a_failed_poll_counts():
     """It may be a date that is read after the poll. One from before an earlier good poll does not
     count.
     """
-    heard = hearing()
+    heard = make_hearing()
     heard.begin(1, START + HOUR)
     heard.miss(1)
     assert not heard.note(1, "sitemap", START, seen=START)
@@ -79,7 +79,7 @@ def test_hint_from_before_a_failed_poll_counts():
 
 def test_waiting_hints_are_limited():
     """The limit is `MOST_WAITING`."""
-    heard = hearing()
+    heard = make_hearing()
     kept = sum(heard.note(1, "api", START + number * SAME) for number in range(MOST_WAITING + 10))
     assert MOST_WAITING == kept
 
@@ -89,19 +89,19 @@ def measure_hinted(heard: Hearing, days: int, *, kind: str = "api", hinted: bool
     for turn in range(days):
         at = START + turn * DAY
         for hour in (0, 6, 12):
-            look(heard, at + hour * HOUR, gap=6 * HOUR)
+            judge_poll(heard, at + hour * HOUR, gap=6 * HOUR)
         if hinted:
             heard.note(1, kind, at + 18 * HOUR)
-        look(heard, at + 18 * HOUR + MINUTE, gap=6 * HOUR, changed=True)
+        judge_poll(heard, at + 18 * HOUR + MINUTE, gap=6 * HOUR, changed=True)
 
 
 def test_reliable_source_is_trusted_more_and_a_false_one_less():
     """Hits and false hints count for all pages of the host. Other hosts and kinds are unchanged."""
-    good, bad = hearing(), hearing()
+    good, bad = make_hearing(), make_hearing()
     measure_hinted(good, 30)
     for turn in range(30 * 24):
         bad.note(1, "api", START + turn * HOUR)
-        look(bad, START + turn * HOUR + MINUTE)
+        judge_poll(bad, START + turn * HOUR + MINUTE)
     ages = {}
     at = START + 40 * DAY
     for name, heard, page, kind in (
@@ -122,7 +122,7 @@ def test_reliable_source_is_trusted_more_and_a_false_one_less():
 
 def test_silence_of_a_reliable_source_counts_until_it_misses_changes():
     """Changes without a hint reduce the trust."""
-    heard = hearing()
+    heard = make_hearing()
     measure_hinted(heard, 40, kind="websub")
     trusted = heard.unheard(1)
     measure_hinted(heard, 10, hinted=False)
@@ -133,14 +133,14 @@ def test_silence_of_a_reliable_source_counts_until_it_misses_changes():
 
 def test_page_without_hints_teaches_nothing():
     """Its polls are judged as usual."""
-    heard = hearing()
-    assert look(heard, START, changed=True) is None
+    heard = make_hearing()
+    assert judge_poll(heard, START, changed=True) is None
     assert not any(heard.drain())
 
 
 def test_poll_without_an_interval_answers_hints_and_teaches_nothing():
     """After a failure or a pause, the time of the change is unknown."""
-    heard = hearing()
+    heard = make_hearing()
     heard.note(1, "api", START)
     heard.begin(1, START + MINUTE)
     heard.pass_over(1)
@@ -151,7 +151,7 @@ def test_poll_without_an_interval_answers_hints_and_teaches_nothing():
 
 def test_poll_answers_hints_that_no_policy_has_read():
     """A page with a fixed interval has no policy."""
-    heard = hearing()
+    heard = make_hearing()
     heard.note(1, "api", START)
     heard.note(1, "websub", START + 2 * MINUTE)
     heard.begin(1, START + MINUTE)
@@ -164,14 +164,14 @@ def test_poll_answers_hints_that_no_policy_has_read():
 
 def test_trust_survives_a_restart():
     """The policy is notified of waiting hints again. An unreadable memory starts again."""
-    heard = hearing()
+    heard = make_hearing()
     for turn in range(5):
         heard.note(1, "api", START + turn * DAY)
-        look(heard, START + turn * DAY + MINUTE, gap=DAY, changed=True)
+        judge_poll(heard, START + turn * DAY + MINUTE, gap=DAY, changed=True)
     heard.date("shop.example", START, date_moved=True, content_moved=True)
     heard.note(1, "api", START + 9 * DAY)
     sources, hints, _ = heard.drain()
-    again = hearing()
+    again = make_hearing()
     again.load(sources, hints)
 
     assert {1} == again.unsaid()
@@ -184,7 +184,7 @@ def test_trust_survives_a_restart():
 
 def test_dates_of_a_host_are_trusted_after_proof():
     """It needs a hundred polls that agree, with and without a change."""
-    heard = hearing()
+    heard = make_hearing()
     for _ in range(60):
         heard.date("shop.example", START, date_moved=True, content_moved=True)
         heard.date("shop.example", START, date_moved=False, content_moved=False)
@@ -194,9 +194,9 @@ def test_dates_of_a_host_are_trusted_after_proof():
     assert Dates(moved_with=60.0, still_with=60.0) == Dates(**heard.drain().sources[0].state)
 
 
-def looks_under(flood: int, days: int = 10) -> list[int]:
+def count_polls(flood: int, days: int = 10) -> list[int]:
     """Return the polls on each day of a page that never changes, with `flood` false hints a day; the floor is kept."""
-    policy, heard, rate = Price(), hearing(), 0.5
+    policy, heard, rate = Price(), make_hearing(), 0.5
     population = Population({"id": [1], "rate": [rate], "last_polled": [START], "shortest": [MINUTE]})
     state = policy.begin(population, np.random.default_rng(0))
     made, now, last = [0] * days, START, START
@@ -210,7 +210,7 @@ def looks_under(flood: int, days: int = 10) -> list[int]:
                 state = policy.on_signal(state, [1], Signal("api", np.array([age])))
             continue
         assert now - last >= MINUTE
-        look(heard, now, gap=now - last)
+        judge_poll(heard, now, gap=now - last)
         state = policy.on_poll(state, [1], Observation.of([now], [False]))
         made[(now - START) // DAY] += 1
         last = now
@@ -222,7 +222,7 @@ def test_flood_of_false_hints_loses_its_weight(hints_a_day: int):
     """It costs some polls on the first day. From the second day on, there are hardly more than
     without hints.
     """
-    usual, flooded = looks_under(0), looks_under(hints_a_day)
+    usual, flooded = count_polls(0), count_polls(hints_a_day)
 
     assert flooded[0] <= 1.5 * usual[0]
     assert max(flooded[1:]) <= 1.15 * usual[-1]
@@ -230,7 +230,7 @@ def test_flood_of_false_hints_loses_its_weight(hints_a_day: int):
 
 def test_silence_of_a_removed_source_does_not_count():
     """Its trust for the page is deleted, that for the host stays."""
-    heard = hearing()
+    heard = make_hearing()
     measure_hinted(heard, 40, kind="websub")
     heard.drain()
     heard.leave(1, "websub")
@@ -246,10 +246,10 @@ def test_silence_of_a_removed_source_does_not_count():
 
 def test_trust_that_could_not_be_stored_is_stored_later():
     """It is returned with the next one, and so are later hints."""
-    heard = hearing()
+    heard = make_hearing()
     for page_id, kind in ((1, "api"), (2, "websub")):
         heard.note(page_id, kind, START)
-        look(heard, START + MINUTE, page=page_id, gap=DAY, changed=True)
+        judge_poll(heard, START + MINUTE, page=page_id, gap=DAY, changed=True)
     heard.date("shop.example", START, date_moved=True, content_moved=True)
     heard.leave(2, "websub")
     refused = heard.drain()

@@ -5,7 +5,7 @@ import pytest
 
 from tests.asgi import ask
 from tests.unit.presentation.records import record
-from tests.unit.web.insides import inside, tell, watch
+from tests.unit.web.insides import inside, notify_by, watch
 from tidings.clock import HOUR, ManualClock
 from tidings.presentation.atom import MOST_ENTRIES, NAMESPACE
 from tidings.web.api import feeds
@@ -42,7 +42,7 @@ def test_feed_has_one_sentinel_and_all_has_every_sentinel(tmp_path):
     async def story(within, app):
         shop, news = await watch(within, "shop"), await watch(within, "news")
         for number, told in ((shop, [change(1)]), (news, [change(1, "news")]), (shop, [change(2), change(3)])):
-            await tell(within, "feed", number, *told)
+            await notify_by(within, "feed", number, *told)
             within.clock.advance(HOUR)
         return [ids(await ask(app, f"/feeds/{name}.atom")) for name in ("shop", "news", "all")]
 
@@ -58,10 +58,10 @@ def test_entry_never_changes(tmp_path):
 
     async def story(within, app):
         shop = await watch(within, "shop")
-        await tell(within, "feed", shop, change(1))
+        await notify_by(within, "feed", shop, change(1))
         before = (await ask(app, "/feeds/shop.atom")).body
         within.clock.advance(HOUR)
-        await tell(within, "feed", shop, change(2))
+        await notify_by(within, "feed", shop, change(2))
         return before, (await ask(app, "/feeds/shop.atom")).body
 
     before, after = run(tmp_path, story)
@@ -78,7 +78,7 @@ def test_unchanged_feed_answers_304(tmp_path):
 
     async def story(within, app):
         shop = await watch(within, "shop")
-        await tell(within, "feed", shop, change(1))
+        await notify_by(within, "feed", shop, change(1))
         within.clock.advance(HOUR)
         first = await ask(app, "/feeds/shop.atom")
         tag, date = first.headers["etag"], first.headers["last-modified"]
@@ -91,7 +91,7 @@ def test_unchanged_feed_answers_304(tmp_path):
             {"if-modified-since": "yesterday"},
         ]
         had = [await ask(app, "/feeds/shop.atom", headers=headers) for headers in asked]
-        await tell(within, "feed", shop, change(2))
+        await notify_by(within, "feed", shop, change(2))
         within.clock.advance(HOUR)
         new = [await ask(app, "/feeds/shop.atom", headers=headers) for headers in (asked[0], asked[3])]
         return first, had, new
@@ -110,7 +110,7 @@ def test_date_of_the_current_second_is_not_sent(tmp_path):
 
     async def story(within, app):
         shop = await watch(within, "shop")
-        await tell(within, "feed", shop, change(1))
+        await notify_by(within, "feed", shop, change(1))
         return await ask(app, "/feeds/shop.atom")
 
     answer = run(tmp_path, story)
@@ -124,9 +124,9 @@ def test_feed_is_limited_in_entries_and_bytes(tmp_path, monkeypatch):
 
     async def story(within, app):
         shop = await watch(within, "shop")
-        await tell(within, "feed", shop, *[change(n) for n in range(MOST_ENTRIES - 1)])
+        await notify_by(within, "feed", shop, *[change(n) for n in range(MOST_ENTRIES - 1)])
         within.clock.advance(HOUR)
-        await tell(within, "feed", shop, *[change(n) for n in range(200, 205)])
+        await notify_by(within, "feed", shop, *[change(n) for n in range(200, 205)])
         full = ids(await ask(app, "/feeds/shop.atom"))
         monkeypatch.setattr(feeds, "MOST_BYTES", 3_000)
         return full, ids(await ask(app, "/feeds/all.atom"))
@@ -144,9 +144,9 @@ def test_repeated_change_is_one_entry(tmp_path):
 
     async def story(within, app):
         shop = await watch(within, "shop")
-        await tell(within, "feed", shop, change(1))
+        await notify_by(within, "feed", shop, change(1))
         within.clock.advance(HOUR)
-        await tell(within, "feed", shop, change(1), change(2))
+        await notify_by(within, "feed", shop, change(1), change(2))
         return ids(await ask(app, "/feeds/shop.atom"))
 
     assert ["shop2", "shop1"] == run(tmp_path, story)

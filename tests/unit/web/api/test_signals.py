@@ -33,7 +33,7 @@ def run(tmp_path, story, **serve):
     return asyncio.run(act())
 
 
-async def tell(app, said, **headers):
+async def send_signal(app, said, **headers):
     body = said if isinstance(said, bytes) else json.dumps(said).encode()
     return await ask(app, PATH, "POST", headers={"content-type": "application/json", **headers}, body=body)
 
@@ -47,9 +47,9 @@ def test_signal_is_stored_in_the_database(tmp_path):
 
     async def story(within, app):
         answers = [
-            await tell(app, {"url": SHOP}),
-            await tell(app, {"urls": [SHOP, BOARD, "https://shop.example"], "kind": "cms"}),
-            await tell(app, {"page": "1", "at": rfc3339(NOW - HOUR)}),
+            await send_signal(app, {"url": SHOP}),
+            await send_signal(app, {"urls": [SHOP, BOARD, "https://shop.example"], "kind": "cms"}),
+            await send_signal(app, {"page": "1", "at": rfc3339(NOW - HOUR)}),
             await ask(
                 app,
                 PATH,
@@ -79,7 +79,7 @@ def test_hint_without_effect_is_counted_separately(tmp_path):
 
     async def story(within, app):
         await watch(within, "prices", more="Fetch every 1 hour")
-        return (await tell(app, {"urls": [SHOP, "https://prices.example/"]})).json()
+        return (await send_signal(app, {"urls": [SHOP, "https://prices.example/"]})).json()
 
     answer = run(tmp_path, story)
 
@@ -91,9 +91,9 @@ def test_unknown_page_is_listed(tmp_path):
 
     async def story(within, app):
         answers = [
-            await tell(app, {"url": "https://other.example/"}),
-            await tell(app, {"page": 77}),
-            await tell(app, {"urls": [SHOP, "https://other.example/", "ftp://x"]}),
+            await send_signal(app, {"url": "https://other.example/"}),
+            await send_signal(app, {"page": 77}),
+            await send_signal(app, {"urls": [SHOP, "https://other.example/", "ftp://x"]}),
         ]
         return answers, await within.store.read(hints.load)
 
@@ -109,10 +109,10 @@ def test_repeated_key_is_one_signal(tmp_path):
     """This holds after a restart too, whatever the body is."""
 
     async def story(within, app):
-        first = await tell(app, {"url": SHOP}, **{"idempotency-key": "k1"})
+        first = await send_signal(app, {"url": SHOP}, **{"idempotency-key": "k1"})
         within.signals.hearing.begin(1, within.clock.advance(HOUR))
-        again = await tell(app, {"url": SHOP}, **{"idempotency-key": "k1"})
-        other = await tell(app, {"url": SHOP}, **{"idempotency-key": "k" * 201})
+        again = await send_signal(app, {"url": SHOP}, **{"idempotency-key": "k1"})
+        other = await send_signal(app, {"url": SHOP}, **{"idempotency-key": "k" * 201})
         return first, again, other, await within.store.read(hints.load)
 
     first, again, other, kept = run(tmp_path, story)
@@ -149,7 +149,7 @@ def test_invalid_signal_is_refused_completely(tmp_path, said):
     """400 has the reason, and nothing is stored."""
 
     async def story(within, app):
-        return await tell(app, said), await within.store.read(hints.load)
+        return await send_signal(app, said), await within.store.read(hints.load)
 
     answer, kept = run(tmp_path, story)
 
@@ -162,10 +162,10 @@ def test_too_many_signals_are_429(tmp_path):
     """`Retry-After` has the wait. A body that is too large is not read."""
 
     async def story(within, app):
-        within_burst = [(await tell(app, {"url": SHOP})).status for _ in range(BURST)]
-        late = await tell(app, {"url": SHOP})
+        within_burst = [(await send_signal(app, {"url": SHOP})).status for _ in range(BURST)]
+        late = await send_signal(app, {"url": SHOP})
         within.clock.advance(SECOND)
-        return within_burst, late, await tell(app, b'{"url": "' + b"x" * 70_000 + b'"}')
+        return within_burst, late, await send_signal(app, b'{"url": "' + b"x" * 70_000 + b'"}')
 
     taken, late, large = run(tmp_path, story)
 
@@ -182,12 +182,12 @@ def test_signal_that_cannot_be_stored_is_503(tmp_path):
             raise StoreBusyError("busy")
 
         write, within.store.write = within.store.write, busy
-        refused = await tell(app, {"url": SHOP})
+        refused = await send_signal(app, {"url": SHOP})
         within.store.write = write
         now = within.clock.now()
         await within.store.write(leases.acquire, leases.POLLER, "other", at=now + HOUR, until=now + 2 * HOUR)
         within.clock.advance(2 * HOUR)
-        return refused, await tell(app, {"url": BOARD})
+        return refused, await send_signal(app, {"url": BOARD})
 
     refused, stale = run(tmp_path, story)
 
@@ -199,7 +199,7 @@ def test_instant_in_the_future_becomes_now(tmp_path):
     """Clocks differ, and a hint for the future would wait."""
 
     async def story(within, app):
-        await tell(app, {"url": SHOP, "at": rfc3339(NOW + 5 * HOUR)})
+        await send_signal(app, {"url": SHOP, "at": rfc3339(NOW + 5 * HOUR)})
         return await within.store.read(hints.load)
 
     assert {(1, "api"): (NOW,)} == waiting(run(tmp_path, story))

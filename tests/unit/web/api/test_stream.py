@@ -6,7 +6,7 @@ import pytest
 
 from tests.asgi import ask, following
 from tests.unit.presentation.records import record
-from tests.unit.web.insides import inside, tell, watch
+from tests.unit.web.insides import inside, notify_by, watch
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
 from tidings.storage.watches import events
@@ -39,8 +39,8 @@ def test_records_are_streamed_with_their_event_numbers(tmp_path):
     async def story(within, app):
         number = await watch(within, "shop")
         async with following(app, PATH) as reader:
-            first = await tell(within, "stream", number, told[0])
-            rest = await tell(within, "stream", number, *told[1:])
+            first = await notify_by(within, "stream", number, told[0])
+            rest = await notify_by(within, "stream", number, *told[1:])
             await reader.until(3)
         return reader.records, [*first, *rest]
 
@@ -54,10 +54,10 @@ def test_new_follower_gets_only_later_records(tmp_path):
 
     async def story(within, app):
         number = await watch(within, "shop")
-        await tell(within, "stream", number, *changes(2))
+        await notify_by(within, "stream", number, *changes(2))
         async with following(app, PATH) as reader:
             begun = reader.last_id
-            await tell(within, "stream", number, *changes(1, start=2))
+            await notify_by(within, "stream", number, *changes(1, start=2))
             await reader.until(1)
         return begun, reader.records
 
@@ -81,7 +81,7 @@ def test_reconnecting_follower_gets_every_record_once(tmp_path):
                 for _ in range(rng.randint(0, 3)):
                     batch, left = left[:4], left[4:]
                     if batch:
-                        await tell(within, "stream", number, *batch)
+                        await notify_by(within, "stream", number, *batch)
                 waiting = len(told) - len(left) - len(had)
                 await reader.until(rng.randint(0, waiting))
             had += reader.records
@@ -101,10 +101,10 @@ def test_long_past_is_read_in_limited_batches(tmp_path):
 
     async def story(within, app):
         number = await watch(within, "shop")
-        await tell(within, "stream", number, *changes(5))
+        await notify_by(within, "stream", number, *changes(5))
         noise = tuple(Event(type=EventType.PAGE_OK, at=1) for _ in range(40))
         await within.store.commit([Unit(at=1, epoch=within.epoch, events=noise)])
-        await tell(within, "stream", number, *changes(2, start=5))
+        await notify_by(within, "stream", number, *changes(2, start=5))
         after, found = 0, []
         is_all = False
         while not is_all:
@@ -142,7 +142,7 @@ def test_followers_at_one_position_share_a_read(tmp_path):
         early = [asyncio.create_task(batches.after(begun, within)) for _ in range(10)]
         count = await readings.get()
         within.store.read = read
-        await tell(within, "stream", number, *changes(1))
+        await notify_by(within, "stream", number, *changes(1))
         within.store.read = slow
         late = asyncio.create_task(batches.after(begun, within))
         count += await readings.get()

@@ -1,5 +1,5 @@
-"""A sentence of the service is found again by its pattern, and told in the reader's language and
-zone; what is no sentence stays as it is.
+"""A sentence of the service is recognized by its pattern and shown in the reader's language and
+zone; other texts stay.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ GERMAN = {
 
 @pytest.fixture
 def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put a translation of some sentences beside the templates, and read it."""
+    """Add a translation of some sentences and choose it."""
     (tmp_path / f"{TAG}.json").write_text(json.dumps(GERMAN), encoding="utf-8")
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
     catalogue.languages.cache_clear()
@@ -47,12 +47,14 @@ def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def told(text: str) -> str:
-    """Return what a reader in Tokyo is told."""
+    """Return the text for a reader in Tokyo."""
     return str(tell(text, NOW, TOKYO))
 
 
-def test_times_are_those_of_the_readers_zone():
-    """The instants that a sentence writes in UTC, in English too; the state of a page is a word."""
+def test_times_are_in_the_zone_of_the_reader():
+    """A sentence has its instants in UTC. This holds in English too, where the state of a page is a
+    word.
+    """
     said = f"http://a.example/: error(5xx) since {spell_since(NOW - 3 * DAY, NOW)}: it is down"
 
     assert (
@@ -61,7 +63,7 @@ def test_times_are_those_of_the_readers_zone():
     )
 
 
-def test_a_clause_of_the_sentinel_is_code():
+def test_clause_of_a_sentinel_is_code():
     """The reason of a check begins with it."""
     assert "<code>Fetch every 6 hour</code>" == told("Fetch every 6 hour")
     assert "<code>Fetch on change</code><bdi>: as it changes</bdi>" == told("Fetch on change: as it changes")
@@ -86,14 +88,14 @@ def test_a_clause_of_the_sentinel_is_code():
         ("12.5 %", "12.5 %"),
     ],
 )
-def test_a_sentence_is_translated_with_its_values(text: str, said: str):
-    """Values are texts of pages, or sentences in turn; everything is escaped."""
+def test_sentence_is_translated_with_its_values(text: str, said: str):
+    """Values are texts of pages or sentences themselves, and are escaped."""
     assert said == told(text)
 
 
 @pytest.mark.usefixtures("german")
-def test_the_captions_of_a_comparison_are_translated_and_its_texts_are_not():
-    """A page may say what a caption says."""
+def test_captions_of_a_comparison_are_translated_and_its_texts_are_not():
+    """A page may have the text of a caption."""
     drawn = '<svg aria-label="Where the edits are"></svg><p>Where the edits are</p><small class="mn">3 words</small>'
 
     assert (
@@ -114,12 +116,12 @@ def test_the_captions_of_a_comparison_are_translated_and_its_texts_are_not():
     ],
 )
 def test_each_value_is_as_short_as_possible(texts: tuple[str, ...], text: str, values: list[str] | None):
-    """From left to right; the texts between never overlap."""
+    """Patterns match from left to right, and their texts never overlap."""
     assert values == SentencePattern("", texts, ("x",) * (len(texts) - 1)).match(text)
 
 
 @pytest.mark.usefixtures("german")
-def test_a_hostile_text_takes_no_longer():
-    """Of all joints and places of patterns."""
+def test_hostile_text_takes_limited_time():
+    """It has all separators and words of the patterns."""
     with bound_time(20):
         told("; : , . (" * 300 + " since " * 200 + "x" * 1_000)
