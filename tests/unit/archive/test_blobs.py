@@ -365,7 +365,7 @@ def test_truncated_frame_is_refused(base):
     ],
 )
 def test_invalid_frame_is_refused_with_the_reason(frame, size, reason):
-    """There is data after the frame, its size is another one, or it is no frame at all."""
+    """Data follows the frame, the size is wrong, or the bytes are no frame at all."""
     with pytest.raises(FrameError, match=reason):
         blobs.decode(frame, size)
 

@@ -25,7 +25,7 @@ def test_keeping_a_body_twice_counts_once():
 
 
 def test_body_above_half_the_limit_is_not_cached():
-    """It would evict all others."""
+    """One large body would evict all others."""
     bodies = BodyCache(10)
     bodies.keep("a", b"a")
     bodies.keep("b", b"b" * 6)

@@ -29,7 +29,7 @@ def test_each_address_gets_a_test_message_and_its_result_is_shown(tidings, serve
 
 
 def test_json_has_a_record_for_each_test_message(tidings, server):
-    """Its error is empty if the message was accepted."""
+    """The error is empty if the message was accepted."""
     server.pages["/hook"] = Page(status=200)
     ran = tidings("add", "--url", server.url("/news"), "--notify", server.url("/hook"), "--json")
 

@@ -26,7 +26,7 @@ def test_several_words_are_statements(text):
 
 @pytest.mark.parametrize("word", ["example.org", "www.example.org:8080/a?b=c", "example.co.uk/"])
 def test_address_without_a_scheme_is_refused_with_the_command_to_type(word):
-    """It is not a file."""
+    """A word without a scheme could be a file or an address."""
     with pytest.raises(UsageError, match=f"there is no file {word.partition('?')[0]}.*tidings add https://"):
         read_statements(word)
 

@@ -64,5 +64,5 @@ def test_names_are_those_of_existing_sentinels(tidings, tmp_path):
 
 
 def test_completion_command_prints_the_script(tidings):
-    """It is the script of the named shell."""
+    """The argument is the name of the shell."""
     assert SHELLS["fish"]() == tidings("completion", "fish").out

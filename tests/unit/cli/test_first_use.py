@@ -25,7 +25,7 @@ def watched(tidings, server):
 
 @pytest.mark.parametrize("verb", ["add", "apply"])
 def test_windows_file_is_read(tidings, server, tmp_path, verb):
-    """Its byte order mark and CRLF line ends are not part of the text."""
+    """The byte order mark and CRLF line ends are not part of the text."""
     path = tmp_path / "w.sentinel"
     path.write_bytes(f"\ufeffCreate Sentinel w Using {server.url('/news')}\r\n  Monitor all words\r\n".encode())
 
@@ -79,7 +79,7 @@ def test_statements_print_the_same_results_as_commands(watched, tmp_path):
 
 
 def test_record_of_a_dropped_sentinel_has_ended(watched):
-    """Its state is not that of a watched sentinel."""
+    """The state must not be that of a watched sentinel."""
     (record,) = watched("drop", "n", "--json").records
 
     assert ("n", "ended", "dropped") == (record["name"], record["state"], record["reason"])
@@ -153,7 +153,7 @@ def test_history_does_not_call_a_new_link_markup(tidings, server):
 @pytest.mark.skipif(not FULL.exists(), reason="only where there is a device that is always full")
 @pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("settings",)], ids=" ".join)
 def test_full_output_is_exit_code_3(watched, words):
-    """It is one line without a traceback. Exit code 1 would be a result of the command."""
+    """The error is one line without a traceback. Exit code 1 would be a result of the command."""
     with FULL.open("w", encoding="utf-8") as full:
         ran = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
 

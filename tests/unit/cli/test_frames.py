@@ -99,7 +99,7 @@ def test_show_lists_frames_and_names_the_failed_one(manual, server):
 
 
 def test_command_lists_frames_without_polling_them(tidings, server, tmp_path):
-    """It names the frames that would be polled."""
+    """`tidings test` names the frames that would be polled."""
     _show(server, "of yore")
     path = tmp_path / "s.txt"
     path.write_text(f"Create Sentinel m Using {server.url('/manual')} Monitor any change")

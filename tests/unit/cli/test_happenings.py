@@ -37,12 +37,12 @@ def test_event_is_shown_with_its_token_and_waiting_sentinels(added: Tidings):
 
 
 def test_sentinel_that_waits_for_an_event_says_so(added: Tidings):
-    """Its start time is unknown, so the reason is shown."""
+    """The start time is unknown, so the reason is shown."""
     assert "From event(deploy)" in added("show", "shop").out
 
 
 def test_events_are_listed_in_their_own_table(added: Tidings):
-    """Their records have their own kind."""
+    """The records of events have their own kind."""
     assert ["sentinel", "event"] == [record["record"] for record in added("list", "--json").records]
     assert "EVENT   TIMES  LAST (UTC)  FROM" in added("list").out
     assert "EVENT" not in added("list", "--tag", "x").out
@@ -152,7 +152,7 @@ def test_sentinel_that_waits_for_an_unknown_event_is_refused(tidings: Tidings, t
 
 
 def test_token_of_an_event_is_dropped_only_with_its_event(added: Tidings):
-    """It is listed among the secrets with the event's name."""
+    """The list of secrets shows the token with the name of the event."""
     (row,) = [row for row in added("secret", "list").out.splitlines() if row.startswith("hook:deploy")]
     refused = added("secret", "drop", "hook:deploy", "--force")
 

@@ -72,7 +72,7 @@ def test_command_of_another_program_suggests_ours(tidings, word, meant):
 
 
 def test_every_command_has_help(tidings):
-    """This imports the module of each command."""
+    """Printing the help imports the module of each command."""
     codes = {name: tidings(name, "--help").code for name in VERBS}
 
     assert dict.fromkeys(VERBS, 0) == codes

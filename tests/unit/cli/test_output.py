@@ -42,7 +42,7 @@ def test_control_characters_of_pages_are_escaped():
     ],
 )
 def test_html_page_is_valid_in_every_output_encoding(encoding, expected):
-    """It declares UTF-8, so other encodings get character references."""
+    """The page declares UTF-8, so other encodings get character references."""
     assert expected == write_encoded(encoding, (write_page, "<p>é → 🙂</p>\n"))
 
 
@@ -51,8 +51,8 @@ STRANGE = {"text": "a\x9b2J\u202ec\u200f\u2028é\u00a0中 👩\u200d🔬\x85", "
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "ascii", "cp1252", "cp437"])
 def test_json_is_complete_and_escaped_in_every_encoding(encoding):
-    """It parses to the same record. Control characters, direction marks and lone surrogates are
-    escaped.
+    """The output parses to the same record. Control characters, direction marks and lone surrogates
+    are escaped.
     """
     record = {**STRANGE, "half": "\ud800"}
     out = write_encoded(encoding, (write_json, record)).decode(encoding)
@@ -114,7 +114,7 @@ def test_times_are_cut_after_addresses(monkeypatch, columns):
 
 
 def test_table_in_a_file_is_not_cut(monkeypatch):
-    """There is no terminal width."""
+    """A file has no width."""
     monkeypatch.delenv("COLUMNS", raising=False)
     out = write_encoded("utf-8", (table, [("a" * 300, "b" * 300)], ("A", "B")))
 
@@ -200,7 +200,7 @@ def test_progress_takes_one_line_and_is_removed(monkeypatch):
 
 
 def test_console_message_is_on_its_own_line(monkeypatch):
-    """It removes the line of progress."""
+    """The line of progress is removed before the message."""
     screen = one_screen(monkeypatch)
     output.progress("1 of 1 checked")
     stream = output.BesideProgress(screen)

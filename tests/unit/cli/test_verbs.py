@@ -72,7 +72,7 @@ def test_add_stores_all_statements_or_none(tidings, tmp_path, server):
 
 
 def test_check_prints_a_change_with_all_fields(watched, server):
-    """There is a poll record and a change record. With `--exit-code`, the exit code is 1."""
+    """The output is a poll record and a change record. With `--exit-code`, the exit code is 1."""
     _change_page(server, "count 2")
 
     ran = watched("check", "n", "--json", "--exit-code")
@@ -156,7 +156,7 @@ def test_diff_writes_an_html_page(watched, server):
 
 
 def test_diff_has_single_dual_and_table_views(watched, server):
-    """They show the context of the change, both versions side by side, or rows."""
+    """The views show the context of the change, both versions side by side, or rows."""
     _change_page(server, "the price of the kettle is count 2 euro as of today")
     watched("check", "n")
     _change_page(server, "the price of the kettle is count 3 euro as of today")
@@ -241,8 +241,8 @@ def test_show_prints_text_health_and_versions(watched):
 
 
 def test_show_lists_the_next_steps_and_their_reasons(tidings, server, tmp_path):
-    """These are the end, the next check and the next report with their times. A paused sentinel
-    names the command that enables it.
+    """The steps are the end, the next check and the next report. A paused sentinel names the
+    command that enables it.
     """
     said = f"Create Sentinel n Using {server.url('/news')} Monitor any change Fetch every 2 hour For 2 day Notify By console every 1 day"
     (tmp_path / "n.sentinel").write_text(said)
@@ -369,7 +369,7 @@ def test_check_reports_a_comparison_that_was_given_up(tidings, tmp_path, server)
 
 
 def test_apply_dry_run_writes_nothing(tidings, tmp_path, server):
-    """It prints the steps; `--exit-code` gives 1 if there are some."""
+    """A dry run prints the steps; `--exit-code` gives 1 if there are some."""
     folder = tmp_path / "watches"
     folder.mkdir()
     (folder / "a.sentinel").write_text(f"Create Sentinel one Using {server.url('/news')} Monitor any change")
@@ -431,7 +431,7 @@ def test_add_and_apply_read_yaml(tidings, tmp_path, server):
 
 
 def test_command_shows_the_page_and_stores_nothing(tidings, tmp_path, server):
-    """It shows title, counts and first words of the page now."""
+    """`tidings test` shows title, counts and first words of the present page."""
     path = tmp_path / "s.sentinel"
     path.write_text(f"Create Sentinel one Using {server.url('/news')} Monitor all words")
 
@@ -448,8 +448,8 @@ def test_command_shows_the_page_and_stores_nothing(tidings, tmp_path, server):
 
 
 def test_command_reads_a_text_like_add(tidings, tmp_path, server, monkeypatch):
-    """It uses the defaults of the tag and the shortest interval of the operator. An existing
-    sentinel is tried as a new one.
+    """The defaults of the tag and the operator's shortest interval apply. An existing sentinel is
+    tried as a new one.
     """
     group, path = tmp_path / "g.sentinel", tmp_path / "s.sentinel"
     group.write_text("Defaults For Tags shop Monitor all links")
@@ -505,7 +505,7 @@ def test_error_in_a_flag_names_the_flag(tidings, server, flags, said):
 
 
 def test_page_that_never_answered_is_shown_as_such(tidings, server):
-    """There is no dash in place of a time."""
+    """No dash replaces the missing time."""
     tidings("add", "--url", server.url("/gone"), "--name", "gone")
     tidings("add", "--url", server.url("/news"), "--name", "news")
 
@@ -517,7 +517,7 @@ def test_page_that_never_answered_is_shown_as_such(tidings, server):
 
 
 def test_changes_of_a_dropped_sentinel_can_be_read(tidings, server):
-    """Its name leads to them until another sentinel has the name. An unknown name is still an
+    """The name refers to the dropped sentinel until another one has it. An unknown name is still an
     error.
     """
     tidings("add", "--url", server.url("/news"), "--name", "n")
@@ -558,7 +558,7 @@ def test_selector_without_a_match_is_reported(tidings, server, tmp_path):
 
 
 def test_repeated_enable_and_disable_say_already(tidings, server):
-    """They change nothing."""
+    """The repeated command changes nothing."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     said = [tidings(verb, "n").out for verb in ("enable", "disable", "disable", "enable", "enable")]
 
@@ -568,7 +568,7 @@ def test_repeated_enable_and_disable_say_already(tidings, server):
 
 
 def test_limit_0_shows_all(tidings, server):
-    """This holds for all commands. A negative limit is a usage error."""
+    """All commands with `--limit` accept 0. A negative limit is a usage error."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     for count in ("2", "3"):
         _change_page(server, f"count {count}")

@@ -91,7 +91,7 @@ def test_blocked_page_is_shown_with_its_reason_and_as_no_change():
 
 
 def test_summary_compares_tidings_with_a_fixed_interval():
-    """It has both counts of reported changes, and where the other changes are."""
+    """Both numbers of reported changes are shown, and the reasons for the others."""
     text = " ".join(" ".join(lines(SUMMARY)).split())
 
     assert "Tidings reported 88 of 95 changes with 918 checks, median 1.6 s;" in text

@@ -40,13 +40,13 @@ def test_directory_of_another_program_is_refused(tmp_path):
 
 
 def test_second_demo_in_the_same_directory_is_refused(tmp_path):
-    """It would empty the directory of the first one."""
+    """The second demo would empty the directory of the first one."""
     with take(tmp_path / "demo"), pytest.raises(UsageError, match="another demo"), take(tmp_path / "demo"):
         pass
 
 
 def test_running_service_of_an_earlier_demo_is_refused(tmp_path):
-    """Its directory is not emptied; the message names the process to stop."""
+    """The directory is not emptied; the message names the process to stop."""
     home = tmp_path / "demo"
     with take(home):
         pass

@@ -78,7 +78,7 @@ def test_fixed_interval_sees_nothing_while_the_server_is_down():
 
 
 def test_fixed_interval_has_no_polls_while_the_service_is_dead():
-    """Its polls are distributed over the time in which the service runs: with 20 s dead, five polls
+    """The polls are distributed over the time in which the service runs: with 20 s dead, five polls
     in 50 s are still 10 s apart.
     """
     told = count_fixed_interval({"shop": edits(38)}, OPENING, polls={"shop": 5}, alive=[(0, 20 * S), (40 * S, 70 * S)])
@@ -96,7 +96,7 @@ def test_fixed_interval_does_not_see_a_reverted_edit():
 
 @pytest.mark.parametrize("looks", [0, 1])
 def test_fixed_interval_with_few_polls_reports_no_more_than_polls(looks):
-    """There may be no poll or one poll."""
+    """The numbers of polls are 0 and 1."""
     told = count_fixed_interval({"board": LOG["board"]}, OPENING, polls={"board": looks}, alive=[(0, 50 * S)])
 
     assert looks == told.told

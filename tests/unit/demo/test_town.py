@@ -85,7 +85,7 @@ def test_unchanged_page_answers_304():
 
 
 def test_restless_page_differs_at_every_poll():
-    """It has a clock and an advertisement, and no validators that would avoid the download."""
+    """The page has a clock and an advertisement, and no validators that would avoid the download."""
 
     async def play(town, clock):
         url = town.houses["square"].url
@@ -112,7 +112,7 @@ def test_server_in_trouble_answers_500_and_then_truncates_its_body():
 
 
 def test_wall_answers_200_without_the_page():
-    """It does not count as a poll that saw the page."""
+    """The wall does not count as a poll of the page."""
 
     async def play(town, clock):
         house = town.houses["shop"]

@@ -227,7 +227,7 @@ def test_pages_are_equal_if_their_requests_are():
 
 
 def test_key_of_a_page_is_stable():
-    """It is stored: a new version of Tidings must compute the same."""
+    """The key is stored: a new version of Tidings must compute the same."""
     key = address.identify("https://example.com/").key
 
     assert hashlib.sha256(b'["GET","https://example.com/","","",0,[],null]').hexdigest() == key
@@ -268,7 +268,7 @@ def test_secrets_are_typed_only_on_https_pages():
 
 
 def test_error_never_shows_a_password_or_a_query():
-    """They may be secret (H-108)."""
+    """Both may be secret (H-108)."""
     texts = []
     for url in (
         "http://me:hunter2@example.com/",

@@ -63,7 +63,7 @@ def fetch(url: str, *allowed: Path, now: int = LATER, most: int = 1_000, **more:
 
 
 def test_file_is_a_page(folder: Path):
-    """It has content, a type, and a validator that is valid while time and size are the same."""
+    """The page has content, a type, and a validator that is valid while time and size are the same."""
     url = f"file://{folder}/in/a.html"
     first = fetch(url, folder / "in")
     again = fetch(url, folder / "in", validators=first.validators)
@@ -77,7 +77,7 @@ def test_file_is_a_page(folder: Path):
 
 
 def test_recently_written_file_has_no_validator(folder: Path):
-    """It may be written again with the same time and size: the next check reads it."""
+    """A later write may have the same time and size: the next check reads the file."""
     stamp = (folder / "in" / "a.html").stat().st_mtime_ns // 1_000
     young = fetch(f"file://{folder}/in/a.html", folder / "in", now=stamp + SECOND)
     old = fetch(f"file://{folder}/in/a.html", folder / "in", now=stamp + 3 * SECOND)
@@ -160,7 +160,7 @@ def test_link_placed_during_the_read_is_not_followed(folder: Path, monkeypatch: 
 
 
 def test_growing_file_is_read_up_to_the_limit(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    """It has more bytes than its size said, which is a `size` failure."""
+    """The file has more bytes than its size said, which is a `size` failure."""
     monkeypatch.setattr(files, "_body", lambda descriptor, most: b"x" * most)
 
     assert "size" == fetch(f"file://{folder}/in/a.html", folder / "in", most=100).kind
@@ -176,7 +176,7 @@ def test_no_file_is_read_without_allow_files(folder: Path):
 
 @pytest.mark.parametrize("more", [{"render": "browser"}, {"method": "POST"}, {"body": "x"}])
 def test_file_supports_only_plain_reads(folder: Path, more: dict[str, Any]):
-    """It is not rendered, and no method or body is possible."""
+    """Rendering, another method and a body are refused."""
     assert "request" == fetch(f"file://{folder}/in/a.html", folder / "in", **more).kind
 
 

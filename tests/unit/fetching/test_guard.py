@@ -169,7 +169,7 @@ def test_name_is_not_an_address():
 
 
 def test_outbound_door_can_be_pickled():
-    """Its check and its TLS contexts are used in another process."""
+    """The check and the TLS contexts are used in another process."""
     door = OutboundDoor(("127.0.0.0/8",))
     fault, tls = pickle.loads(pickle.dumps((door.fault, door.tls)))
 

@@ -74,7 +74,7 @@ def test_requests_to_a_host_start_a_gap_apart():
 
 
 def test_next_request_waits_for_a_slow_one():
-    """There is one connection."""
+    """The host allows one connection."""
     town = Town()
     run(lambda: town.drive(*[town.poll(HOST, takes=12) for _ in range(3)]))
 
@@ -125,7 +125,7 @@ def test_further_requests_of_a_permit_are_charged_and_keep_the_gap():
 
 
 def test_unpaid_permit_is_charged_when_its_first_request_leaves():
-    """It is not charged while it waits for the host."""
+    """Nothing is charged while the permit waits for the host."""
     town = Town()
     at: list[float] = []
 
@@ -200,7 +200,7 @@ def test_paused_host_refuses_requests():
 
 
 def test_pause_refuses_waiting_requests():
-    """They wait for a place or for the gap."""
+    """The requests wait for a place or for the gap."""
     town = Town()
 
     async def first() -> None:
@@ -221,8 +221,8 @@ def test_pause_refuses_waiting_requests():
 
 
 def test_ready_at_is_the_time_when_a_host_is_free():
-    """It is now for an unknown host, never while a request runs, and afterwards the end of gap and
-    pause.
+    """The time is now for an unknown host, never while a request runs, and afterwards the end of
+    gap and pause.
     """
     town = Town()
     seen: list[list[int]] = []
@@ -275,7 +275,7 @@ def test_widen_never_shortens_the_gap():
 
 @pytest.mark.parametrize("waiting_for", ["place", "gap"])
 def test_cancelled_wait_leaves_no_trace(waiting_for):
-    """Its place in the queue is free, and no later request waits for it."""
+    """The place in the queue is free, and no later request waits for it."""
     town = Town()
 
     async def work() -> None:
@@ -317,7 +317,7 @@ def test_place_given_to_a_cancelled_request_passes_to_the_next():
 
 
 def test_gap_of_0_needs_no_waiting():
-    """This is the demo: requests follow at once, still one at a time."""
+    """The demo has this gap: requests follow at once, still one at a time."""
     town = Town(gap=0)
     run(lambda: town.drive(*[town.poll(HOST) for _ in range(10)]))
 
@@ -326,7 +326,7 @@ def test_gap_of_0_needs_no_waiting():
 
 
 def test_page_load_waits_for_the_gap_of_a_host_once():
-    """Its parts have no gaps between them. The gap of another host is waited for once, however many
+    """The parts have no gaps between them. The gap of another host is waited for once, however many
     parts there are.
     """
     town = Town(connections=2)
@@ -396,8 +396,8 @@ def test_subdomains_share_their_limits(asked, other):
 
 
 def test_distrusted_host_is_tried_again_after_a_month():
-    """It cannot handle conditional requests. This survives a restart, but the server may be
-    repaired some day.
+    """The host cannot handle conditional requests. The distrust survives a restart, but the server
+    may be repaired some day.
     """
     clock = ManualClock()
     gate = HostGate(gap_seconds=1.0, connections=1, clock=clock)

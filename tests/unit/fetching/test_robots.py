@@ -151,7 +151,7 @@ def test_rules_follow_the_standard(text, allowed):
 
 
 def test_robots_txt_itself_is_always_allowed(server):
-    """It may be a watched page."""
+    """A sentinel may watch robots.txt."""
     server.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /")
 
     assert ["ok"] == verdicts(server, "/robots.txt")
@@ -177,8 +177,8 @@ def test_first_500_kib_are_used(server):
     ids=["other names", "one name", "our names", "wildcards"],
 )
 def test_small_file_has_limited_cost(body):
-    """It has many names with many rules, or wildcards: 500 KiB are parsed and matched in limited
-    time (LIMIT).
+    """The file has many names with many rules, or wildcards: 500 KiB are parsed and matched in
+    limited time (LIMIT).
     """
     with bound_time(10):  # at most 0.6 s
         parse(body, "Tidings").can_fetch("http://example.com/" + "a" * 2_000, "Tidings")
@@ -234,7 +234,7 @@ PRIVATE = "https://www.example.com/private"
 
 
 def test_answer_is_used_for_a_day():
-    """It holds for all pages of the origin. Other origins have their own."""
+    """The answer holds for all pages of the origin. Other origins have their own."""
     clock, site = ManualClock(), Site()
     robots = make(clock)
     first = [check(robots, site, PAGE), check(robots, site, PRIVATE)]
@@ -269,7 +269,7 @@ def test_unreachable_robots_txt_keeps_the_old_rules_for_a_month():
 
 
 def test_server_error_forbids_all_and_is_retried_after_an_hour():
-    """There is no older answer. A good answer allows the host again."""
+    """No older answer exists. A good answer allows the host again."""
     clock, site = ManualClock(), Site()
     site.answer = FetchError("5xx", "broken", status=503)
     robots = make(clock)
@@ -282,7 +282,7 @@ def test_server_error_forbids_all_and_is_retried_after_an_hour():
 
 
 def test_network_failure_is_not_stored():
-    """It says nothing about robots.txt: the next poll requests it again."""
+    """A network failure says nothing about robots.txt: the next poll requests the file again."""
     site = Site()
     site.answer = FetchError("net", "away")
     robots = make(ManualClock())
@@ -352,7 +352,7 @@ def test_robots_txt_is_fetched_through_the_guard():
 
 
 def test_named_sitemaps_are_listed_once():
-    """Their position in the file does not matter, and their number is limited."""
+    """The position in the file does not matter, and the number is limited."""
     body = b"\xef\xbb\xbfSITEMAP: https://x.example/1.xml # first\nUser-agent: *\nDisallow: /\n sitemap : /2.xml\nsitemap\nsitemaps: /3.xml\nSitemap: https://x.example/1.xml\n"
     many = b"".join(b"sitemap: /%d.xml\n" % number for number in range(100))
 

@@ -56,7 +56,7 @@ def test_command_that_cannot_run_gives_a_reason(argv: tuple[str, ...], why: str)
 
 
 def test_too_much_output_ends_the_command():
-    """It would never stop writing."""
+    """The command would never stop writing."""
     died = run("/bin/sh", "-c", "while :; do echo yyyyyyyyyyyyyyyy; done", most=10_000)
 
     assert Died("memory", "/bin/sh wrote more than 10,000 bytes") == died

@@ -119,7 +119,7 @@ def test_unresolved_names_and_unix_sockets_are_refused(listener, tmp_path):
 
 
 def test_process_cannot_be_started(tmp_path):
-    """It would not be guarded."""
+    """A child process would not be guarded."""
     made = tmp_path / "made"
     outcomes = run((start, ["touch", str(made)]), (call, f"touch {made}"))
 
@@ -138,7 +138,7 @@ def test_proxies_and_passwords_of_the_environment_are_ignored(monkeypatch):
 
 
 def test_guarded_job_can_be_pickled():
-    """It is sent to a worker."""
+    """The runner sends jobs to a worker."""
     job = Guarded(dial, only_open)
 
     assert job == pickle.loads(pickle.dumps(job))

@@ -57,7 +57,7 @@ def exists(pid):
     ],
 )
 def test_job_is_killed_at_its_deadline(function, argument):
-    """It is not killed before, wherever it hangs, and the next job runs."""
+    """No job is killed earlier, wherever it hangs, and the next job runs."""
 
     async def body(runner):
         await runner.run(operator.neg, 1)
@@ -144,7 +144,7 @@ def test_result_of_a_job_is_limited():
 
 
 def test_value_that_cannot_be_pickled_is_an_error():
-    """This is a function, an argument or a result; the next job runs."""
+    """The value is a function, an argument or a result; the next job runs."""
 
     async def body(runner):
         return [
@@ -263,7 +263,7 @@ def test_worker_ignores_sigint():
 
 
 def test_cancelled_job_is_killed():
-    """Its worker's place is free."""
+    """The place of the worker is free."""
 
     async def body(runner):
         pid = (await runner.run(eval, PID)).value
@@ -455,7 +455,7 @@ def test_worker_with_jobs_in_advance_is_replaced_after_its_tasks():
 
 
 def test_worker_collects_no_garbage_within_a_job():
-    """It does between two jobs."""
+    """The worker does so between two jobs."""
 
     async def ask(runner):
         return await runner.run(eval, "__import__('gc').isenabled()")

@@ -66,7 +66,7 @@ def test_light_jobs_use_common_places_without_delaying_heavy_ones():
 
 
 def test_spare_place_is_never_used_by_heavy_jobs():
-    """They wait for the common place even while the spare one is free."""
+    """Heavy jobs wait for the common place even while the spare one is free."""
     jobs = [("a", False), ("light", True), ("b", False), ("c", False)]
 
     assert ["a", "light", "b", "c"] == asyncio.run(order(Lanes(1, 1), jobs, ["light", "a", "b"]))

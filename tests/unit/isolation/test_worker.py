@@ -89,7 +89,9 @@ def test_worker_does_not_import_the_program_of_the_service(tmp_path):
 
 
 def test_variables_for_python_and_libraries_are_passed_on():
-    """These are search paths, language, time zone and certificates. No other variable is."""
+    """Search paths, language, time zone and certificates are needed. No other variable is passed
+    on.
+    """
     needed = dict.fromkeys(
         ("PATH", "LANG", "LC_ALL", "TZ", "PYTHONPATH", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "TMPDIR"), "x"
     )
@@ -101,7 +103,7 @@ def test_variables_for_python_and_libraries_are_passed_on():
 
 
 def test_job_runs_in_the_reduced_environment():
-    """It returns its value."""
+    """The job returns its value."""
 
     async def story() -> object:
         runner = Killable(JobLimits())

@@ -144,7 +144,7 @@ def test_masked_address_shows_no_token():
 )
 @pytest.mark.parametrize("kind", ["webhook", "url"])
 def test_masked_webhook_address_shows_only_its_host(kind, address):
-    """Its path, query, user and password may be secrets."""
+    """Path, query, user and password may be secrets."""
     text = mask_address(kind, address)
 
     assert text.startswith("https://hooks.example/…")

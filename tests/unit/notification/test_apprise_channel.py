@@ -71,7 +71,7 @@ def test_unknown_service_is_a_final_error():
 
 
 def test_reason_has_no_part_of_the_address():
-    """It can be shown to everybody."""
+    """The reason can be shown to everybody."""
     died = Refused(reason="the job raised ValueError: tgram://S3CRET-TOKEN/4242 S3CRET-TOKEN")
     answer = send(ChildJobs(died), "tgram://S3CRET-TOKEN/4242")
 

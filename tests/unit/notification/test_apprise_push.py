@@ -49,7 +49,7 @@ def test_silent_service_is_retried():
 
 @pytest.mark.parametrize("address", ["tgram://", "tgram://not-a-bot-token/", "discord://only-one-part"])
 def test_address_that_apprise_cannot_read_is_final(address):
-    """It can never be sent."""
+    """The message can never be sent."""
     answer = push(Push(address, "t", "b"))
 
     assert isinstance(answer, Refused)

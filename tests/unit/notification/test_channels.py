@@ -20,7 +20,7 @@ class Poster:
 
 
 def test_senders_get_the_given_parts():
-    """These are client, keys, deadline and stream."""
+    """The parts are client, keys, deadline and stream."""
     poster, stream = Poster(), io.StringIO()
     senders = build_senders(SenderParts(poster=poster, keys=(b"k",), stream=stream, timeout_seconds=3.0))
 
@@ -85,7 +85,7 @@ def test_unknown_mail_security_is_refused_at_the_start():
 
 
 def test_mail_password_is_not_printed():
-    """It is not in the `repr` of a sender."""
+    """The `repr` of a sender does not have the password."""
     sender = mail_of(smtp_user="a@example.org", smtp_password="S3CRET")
 
     assert "S3CRET" not in repr(sender)

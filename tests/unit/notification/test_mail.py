@@ -80,7 +80,9 @@ def test_retry_has_the_same_message_id():
 
 
 def test_letters_of_a_sentinel_are_a_thread():
-    """They refer to one root. Those of another sentinel and test messages do not."""
+    """All letters of a sentinel refer to one root. Test messages and letters of other sentinels do
+    not.
+    """
     first, second, other, test = letter(), letter(id="dlv_2"), letter(thread="8"), letter(thread="")
 
     assert "<sentinel.7.i1@example.org>" == first["In-Reply-To"] == first["References"] == second["References"]
@@ -89,7 +91,7 @@ def test_letters_of_a_sentinel_are_a_thread():
 
 
 def test_letter_is_marked_as_automatic():
-    """It gets no automatic replies, and filters can sort it."""
+    """The letter gets no automatic replies, and filters can sort it."""
     parsed = letter()
 
     assert "auto-generated" == parsed["Auto-Submitted"]

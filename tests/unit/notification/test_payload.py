@@ -42,7 +42,7 @@ def test_one_change_is_found():
 
 
 def test_several_changes_are_a_digest():
-    """They keep their order, and the sentinel is named."""
+    """The changes keep their order, and the sentinel is named."""
     second = record(id="c2")
 
     assert {
@@ -53,7 +53,7 @@ def test_several_changes_are_a_digest():
 
 
 def test_empty_message_is_refused():
-    """There must be at least one change."""
+    """A message needs at least one change."""
     with pytest.raises(ValueError, match="at least one change"):
         webhook_body([], "rates", at=AT)
 
@@ -127,7 +127,7 @@ TEXTS = st.text(max_size=200).map(lambda text: text * 40)
     )
 )
 def test_webhook_body_is_small_and_valid_for_any_text(records):
-    """It is JSON below the limit."""
+    """The body is JSON below the limit."""
     size, body = read(*records)
 
     assert size <= MOST_BYTES
@@ -142,7 +142,7 @@ def test_lone_surrogates_are_escaped():
 
 
 def test_console_has_one_line_for_each_change():
-    """It has the time, the sentinel, the summary and the address."""
+    """A line has the time, the sentinel, the summary and the address."""
     second = record(summary="two\nlines", detected_at=None)
 
     assert [

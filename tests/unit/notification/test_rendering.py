@@ -70,7 +70,7 @@ def test_letter_uses_the_presentation_of_its_sentinel(presentation, tables):
 
 
 def test_digest_has_a_subject():
-    """It has the newest change, the number of others, and the sentinel."""
+    """The subject has the newest change, the number of others, and the sentinel."""
     assert '1 text updated: "5" → "6" (+1,199 more) · price' == news(*[record()] * 1_200).subject
 
 
@@ -105,7 +105,7 @@ def test_oldest_changes_are_left_out_first(kind):
 
 @pytest.mark.parametrize("address", ["tgram://a/b", "discord://a/b"])
 def test_headline_occurs_once(address):
-    """It is the title, or the first line if the service has no titles."""
+    """The headline is the title, or the first line if the service has no titles."""
     rendered = render("apprise", news(address=address))
 
     assert address.startswith("tgram") == rendered.body.decode().startswith(rendered.subject)
@@ -181,7 +181,7 @@ def test_long_text_shows_the_difference(kind):
 
 @pytest.mark.parametrize("kind", ["apprise", "email", "feed", "stream", "webhook"])
 def test_every_kind_shows_heading_and_label(kind):
-    """They are the context of a changed text."""
+    """Heading and label are the context of a changed text."""
     context = [{"of": "updated", "number": 0, "heading": "Fees", "label": "Adults"}]
     rendered = render(kind, news(record(context=context), address=ADDRESSES[kind]))
     text = rendered.body.decode()

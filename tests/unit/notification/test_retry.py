@@ -53,7 +53,7 @@ def test_retries_last_at_least_three_days():
     ],
 )
 def test_longer_retry_after_is_used(attempt, retry_after, expected):
-    """It counts between one minute and one day, and never shortens the schedule."""
+    """The value counts between one minute and one day, and never shortens the schedule."""
     assert NOW + expected == next_attempt(attempt, now=NOW, jitter=0.0, retry_after=retry_after)
 
 
@@ -106,7 +106,9 @@ def test_first_failure_starts_the_count():
     ],
 )
 def test_endpoint_is_held_until_retry_after(attempt, more, expected):
-    """It counts from one minute to one day. 429 without it uses the schedule, up to half an hour."""
+    """The value counts from one minute to one day. A 429 without a value uses the schedule, up to
+    half an hour.
+    """
     assert NOW + expected == judge(Refused(reason="later", **more), None, attempt=attempt).held_until
 
 

@@ -115,7 +115,7 @@ def test_failed_quit_is_no_failure():
 
 
 def test_unreachable_server_is_retried():
-    """It may be running again later."""
+    """The server may be running again later."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     answer = send_letter(None, port=port)
@@ -145,7 +145,9 @@ def test_invalid_host_is_retried_with_a_reason():
 
 @pytest.mark.parametrize("starttls", [False, True])
 def test_tls_protects_login_and_letter(certificate, trusting, starttls):
-    """It starts with the first byte or with STARTTLS; neither is sent in plain text."""
+    """TLS starts with the first byte or with STARTTLS; neither login nor letter is sent in plain
+    text.
+    """
     security = "starttls" if starttls else "tls"
     with MailServer(tls=certificate, starttls=starttls, login=True) as server:
         answer = send_letter(server, security=security, tls=trusting, user="anna", password="word")
@@ -180,7 +182,7 @@ def test_starttls_is_required_when_set():
 
 
 def test_refused_login_names_its_settings():
-    """It is retried: waiting letters are sent once the password is set."""
+    """The letter is retried, and is sent once the password is set."""
     with MailServer({"AUTH": "535 5.7.8 bad credentials"}, login=True) as server:
         answer = send_letter(server, user="anna", password="S3CRET")
 

@@ -39,13 +39,15 @@ def test_every_placeholder_has_a_value():
 
 @pytest.mark.parametrize("kind", ["console", "webhook", "apprise", "feed"])
 def test_title_template_is_the_subject(kind):
-    """It is filled and is one line."""
+    """The subject is filled and is one line."""
     assert "price: 6" == render(kind, news("{{diff}}", title="{{watch_title}}: {{diff_added}}\n")).subject
 
 
 @pytest.mark.parametrize("kind", ["console", "apprise"])
 def test_text_template_is_filled(kind):
-    """It keeps its lines. No text of a page is a placeholder (H-077) or mentions people."""
+    """The lines of the template stay. No text of a page is a placeholder (H-077) or mentions
+    people.
+    """
     body = render(kind, news("now: {{diff_added}}\n\n{{host}}", updated=[{"old": "5", "new": EVIL}])).body.decode()
 
     assert f"now: {EVIL}\n\nshop.example" == body.replace("\u2060", "")
@@ -79,7 +81,7 @@ def test_json_template_stays_json():
 
 
 def test_other_template_of_a_webhook_is_plain_text():
-    """It does not begin like JSON."""
+    """A template that does not begin like JSON is plain text."""
     rendered = render("webhook", news("{{diff_added}}"))
 
     assert ("text/plain; charset=utf-8", b"6") == (rendered.content_type, rendered.body)
@@ -112,7 +114,7 @@ def test_notices_do_not_use_the_template():
 
 
 def test_message_shows_the_filled_template():
-    """It is filled with an example."""
+    """The values are those of an example."""
     shown = rehearsal(
         "apprise",
         "s",

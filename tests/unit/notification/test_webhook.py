@@ -35,7 +35,7 @@ def now():
 
 
 def test_signature_matches_the_example_of_the_specification():
-    """It is equal byte for byte."""
+    """The signatures are equal byte for byte."""
     found = signature(
         "msg_p5jXN8AQM9LWM0D4loKWxJek",
         1_614_265_330 * SECOND,
@@ -56,7 +56,7 @@ def test_public_package_accepts_our_signature(body):
 
 
 def test_public_package_refuses_another_body():
-    """One byte is different."""
+    """The body differs in one byte."""
     headers = sign_headers(message(sent_at=now()), read_secrets(SECRET))
     with pytest.raises(WebhookVerificationError):
         PublicWebhook(SECRET).verify(b'{"a":2}', headers)
@@ -140,7 +140,7 @@ def test_post_has_the_whole_message():
 
 @pytest.mark.parametrize(("error", "expected"), [("connection refused", "connection refused"), ("", "no answer came")])
 def test_missing_answer_has_a_reason(error, expected):
-    """It is that of the client, or a general one."""
+    """The reason is that of the client, or a general one."""
     answer = asyncio.run(Webhook(Poster(Answer(None, error=error)), (b"k" * 32,)).send(message()))
 
     assert Refused(reason=expected) == answer

@@ -16,7 +16,7 @@ def test_role_includes_the_rights_of_lower_roles(role, readers, editors, admins)
 
 
 def test_admin_sees_all_owners():
-    """Others see their own, and alter their own and the installation's."""
+    """Other users see their own sentinels, and alter their own and the installation's."""
     anna = Asker("editor", 7, "anna", sees_all=False)
 
     assert (None, 7) == (LOCAL.viewer, anna.viewer)

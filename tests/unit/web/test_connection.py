@@ -155,7 +155,7 @@ def test_invalid_request_is_400(sent):
 
 
 def test_connections_are_limited(monkeypatch):
-    """One too many gets 503 at once."""
+    """One connection too many gets 503 at once."""
     monkeypatch.setattr(connection, "MOST_CONNECTIONS", 1)
 
     assert talk(WHOLE[:-2] + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 503")
@@ -214,7 +214,7 @@ async def _end_of(reader):
 
 
 def test_open_stream_is_not_closed_for_others(monkeypatch):
-    """Its request is complete, so it stays however many idle connections there are."""
+    """The request of the stream is complete, so it stays however many idle connections there are."""
     monkeypatch.setattr(connection, "MOST_WAITING", 3)
 
     async def stream(scope, receive, send):
@@ -239,7 +239,7 @@ def test_open_stream_is_not_closed_for_others(monkeypatch):
 
 
 def test_body_without_end_is_closed(monkeypatch):
-    """This holds for a body that the application waits for."""
+    """The application waits for the body."""
     monkeypatch.setattr(connection, "BODY_SECONDS", 0.1)
 
     async def reads(scope, receive, send):

@@ -29,7 +29,7 @@ def test_server_libraries_are_imported_only_when_opened():
 
 
 def test_open_address_without_a_token_is_refused():
-    """This happens before a port is bound."""
+    """The error is raised before a port is bound."""
     with pytest.raises(SettingError, match=r"serve\.token"):
         door(host="0.0.0.0")
 

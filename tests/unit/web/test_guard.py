@@ -139,7 +139,7 @@ def basic(text):
     ],
 )
 def test_token_is_read_from_the_authorization_header(given, shown):
-    """It is a bearer token, or the password of basic authentication for readers that support
+    """The token is a bearer token, or the password of basic authentication for readers that support
     nothing else.
     """
     assert shown == find_token(Headers({"authorization": given}))

@@ -63,7 +63,7 @@ def test_port_0_is_printed_as_the_bound_port():
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")
 def test_ipv6_address_is_printed_in_brackets():
-    """It can be pasted into a browser."""
+    """The address can be pasted into a browser."""
     try:
         bound = listen(ServeSettings(host="[::1]", port=0))
     except ListenError:

@@ -152,7 +152,7 @@ def test_invalid_flag_registers_nothing(tidings, shop, flags, said):
 
 
 def test_url_flags_with_a_file_are_refused(tidings, tmp_path):
-    """They would be ignored otherwise."""
+    """With a file, the flags would have no effect."""
     path = tmp_path / "s.sentinel"
     path.write_text("Create Sentinel s Using https://example.org/ Monitor any change")
 

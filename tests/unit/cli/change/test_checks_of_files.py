@@ -68,7 +68,7 @@ def test_second_apply_checks_nothing(tidings, server, path):
 
 
 def test_dry_run_shows_added_clauses_and_writes_nothing(tidings, server, path):
-    """It sends no request either."""
+    """A dry run sends no request either."""
     tidings("apply", str(path))
     path.write_text(path.read_text().replace("Monitor number", "Monitor number Fetch every 2 hour Tags kitchen"))
     ran = tidings("apply", str(path), "--dry-run", checks=True)

@@ -73,7 +73,7 @@ def test_moved_page_gets_its_new_address_without_a_change(changed, server):
 
 
 def test_several_pages_move_under_their_names(tidings, server, tmp_path):
-    """There must be one address for each page, under its name; the error lists the present ones."""
+    """Each page needs one new address under its name; the error lists the present ones."""
     path = tmp_path / "s.sentinel"
     a, b = server.url("/news"), server.url("/b")
     path.write_text(f"Create Sentinel s Using {a} As A, {b} As B Monitor words of A OR links of B")

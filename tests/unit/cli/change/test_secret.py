@@ -129,7 +129,7 @@ def test_invalid_cookie_is_left_out_with_a_warning(tidings, tmp_path):
 
 
 def test_list_shows_names_states_and_sentinels_but_no_values(tidings, pipe, server, tmp_path):
-    """It includes secrets that sentinels name and nobody has set, and those that cannot be
+    """The list includes secrets that sentinels name but that are not set, and those that cannot be
     decrypted.
     """
     watch(tidings, server, tmp_path, secret="missing")

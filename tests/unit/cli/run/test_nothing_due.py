@@ -42,7 +42,7 @@ def test_nothing_is_due_between_the_two_instants(settings: Settings):
 
 
 def test_note_is_valid_for_at_most_15_minutes(settings: Settings):
-    """This holds however late the next page is due."""
+    """The limit holds however late the next page is due."""
     note(settings, at=AT, until=AT + 10**12)
 
     assert [True, False] == [nothing_is_due(settings, AT + nothing_due.LONGEST + more) for more in (-1, 0)]
@@ -106,7 +106,7 @@ def test_note_is_invalid_after_any_other_change(settings: Settings, happen: Call
 
 @pytest.mark.parametrize("before", [remove, open_elsewhere, use_postgres])
 def test_no_note_is_written_where_it_could_not_be_valid(settings: Settings, before: Callable[[Settings], Settings]):
-    """There is no file, another process may write, or the database is on a server."""
+    """The database is missing, open in another process, or on a server."""
     before_it = before(settings)
     note(before_it, at=AT, until=UNTIL)
 
@@ -139,7 +139,7 @@ def checked(tidings, server):
 
 
 def test_check_after_one_with_nothing_due_reads_only_the_note(checked):
-    """It prints the same, and loads neither the network nor the database."""
+    """The second check prints the same, and loads neither the network nor the database."""
     assert ["0 checked, 0 changed", "False False"] == check_apart()
     assert "" == checked("check", "--json").out
 

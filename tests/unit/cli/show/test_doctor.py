@@ -86,7 +86,7 @@ def test_deep_flag_verifies_bodies(capsys, data):
 
 
 def test_control_characters_of_a_page_are_escaped(capsys, data):
-    """They could control the terminal."""
+    """Unescaped characters could control the terminal."""
     opened = open_database(Settings(data=data))
     opened.write(
         lambda c: c.execute("UPDATE page SET health = 'error', kind = 'net', reason = :reason", reason="a\x1b[2Jb")

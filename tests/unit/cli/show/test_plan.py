@@ -36,7 +36,7 @@ def test_next_checks_are_listed_soonest_first_with_reasons(watched):
 
 
 def test_paused_sentinel_has_no_time(watched):
-    """Its reason names the command that enables it. An unknown name is an error."""
+    """The reason names the command that enables the sentinel. An unknown name is an error."""
     watched("disable", "free")
     (record,) = watched("plan", "free", "--json").records
     unknown = watched("plan", "nobody")

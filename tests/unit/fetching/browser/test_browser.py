@@ -116,7 +116,7 @@ def test_page_cannot_change_how_it_is_read(chromium, server):
 
 
 def test_frames_and_images_are_requested_only_for_a_picture(chromium, server):
-    """Their elements stay. A script that waits for an image goes on."""
+    """The elements stay in the page. A script that waits for an image goes on."""
     server.pages["/"] = page(
         "<iframe src=/frame></iframe><img src=/image onerror=\"document.body.append('broken')\" onload=\"document.body.append('there')\">"
     )
@@ -127,7 +127,9 @@ def test_frames_and_images_are_requested_only_for_a_picture(chromium, server):
 
 
 def test_picture_is_taken_on_request(chromium, server):
-    """It is the whole page with images and frames, as WebP of at most 8,000 pixels in height."""
+    """The picture shows the whole page with images and frames, as WebP of at most 8,000 pixels in
+    height.
+    """
     server.pages["/"] = page("<p>words</p><img src=/image><div style='height: 9000px'></div>")
     server.pages["/image"] = Page(b"<svg xmlns='http://www.w3.org/2000/svg'/>", {"Content-Type": "image/svg+xml"})
     outcome = chromium.render(server.url(), screenshot=True)
@@ -195,7 +197,7 @@ LATE = """<title>T</title><div id=x>{said}</div><script>
     "said", ["loading", "Loading…", "Please wait ...", "Wird geladen", "Chargement des prix", "加载中", "読み込み中"]
 )
 def test_page_that_only_shows_a_loading_text_is_waited_for(chromium, server, said):
-    """Its content comes by a timer, without a request."""
+    """A timer adds the content later, without a request."""
     server.pages["/"] = page(LATE.format(said=said))
 
     assert "Slow edition 1" in text_of(chromium.render(server.url()))
@@ -541,8 +543,8 @@ def test_browser_itself_has_no_network(chromium):
 
 
 def test_private_page_reaches_only_its_own_host(server):
-    """Its requests by name are allowed. Another name with a private address is refused, also after
-    a redirect.
+    """Requests by name are allowed. Another name with a private address is refused, also after a
+    redirect.
     """
     need_chromium()
     names = FixedNames({"inside.example": [["127.0.0.1"]], "other.example": [["127.0.0.1"]]})
@@ -564,7 +566,7 @@ def test_private_page_reaches_only_its_own_host(server):
 
 
 def test_headers_and_secrets_stay_at_the_origin_of_the_page(chromium):
-    """They are sent with the page and the parts of its origin."""
+    """Only the page and the parts of its origin get them."""
     with WebServer() as server, WebServer("127.0.0.2") as other:
         server.pages["/"] = page("<script src=/own.js></script>")
         server.pages["/own.js"] = Page(b"fetch('/away').catch(() => {})", SCRIPT)
@@ -579,7 +581,7 @@ def test_headers_and_secrets_stay_at_the_origin_of_the_page(chromium):
 
 
 def test_browser_stores_nothing_between_polls(chromium, server):
-    """There are no cookies, no storage and no cache."""
+    """Cookies, storage and cache are empty at each poll."""
     server.pages["/"] = Page(
         b"<!doctype html><p id=p></p><script>p.textContent = `${document.cookie} ${localStorage.seen}`;"
         b"document.cookie = 'a=b'; localStorage.seen = 'yes'; fetch('/data')</script>",

@@ -164,7 +164,7 @@ def test_only_steps_may_submit_a_form(method, steps, expected):
 
 
 def test_typed_secret_is_masked_in_every_encoding():
-    """It may be plain, or encoded for HTML, JSON or addresses."""
+    """The secret may be plain, or encoded for HTML, JSON or addresses."""
     typed = Typed()
     typed.add(Secret(PASSWORD))
     typed.add(Secret('a"b<c\u00a0é'))

@@ -59,7 +59,7 @@ def test_contradictory_framing_fails(pairs):
     ],
 )
 def test_retry_after_is_seconds_or_a_date(value, pause):
-    """It is limited to [1 min, 24 h]. An invalid value and a past date are ignored."""
+    """The value is limited to [1 min, 24 h]. An invalid value and a past date are ignored."""
     assert pause == answers.retry_after(value, now=NOW)
 
 
@@ -184,14 +184,14 @@ def test_last_modified_in_the_second_of_the_answer_is_no_validator(date, modifie
 
 
 def test_unreadable_last_modified_is_a_validator():
-    """It is sent back byte for byte."""
+    """The value is sent back byte for byte."""
     assert Validators(None, "lately") == answers.validators_of(headers(("Last-Modified", "lately")), now=NOW)
 
 
 @pytest.mark.parametrize("etag", ["", "ä", '"\udce4"', '"a\x01"', '"' + "x" * 2_000 + '"'])
 def test_invalid_etag_is_no_validator(etag):
-    """It cannot be stored and sent back. Without a validator the whole page is fetched, which is
-    always correct.
+    """The value cannot be stored and sent back. Without a validator the whole page is fetched,
+    which is always correct.
     """
     assert not answers.validators_of(headers(("ETag", etag)), now=NOW)
 

@@ -20,8 +20,8 @@ from tidings.settings import FetchSettings
 
 
 def test_requests_have_only_honest_headers():
-    """They name Tidings and the encodings that it can decode; there is no cookie, no referrer and
-    no browser's name (P-8).
+    """The headers name Tidings and the encodings that it can decode; there is no cookie, no
+    referrer and no browser's name (P-8).
     """
     with WebServer() as server:
         ask(server.url("/?b=1&a=%zz"), using=settings(contact="https://example.com/bot"))
@@ -199,7 +199,7 @@ def test_post_becomes_get_after_301_302_and_303():
     ],
 )
 def test_locations_are_read_like_in_browsers(location, target):
-    """They may be relative, have blanks or a fragment, or be in UTF-8 or Latin-1."""
+    """A location may be relative, have blanks or a fragment, or be in UTF-8 or Latin-1."""
     value = location if isinstance(location, bytes) else location.encode()
     with WebServer() as server:
         server.pages["/dir/a"] = lambda seen, wire: wire.send(
@@ -215,7 +215,7 @@ def test_locations_are_read_like_in_browsers(location, target):
 
 
 def test_header_bytes_outside_utf8_can_be_stored():
-    """They become text without incomplete characters. Such validators are not used."""
+    """The bytes become text without incomplete characters. Such validators are not used."""
     with WebServer() as server:
         server.pages["/"] = lambda seen, wire: wire.send(
             b'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: \xe4\r\nY: \xc3\xa4\r\nETag: "\xe4"\r\n\r\n'
@@ -230,7 +230,7 @@ def test_header_bytes_outside_utf8_can_be_stored():
 
 
 def test_invalid_certificate_is_refused_with_its_reason():
-    """It is from an unknown authority, for another name, or expired."""
+    """The certificate is from an unknown authority, for another name, or expired."""
     authority = trustme.CA()
     good, trust = tls_pair(authority)
     past = datetime(2020, 1, 1, tzinfo=UTC)
@@ -254,7 +254,7 @@ def test_invalid_certificate_is_refused_with_its_reason():
 
 
 def test_reasons_never_show_path_or_query():
-    """They are shown and logged, and path and query may have secrets (H-108)."""
+    """Reasons are shown and logged, and path and query may have secrets (H-108)."""
     with WebServer() as server:
         gone = server.url("/hunter2?token=hunter2")
     failures = ask(gone, "http://no.example/hunter2?hunter2", "http://10.0.0.1/hunter2", resolver=FixedNames({}))
@@ -310,7 +310,7 @@ def test_failed_post_is_a_value(page, status, words):
 
 
 def test_post_reads_retry_after():
-    """It is in microseconds, within the limits."""
+    """The value is in microseconds, within the limits."""
     with WebServer() as server:
         server.pages["/"] = Page(status=429, headers={"Retry-After": "120"})
 

@@ -90,7 +90,7 @@ def test_equal_content_lengths_count_as_one(lengths):
 
 
 def test_head_is_passed_on_as_a_whole():
-    """It arrives byte by byte; the parser gets nothing before its end."""
+    """The bytes arrive one by one; the parser gets nothing before the end of the head."""
     head = Head(is_bodiless=False)
     data = b"HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok"
     given = [head.take(data[n : n + 1]) for n in range(len(data))]
@@ -103,7 +103,7 @@ def test_head_is_passed_on_as_a_whole():
     "data", [b"SSH-2.0-OpenSSH\r\n", b"<p>no http</p>", b"H" * 9, b"HTTP/1.1 200 " + b"x" * 70_000]
 )
 def test_data_that_is_no_head_is_passed_on_at_once(data):
-    """It cannot be a head, or has no end: the parser refuses it."""
+    """The data cannot be a head, or has no end: the parser refuses it."""
     assert data == Head(is_bodiless=False).take(data)
 
 
@@ -172,7 +172,7 @@ def test_one_forbidden_address_refuses_the_name():
 
 
 def test_allowed_addresses_are_dialled_and_recorded():
-    """They are given as literals and by name."""
+    """The addresses are given as literals and by name."""
     with WebServer() as server:
         server.pages["/"] = Page(b"x")
         names = FixedNames({"town.example": [["127.0.0.1"]]})
@@ -219,7 +219,7 @@ def _tls(reason: str) -> ssl.SSLError:
     ids=["no-tls", "tls", "refused", "name", "reset"],
 )  # fmt: skip
 def test_connection_errors_are_plain_sentences(error, said):
-    """There is no errno and no `_ssl.c`: only the host and the reason."""
+    """A sentence has the host and the reason, but no errno and no `_ssl.c`."""
     fault = fault_of(cast("Exception", error), "shop.example", Dial())
 
     assert ("net", said) == (fault.kind, str(fault))

@@ -21,8 +21,8 @@ def list_sent(text: str, url: str, *, now: int = 1_500_000_000) -> str:
 
 
 def test_cookie_file_of_browsers_is_read():
-    """It has seven fields with tabs; comments and blank lines are skipped, `#HttpOnly_` is no
-    comment, and 0 is a cookie without an expiry.
+    """The seven fields are separated by tabs; comments and blank lines are skipped, `#HttpOnly_` is
+    no comment, and 0 means no expiry.
     """
     first, second, third = cookies.read(JAR)
 
@@ -76,7 +76,7 @@ def test_cookie_of_a_public_suffix_is_never_sent(domain, url):
 
 
 def test_cookie_of_an_ip_address_has_no_subdomains():
-    """It is sent to that address only."""
+    """Only that address gets the cookie."""
     jar = "127.0.0.1\tTRUE\t/\tFALSE\t0\ta\tb\n.0.0.1\tTRUE\t/\tFALSE\t0\tc\td"
 
     assert "a=b" == list_sent(jar, "http://127.0.0.1:8000/")

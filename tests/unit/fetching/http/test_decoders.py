@@ -86,7 +86,7 @@ def test_truncated_body_fails(name):
 @pytest.mark.parametrize("tail", [b"\0", b"x", b"\x1f", b"\x28\xb5", b"tail of the page", b"\0" * 10_000])
 @pytest.mark.parametrize("name", sorted(ENCODED.keys() - {"br"}))
 def test_bytes_after_the_end_are_ignored(name, tail):
-    """They may be in the same piece or a later one; browsers ignore them too."""
+    """The extra bytes may be in the same piece or a later one; browsers ignore them too."""
     whole = ENCODED[name](b"a page")
     cuts = [(whole + tail,), (whole, tail), (*in_pieces(whole + tail, 1),)]
 
@@ -240,7 +240,7 @@ def test_growth_is_limited_only_above_one_megabyte():
 
 @pytest.mark.parametrize("encoding", ["", "gzip"])
 def test_size_limit_is_exact(encoding):
-    """It counts decoded bytes; one byte more fails."""
+    """Decoded bytes are counted; one byte more fails."""
     body = random.Random(1).randbytes(100_000)
     encode = gzip.compress if encoding else bytes
 

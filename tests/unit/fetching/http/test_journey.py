@@ -49,8 +49,8 @@ def test_location_is_resolved_against_the_page(location, target):
     ],
 )
 def test_invalid_locations_fail(locations):
-    """There is none or several, or it has another scheme, a user name or control characters, or is
-    too long: a failure of kind `redirect`.
+    """The location is missing, repeated, too long, or has another scheme, a user name or control
+    characters: a failure of kind `redirect`.
     """
     with pytest.raises(FetchError) as error:
         journey.resolve_redirect(BASE, locations)
@@ -213,7 +213,7 @@ def test_cookies_are_selected_at_each_redirect():
 
 
 def test_cookies_of_servers_last_for_one_fetch():
-    """They are sent with its redirects, and with no other fetch."""
+    """Only the redirects of the same fetch get the cookies."""
     with WebServer() as server:
         server.pages["/"] = Page(status=302, headers={"Location": "/b", "Set-Cookie": "a=b"})
         server.pages["/b"] = Page(b"ok", headers={"Set-Cookie": "c=d; Path=/"})
@@ -235,7 +235,7 @@ def redirect_until_cookie(to: str, *cookies: str, opened: str) -> Callable[[Seen
 
 
 def test_page_behind_a_cookie_redirect_is_read():
-    """It redirects to itself until the cookie is sent back."""
+    """The page redirects to itself until the cookie is sent back."""
     with WebServer() as server:
         server.pages["/p"] = redirect_until_cookie("/p", "ok=1", opened="ok=1")
         [outcome] = ask(server.url("/p"))
@@ -357,7 +357,7 @@ def test_empty_page_that_refreshes_itself_fails():
 
 
 def test_robots_txt_is_requested_without_headers():
-    """It gets no header, cookie or body of the sentinel."""
+    """No header, cookie or body of the sentinel is sent."""
     jar = cookies.read("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tc4nary")
     with WebServer() as server:
         server.pages["/a"] = Page(b"ok")
@@ -373,7 +373,7 @@ def test_robots_txt_is_requested_without_headers():
 
 
 def test_timeout_of_a_page_replaces_the_setting():
-    """It may be shorter or longer than `fetch.total_seconds`. The reason names it."""
+    """The timeout may be shorter or longer than `fetch.total_seconds`. The reason names it."""
     with WebServer() as server:
         server.pages["/"] = lambda seen, wire: wire.hang()
         server.pages["/slow"] = lambda seen, wire: (

@@ -76,7 +76,7 @@ def test_changed_certificate_file_is_read_again(pem):
     ("content", "words"), [(None, "cannot be read: No such file"), (b"hello", "has no certificate in PEM form")]
 )
 def test_invalid_certificate_file_is_named_in_the_error(tmp_path, content, words):
-    """It is missing or no PEM: a failure of kind `request`, without a connection."""
+    """The file is missing or no PEM: a failure of kind `request`, without a connection."""
     path = tmp_path / "ca.pem"
     if content is not None:
         path.write_bytes(content)
@@ -124,7 +124,9 @@ def test_https_page_uses_a_tunnel_without_leaking_the_login(pem):
 
 
 def test_http_proxy_gets_its_login_with_each_request():
-    """There is no tunnel: the proxy removes the login. A redirect to another origin has it too."""
+    """Without a tunnel the proxy itself removes the login. A redirect to another origin has the
+    login too.
+    """
     with WebServer() as proxy:
         proxy.pages["http://site.example/a"] = Page(status=302, headers={"Location": "http://other.example/b"})
         proxy.pages["http://other.example/b"] = Page(b"there")

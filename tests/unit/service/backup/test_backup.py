@@ -42,7 +42,7 @@ def test_kill_at_any_call_leaves_a_complete_backup_or_none(tmp_path):
 
 
 def test_kill_at_any_call_of_a_restore_leaves_the_old_or_the_new_data(tmp_path):
-    """It never leaves a mixture, and the same restore can be repeated."""
+    """The data is never a mixture, and the same restore can be repeated."""
     found = killed("restore", tmp_path)
 
     assert [] == found["wrong"]
@@ -151,7 +151,7 @@ def test_full_disk_of_the_backup_is_named(tmp_path, monkeypatch):
 
 
 def test_existing_file_is_not_overwritten_by_default(tmp_path):
-    """It may be the only good backup."""
+    """The file may be the only good backup."""
     settings = fill(tmp_path / "data", "one")
     (tmp_path / "b.tar").write_text("precious")
 
@@ -173,7 +173,7 @@ def test_path_that_cannot_be_written_is_an_error(tmp_path):
 
 
 def test_missing_body_fails_the_backup(tmp_path):
-    """It could not be restored."""
+    """A backup without the body could not be restored."""
     settings = fill(tmp_path / "data", "one")
     next(path for path in (tmp_path / "data/blobs").rglob("*.*") if path.is_file()).unlink()
 

@@ -42,7 +42,7 @@ GOOD: dict[str, bytes | tarfile.TarInfo] = {"tidings.db": b"database", BLOB: b"b
 
 
 def test_package_returns_its_members(tmp_path):
-    """They are found by name and verified by the list."""
+    """Members are found by name and verified by the list."""
     with Closing(Package(pack(tmp_path / "b.tar", {**GOOD, "manifest.json": manifest(**GOOD)}))) as package:
         held = io.BytesIO()
         package.copy("tidings.db", held)
@@ -129,7 +129,7 @@ def test_altered_content_is_detected(tmp_path):
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 0.999])
 def test_truncated_backup_is_refused(tmp_path, share):
-    """It has no list at its end."""
+    """The list at the end is missing."""
     path = back_up(fill(tmp_path / "data", "one"), tmp_path / "b.tar", at=NOON).path
     content = path.read_bytes().rstrip(b"\0")
     path.write_bytes(content[: int(len(content) * share)])
@@ -140,7 +140,7 @@ def test_truncated_backup_is_refused(tmp_path, share):
 
 @pytest.mark.parametrize("content", [b"PK\x03\x04zip", b"\x1f\x8bgzip", b"text\n" * 400])
 def test_file_of_another_format_is_refused(tmp_path, content):
-    """It is a zip, a gzip (which could grow) or a text. A missing file is an error too."""
+    """The file is a zip, a gzip (which could grow) or a text. A missing file is an error too."""
     (tmp_path / "b").write_bytes(content)
 
     with pytest.raises(BackupError, match="is not a backup of Tidings, which is a tar file"):

@@ -16,7 +16,7 @@ def body(text: str, content_type: str = HTML, url: str = "https://a.example/d/")
 
 
 def test_links_have_their_words():
-    """They are resolved against the base. Feeds in the head are maps."""
+    """Links are resolved against the base. Feeds in the head are maps."""
     found = read_links(
         (
             body(
@@ -34,7 +34,7 @@ def test_links_have_their_words():
 
 
 def test_nofollow_is_respected():
-    """It is in the robots meta element."""
+    """The robots meta element has the value."""
     found = read_links((body('<meta name="robots" content="noindex, nofollow"><a href="/x">x</a>'),))
 
     assert () == found.links
@@ -54,7 +54,7 @@ def test_sitemaps_are_read_plain_and_compressed():
 
 
 def test_feed_names_its_entries():
-    """They have their titles, and the feed is a map."""
+    """The entries have their titles, and the feed is a map."""
     feed = (
         '<rss version="2.0"><channel><title>F</title><item><title>One</title><link>https://a.example/1</link></item>'
         "<item><title>None</title></item></channel></rss>"

@@ -132,7 +132,7 @@ def play(clauses: str, *ats: int, taken: tuple[int, ...] = (1,)) -> list[bool]:
 
 
 def test_lasting_change_is_reported_after_its_time_or_checks():
-    """They are counted from the first poll that found it."""
+    """Time and checks count from the first poll that found the change."""
     assert [False, False, True] == play("for at least 2 hour", 0, 2 * HOUR - 1, 2 * HOUR)
     assert [False, False, True] == play("for at least 3 checks", 0, 1, 2)
     assert [True, True] == play("", 0, 1)
@@ -159,7 +159,7 @@ def test_reverted_change_is_dropped():
 
 
 def test_noise_does_not_wait():
-    """It is stored at once, as noise."""
+    """A change that is noise is stored at once."""
     sub = sub_of("for at least 2 hour")
     compared = hold_back(found(sub, noise=True, quiet=True), poll_of(sub))
 
@@ -168,7 +168,7 @@ def test_noise_does_not_wait():
 
 
 def test_altered_sentinel_reports_the_waiting_change():
-    """It no longer has the clause."""
+    """The altered sentinel no longer has the clause."""
     sub = sub_of("", remembered=Remembered(held=Held(START - MINUTE, 1)).text)
     compared = hold_back(found(sub), poll_of(sub))
 

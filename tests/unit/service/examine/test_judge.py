@@ -22,14 +22,14 @@ def test_newest_body_is_no_new_version():
 
 
 def test_different_body_of_equal_length_is_new():
-    """Its hash differs."""
+    """The hashes differ."""
     other = answer(BODY.replace(b"one", b"two"))
 
     assert other is judge(KNOWN, other, SEED)
 
 
 def test_first_body_is_new():
-    """It may be empty."""
+    """The first body may be empty."""
     first = answer(b"")
 
     assert first is judge(PageState(page_id=1, body_size=0, body_xxh3=xxh3(b"", SEED)), first, SEED)

@@ -66,20 +66,20 @@ def test_date_of_modification_is_limited_to_the_time_since_the_last_poll(said: s
     ["", "yesterday", "Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "Mon, 01 Jan 2024 00:00:00 +99999999999999999"],
 )
 def test_unreadable_date_is_ignored(said: str):
-    """So is one outside the calendar. The page is stored anyway."""
+    """A date outside the calendar is ignored too. The page is stored anyway."""
     assert find_modified(fetched(**{"last-modified": said}), NOON - HOUR, NOON) is None
     assert find_modified(fetched(), NOON - HOUR, NOON) is None
 
 
 def test_any_past_date_counts_before_the_first_poll():
-    """There is no earlier poll as a limit."""
+    """No earlier poll is a limit."""
     said = fetched(**{"last-modified": "Mon, 13 Nov 2023 11:30:00 GMT"})
 
     assert NOON - DAY - HOUR // 2 == find_modified(said, None, NOON)
 
 
 def test_new_body_is_the_next_version():
-    """It has the address and status of its answer, and the versions to compare with."""
+    """The version has the address and status of its answer, and the versions to compare with."""
     page = page_of(seen=1, taken=(1,))
     takers = (page.subscriptions[1],)
     look = of_body(poll_of(page, fetched()), fetched(), Stored({1: ONE}, {}, {}, usual_words=40), takers)
@@ -90,7 +90,7 @@ def test_new_body_is_the_next_version():
 
 
 def test_first_body_begins_its_subscriptions():
-    """It has no usual size, and nothing to compare with."""
+    """The first body has no usual size, and nothing to compare with."""
     page = page_of(last_seq=0)
     look = of_body(poll_of(page, fetched()), fetched(), Stored({}, {}, {}, usual_words=40), (page.subscriptions[1],))
 
@@ -131,7 +131,7 @@ def test_date_of_a_page_with_frames_is_that_of_its_body():
 
 
 def test_newest_stored_version_is_compared_with_earlier_ones():
-    """It has its own date."""
+    """The newest version keeps its own date."""
     page, two = page_of(last_seq=2, seen=1, taken=(1,)), replace(ONE, data=b"<p>two</p>")
     version = Version(page_id=1, seq=2, sha256="c" * 64, size=10, fetched_at=NOON - HOUR, modified_at=NOON - 2 * HOUR)
 

@@ -40,7 +40,7 @@ def fail(*ats: int, kind: ErrorKind = "net", before: PageState = WELL) -> tuple[
 
 
 def test_one_failure_makes_a_page_shaky():
-    """It is polled again soon, and nobody is notified."""
+    """The page is polled again soon, and nobody is notified."""
     state, said = fail(NOW)
 
     assert ("shaky", "net", 1, NOW, []) == (state.health, state.kind, state.failures, state.failing_since, said)
@@ -94,7 +94,7 @@ def test_retry_after_of_an_hour_is_an_error_at_once():
     [("net", 1, MINUTE), ("net", 3, 4 * MINUTE), ("net", 40, HOUR), ("404", 1, 5 * MINUTE), ("410", 8, WEEK)],
 )
 def test_wait_grows_up_to_a_limit(kind: ErrorKind, failures: int, least: int):
-    """It varies by up to a fifth between pages, so that they are not polled together."""
+    """The wait varies by up to a fifth between pages, so that they are not polled together."""
     waits = [wait(failed(kind), failures, page_id=page) for page in range(50)]
 
     assert all(least <= each <= 1.2 * least for each in waits)
@@ -136,7 +136,7 @@ def test_good_poll_ends_an_error():
 
 
 def test_end_of_a_shaky_state_is_not_reported():
-    """It is if the page was never read before."""
+    """The first successful poll of a page is reported."""
     assert () == after_poll(fail(NOW)[0], Unchanged(final_url=""), NOW + DAY)[1]
     first = fail(NOW, before=PageState(page_id=1))[0]
 
@@ -144,7 +144,7 @@ def test_end_of_a_shaky_state_is_not_reported():
 
 
 def test_page_has_moved_after_three_redirects_over_a_day():
-    """They lead to the same address; another address starts the count again."""
+    """The redirects lead to the same address; another address starts the count again."""
     said: list[list[EventType]] = []
     state = WELL
     for at, moved in ((0, "b"), (DAY - 1, "b"), (DAY - 1, "b"), (DAY, "b"), (2 * DAY, "b"), (3 * DAY, "c")):
@@ -217,7 +217,7 @@ def test_honest_validators_are_audited_less_often():
 
 
 def test_audit_is_due_by_count_and_by_day():
-    """It is also due while there is no version."""
+    """While there is no version, an audit is due too."""
     audited = replace(WELL, unconditional_in=3, audited_at=NOW)
 
     assert [False, True] == [page_state.is_audit(audited, NOW + at) for at in (DAY - 1, DAY)]

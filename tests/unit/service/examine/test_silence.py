@@ -90,7 +90,7 @@ def test_silence_is_reported_once_a_day(world: World):
 
 
 def test_no_silence_is_reported_without_masked_changes(world: World):
-    """There is also none for a deleted subscription or without a memory."""
+    """A deleted subscription and a page without a memory report no silence either."""
     case = Case(world)
 
     assert () == case.review(silenced(), Memory(), world.at)[0].events
@@ -136,7 +136,7 @@ def test_masked_change_that_stays_is_reported_later(world: World):
 
 
 def test_each_mask_settles_on_its_own(world: World):
-    """Its change has its own id."""
+    """The change of each mask has its own id."""
     rows = settle(world, {"m1", "m2", "m9"})
 
     assert 2 == len({row.id for row in rows})
@@ -154,7 +154,7 @@ def test_change_of_a_removed_subscription_does_not_settle(world: World):
 
 
 def test_evidence_shows_that_a_page_differs_at_each_poll(world: World):
-    """It is a place that could be masked, or else the newest change, cut to one line."""
+    """The evidence is a place that could be masked, or else the newest change, cut to one line."""
     world.report_change(world.change(found=ChangeSet(kinds=("any",), updated=(("a" * 500, "b"),))))
     thing = Thing(id="a1", sort="words", examples=("7", "8"), changed=40.0, looks=40)
 

@@ -19,7 +19,7 @@ def test_extremes_are_replaced_by_known_values():
 
 
 def test_unknown_extreme_is_never_met():
-    """There are no earlier values."""
+    """A page without earlier values has no extremes."""
     meant = with_extremes(monitor_of("price lowest so far"), {})
 
     assert isinstance(meant, Interest)

@@ -197,7 +197,9 @@ def test_lost_database_is_a_failure_with_its_fix(world):
     ids=["header", "cut", "empty"],
 )
 def test_damaged_database_is_a_failure_with_its_fix(world, damage):
-    """It is no database, truncated or empty. The line names the file, and the fix copies a backup."""
+    """The file is no database, truncated or empty. The line names the file, and the fix copies a
+    backup.
+    """
     world.database.close()
     path = world.settings.data / "tidings.db"
     path.write_bytes(damage(path.read_bytes()))
@@ -220,7 +222,7 @@ def test_newer_database_is_a_failure_with_its_fix(world):
 
 
 def test_other_checks_run_without_a_database(tmp_path):
-    """These are versions, space and lock."""
+    """Versions, space and lock are still checked."""
     _, found = explain_refusal(Settings(data=tmp_path))
 
     assert ["python", "libraries", "sqlite", "space", "lock", "database"] == [f.what for f in found]
@@ -297,7 +299,7 @@ def test_body_file_outside_blobs_is_a_failure(world):
 
 
 def test_version_without_its_body_row_is_a_failure(world):
-    """Its body was never stored."""
+    """The body was never stored."""
     world.watch()
     world.commit(world.make_stored(b"one"))
     found = _without_foreign_keys(world, "DELETE FROM blob")
@@ -399,7 +401,7 @@ def test_broken_invariant_is_a_failure(world):
 
 
 def test_held_lock_names_its_process(world):
-    """It is the process that polls."""
+    """The process that polls has the lock."""
     lock = PollerLock(world.settings.data)
     assert lock.acquire()
     line = only(examine(world), "lock")
@@ -433,7 +435,7 @@ def test_running_lease_names_its_holder(world):
 
 @pytest.mark.parametrize("left", [DAY, -DAY])
 def test_dead_poller_is_a_warning(world, left):
-    """It has left its lease without a lock, before or after the end of the lease."""
+    """The process ended without releasing its lease, before or after the end of the lease."""
     world.write(leases.renew, "poller", "test", 1, until=world.at + left)
     line = only(examine(world), "lease")
 
@@ -441,7 +443,7 @@ def test_dead_poller_is_a_warning(world, left):
 
 
 def test_hanging_poller_is_a_warning(world):
-    """It has the lock, but its lease has expired."""
+    """The poller has the lock, but its lease has expired."""
     world.write(leases.renew, "poller", "test", 1, until=world.at)
     lock = PollerLock(world.settings.data)
     assert lock.acquire()
@@ -459,7 +461,7 @@ def test_released_lease_is_free(world):
 
 
 def test_clock_that_went_back_is_a_warning(world):
-    """There are records from the future. A minute is tolerated."""
+    """Some records are from the future. A minute is tolerated."""
     world.watch()
     world.commit(world.make_unchanged())
 
@@ -476,7 +478,7 @@ def test_unset_clock_is_a_failure_with_its_fix(world):
 
 
 def test_past_wrong_clock_is_reported_for_a_week(world):
-    """It is a warning for a day."""
+    """The line is a warning for a day."""
     data = {"summary": "the machine's clock was ahead by up to 1 d 1 h"}
     world.write(events.append, [Event(type=EventType.CLOCK_WRONG, at=world.at, data=data)])
     found = [only(examine(world, later=later), "clock") for later in (MINUTE, 25 * HOUR, 8 * DAY)]

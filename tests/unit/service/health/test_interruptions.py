@@ -49,7 +49,7 @@ def troubles(world, brief, *, later=HOUR):
     ],
 )
 def test_past_interruption_is_a_trouble_for_a_day_and_a_note_for_a_week(world, kind, brief, said):
-    """It affects all sentinels, and has its fix."""
+    """The trouble affects all sentinels, and has its fix."""
     data = {"since": world.at - 60 * SECOND, "reason": "no room", "summary": "the clock was ahead", "told_at": None}
     add_event(world, kind, data=data)
     (today,) = troubles(world, brief)
@@ -62,7 +62,7 @@ def test_past_interruption_is_a_trouble_for_a_day_and_a_note_for_a_week(world, k
 
 
 def test_clock_behind_stored_records_or_unset_is_a_trouble(world):
-    """It is reported while it is so."""
+    """The trouble ends with a right clock."""
     (behind,) = troubles(world, "clock", later=-DAY)
     (unset,) = troubles(world, "clock", later=10 * SECOND - world.at)
 

@@ -192,7 +192,7 @@ def test_missing_browser_fails_only_if_a_page_needs_it(world, monkeypatch):
 
 @pytest.mark.parametrize(("root", "statuses"), [(True, ("ok", "warn")), (False, ("ok", "ok"))])
 def test_root_without_a_sandbox_is_a_warning(world, monkeypatch, root, statuses):
-    """It is one once a page is rendered. The line has the path of the browser."""
+    """The warning needs a rendered page. The line has the path of the browser."""
     monkeypatch.setattr(chromium, "lack", lambda settings: "")
     monkeypatch.setattr(chromium, "find", lambda settings: "/usr/bin/chromium")
     monkeypatch.setattr(chromium, "is_root", lambda: root)

@@ -7,7 +7,7 @@ from tidings.storage.watches import deliveries, endpoints
 
 
 def test_message_that_waits_too_long_is_a_warning(world):
-    """It is due for more than ten minutes. The fix starts the service."""
+    """The message is due for more than ten minutes. The fix starts the service."""
     world.report_change()
     due = world.read(deliveries.next_due, now=world.at, tried_every=DAY)
     assert due is not None
@@ -20,7 +20,7 @@ def test_message_that_waits_too_long_is_a_warning(world):
 
 
 def test_dead_letters_are_one_line(world):
-    """They are counted, and the newest is named."""
+    """The line counts them and names the newest."""
     endpoint, drafts = world.endpoint(), []
     world.watch()
     world.commit(world.make_stored(b"0"))

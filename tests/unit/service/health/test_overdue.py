@@ -40,7 +40,7 @@ def test_no_watched_page_is_ok(world):
     ],
 )
 def test_page_is_overdue_after_two_intervals_and_the_floor(world, fetch, interval):
-    """They count from its last poll."""
+    """The intervals count from the last poll."""
     watch(world, fetch=fetch)
     patience = 2 * interval + FLOOR
 
@@ -49,7 +49,7 @@ def test_page_is_overdue_after_two_intervals_and_the_floor(world, fetch, interva
 
 
 def test_overdue_page_is_named(world):
-    """It is the one that waits longest; the fix checks it."""
+    """The page that waits longest is named; the fix checks it."""
     watch(world, key="a")
     watch(world, key="b")
     line = looks(world, DAY)
@@ -82,7 +82,7 @@ def test_page_that_backs_off_is_not_overdue(world):
 
 
 def test_fresh_page_is_not_overdue(world):
-    """Its time counts from the end of freshness, but at most an hour after its last poll."""
+    """The time counts from the end of freshness, but at most an hour after the last poll."""
     watch(world)
     last = looks(world, 3 * HOUR)
     put(world, fresh_until=world.at + 9 * HOUR, polls=1)
@@ -92,7 +92,7 @@ def test_fresh_page_is_not_overdue(world):
 
 
 def test_page_before_its_tick_is_not_overdue(world):
-    """It has a fixed interval, however long ago its last poll was."""
+    """The page has a fixed interval, however long ago its last poll was."""
     watch(world, fetch="Fetch 1 hour")
     world.write(lambda c: c.execute("UPDATE subscription SET next_tick = :at", at=world.at + 30 * DAY))
 
@@ -108,7 +108,7 @@ def test_unpolled_page_counts_from_its_start(world):
 
 
 def test_paused_sentinel_is_never_overdue(world):
-    """Its pages are not polled."""
+    """The pages of a paused sentinel are not polled."""
     world.watch(state="disabled")
 
     assert "ok" == looks(world, 30 * DAY).status

@@ -30,7 +30,7 @@ def test_fixed_intervals_that_cannot_be_kept_are_reported(world):
 
 
 def test_page_that_is_only_checked_by_then_has_no_interval(world):
-    """Its sentinel polls another page every hour, and this one when that one changes."""
+    """The sentinel polls another page every hour, and this one when that one changes."""
     watch(world, fetch="Fetch every 1 hour")
     shown = watch(world, fetch="Fetch every 1 hour", key="b")
     text = (

@@ -8,7 +8,7 @@ from tidings.storage.watches import events
 
 
 def test_outcome_that_could_not_be_stored_is_reported_for_a_week(world):
-    """Its unit was broken."""
+    """The unit of the outcome was broken."""
     world.write(
         events.append, [Event(type=EventType.PROBLEM_UNIT, at=world.at, page_id=7, data={"error": "a broken unit"})]
     )

@@ -246,7 +246,7 @@ def test_every_field_is_noted_or_translated(judged):
 
 
 def test_counts_match_the_documentation(judged):
-    """These are the numbers of translated, approximated and refused watches."""
+    """The documentation has the numbers of translated, approximated and refused watches."""
     grades = [one.grade for one in judged]
 
     assert len(CASES) == len(grades) >= 60
@@ -254,7 +254,7 @@ def test_counts_match_the_documentation(judged):
 
 
 def test_older_file_formats_are_read(tmp_path):
-    """These are `url-watches.json` alone, a directory and one watch. The watch's own file is
+    """The formats are `url-watches.json` alone, a directory and one watch. The watch's own file is
     preferred.
     """
     old = {**SETTINGS, "watching": {"u1": {"url": "https://a.example/", "title": "Old"}}}

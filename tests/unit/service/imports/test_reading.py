@@ -45,7 +45,7 @@ ARCHIVES = {
 
 @pytest.mark.parametrize("kind", ARCHIVES)
 def test_hostile_archive_is_refused_completely(tmp_path, kind):
-    """Its valid members are too."""
+    """The valid members are refused too."""
     members, said = ARCHIVES[kind]
     packed(tmp_path / "b.zip", members)
 
@@ -63,7 +63,7 @@ def test_too_many_members_are_refused(tmp_path, monkeypatch):
 
 
 def test_too_large_files_are_refused(tmp_path, monkeypatch):
-    """There is a limit for each file, and for all together."""
+    """Each file has a limit, and all together have one."""
     packed(tmp_path / "b.zip", {**GOOD, "u/watch.json": json.dumps({"url": "https://a.example/", "x": "y" * 5_000})})
     monkeypatch.setattr(reading, "MOST_FILE", 1_000)
     with pytest.raises(ImportFileError, match="more than 1,000 bytes"):
@@ -116,7 +116,7 @@ def test_view_in_place_of_the_table_is_not_queried(tmp_path):
 
 
 def test_links_in_a_directory_are_not_followed(tmp_path):
-    """They could lead to any place of the disk."""
+    """A link could lead to any place of the disk."""
     (tmp_path / "secret.json").write_text('{"url": "https://a.example/"}')
     folder = tmp_path / "datastore"
     (folder / "u").mkdir(parents=True)
@@ -127,7 +127,9 @@ def test_links_in_a_directory_are_not_followed(tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b"\0\1\2", b"hello", b'{"a": 1}', b"PK\x03\x04broken"])
 def test_unknown_format_is_refused(tmp_path, content):
-    """It is empty, binary, a text, another JSON or a broken zip. A missing file is an error too."""
+    """The file is empty, binary, a text, another JSON or a broken zip. A missing file is an error
+    too.
+    """
     (tmp_path / "x.json").write_bytes(content)
 
     with pytest.raises(ImportFileError):

@@ -253,7 +253,7 @@ def test_file_is_recognized_and_becomes_sentinels(tmp_path, kind):
 
 
 def test_changes_of_visualping_are_learned(tmp_path):
-    """Its API has the times of changes."""
+    """The API of Visualping has the times of changes."""
     (tmp_path / "v.json").write_text(json.dumps(VISUALPING))
     [draft] = read(tmp_path / "v.json")[1]
 

@@ -157,7 +157,7 @@ def test_learn_widens_the_intervals(tmp_path, settings):
 
 
 def test_one_change_gives_no_rate():
-    """There is no time between two changes."""
+    """A rate needs the time between two changes."""
     assert learn_rates(Draft("x", "https://a.example/", "x", changed_at=[NOON]), NOON) is None
     assert learn_rates(Draft("x", "https://a.example/", "x", changed_at=[NOON - DAY, NOON + DAY]), NOON) is None
 
@@ -174,7 +174,7 @@ def test_one_change_gives_no_rate():
     ],
 )
 def test_names_are_valid_in_the_language(title, url, name):
-    """They are made of the title, or of host and path."""
+    """Names are made of the title, or of host and path."""
     assert name == name_of(title, url)
 
 

@@ -184,7 +184,7 @@ def test_job_becomes_an_equivalent_sentinel(judged, peer, number):
 
 @pytest.mark.parametrize("peer", CASES)
 def test_counts_match_the_documentation(judged, peer):
-    """These are the numbers of translated, approximated and refused jobs."""
+    """The documentation has the numbers of translated, approximated and refused jobs."""
     grades = [one.grade for one in judged[peer]]
 
     assert len(CASES[peer]) == len(grades) >= 60
@@ -199,7 +199,9 @@ PAGES = ("each", "half", "never", "broken")
     [("urlwatch", "urls.yaml", "cache.db", [4, 2, 0, 3]), ("webchanges", "jobs.yaml", "snapshots.db", [3, 2, 0, 2])],
 )
 def test_history_of_the_program_gives_the_times_of_changes(tmp_path, peer, list_, database, changes):
-    """There are five states, one of them an error. webchanges stores four texts of a page."""
+    """The program has stored five states, one of them an error. webchanges stores four texts of a
+    page.
+    """
     jobs = [{"name": page, "url": f"http://127.0.0.1:18765/{page}", "filter": [{"css": ".price"}]} for page in PAGES]
     (tmp_path / list_).write_text(yaml.safe_dump_all(jobs))
     with sqlite3.connect(tmp_path / database) as raw:

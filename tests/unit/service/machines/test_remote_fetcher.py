@@ -221,7 +221,7 @@ def test_cancelled_check_stops_the_poller():
 
 
 def test_forged_and_repeated_messages_are_ignored(hasty):
-    """So are those for another check. The first poller that takes a check has it."""
+    """Messages for another check are ignored too. The first poller that takes a check has it."""
 
     async def story():
         bus = InProcessBus()
@@ -274,7 +274,7 @@ def test_unreadable_check_is_reported_at_once():
 
 
 def test_fault_of_the_poller_is_an_outcome_of_the_page(caplog):
-    """It is the same if the service fetches the page itself."""
+    """The outcome is the same if the service fetches the page itself."""
 
     class Breaks(Answers):
         async def fetch(self, request, permit):

@@ -66,7 +66,7 @@ def test_value_of_another_type_is_refused(form):
 
 @pytest.mark.parametrize("data", [b"", b"\xc1", b"\x93", b"\xc7\x01\x02a", b"\xd4\x07a", b"\xa1\xff"])
 def test_invalid_bytes_are_refused(data):
-    """They are truncated, of no format, or of an unknown kind."""
+    """The bytes are truncated, of no format, or of an unknown kind."""
     with pytest.raises(WireError):
         unpack(data)
 
@@ -107,7 +107,7 @@ def test_another_secret_or_visit_decrypts_nothing(secrets, visits):
 
 
 def test_altered_or_replayed_message_is_refused():
-    """So is an older one and one's own. The next message is read."""
+    """An older message and an own one are refused too. The next message is read."""
     service, poller = make_pair()
     first, second, third = (service.encrypt([number]) for number in range(3))
     assert [1] == poller.decrypt(second)
@@ -125,7 +125,7 @@ def test_signature_depends_on_its_parts_in_order():
 
 
 def test_invalid_public_key_is_refused():
-    """It is too short, or the point for which every shared secret is zero."""
+    """The key is too short, or the point for which every shared secret is zero."""
     key, _ = make_key()
 
     for public in (b"", bytes(31), bytes(32)):

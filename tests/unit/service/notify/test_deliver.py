@@ -69,7 +69,7 @@ def types(unit: Unit) -> list[str]:
 
 
 def test_endpoint_has_one_attempt_at_a_time():
-    """Its other deliveries wait."""
+    """Other deliveries of the endpoint wait."""
     deliverer = Deliverer({})
     deliverer.in_flight.add(7)
     other = replace(ROW, endpoint_id=8)
@@ -104,7 +104,7 @@ def test_accepted_message_is_delivered():
 
 
 def test_each_line_of_the_stream_is_an_event():
-    """It is written when the message is delivered."""
+    """The events are written when the message is delivered."""
     row = replace(ROW, kind="stream")
     unit = attempt(row, Sent())
 
@@ -127,7 +127,7 @@ def test_failed_message_is_retried_by_the_schedule():
 
 @pytest.mark.parametrize(("row", "number"), [(ROW, 1), (replace(ROW, due_at=NOW + 1, attempt=4), 5)])
 def test_final_refusal_is_a_dead_letter_at_once(row: DeliveryRow, number: int):
-    """Its owner is notified of the reason, and messages that wait for it go on."""
+    """The owner is notified of the reason, and messages that wait for it go on."""
     unit = attempt(row, Refused(reason="404", retry=False), awaits=lambda *who: True)
     dead = unit.events[0]
 
@@ -139,7 +139,7 @@ def test_final_refusal_is_a_dead_letter_at_once(row: DeliveryRow, number: int):
 
 
 def test_last_failure_is_a_dead_letter():
-    """There is one attempt more than the schedule has waits."""
+    """The number of attempts is one more than the waits of the schedule."""
     unit = attempt(replace(ROW, attempt=len(SCHEDULE)), DOWN)
 
     assert "dead" == unit.results[0].status

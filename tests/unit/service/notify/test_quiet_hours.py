@@ -108,7 +108,7 @@ def test_clause_with_quiet_hours_or_a_cap_is_not_plain():
 
 
 def test_rate_without_a_time_has_no_tick():
-    """It counts changes, or is immediate."""
+    """Such a rate counts changes, or is immediate."""
     zone = ZoneInfo("UTC")
 
     assert tick_after(Rate("every", changes=3), 0, start=0, zone=zone) is None

@@ -43,7 +43,7 @@ def test_each_channel_is_tested_once():
 
 
 def test_result_of_each_test_is_returned():
-    """It is accepted or the reason, with the masked address."""
+    """The result is empty or a reason, with the masked address."""
     hook, chat = play([HOOK, CHAT], webhook=Sender(Sent(200)), apprise=Sender(Refused(reason="no such chat")))
 
     assert Rehearsed("webhook", mask_address("webhook", "https://h.example/"), "") == hook
@@ -52,7 +52,7 @@ def test_result_of_each_test_is_returned():
 
 
 def test_message_belongs_to_no_event():
-    """It says that it is a test, and two of them have different ids."""
+    """The message says that it is a test, and two of them have different ids."""
     sender = Sender(Sent())
     play([HOOK, HOOK], webhook=sender)
     first, second = sender.messages

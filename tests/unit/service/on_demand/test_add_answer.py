@@ -32,7 +32,7 @@ def write_answer(world: World) -> dict[str, Any]:
 
 
 def test_next_check_is_the_planned_one(world):
-    """It is now for a page without an answer, and then at its interval, as in `plan`."""
+    """The next check is now for a page without an answer, and then at its interval, as in `plan`."""
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
     before = write_answer(world)
     play(world, world.settle)
@@ -57,7 +57,7 @@ def test_pace_is_that_of_the_page(world):
 
 
 def test_page_on_demand_has_no_next_check(world):
-    """Its pace is "on request"."""
+    """The pace is "on request"."""
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch on demand")
     play(world, world.settle)
 

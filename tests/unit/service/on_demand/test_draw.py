@@ -31,7 +31,7 @@ def test_stored_change_is_drawn_from_its_edits():
 
 
 def test_edits_of_other_rules_are_compared_again():
-    """They are beyond the present words."""
+    """The stored edits are beyond the present words."""
     beyond = replace(APPLE, edits=(Edit("replace", 1, 99, 1, 99),))
     drawn = view(replace(DRAWING, found=beyond))
 

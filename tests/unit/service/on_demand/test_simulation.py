@@ -31,7 +31,7 @@ def test_invalid_line_is_named(text: str) -> None:
 
 
 def test_trace_needs_two_instants() -> None:
-    """There is no time for checks otherwise."""
+    """One instant leaves no time for checks."""
     with pytest.raises(UsageError, match="two instants"):
         make_history({"https://a.example/": [BEGIN, BEGIN]})
 

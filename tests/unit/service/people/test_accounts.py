@@ -46,7 +46,7 @@ def test_account_name_ignores_case(world, other):
 
 
 def test_last_admin_cannot_be_removed_or_demoted(world):
-    """There are other accounts."""
+    """Other accounts exist."""
     now = world.clock.wall()
     for name, role in (("ada", "admin"), ("bob", "reader")):
         world.write(accounts_of.add, name, role, hash_password(), at=now)
@@ -92,7 +92,7 @@ def test_removed_account_is_exported_and_leaves_no_rows(world):
 
 
 def test_session_expires(world):
-    """It ends two weeks after its last use, and after three months in any case."""
+    """A session ends two weeks after its last use, and after three months in any case."""
     now = world.clock.wall()
     row = world.write(accounts_of.add, "anna", "editor", hash_password(), at=now)
     world.write(rows.begin_session, "d", row.id, now)

@@ -47,7 +47,7 @@ def test_invalid_name_or_scope_is_refused(world: World, name: str, scope: str):
 
 
 def test_record_of_a_token_has_no_secret(world: World):
-    """It has its name, scope and times."""
+    """The record has the name, scope and times."""
     token, row = world.write(tokens.add, "t", "edit", at=world.at, expires_at=world.at + DAY)
     record = tokens.record(row, user="anna")
 

@@ -57,7 +57,7 @@ def test_ticks_come_before_bids_and_the_latest_first():
 
 
 def test_requested_page_comes_first():
-    """It need not be due. Its request is served once."""
+    """The page need not be due. A request is served once."""
     service = make_service(late_page(1, DAY, TICKS), late_page(2, -HOUR // 2))
     service.planner.force(2)
 
@@ -69,7 +69,7 @@ def test_requested_page_comes_first():
 
 
 def test_deadline_comes_before_ticks():
-    """It comes after requests."""
+    """Only requests come before a deadline."""
     needs = Needs()
     needs.settle("then", 1, [Deadline(3, 3, ExecutionInterval(NOW - HOUR, NOW + HOUR), PollReason(Why.THEN))])
     service = make_service(late_page(1, DAY, TICKS), late_page(2, -HOUR // 2), late_page(3, 0), needs=needs)
@@ -79,7 +79,7 @@ def test_deadline_comes_before_ticks():
 
 
 def test_chosen_page_is_reserved_until_released():
-    """It is not granted twice."""
+    """A reserved page is not granted twice."""
     service = make_service(late_page(1, HOUR))
 
     assert [1] == ids(choose(service))
@@ -109,7 +109,7 @@ def test_budget_and_limit_are_kept():
 
 
 def test_host_gets_one_page_at_a_time():
-    """Its other page waits while the first is in flight. A paused host gets none."""
+    """Another page of the host waits while the first is in flight. A paused host gets none."""
     service = make_service(late_page(1, HOUR, host="one"), late_page(2, MINUTE, host="one"), late_page(3, 0))
     service.gate.pause(service.pages[3].identity.host, NOW + HOUR)
 
@@ -157,7 +157,7 @@ def test_page_on_a_host_full_of_ticks_gets_its_turn():
 
 
 def test_second_poll_comes_before_bids():
-    """It is useless later."""
+    """A late second poll is useless."""
     service = make_service(late_page(1, DAY, host="one"), late_page(2, 0, host="one"))
     service.planner.poll_again(2, NOW)
 

@@ -19,13 +19,13 @@ KNOWN = LearnedWorth(
 
 @pytest.mark.parametrize("known", [KNOWN, LearnedWorth(), LearnedWorth(life=ChangeLife("window", span=7 * DAY))])
 def test_stored_worth_round_trips(known):
-    """It may be complete, empty or partial."""
+    """The worth is complete, empty or partial."""
     assert known == LearnedWorth.of(known.text)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"reports": [1]}', KNOWN.text.replace('"version"', '"other"')])
 def test_unreadable_text_is_no_worth(text):
-    """It is shown as nothing."""
+    """Nothing is shown."""
     assert LearnedWorth() == LearnedWorth.of(text)
     assert [] == spell(text)
 
@@ -39,7 +39,7 @@ def test_unreadable_text_is_no_worth(text):
     ],
 )
 def test_worth_is_shown_in_plain_words(life, said):
-    """These are the number of reported changes and the life of their content."""
+    """The words give the number of reported changes and the life of their content."""
     text = LearnedWorth(KNOWN.interest, KNOWN.survival, life).text
 
     assert "reports 1 of 12 changes of this page" == spell(text)[0]
@@ -63,7 +63,7 @@ def test_worth_is_shown_in_plain_words(life, said):
     ],
 )
 def test_sentinel_without_a_selection_reports_all_changes(clauses, all_of_it):
-    """It watches the whole page or all words, without a condition."""
+    """The sentinel watches the whole page or all words, without a condition."""
     (sub,) = page("", monitor=clauses).subscriptions.values()
 
     assert all_of_it == tells_all(sub)

@@ -43,13 +43,13 @@ def due(page: WatchedPage, on_change: int = NEVER, of: Dues | None = None) -> Du
 
 
 def test_page_on_change_is_due_by_its_policy():
-    """There is no tick and no deadline."""
+    """Without a tick and a deadline, only the policy counts."""
     assert Due(START + HOUR, NEVER, NEVER) == due(page_of(), START + HOUR)
     assert Due(NEVER, NEVER, NEVER) == due(page_of())
 
 
 def test_no_page_is_due_within_its_floor():
-    """It is a minute after the last attempt, whatever the policy says."""
+    """The floor is a minute after the last attempt, whatever the policy says."""
     assert START + MINUTE == due(page_of(), START + SECOND).at
 
 
@@ -108,7 +108,7 @@ def test_one_poll_in_five_ignores_freshness():
 
 
 def test_held_page_is_due_at_the_end_of_its_pause():
-    """It is held for a failure that was not its own. A page that is forgotten is not held."""
+    """The page is held for a failure that was not its own. A page that is forgotten is not held."""
     known = dues()
     known.hold(1, START + 2 * HOUR)
 
@@ -121,7 +121,7 @@ def test_held_page_is_due_at_the_end_of_its_pause():
 
 
 def test_second_poll_comes_after_a_tenth_of_the_wait():
-    """It is between 10 seconds and a minute later. Without second polls there is none."""
+    """The wait is between 10 seconds and a minute. Without second polls there is none."""
     long, short, without = dues(), dues(), dues(second_looks=False)
     for known in (long, short, without):
         known.poll_again(1, START + MINUTE)
@@ -151,7 +151,7 @@ def test_deadline_makes_a_page_due_sooner():
 
 
 def test_page_that_may_be_polled_early():
-    """It is on change, healthy, past its floor, open, and not fresh."""
+    """The page is on change, healthy, past its floor, open, and not fresh."""
     now, known = START + 9 * HOUR, dues(heed=DAY)
     day = "During daily 08:00 to 10:00"
 

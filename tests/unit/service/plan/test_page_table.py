@@ -18,7 +18,7 @@ def make_table(*pages: int) -> PageTable:
 
 
 def test_page_has_one_row():
-    """It keeps the row if it is entered again."""
+    """A page that is entered again keeps its row."""
     table = make_table(7)
     row = table[7]
 
@@ -30,7 +30,7 @@ def test_page_has_one_row():
 
 
 def test_reused_row_has_no_values_of_the_former_page():
-    """These are due times, costs, classes and requests."""
+    """Due times, costs, classes and requests are reset."""
     table = make_table(1)
     row = table[1]
     for name, value in (("due", 5), ("tick", 5), ("closes", 9), ("forced", True), ("cost", 3.0), ("class_number", 2)):
@@ -74,7 +74,7 @@ def test_page_is_reserved_once_until_released():
 
 
 def test_page_that_returns_during_its_poll_is_still_reserved():
-    """It was unwatched and watched again, and must not be polled twice at once. A release in
+    """The page was unwatched and watched again, and must not be polled twice at once. A release in
     between counts.
     """
     table = make_table(1, 2)
@@ -109,7 +109,7 @@ def test_hosts_are_named_by_their_numbers():
 
 
 def test_growing_table_keeps_its_rows():
-    """There is one page more than rows; each page has its own row."""
+    """The table gets one page more than it has rows; each page has its own row."""
     pages = range(1, _FIRST_ROWS + 2)
     table = make_table(*pages)
     table.due[table[1]] = 50

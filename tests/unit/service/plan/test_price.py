@@ -63,7 +63,7 @@ def test_policy_without_prices_has_no_price():
 
 
 def test_fixed_intervals_are_subtracted_from_the_budget():
-    """They are promised: 24 polls a day for each page, per microsecond."""
+    """Fixed intervals are promised: 24 polls a day for each page, per microsecond."""
     service = make_service(10_000, "Fetch every 1 hour")
     pricing = price_of(service)
 

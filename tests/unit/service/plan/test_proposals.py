@@ -73,7 +73,7 @@ def test_policy_has_only_pages_on_change():
 
 
 def test_removed_page_is_forgotten():
-    """It has no due time, no last poll and no bid."""
+    """The page has no due time, no last poll and no bid."""
     pages = {1: page_of(1), 2: page_of(2)}
     proposals = make_proposals(pages)
     del pages[1]
@@ -113,8 +113,8 @@ def test_policy_learns_only_from_successful_polls():
 
 
 def test_memory_is_returned_once_and_can_be_recalled():
-    """It has what was learned since the last call. A page that could not be stored is returned
-    again.
+    """The memory has what was learned since the last call. A page that could not be stored is
+    returned again.
     """
     pages = {1: page_of(1), 2: page_of(2)}
     proposals, later = make_proposals(pages, learned()), make_proposals(pages, learned())
@@ -145,7 +145,7 @@ def test_policy_without_memory_stores_nothing():
 
 
 def test_memory_has_the_wait_of_a_page_in_seconds():
-    """It is the time from the last poll to the next at the present price."""
+    """The wait is the time from the last poll to the next at the present price."""
     proposals = make_proposals({1: page_of(1)}, learned())
     due, memory = proposals.due(1), proposals.memory(1)
 
@@ -159,14 +159,14 @@ def test_memory_has_the_wait_of_a_page_in_seconds():
     [("", 0, 0), ("", 5 * MINUTE, 5 * MINUTE), ("Fetch on change between 2 hour and 1 day", 5 * MINUTE, 2 * HOUR)],
 )
 def test_page_on_change_keeps_the_shortest_interval(clauses: str, soonest: int, shortest: int):
-    """That of a sentinel is preferred to the setting."""
+    """The interval of a sentinel is preferred to the setting."""
     proposals = make_proposals({1: page_of(1, clauses)}, soonest=soonest)
 
     assert [shortest] == proposals.state.population["shortest"].tolist()
 
 
 def test_restless_page_gets_at_most_its_even_share():
-    """It waits at least an hour. With two pages and six polls a day, it waits eight hours."""
+    """The page waits at least an hour. With two pages and six polls a day, it waits eight hours."""
     restless = page_of(1, saturation=Saturation(since=START))
     rich = make_proposals({1: restless, 2: page_of(2)}, budget=1e6 / DAY)
     pages = {1: restless, 2: page_of(2)}
@@ -195,7 +195,7 @@ def test_page_is_as_old_as_its_oldest_sentinel():
 
 
 def test_poll_without_hints_has_an_unknown_number_of_changes():
-    """It only shows whether there was one."""
+    """The poll only shows whether there was a change."""
     proposals = make_proposals({1: page_of(1)})
     proposals.observe(1, polled(1, START + HOUR))
 

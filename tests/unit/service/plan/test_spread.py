@@ -49,7 +49,7 @@ def test_shares_are_uniform_over_keys_and_turns():
 
 
 def test_wait_is_lengthened_by_at_most_a_fifth():
-    """It is never shortened, and always equal for a key."""
+    """A wait is never shortened, and always equal for a key."""
     waits = [lengthen(HOUR, key) for key in KEYS]
 
     assert min(waits) >= HOUR
@@ -74,14 +74,14 @@ def test_pages_of_a_failing_host_are_spread(failures):
 
 
 def test_retry_after_is_not_spread():
-    """It is used exactly."""
+    """The server's value is used exactly."""
     failed = Failed(kind="busy", reason="busy", retry_after=7 * MINUTE)
 
     assert {7 * MINUTE} == {page_state.wait(failed, 3, page_id=key) for key in KEYS}
 
 
 def test_longest_waits_are_spread_too():
-    """These are pages that are gone, lasting walls, and the end of our own outage."""
+    """Pages that are gone, lasting walls, and the end of our own outage have the longest waits."""
     gone = Failed(kind="410", reason="gone")
     weekly = {page_state.wait(gone, 9, page_id=key) for key in KEYS}
     wall = [PageState(page_id=key, health="error", kind="blocked", failures=8) for key in KEYS]

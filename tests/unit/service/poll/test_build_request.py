@@ -55,8 +55,8 @@ def refusal(world: World, asker: RequestBuilder, asking: Asking) -> str:
 
 
 def test_secrets_replace_their_names(world: World, asker: RequestBuilder):
-    """They may be in a header, the body and the proxy. A plain header with the same text stays, and
-    the request does not print them.
+    """Header, body and proxy may name a secret. A plain header with the same text stays, and the
+    request does not print secrets.
     """
     for name in ("key", "form", "way"):
         put(world, asker, name, f"c4nary-{name}")
@@ -69,7 +69,7 @@ def test_secrets_replace_their_names(world: World, asker: RequestBuilder):
 
 
 def test_page_without_secrets_needs_no_database(asker: RequestBuilder):
-    """Its request is the same."""
+    """The request is the same."""
     identity = identify(URL, Asking(trust="ca.pem", headers=(Header("A", Value("b")),)))
     request = asker.plain(identity, Occasion(now=0, validators=KNOWN, timeout=7, final_url="x"))
 

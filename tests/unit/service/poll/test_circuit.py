@@ -13,7 +13,9 @@ def _hear(watch: NetworkWatch, at: int, *, reached: bool) -> list[str]:
 
 
 def test_outage_is_announced_after_an_hour():
-    """It is logged at once as down, and announced once as away. The end has both events too."""
+    """The outage is logged at once as down, and announced once as away. The end has both events
+    too.
+    """
     watch = NetworkWatch()
     seen = [_hear(watch, n * 20 * MINUTE, reached=False) for n in range(5)]
 

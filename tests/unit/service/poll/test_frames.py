@@ -121,7 +121,7 @@ def test_frame_keeps_its_floor_and_back_off(world: World):
 
 
 def test_frame_forbidden_by_robots_is_polled_for_a_page_that_ignores_them(world: World):
-    """Its back-off is only because of robots.txt."""
+    """The frame backs off only because of robots.txt."""
     case = Case(world)
     rests = {"polled_at": case.clock.now() - HOUR, "retry_at": case.clock.now() + HOUR}
     case.set(2, kind="robots", **rests)
@@ -172,7 +172,7 @@ def test_frame_is_released_after_an_error(world: World):
 
 
 def test_frame_in_flight_is_waited_for(world: World):
-    """Its result is used, and it is not polled again."""
+    """The result is used, and the frame is not polled again."""
     case = Case(world)
     case.set(2, polled_at=None)
     case.busy = {2}

@@ -286,7 +286,7 @@ def test_host_is_paused_as_requested(world: World, answer: Outcome, paused: int)
 
 
 def test_answering_host_is_paused_after_a_redirect(world: World):
-    """It is the one with the limit, not the requested host."""
+    """The answering host has the limit, not the requested one."""
     case = Case(world, replace(LIMITED, final_url=f"http://{ELSEWHERE}/"))
     case.poll()
 
@@ -296,7 +296,7 @@ def test_answering_host_is_paused_after_a_redirect(world: World):
 
 
 def test_wait_of_a_login_does_not_pause_its_host(world: World):
-    """It is our own retry time."""
+    """The retry time of a login is our own."""
     case = Case(world, Failed(kind="login", reason="", retry_after=HOUR))
     case.poll()
 
@@ -358,7 +358,7 @@ def test_host_with_false_validators_gets_none(world: World):
 
 
 def test_host_that_refuses_conditional_requests_gets_none(world: World):
-    """It answers the same request without them."""
+    """The host answers the same request without validators."""
     case = Case(world, body(conditions="refused"))
     case.poll()
 
@@ -375,7 +375,9 @@ def down(case: Case, *answers: Outcome) -> list[bool]:
 
 
 def test_most_hosts_out_of_reach_are_our_own_outage(world: World):
-    """It is reported at its beginning and end. A host that refuses a connection was reached."""
+    """The outage is reported at its beginning and end. A host that refuses a connection was
+    reached.
+    """
     case = Case(world)
 
     assert [False, False, True, True] == down(case, NET, NET, NET, NET)
@@ -386,7 +388,7 @@ def test_most_hosts_out_of_reach_are_our_own_outage(world: World):
 
 
 def test_outage_of_an_hour_is_announced(world: World):
-    """Its end is too."""
+    """The end of the outage is announced too."""
     case = Case(world)
     down(case, NET, NET, NET)
     case.clock.move_to(case.clock.now() + HOUR)
@@ -442,7 +444,7 @@ def test_unpaid_frame_is_not_polled(world: World):
 
 
 def test_frame_without_a_request_is_charged(world: World):
-    """Its failure is stored like that of any poll."""
+    """The failure is stored like that of any poll."""
     case = Case(world)
     case.no_request = Failed(kind="secret", reason="no secret shop")
 
@@ -452,7 +454,7 @@ def test_frame_without_a_request_is_charged(world: World):
 
 
 def test_redirect_of_a_frame_is_charged(world: World):
-    """Its grant pays only for the first request."""
+    """The grant of a frame pays only for the first request."""
     case = Case(world, body(), hops=[ELSEWHERE])
     case.look()
 
@@ -512,7 +514,7 @@ def test_lost_lease_does_not_end_the_poll(world: World):
 
 
 def test_poll_that_has_ended_is_not_ended_again(world: World):
-    """Its end may be stored although a later unit was refused."""
+    """The end may be stored although a later unit was refused."""
     case = Case(world, body())
     case.refusals = [StoreError("late")]
     charged = world.charge()
@@ -524,7 +526,7 @@ def test_poll_that_has_ended_is_not_ended_again(world: World):
 
 
 def test_poll_whose_error_cannot_be_stored_is_ended_later(world: World):
-    """It is ended once, as soon as the store accepts writes."""
+    """The poll is ended once, as soon as the store accepts writes."""
     case = Case(world, body(wire_bytes=9))
     case.refusals = [ValueError("odd"), StoreStalledError("full")]
     with pytest.raises(ValueError, match="odd"):
@@ -573,7 +575,7 @@ def test_request_beside_pages_is_stored_or_ended_later(world: World):
 
 
 def test_reason_of_a_lost_result_is_a_sentence():
-    """Its owner reads it."""
+    """The owner of the page reads the sentence."""
     assert "the result of the check could not be stored: full" == unkept(StoreError("full"))
     assert "the result of the check could not be stored: there is not enough memory" == unkept(MemoryError())
     assert "a fault of the service, described in its log: odd" == unkept(ValueError("odd"))

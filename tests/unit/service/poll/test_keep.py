@@ -41,7 +41,7 @@ def commit_kept(world: World, folder: Path, *bodies: NewBody) -> Unit:
 
 
 def test_small_bodies_are_left_to_the_commit(world: World, tmp_path: Path):
-    """They fit into a row even without compression. Nothing is written to the disk."""
+    """Small bodies fit into a row even without compression. Nothing is written to the disk."""
     unit = commit_kept(world, tmp_path / "blobs", new_body(1_000), new_body(FILE_BYTES - 64, former_size=50))
 
     assert (2, 0) == (len(unit.bodies), len(unit.blobs))
@@ -63,7 +63,7 @@ def test_bodies_that_may_need_a_file_are_planned_before_the_commit(world: World,
 
 
 def test_large_body_within_a_commit_is_refused(world: World, tmp_path: Path):
-    """Its file would be younger than its row."""
+    """The file would be younger than its row."""
     keep = keeping(Archive(tmp_path / "blobs", file_bytes=FILE_BYTES, chain_length=8))
 
     with pytest.raises(ValueError, match="before the commit"):

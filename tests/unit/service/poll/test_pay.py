@@ -194,7 +194,7 @@ def test_unpaid_page_is_released_and_returned():
 
 
 def test_nothing_is_written_without_grants():
-    """This is the case in most steps."""
+    """Most steps have no grants."""
     asked = Asked()
 
     assert ([], []) == asked.pay()
@@ -251,7 +251,7 @@ def test_nothing_is_chosen_before_the_budget_can_pay():
 
 @pytest.mark.parametrize(("rate", "wait"), [(0.0, 60.0), (0.001, 60.0), (1e9, 0.01)])
 def test_budget_is_checked_again_after_at_most_a_minute(rate: float, wait: float):
-    """It is not checked within a hundredth of a second, which would be in vain."""
+    """Within a hundredth of a second, a check would be in vain."""
     asked = Asked(default=bucket(0.0, rate=rate))
     asyncio.run(asked.payer.wait_for(grant(1), NOW))
 

@@ -133,7 +133,7 @@ class Poll:
 
 
 def test_paid_page_is_polled_with_its_pending_comparisons():
-    """Those of other pages are not included."""
+    """Comparisons of other pages are not included."""
     case = Case(1)
     case.polling.note(owed(5, 1, 2))
     case.polling.note(owed(6, 2, 1))
@@ -143,7 +143,7 @@ def test_paid_page_is_polled_with_its_pending_comparisons():
 
 
 def test_unwatched_page_is_released():
-    """Its charge stays, since a request may have been sent."""
+    """The charge stays, since a request may have been sent."""
     case = Case(1)
     del case.pages[1]
     case.poll()
@@ -183,8 +183,8 @@ def test_used_up_budget_is_checked_only_for_requests():
 
 
 def test_pending_comparisons_are_made_without_a_poll():
-    """Those of a page are made together. Ticks that the stored version serves are included, and a
-    page in flight waits.
+    """Comparisons of a page are made together. Ticks that the stored version serves are included,
+    and a page in flight waits.
     """
     case = Case()
     case.polling.note(owed(5, 1, 2))
@@ -213,7 +213,7 @@ def test_settled_comparison_is_no_longer_pending():
 
 
 def test_end_of_a_poll_wakes_waiting_tasks():
-    """It returns the requests that the poll had to answer."""
+    """The requests that the poll had to answer are returned."""
     case = Case()
 
     assert ([10], [1]) == (case.polling.end(1), case.ended)

@@ -82,7 +82,7 @@ def test_request_for_an_unwatched_page_is_refused(world: World):
 
 
 def test_requests_of_this_process_are_joined(world: World):
-    """Their sentinels and options are joined, and one poll answers all."""
+    """Sentinels and options of the requests are joined, and one poll answers all."""
     case = Case(world)
     case.requests.ask(1, sentinels=[3])
     case.requests.ask(1, sentinels=[4], first=True)
@@ -93,7 +93,7 @@ def test_requests_of_this_process_are_joined(world: World):
 
 
 def test_withdrawn_request_is_not_served(world: World):
-    """Its page follows its schedule again."""
+    """The page follows its schedule again."""
     case = Case(world)
     case.requests.ask(1)
     case.requests.withdraw(1)

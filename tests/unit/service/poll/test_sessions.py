@@ -18,7 +18,7 @@ def list_attempts(session: Session, now: int, count: int) -> list[int]:
 
 
 def test_login_attempts_come_after_1_6_and_24_hours():
-    """There are at most three a day; a successful one counts too."""
+    """A day has at most three attempts; a successful one counts too."""
     now = 1000 * DAY
     worked = Session().trying(now).succeed(())
 
@@ -27,7 +27,7 @@ def test_login_attempts_come_after_1_6_and_24_hours():
 
 
 def test_lost_login_is_renewed_at_most_three_times_a_day():
-    """This holds although each attempt succeeds."""
+    """The limit holds although each attempt succeeds."""
     session, now = Session(), 1000 * DAY
     for _ in range(3):
         assert session.next_try(now) == now
@@ -55,7 +55,7 @@ def test_new_cookies_replace_those_of_the_same_name():
 
 
 def test_session_round_trips_and_prints_no_cookie():
-    """Its text is for the vault."""
+    """The text of a session is for the vault."""
     session = Session(
         (Cookie("sid", Secret("c4nary"), "a.example", path="/x", secure=True, expires_at=9),), 1, (2, 3), "w"
     )

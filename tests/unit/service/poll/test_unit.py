@@ -27,7 +27,7 @@ def make_poll(**more) -> PollResult:
 
 
 def test_poll_ends_in_its_unit():
-    """It has the answered requests and the host state, and the epoch of the poller."""
+    """The unit has the answered requests, the host state, and the epoch of the poller."""
     result = make_poll(answered=(4, 5), hosts=(HOST,))
     record = result.record("error", reason=FAILED.reason, kind=FAILED.kind)
 
@@ -45,7 +45,7 @@ def test_poll_ends_in_its_unit():
 
 
 def test_turn_without_a_poll_has_no_record():
-    """It answers no requests and has no host states."""
+    """The turn answers no requests and has no host states."""
     turn = Turn(page=make_watched(1), at=AT, epoch=3)
 
     unit = unit_of(Findings(turn=turn, state=turn.page.state))
@@ -55,7 +55,7 @@ def test_turn_without_a_poll_has_no_record():
 
 
 def test_finished_comparison_is_no_longer_pending():
-    """One that died again, or without a moved cursor, stays pending."""
+    """A comparison that died again, or without a moved cursor, stays pending."""
     turn = Turn(page=make_watched(1), at=AT, epoch=3, owed={1: 2, 9: 1})
     moved = Compared(cursors=(take(turn.page.subscriptions[1], 4),))
     died = replace(
@@ -88,7 +88,7 @@ def test_doubt_causes_a_second_poll_within_a_minute():
 
 
 def test_killed_job_is_the_problem_of_its_page():
-    """It is shown until a version can be compared again."""
+    """The problem is shown until a version can be compared again."""
     result = make_poll()
     known = replace(result.page.state, problem="too deep")
 
@@ -99,7 +99,7 @@ def test_killed_job_is_the_problem_of_its_page():
 
 
 def test_remembered_headers_are_merged_into_the_cursor_move():
-    """There is one move for each subscription, the last one, with all that is remembered."""
+    """Each subscription has one move, the last one, with all that is remembered."""
     result = make_poll()
     (sub,) = result.page.subscriptions.values()
     remembered = replace(take(sub, 1), remembered="headers")

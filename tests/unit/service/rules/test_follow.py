@@ -218,8 +218,8 @@ class Hearing(Counting):
 
 
 def test_rules_get_outside_events_once(home: Home):
-    """They get them with their parameters, across restarts. A sentinel that was created later does
-    not.
+    """Rules get the events with their parameters, across restarts. A sentinel that was created
+    later does not.
     """
     home.behaviour = Hearing()
     row = home.door.write(outside.create, "deploy", "webhook", text="", at=START, due_at=None)
@@ -297,7 +297,7 @@ def test_sentinel_without_rules_leaves_no_state(home: Home):
 
 
 def test_error_of_a_behaviour_does_not_affect_other_sentinels(home: Home, monkeypatch: pytest.MonkeyPatch):
-    """It is an event, and other rules go on."""
+    """The error is stored as an event, and other rules go on."""
     bad, good = home.add("bad", START), home.add("good", START)
     act = home.behaviour.act
 

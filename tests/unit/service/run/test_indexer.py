@@ -20,7 +20,7 @@ def settings(products, tmp_path):
 
 
 def test_programming_error_does_not_end_the_indexer(settings, monkeypatch, caplog):
-    """It is logged with its traceback, and the update is retried."""
+    """The error is logged with its traceback, and the update is retried."""
     again = asyncio.Event()
 
     async def keep_up(self):

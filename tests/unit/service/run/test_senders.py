@@ -50,7 +50,7 @@ def test_crashed_job_is_retried():
 
 
 def test_job_of_a_stopping_service_is_retried():
-    """It starts again after the next start."""
+    """The job starts again after the next start of the service."""
     answer = run(Sent, 250, close_first=True)
 
     assert isinstance(answer, Refused)

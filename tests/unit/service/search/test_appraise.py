@@ -58,7 +58,7 @@ def test_gain_of_a_refresh_equals_that_of_searches(index, log, page, text):
 
 
 def test_removed_page_gains_for_those_below(index, log):
-    """They move up. After its deletion the gain is deleted."""
+    """The pages below move up. After the deletion of the page, its gain is deleted."""
     said = appraiser(index, log, at=0)
     best = find.find(index, parse("tea"))[0].page_id
 
@@ -137,7 +137,7 @@ def test_queries_are_weighed_by_their_results(tmp_path):
 
 
 def test_logs_of_searches_are_read():
-    """They have counts or not; queries are normalized."""
+    """A log has counts or not; queries are normalized."""
     assert [("list price", 3), ("tea", 1)] == list(rows_of("query,frequency\nprice list,3\nTEA,1\n"))
     assert [("tea", 1), ("tea", 1)] == list(rows_of("tea\n\nTea\n"))
 

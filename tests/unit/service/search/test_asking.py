@@ -18,7 +18,7 @@ def test_date_is_a_whole_day():
 
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
 def test_first_and_last_date_have_an_end(day):
-    """They are the limits of the calendar."""
+    """The calendar ends with these dates."""
     assert DAY == instant(day, "UTC", is_end=True) - instant(day, "UTC") + 1
 
 

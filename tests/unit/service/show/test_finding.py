@@ -10,7 +10,7 @@ START = 1_700_000_000 * SECOND
 
 
 def test_few_findings_are_all_listed():
-    """They are at most `MOST_LINES`."""
+    """At most `MOST_LINES` findings are few."""
     found = [finding.warn("page", str(i)) for i in range(MOST_LINES)]
 
     assert found == list(finding.shorten(found))
@@ -41,13 +41,13 @@ def test_lengths_of_time_are_spelled(length, text):
 
 
 def test_instants_are_spelled_with_their_distance():
-    """They are in UTC, in the past or future."""
+    """An instant is in UTC, in the past or future."""
     assert "2023-11-14 22:13:20 UTC (3 min ago)" == finding.spell_since(START, START + 3 * MINUTE)
     assert "2023-11-14 22:13:20 UTC (in 3 min)" == finding.spell_since(START, START - 3 * MINUTE)
 
 
 def test_counts_are_spelled():
-    """One is singular, and thousands have commas."""
+    """The count 1 is singular, and thousands have commas."""
     assert ["1 body", "0 bodies", "1,000 pages"] == [
         finding.spell_count(1, "body", "bodies"),
         finding.spell_count(0, "body", "bodies"),

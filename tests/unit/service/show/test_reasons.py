@@ -8,7 +8,7 @@ from tidings.service.show.reasons import spell_poll, spell_reason
 
 @pytest.mark.parametrize("why", list(Why))
 def test_each_reason_has_a_sentence(why):
-    """Its placeholder is filled."""
+    """The placeholder of the sentence is filled."""
     assert spell_reason(PollReason(why, "5 min")) or why is Why.OTHER
     assert "{" not in spell_reason(PollReason(why, "5 min"))
 

@@ -5,7 +5,7 @@ from tidings.service.show.records import problem_record, rfc3339, spell_gap
 
 
 def test_instant_has_six_digits():
-    """It is RFC 3339 in UTC with microseconds, so that texts sort like instants."""
+    """The format is RFC 3339 in UTC with microseconds, so that texts sort like instants."""
     assert [None, "1970-01-01T00:00:00.000000Z", "1970-01-01T00:00:01.500000Z"] == [
         rfc3339(at) for at in (None, 0, 3 * SECOND // 2)
     ]

@@ -56,7 +56,7 @@ def test_output_is_the_body_without_a_request():
     ],
 )
 def test_failed_command_has_its_reason(argv: tuple[str, ...], kind: str, why: str):
-    """It is the exit code with standard error."""
+    """The reason is the exit code with standard error."""
     outcome = ran(*argv)
 
     assert isinstance(outcome, Failed)
@@ -72,7 +72,7 @@ def test_hanging_command_is_ended():
 
 
 def test_long_standard_error_is_cut_and_escaped():
-    """Its end is kept, in one line."""
+    """The end of the text is kept, in one line."""
     outcome = ran(
         "/bin/sh",
         "-c",
@@ -104,7 +104,7 @@ def test_command_does_not_run_unless_allowed(tmp_path):
 
 @pytest.mark.parametrize("more", [{"render": "browser"}, {"method": "POST"}, {"body": "x"}])
 def test_request_clauses_are_refused_for_a_command(more: dict[str, Any]):
-    """They would have no effect."""
+    """Method, body and rendering would have no effect."""
     outcome = ran("/bin/echo", **more)
 
     assert isinstance(outcome, Failed)
@@ -112,7 +112,7 @@ def test_request_clauses_are_refused_for_a_command(more: dict[str, Any]):
 
 
 def test_other_addresses_are_passed_on():
-    """This holds with commands allowed."""
+    """Commands are allowed in this test."""
     others = Others()
     asyncio.run(CommandFetcher(ALLOWED, others).fetch(FetchRequest(url="https://a.example/"), cast("Any", None)))
 

@@ -195,7 +195,9 @@ def test_concurrent_checks_of_sources_are_limited(world: World, disk: Path):
 
 @pytest.mark.parametrize(("age", "is_seen"), [(0, True), (60, False)])
 def test_recently_written_file_is_read_again(world: World, disk: Path, age: int, is_seen: bool):
-    """It may get another content with the same size and time. A file with an old stamp is not read."""
+    """The file may get another content with the same size and time. A file with an old stamp is not
+    read.
+    """
     file = disk / "f"
     written = (world.at - age * SECOND) * 1_000
     text = to_text(CreateEvent("f", EventSource("file", path=str(file), every=SECOND)))
@@ -243,7 +245,7 @@ def test_result_for_a_replaced_source_is_dropped(world: World, disk: Path, is_ma
 
 
 def test_doctor_names_sources_in_trouble(world: World):
-    """It is a warning with its reason."""
+    """The finding is a warning with the reason."""
 
     def say(c):
         return [(f.status, f.detail) for f in findings(c, "events", world.settings, now=world.at, is_polled=True)]

@@ -95,7 +95,7 @@ class Case:
 
 
 def test_learned_rates_of_the_policy_are_read_again(world: World):
-    """Those of another policy are not."""
+    """Rates of another policy are not."""
     case = Case(world, 2)
     case.planner.learned = {1: {"rate": 1}, 2: {"rate": 2}}
     case.store(world.at)
@@ -133,7 +133,7 @@ def test_many_rates_are_stored_in_parts_and_refused_ones_again(world: World):
 
 
 def test_price_is_stored_once_an_hour(world: World):
-    """It is an event that users can read. There is none while the budget is ample."""
+    """The price is an event that users can read. There is none while the budget is ample."""
     case = Case(world)
     case.store(world.at)
     case.planner.prices = {"trim": 1.5}
@@ -160,7 +160,7 @@ def test_price_is_read_again_with_its_age(world: World):
 
 
 def test_pending_second_poll_is_made_after_a_restart(world: World):
-    """It separates noise from a change just before the service stopped."""
+    """The second poll separates noise from a change just before the service stopped."""
     case = Case(world)
     polled = world.at
     case.page.state = replace(case.page.state, polled_at=polled, changed_at=polled)

@@ -38,7 +38,9 @@ def test_full_disk_and_missing_memory_stall_the_service():
 
 
 def test_stall_is_reported_once():
-    """It has its beginning, also if storing fails again within an hour; later it is another one."""
+    """The report has the beginning, also if storing fails again within an hour; a later failure is
+    another stall.
+    """
     said: list[str] = []
     stall = Stall(said.append)
     stall.begin(FULL, NOW)
@@ -134,7 +136,7 @@ def test_clock_that_was_set_back_ends_the_process():
 
 
 def test_lease_is_renewed_after_a_third_of_it():
-    """It then ends a whole lease later."""
+    """The lease then ends a whole lease later."""
     part, clock = Part(), ManualClock()
     upkeep = make_upkeep(part, clock)
     for at in (NOW, NOW + 20 * SECOND - 1, NOW + 20 * SECOND):

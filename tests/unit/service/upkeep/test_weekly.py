@@ -66,7 +66,7 @@ class Case:
 
 
 def test_report_is_made_on_monday_at_eight(world: World):
-    """It is made once, and the next one a week later."""
+    """The report is made once, and the next one a week later."""
     case = Case(world, 1)
 
     assert [1, 0, 0, 1] == [case.step(MONDAY + after) for after in (0, 1, 7 * DAY - 1, 7 * DAY)]
@@ -93,7 +93,7 @@ def test_start_before_eight_after_a_clock_change_reports_the_week_before(world: 
 
 
 def test_each_owner_gets_a_report(world: World):
-    """Its message goes to the receivers of their sentinels."""
+    """The message of a report goes to the receivers of the owner's sentinels."""
     case = Case(world, 1, 2, 1)
     case.step(MONDAY)
 

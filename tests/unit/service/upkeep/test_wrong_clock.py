@@ -54,7 +54,7 @@ def test_right_clock_changes_nothing(world: World):
 
 
 def test_small_difference_is_corrected_without_a_report(world: World):
-    """It is below a minute."""
+    """A small difference is below a minute."""
     watch(world)
     world.commit(world.make_unchanged())
     now = world.at - MINUTE + 1
@@ -124,7 +124,7 @@ def test_tick_of_the_wrong_clock_is_moved_into_its_interval(world: World):
 
 
 def test_sentinel_that_ended_too_early_is_enabled_again(world: World):
-    """One that would have ended by now stays ended."""
+    """A sentinel that would have ended by now stays ended."""
     start = world.at
     watch(world, "For 10 day", state="ended", ended_at=start + 10 * DAY, started_at=start)
     mend(world, start + DAY)
@@ -138,7 +138,7 @@ def test_sentinel_that_ended_too_early_is_enabled_again(world: World):
 
 
 def test_sentinel_that_started_too_early_waits_again(world: World):
-    """It waits until the date of its clause."""
+    """The sentinel waits until the date of its clause."""
     start = world.at
     watch(world, "From 2024-01-01T00:00Z", started_at=start + 90 * DAY, start_at=start + 60 * DAY)
     mend(world, start + DAY)
@@ -192,7 +192,7 @@ def test_unset_clock_continues_from_the_last_stored_instant(world: World):
 
 
 def test_last_notice_is_read_from_the_log(world: World):
-    """There is none before the first."""
+    """Before the first notice, the result is None."""
     assert world.read(wrong_clock.find_last_notified) is None
 
     world.commit(world.unit(events=(Event(type=CLOCK_WRONG, at=5, data={"told_at": 3}),)))

@@ -22,7 +22,7 @@ def test_unknown_name_suggests_the_nearest(world: World):
 
 
 def test_dropped_sentinel_is_found_by_its_name(world: World):
-    """This ends when a new one has the name."""
+    """A new sentinel with the name replaces the dropped one."""
     world.watch("news")
     world.write(sentinels.drop, 1, world.at)
 

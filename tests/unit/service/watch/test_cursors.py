@@ -37,8 +37,8 @@ def missing(*doubt: str, revision: int = 1, seq: int = 2) -> Missing:
 
 
 def test_on_change_every_poll_after_the_start_is_taken():
-    """Its cause does not matter. One from before the sentinel is not taken, unless there is a base
-    already.
+    """The cause of a poll does not matter. A poll from before the sentinel is not taken, unless
+    there is a base already.
     """
     assert [False, True] == [cursors.takes(sub_of(), START + late) for late in (-1, 0)]
     assert cursors.takes(sub_of(taken=(1,)), START - 1)
@@ -46,7 +46,7 @@ def test_on_change_every_poll_after_the_start_is_taken():
 
 
 def test_fixed_interval_takes_polls_within_its_slack():
-    """They are taken from ten minutes before the tick, not a microsecond earlier, whatever their
+    """Polls are taken from ten minutes before the tick, not a microsecond earlier, whatever their
     cause.
     """
     sub = sub_of(HOURLY, taken=(1,), next_tick=START + HOUR)
@@ -105,7 +105,7 @@ def test_doubt_is_cleared_by_the_next_poll():
 
 
 def test_waiting_change_does_not_move_the_cursor():
-    """It is its own kind of doubt. A stored version is taken for it at any time."""
+    """The change is its own kind of doubt. A stored version is taken for it at any time."""
     sub = sub_of(HOURLY, taken=(1,), base=1, next_tick=START + HOUR, number=3, seen=1, ticked_at=START)
     waits = cursors.wait_for_second(sub, START + MINUTE)
 
@@ -135,7 +135,7 @@ def test_cursor_after_a_version():
 
 
 def test_tick_moves_to_the_next_after_a_poll():
-    """It does with or without a version. A subscription on change has no ticks."""
+    """The poll may have a version or none. A subscription on change has no ticks."""
     page = page_of(HOURLY, taken=(1,), next_tick=START + HOUR)
     sub = page.subscriptions[1]
     at = START + HOUR + MINUTE
@@ -162,8 +162,8 @@ def test_tick_moves_to_the_next_after_a_poll():
 def test_newest_stored_version_is_taken_by_subscriptions_without_it(
     row: dict[str, Any], behind: tuple[int, ...], passed: tuple[int, ...]
 ):
-    """So it is by those that missed their selector only by a doubt. For others with a tick, the
-    tick passes.
+    """Subscriptions that missed their selector only by a doubt take it too. For others with a tick,
+    the tick passes.
     """
     page = page_of(HOURLY, newest=2, **({"next_tick": START + HOUR} | row))
     found = cursors.takers_of_stored(page, START + HOUR, frozenset(), ())
@@ -172,8 +172,8 @@ def test_newest_stored_version_is_taken_by_subscriptions_without_it(
 
 
 def test_pending_comparison_takes_the_stored_version():
-    """It does at any time. Without a stored version nothing is taken, and a page on change has no
-    tick to pass.
+    """The time does not matter. Without a stored version nothing is taken, and a page on change has
+    no tick to pass.
     """
     page = page_of(HOURLY, newest=2, taken=(1,), seen=1, next_tick=START + 2 * HOUR)
     sub = page.subscriptions[1]

@@ -67,8 +67,8 @@ def test_hint_from_before_the_last_poll_is_answered():
 
 
 def test_hint_from_before_a_failed_poll_counts():
-    """It may be a date that is read after the poll. One from before an earlier good poll does not
-    count.
+    """The hint may be a date that is read after the poll. A hint from before an earlier good poll
+    does not count.
     """
     heard = make_hearing()
     heard.begin(1, START + HOUR)
@@ -132,7 +132,7 @@ def test_silence_of_a_reliable_source_counts_until_it_misses_changes():
 
 
 def test_page_without_hints_teaches_nothing():
-    """Its polls are judged as usual."""
+    """The polls of the page are judged as usual."""
     heard = make_hearing()
     assert judge_poll(heard, START, changed=True) is None
     assert not any(heard.drain())
@@ -183,7 +183,7 @@ def test_trust_survives_a_restart():
 
 
 def test_dates_of_a_host_are_trusted_after_proof():
-    """It needs a hundred polls that agree, with and without a change."""
+    """The proof is a hundred polls that agree, with and without a change."""
     heard = make_hearing()
     for _ in range(60):
         heard.date("shop.example", START, date_moved=True, content_moved=True)
@@ -219,8 +219,8 @@ def count_polls(flood: int, days: int = 10) -> list[int]:
 
 @pytest.mark.parametrize("hints_a_day", [2_000, 48])
 def test_flood_of_false_hints_loses_its_weight(hints_a_day: int):
-    """It costs some polls on the first day. From the second day on, there are hardly more than
-    without hints.
+    """The flood costs some polls on the first day. From the second day on, there are hardly more
+    than without hints.
     """
     usual, flooded = count_polls(0), count_polls(hints_a_day)
 
@@ -229,7 +229,7 @@ def test_flood_of_false_hints_loses_its_weight(hints_a_day: int):
 
 
 def test_silence_of_a_removed_source_does_not_count():
-    """Its trust for the page is deleted, that for the host stays."""
+    """The trust for the page is deleted, the trust for the host stays."""
     heard = make_hearing()
     measure_hinted(heard, 40, kind="websub")
     heard.drain()
@@ -245,7 +245,7 @@ def test_silence_of_a_removed_source_does_not_count():
 
 
 def test_trust_that_could_not_be_stored_is_stored_later():
-    """It is returned with the next one, and so are later hints."""
+    """The next call returns the trust again, with later hints."""
     heard = make_hearing()
     for page_id, kind in ((1, "api"), (2, "websub")):
         heard.note(page_id, kind, START)

@@ -82,7 +82,7 @@ def test_end_of_a_sentinel(clauses: str, end: int | None):
 
 
 def test_past_end_is_known():
-    """It may differ from the planned one."""
+    """The actual end may differ from the planned one."""
     assert BEGIN + 9 == ends(life("a", "For 1 day", state="ended", started=BEGIN, ended=BEGIN + 9), NOBODY)
 
 

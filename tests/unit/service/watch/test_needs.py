@@ -18,7 +18,7 @@ def make_unit(page, at, outcome="unchanged"):
 
 
 def test_most_urgent_deadline_has_begun():
-    """One that has not begun is not served, however soon it ends."""
+    """A deadline that has not begun is not served, however soon it ends."""
     needs = Needs()
     needs.settle("one", 1, [deadline(7, 1, 0, 100), deadline(7, 1, 20, 30)])
 
@@ -71,7 +71,7 @@ def test_changed_deadlines_replace_the_old_ones():
 
 
 def test_late_poll_has_its_own_reason():
-    """Its interval is over."""
+    """The interval of the deadline is over."""
     late = deadline(7, 1, 0, 9, late=PollReason(Why.OVERDUE))
 
     assert [Why.THEN, Why.THEN, Why.OVERDUE] == [late.reason(at).why for at in (0, 9, 10)]

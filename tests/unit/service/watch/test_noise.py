@@ -40,7 +40,7 @@ def test_page_without_a_memory_is_new(world: World):
 
 
 def test_second_poll_is_stored_with_the_memory(world: World):
-    """It is a minute after the poll."""
+    """The second poll is a minute after the poll."""
     one = noise.estimates_of(Memory(), 1, at=NOW, has_second=True)
     none = noise.estimates_of(Memory(), 1, at=NOW)
 
@@ -76,7 +76,7 @@ def test_second_poll_within_a_minute_shows_noise(why: Why, late: int, is_noise: 
 
 
 def test_page_watched_before_learns_from_its_newest_versions():
-    """They are at most eight. A first version teaches nothing."""
+    """At most eight versions are used. A first version teaches nothing."""
     page, times = make_watched(1), {seq: NOW + seq for seq in range(1, 12)}
 
     assert tuple(range(4, 12)) == noise.of_look(Known(), page, times, NOW, 12, why=Why.CHANGE).history
@@ -112,7 +112,7 @@ def test_quiet_poll_counts_only_with_a_memory():
 
 
 def test_mask_is_switched_by_its_name(world: World):
-    """It can be turned off and on. The error of an unknown name lists the masks."""
+    """A mask can be turned off and on. The error of an unknown name lists the masks."""
     world.watch()
     with pytest.raises(UsageError, match="no mask 'clocks': there are time, count"):
         world.write(noise.switch_masks, [1], off=["clocks"], on=[], at=world.at)
@@ -168,7 +168,7 @@ def test_mask_is_described_by_place_and_reason():
 
 
 def test_offered_mask_is_off_until_chosen(world: World):
-    """It is chosen and removed by its id."""
+    """The id of the mask is used to choose and remove it."""
     world.watch()
     learn(world, Memory(things=(THING,)))
 

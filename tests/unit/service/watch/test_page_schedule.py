@@ -62,7 +62,7 @@ def test_page_shared_with_a_class_is_free_for_it():
 
 
 def test_share_of_an_owner_pays_for_all_their_sentinels():
-    """Their classes do not matter."""
+    """The classes of the sentinels do not matter."""
     page = page_of("Class poor")
     owner = page.subscriptions[1].owner
     owner.row = replace(owner.row, owner_id=7)
@@ -92,7 +92,7 @@ def test_shortest_fixed_interval_is_promised():
     ],
 )
 def test_bounds_are_the_widest_of_all_sentinels_above_the_floor(clauses: tuple[str, ...], bounds: tuple[int, int]):
-    """They are the smallest of the shortest, and the smallest of the longest intervals."""
+    """The bounds are the smallest of the shortest, and the smallest of the longest intervals."""
     assert bounds == page_schedule.bounds(page_of(*clauses), 5 * MINUTE)
 
 
@@ -108,7 +108,7 @@ def test_earliest_tick_counts_with_its_deadline():
 
 
 def test_first_poll_is_a_tick_in_the_past():
-    """It is until the page was polled."""
+    """A page that was never polled is overdue."""
     page = page_of("", last_seq=0, checked_at=None)
     page.subscriptions[1].row = replace(page.subscriptions[1].row, taken=())
 
@@ -116,7 +116,7 @@ def test_first_poll_is_a_tick_in_the_past():
 
 
 def test_tick_outside_its_hours_waits_for_the_opening():
-    """It is moved with its slack."""
+    """The tick is moved with its slack."""
     tick = tick_of(page_of(f"Fetch every 1 hour slack 10 min {MORNING}"))
 
     assert (START + 8 * HOUR, True) == (tick.at, tick.is_moved)
@@ -124,7 +124,7 @@ def test_tick_outside_its_hours_waits_for_the_opening():
 
 
 def test_tick_served_by_a_poll_is_taken_from_storage():
-    """So is a change whose confirming poll failed."""
+    """A change whose confirming poll failed is taken from storage too."""
     served = page_of(HOURLY, next_tick=START)
     doubted = page_of("", health="shaky")
     sub = doubted.subscriptions[1]
@@ -191,7 +191,7 @@ def test_robots_are_ignored_for_the_first_reason():
 
 
 def test_freshness_counts_within_limits():
-    """It does not count at each fifth poll, while it is doubted, or beyond the maximum."""
+    """Freshness does not count at each fifth poll, while it is doubted, or beyond the maximum."""
     claimed = PageState(page_id=1, polls=1, checked_at=START, fresh_until=START + HOUR)
 
     assert [START + MINUTE, START + HOUR] == [

@@ -20,7 +20,7 @@ KNOWN = Remembered(
 
 @pytest.mark.parametrize("known", [KNOWN, Remembered()], ids=["all", "nothing"])
 def test_memory_round_trips(known: Remembered):
-    """It has headers, marks and selectors; an empty one is an empty text."""
+    """The memory has headers, marks and selectors; an empty one is an empty text."""
     assert known == Remembered.of(known.text)
     assert bool(known.text) == (known != Remembered())
 

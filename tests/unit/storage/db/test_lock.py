@@ -33,7 +33,7 @@ def test_only_one_process_has_the_lock(tmp_path: Path):
 
 
 def test_lock_is_free_after_its_release(tmp_path: Path):
-    """It is also free after the end of a process that never released it."""
+    """The end of a process that never released the lock frees it too."""
     lock = PollerLock(tmp_path)
     assert lock.holder() is None
     assert lock.acquire()

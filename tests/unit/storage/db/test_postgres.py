@@ -99,7 +99,7 @@ def test_idle_connection_that_was_cut_is_opened_again(ours: Database, other: Dat
 
 
 def test_transaction_that_was_cut_is_repeated_from_its_start(ours: Database, other: Database):
-    """Its writes before the cut are undone, so that they are stored once."""
+    """The writes before the cut are undone, so that they are stored once."""
     tries: list[Any] = []
 
     def cut_once(c: Connection) -> int:
@@ -126,7 +126,7 @@ def test_commit_without_an_answer_is_applied_once(ours: Database, other: Databas
 
 
 def test_read_that_was_cut_is_repeated(ours: Database, cable: Cable):
-    """It reads one state from its start, on the new connection."""
+    """The read sees one state from its start, on the new connection."""
     ours.write(count_up)
     cable.end_at = End(b"SELECT 'here'", passes=True)
 
@@ -300,7 +300,7 @@ def test_idle_transaction_does_not_block_other_writers(
 
 
 def test_write_waits_for_another_and_then_raises_busy(products: Products, tmp_path: Path):
-    """It waits for `store.busy_seconds`. The error means that the write can be repeated."""
+    """The write waits for `store.busy_seconds`. The error means that the write can be repeated."""
     with products.fresh("postgresql", tmp_path, busy_seconds=0.05) as settings:
         world = World(settings)
         other = open_database(settings)

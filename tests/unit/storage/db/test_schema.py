@@ -43,7 +43,7 @@ def _shape(settings: Settings) -> set[tuple[Any, ...]]:
 
 
 def test_every_table_of_the_contract_exists():
-    """These are the tables of contracts §4, and those of tag defaults, outside events, marks of the
+    """The tables are those of contracts §4, and those of tag defaults, outside events, marks of the
     inbox, values, and pages of collections.
     """
     expected = (

@@ -75,7 +75,7 @@ def test_journal_is_emptied_unless_a_reader_uses_it(world: World):
 
 
 def test_new_directory_is_private(tmp_path: Path):
-    """It is made with its parents, and only its owner can read it."""
+    """The directory is made with its parents, and only its owner can read it."""
     data = tmp_path / "a" / "b"
     open_database(Settings(data=data)).close()
 
@@ -144,7 +144,7 @@ def test_file_that_is_no_database_is_refused(world: World, what: str, content: b
 
 
 def test_truncated_database_is_refused(world: World):
-    """Its header says that it is longer."""
+    """The header names a larger size."""
     path = _close(world)
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 4096)
@@ -209,7 +209,9 @@ def test_torn_journal_ends_at_a_commit(world: World, tmp_path: Path):
 
 
 def test_write_to_a_locked_database_raises_busy(world: World):
-    """It waits for `store.busy_seconds`. The error means that the write can be repeated (F-10)."""
+    """The write waits for `store.busy_seconds`. The error means that the write can be repeated
+    (F-10).
+    """
     other = open_database(Settings(data=world.settings.data, store=StoreSettings(busy_seconds=0.05)))
 
     def while_held(c: object) -> None:
@@ -316,7 +318,7 @@ def test_sqlite_errors_become_tidings_errors(world: World):
 
 
 def test_database_files_are_private_in_an_open_folder(tmp_path: Path):
-    """They are 0600 under umask 0. Files that an older version left open to others are made
+    """The files are 0600 under umask 0. Files that an older version left open to others are made
     private.
     """
     data = tmp_path / "open"

@@ -70,7 +70,7 @@ def test_entry_of_two_writers_is_added_once(index):
 
 
 def test_deleted_version_leaves_no_trace(index, tmp_path):
-    """Its terms, texts and titles are in no file. A text with a version left stays."""
+    """Terms, texts and titles of the version are in no file. A text with a version left stays."""
     add(index, (1, 1, "xylophone"), (1, 2, "xylophone"), (1, 3, "quokka"), (2, 1, "quokka vuvuzela"))
 
     assert 0 == index.keep_only(1, [2, 3], collected=1)

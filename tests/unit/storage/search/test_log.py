@@ -36,7 +36,7 @@ def test_clicks_are_counted_by_rank(log):
 
 
 def test_erased_searches_are_in_no_file(log, tmp_path):
-    """They are those of one owner or of all."""
+    """The searches of one owner or of all are erased."""
     log.bring([("xylophone", 2), ("quokka", 1)], owner_id=2, at=0)
     log.note_search("vuvuzela", owner_id=1, at=0)
     log.note_click(1, owner_id=2)

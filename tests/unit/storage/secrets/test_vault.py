@@ -54,8 +54,8 @@ def test_database_has_only_encrypted_values(filled: World, vault: Vault):
 
 
 def test_key_file_is_private_and_made_once(filled: World, vault: Vault):
-    """It is 0600 from the first byte. A second secret uses the same key, and no partial file is
-    left.
+    """The file is 0600 from the first byte. A second secret uses the same key, and no partial file
+    is left.
     """
     path = filled.settings.data / "secrets.key"
 
@@ -160,7 +160,7 @@ def test_interrupted_rotation_leaves_all_secrets_readable(filled: World, vault: 
 
 
 def test_overlapping_rotations_lose_nothing(filled: World):
-    """One deletes old keys between the steps of the other: a key that is in use stays."""
+    """One rotation deletes old keys between the steps of the other: a key that is in use stays."""
     one, two = Vault(filled.settings.data), Vault(filled.settings.data)
     filled.write(one.rotate)
     filled.write(two.rotate)

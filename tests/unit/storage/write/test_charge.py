@@ -47,7 +47,7 @@ def paid(world: World, *asked: Grant, at: int = START) -> list[bool]:
 
 
 def test_charge_takes_at_most_64_grants(world: World):
-    """One more is refused."""
+    """A charge of 65 grants is refused."""
     world.watch()
 
     assert [True] * charge.MOST_GRANTS == paid(world, *grants(charge.MOST_GRANTS))
@@ -56,7 +56,7 @@ def test_charge_takes_at_most_64_grants(world: World):
 
 
 def test_collection_pays_from_its_budget_and_its_owners_share(world: World):
-    """It also pays from the budget of all polls."""
+    """The budget of all polls pays too."""
     share = own(world, share=2.0)
     before = levels(world)
 
@@ -67,7 +67,7 @@ def test_collection_pays_from_its_budget_and_its_owners_share(world: World):
 
 
 def test_collection_without_a_share_pays_from_its_own_budget(world: World):
-    """Its owner has no share of the budget."""
+    """The owner has no share of the budget."""
     own(world, share=None)
 
     assert [True] * 5 + [False] == paid(world, *grants(6, SHARED))
@@ -94,7 +94,7 @@ def test_payable_is_computed_for_an_instant(world: World):
 
 
 def test_settings_do_not_delete_the_budget_of_a_collection(world: World):
-    """Its sentinel sets it."""
+    """The sentinel of the collection sets the budget."""
     own(world, share=None)
     world.write(charge.set_budgets, {"default": (1.0, 9.0)}, at=START)
 
@@ -102,7 +102,7 @@ def test_settings_do_not_delete_the_budget_of_a_collection(world: World):
 
 
 def test_new_budget_is_full(world: World):
-    """It can be spent at once."""
+    """A new budget can be spent at once."""
     world.write(charge.set_budget, "shop", rate_per_second=0.0, burst=3.0, at=START)
 
     assert (3.0, START) == ((made := world.read(charge.budgets)["shop"]).level, made.at)
@@ -123,7 +123,7 @@ def test_extra_request_for_another_page_is_refused(world: World):
 
 
 def test_stale_process_cannot_advance_the_clock(world: World):
-    """Its epoch is over."""
+    """The epoch of the process is over."""
     before = world.read(charge.budgets)
     with pytest.raises(StaleEpochError):
         world.write(charge.put_forward, SECOND, at=START, epoch=world.epoch - 1)

@@ -54,7 +54,7 @@ def draft(**more: Any) -> DeliveryDraft:
 
 
 def test_unit_without_events_gets_an_empty_result(world: World):
-    """There is one result for each unit, in their order."""
+    """Each unit has one result, in their order."""
     world.watch()
     news = world.unit(events=(Event(type=EventType.PAGE_OK, at=1, page_id=1),))
 
@@ -207,7 +207,7 @@ def test_requests_are_answered_by_the_poll_of_their_unit(world: World):
 
 
 def test_message_names_events_of_its_own_unit(world: World):
-    """It names them by their positions, in any order, or by numbers that exist already."""
+    """The message names events by their positions, in any order, or by numbers that exist already."""
     world.watch()
     world.endpoint()
     news = tuple(Event(type=EventType.PAGE_OK, at=at, page_id=1) for at in (1, 2, 3))

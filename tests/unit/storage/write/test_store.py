@@ -136,7 +136,7 @@ def test_units_of_many_callers_share_a_transaction(world: World, monkeypatch: py
 
 
 def test_broken_unit_is_recorded_and_the_others_are_committed(world: World):
-    """It gives its exception and an event `problem.unit`."""
+    """The broken unit gives its exception and an event `problem.unit`."""
     world.watch("news", "a", "b", "c")
     good = [world.make_unchanged(page_id) for page_id in (1, 3)]
     broken = replace(world.make_unchanged(2), cursors=(world.cursor(99),))
@@ -215,7 +215,7 @@ def test_close_commits_waiting_units(world: World):
 
 
 def test_empty_list_is_answered_at_once(world: World):
-    """There is no transaction."""
+    """No transaction is made."""
     assert [[]] == _commit(world, [])
 
 

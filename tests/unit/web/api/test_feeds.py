@@ -54,7 +54,7 @@ def test_feed_has_one_sentinel_and_all_has_every_sentinel(tmp_path):
 
 
 def test_entry_never_changes(tmp_path):
-    """It is equal byte for byte in a later feed."""
+    """The entry is equal byte for byte in a later feed."""
 
     async def story(within, app):
         shop = await watch(within, "shop")
@@ -72,7 +72,7 @@ def test_entry_never_changes(tmp_path):
 
 
 def test_unchanged_feed_answers_304(tmp_path):
-    """It does for a matching tag or date until there is a new entry. If both are sent, the tag
+    """A matching tag or date is enough until there is a new entry. If both are sent, the tag
     decides.
     """
 

@@ -153,7 +153,7 @@ def test_request_without_a_token_is_401(tmp_path):
     ],
 )
 def test_event_that_cannot_be_stored_is_not_acknowledged(tmp_path, fault, status):
-    """There is no 202, and no path of this machine in the answer."""
+    """The answer is no 202, and has no path of this machine."""
     hooks = Hooks(fault=fault)
     (answer,) = post(tmp_path, hooks, (bearer(hooks), BODY))
 

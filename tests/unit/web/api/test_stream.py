@@ -68,7 +68,7 @@ def test_new_follower_gets_only_later_records(tmp_path):
 
 
 def test_reconnecting_follower_gets_every_record_once(tmp_path):
-    """It disconnects at random, comes back with its last number, and reads all in order."""
+    """The follower disconnects at random, comes back with its last number, and reads all in order."""
     rng = random.Random(7)
     told = changes(60)
 
@@ -226,7 +226,7 @@ async def _first(pieces, count):
 
 
 def test_followers_are_limited(tmp_path, monkeypatch):
-    """One too many gets 503; the place of one that leaves is free."""
+    """One follower too many gets 503; the place of one that leaves is free."""
     monkeypatch.setattr(stream, "MOST_FOLLOWERS", 1)
 
     async def story(within, app):
@@ -259,7 +259,7 @@ def test_stream_ends_with_the_service(tmp_path):
 
 
 def test_head_request_is_answered_at_once(tmp_path):
-    """It does not keep the connection."""
+    """The connection is not kept."""
 
     async def story(within, app):
         return await ask(app, PATH, "HEAD")

@@ -29,7 +29,7 @@ def play(tmp_path, hubs, *requests, **serve):
 
 
 def test_challenge_is_returned_as_plain_text(tmp_path):
-    """It is equal byte for byte, and no browser runs it."""
+    """The challenge is equal byte for byte, and no browser runs it."""
     (answer, other) = play(
         tmp_path,
         Hubs(),

@@ -122,6 +122,6 @@ def test_each_value_is_as_short_as_possible(texts: tuple[str, ...], text: str, v
 
 @pytest.mark.usefixtures("german")
 def test_hostile_text_takes_limited_time():
-    """It has all separators and words of the patterns."""
+    """The text has all separators and words of the patterns."""
     with bound_time(20):
         told("; : , . (" * 300 + " since " * 200 + "x" * 1_000)
