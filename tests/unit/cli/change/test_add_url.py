@@ -105,7 +105,7 @@ def test_step_flags_become_one_clause(tidings, shop):
 
     assert 0 == ran.code
     assert 'Render browser steps (click text "More", wait for css ".list")' in record["text"]
-    assert wrong.err.startswith("tidings: --step: E03") or wrong.err.startswith("--step: E03"), wrong.err
+    assert wrong.err.startswith("--step: E03"), wrong.err
 
 
 def test_user_flag_logs_in_and_hides_the_password(tidings, shop, server, monkeypatch):
