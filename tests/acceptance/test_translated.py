@@ -84,6 +84,7 @@ ADDRESSES = (
     "/changes/{id}/fewer?how=size", "/sentinels", "/sentinels?q=nowhere", "/sentinels?tag=money", "/sentinels/shop", "/sentinels/lost",
     "/changes/{words}", "/changes/{words}?view=only", "/changes/{words}?view=two", "/changes/{words}?view=table",
     "/changes/{words}/fewer", "/sentinels/nobody", "/new?text=Create+Sentinel+a+Using+b+Monitor+c", "/collections",
+    "/plan?certificate=1",
     "/new", "/new?url={/a}", "/search", "/search?q=price", "/search?q=nowhere&at=2026-01-01", "/plan",
     "/plan?budget=10", "/health", "/health?machine=1", "/settings", "/login",
 )  # fmt: skip

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from tidings.model.interval import Instant
     from tidings.service.explain.plan_expert import Appraisal
-    from tidings.service.plan.planner import Planner
-    from tidings.service.watch.needs import Needs
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
 
@@ -32,30 +30,16 @@ def find_turns(connection: Connection, settings: Settings, now: Instant) -> dict
     if policy not in BY_TURNS:
         return {}
     from tidings.service.explain import plan_expert
+    from tidings.service.on_demand.appraisal import open_idle_planner
 
-    planner, _ = _open(connection, settings)
+    planner, _ = open_idle_planner(connection, settings)
     return plan_expert.turns(connection, planner, policy=policy, now=now)
 
 
-def find_appraisal(connection: Connection, settings: Settings, now: Instant) -> Appraisal | None:
-    """Return the expert appraisal, None if the policy has no price."""
-    from tidings.service.explain.plan_expert import appraise
+def _appraise(connection: Connection, settings: Settings, now: Instant) -> Appraisal | None:
+    from tidings.service.on_demand.appraisal import find_appraisal  # numpy, for experts only
 
-    planner, needs = _open(connection, settings)
-    budget, policy = settings.budget.polls_per_day, settings.schedule.policy
-    return appraise(connection, planner, needs, policy=policy, budget=budget, now=now)
-
-
-def _open(connection: Connection, settings: Settings) -> tuple[Planner, Needs]:
-    """Return a planner with all watched pages, and its needs."""
-    from tidings.service.run.from_settings import open_planner
-    from tidings.service.watch.needs import Needs
-    from tidings.service.watch.watchlist import load_pages
-
-    pages, needs = load_pages(connection, zone=settings.serve.zone), Needs()
-    planner = open_planner(settings, pages, needs)
-    planner.touch(pages)
-    return planner, needs
+    return find_appraisal(connection, settings, now)
 
 
 SHOWN = 20
@@ -81,7 +65,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         turns = database.read(find_turns, settings, now)
         polls = database.read(list_coming_polls, settings, names=arguments.names, now=now, turns=turns)
         whole = None if arguments.names or not polls else database.read(summarize_plan, settings, polls, now=now)
-        appraisal = database.read(find_appraisal, settings, now) if arguments.expert and polls else None
+        appraisal = database.read(_appraise, settings, now) if arguments.expert and polls else None
     finally:
         database.close()
     shown = polls[: arguments.limit]

@@ -90,7 +90,7 @@ def pattern(old: str, new: str, before: str) -> str:
     if _LETTERS.search(re.sub(r"\\.", "", core)):
         return core
     beside = " ".join(before.split()[-WORDS_BESIDE:])
-    return f"{_general(beside)}:? {core}" if _LETTERS.search(beside) else ""
+    return rf"{_general(beside)}:?\s+{core}" if _LETTERS.search(beside) else ""
 
 
 def _general(text: str) -> str:

@@ -92,6 +92,11 @@ def _differing(old: str, new: str) -> int:
     return max(1, len(before ^ after))
 
 
+def edit_line(edit: EditLine) -> Markup:
+    """Return one edit after its label."""
+    return _edit(edit, edit.context.label or edit.context.heading, is_price=False)
+
+
 def _edit(edit: EditLine, label: str, *, is_price: bool) -> Markup:
     """Return an edit after its label, which the edit before may have given."""
     named = Markup("{}: ").format(_text(label, most=60)) if label else Markup("")

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from markupsafe import Markup
 from starlette.responses import RedirectResponse
 
 from tidings.clock import DAY
@@ -27,7 +28,6 @@ from tidings.web.problems import ProblemError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from markupsafe import Markup
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -46,7 +46,7 @@ MOST: Final = 40
 """Number of newest changes that are compared again."""
 EDITS: Final = 3
 """Most edits of a change that are offered as irrelevant."""
-NAMES: Final = {"noise": sentence("Not relevant"), "size": sentence("Quiet until it changes more than usual")}
+NAMES: Final = {"noise": sentence("Not relevant"), "size": sentence("Quiet until more")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,7 @@ async def show(request: Request, desk: Desk) -> Response:
         sentinel=found.owner.name,
         line=lines.line(_record(found.change)),
         proposals=proposals,
+        edits=_list_edits(found, proposals),
         chosen=chosen,
         proposal=proposal,
         preview=None if proposal is None else await _preview(desk, found, proposal),
@@ -163,6 +164,16 @@ def _proposals(found: _FoundProposals, how: str) -> list[Proposal]:
     edits, _ = edits_of(_record(found.change), most=EDITS)
     every = [made for edit in edits if (made := fewer.not_relevant(found.owner.text, edit)) is not None]
     return list({one.says: one for one in every}.values())
+
+
+def _list_edits(found: _FoundProposals, proposals: Sequence[Proposal]) -> list[Markup]:
+    """Return the edits that each proposal would ignore, in one line."""
+    edits, _ = edits_of(_record(found.change), most=EDITS)
+    by_says: dict[str, list[Markup]] = {}
+    for edit in edits:
+        if (made := fewer.not_relevant(found.owner.text, edit)) is not None:
+            by_says.setdefault(made.says, []).append(lines.edit_line(edit))
+    return [Markup("; ").join(by_says.get(one.says, ())) for one in proposals]
 
 
 def _choose(text: str, proposals: Sequence[Proposal]) -> int | None:

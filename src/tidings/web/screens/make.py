@@ -178,8 +178,10 @@ async def _screen(
 
 def _rows(tried: Tried, choices: Choices, monitor: str) -> list[ChoiceRow]:
     """Return what can be watched on a page; the chosen clause is always among it."""
-    pictures = [spell.count(tried.images, "image")] if tried.images else []
-    size = ", ".join([spell.count(tried.words, "word"), spell.count(tried.links, "link"), *pictures])
+    counts = [spell.count(tried.words, "word")]
+    counts += [spell.count(tried.links, "link")] if tried.links else []
+    counts += [spell.count(tried.images, "image")] if tried.images else []
+    size = ", ".join(counts)
     rows = [
         ChoiceRow("any change", say("Everything"), spell.plain(size)),
         *(ChoiceRow(one.label, _name(one), _now(one)) for one in choices.readings),

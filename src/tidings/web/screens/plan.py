@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from tidings.model.interval import Instant
+    from tidings.service.explain.plan_expert import Appraisal
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.web.screens.desk import Desk
@@ -58,9 +59,12 @@ async def show(request: Request, desk: Desk) -> Response:
     given = request.query_params.get("budget", "").replace(",", "").strip()[:12]
     wanted = int(given) if given.isascii() and given.isdecimal() else 0
     curve, share, problem = await _curve(desk, wanted, now) if wanted else ([], 1.0, "")
+    is_certified = request.query_params.get("certificate") == "1"
     return await desk.page(
         request,
         "plan.html",
+        is_certified=is_certified,
+        appraisal=await _appraise(desk, now) if is_certified else None,
         title=say("Plan and budget"),
         here="plan",
         wanted=given,
@@ -70,6 +74,13 @@ async def show(request: Request, desk: Desk) -> Response:
         curve_problem=problem or ("" if wanted or not given else say("Write a whole number of checks a day.")),
         **found,
     )
+
+
+async def _appraise(desk: Desk, now: Instant) -> Appraisal | None:
+    """Return how good the plan was; None if the policy has no price."""
+    from tidings.service.on_demand.appraisal import find_appraisal  # numpy, which no other screen needs
+
+    return await desk.store.read(find_appraisal, desk.settings, now)
 
 
 async def _curve(desk: Desk, wanted: int, now: Instant) -> tuple[list[BudgetPoint], float, str]:

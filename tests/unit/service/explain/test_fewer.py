@@ -16,6 +16,7 @@ from tidings.service.explain.fewer import pattern, quiet_until_more
         ("5", "6", "Seen by", "Seen by 1,204", "6"),
         ("129.00", "109.00", "Price:", "Price: 7.50", "Weight: 7.50"),
         ("Mon", "Tue", "", None, None),
+        ("on time", "4 min late", "Line 7", "Line 7\n\n12 min late", "Tram 7\n\n12 min late"),
         ("5", "6", "", None, None),
         ("", "Advert: buy now", "", "Advert: buy now", "buy"),
         (" ".join("abc" for _ in range(20)), "", "", None, None),

@@ -48,6 +48,9 @@
   });
   slide();
 
+  // A first check is soon made: show it
+  const seek = () => { if (document.querySelector("[data-soon]")) setTimeout(() => put(location.href).then(seek), 2000); };
+
   // Forms of lists are sent in the background, and the screen is put in place where it was
   const put = async (address, options) => {
     const answer = await fetch(address, options);
@@ -63,6 +66,8 @@
     if (at) document.getElementById(at)?.classList.add("current");
   };
   if (isNew && !foot.dataset.live && location.pathname !== "/new") put(location.href).then(() => { foot.textContent = said = says.sayZone.replace("%", zone); });
+
+  seek();
 
   // What is opened is read: a form is sent, since to ask for a page alone changes nothing
   const reads = document.querySelector("[data-reads]");
