@@ -165,6 +165,13 @@ def test_a_change_is_compared_in_every_view_and_with_any_other_version(world: Wo
             assert b"109</del>" in page.body
             assert b"99</ins>" in page.body
             assert 410 == (await ask(app, f"/changes/{newest}/rendered?from=2&to=9")).status
+            shared = await ask(app, f"/changes/{newest}/picture")
+            assert ("image/svg+xml", True) == (shared.headers["content-type"], b"</svg>" in shared.body)
+            assert "sandbox" in shared.headers["content-security-policy"]
+            told = await ask(app, f"/changes/{newest}/text")
+            assert told.headers["content-type"].startswith("text/plain")
+            assert told.body.decode().strip()
+            assert [404, 404] == [(await ask(app, f"/changes/none/{what}")).status for what in ("picture", "text")]
             assert 404 == (await ask(app, "/changes/nothing")).status
 
     play(world, story)

@@ -98,9 +98,11 @@ def _short(c: Connection, row: SentinelRow, page_id: int, *, is_viewed: bool) ->
         "last_error": state.reason if state.health == "error" else False,
         "link": identity.given,
         "page_title": state.title,
+        "paused": row.state == "disabled",
         "tags": [_tag_id(name) for name in row.tags],
         "title": state.title or row.name,
         "url": identity.given,
+        "uuid": str(watch_of(row.id, page_id)),
         "viewed": is_viewed,
     }
 
@@ -125,7 +127,6 @@ def _watch(c: Connection, call: Call) -> dict[str, Any]:
     is_viewed = (row.id, page_id) not in inbox.unread_pages(c, own)
     _, state = pages.get(c, page_id)
     return {
-        "uuid": call.get_parameter("watch"),
         **_short(c, row, page_id, is_viewed=is_viewed),
         "check_count": state.polls,
         "date_created": _seconds(row.created_at),
@@ -133,7 +134,6 @@ def _watch(c: Connection, call: Call) -> dict[str, Any]:
         "last_viewed": _find_last_change(state) if is_viewed else 0,
         "method": "GET",
         "notification_muted": False,
-        "paused": row.state == "disabled",
         "processor": "text_json_diff",
     }
 

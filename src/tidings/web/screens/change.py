@@ -6,18 +6,20 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 from starlette.responses import Response
 
 from tidings.errors import TidingsError
+from tidings.presentation.edits import edits_of
 from tidings.presentation.presenters import presenter
 from tidings.presentation.safe.frame import HEADERS, frame
 from tidings.record import dataclass, replace
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, versions
 from tidings.storage.watches import deliveries, inbox, sentinels
-from tidings.web.markup import forms, lines, spell
+from tidings.web.markup import card, forms, lines, spell
 from tidings.web.markup.catalogue import say, sentence
 from tidings.web.markup.render import environment
 from tidings.web.markup.told import tell_drawn
@@ -146,6 +148,33 @@ async def render(request: Request, desk: Desk) -> Response:
     merged = await desk.comparisons.render(page_id=row.page_id, old=by_seq[old], new=by_seq[new])
     headers = {**HEADERS, "x-frame-options": "SAMEORIGIN"}
     return Response(merged.html or f"<!doctype html><p>{escape(merged.why_not)}</p>", headers=headers)
+
+
+async def share(request: Request, desk: Desk) -> Response:
+    """Return a change as a picture to share."""
+    found, record = await _read_record(request, desk)
+    edits, rest = edits_of(record, most=lines.SHOWN)
+    row, zone = found.item.change.row, reader_zone(request)
+    when = spell.short(row.detected_at, desk.clock.wall(), zone)
+    host = urlsplit(found.item.change.url).hostname or ""
+    drawn = card.picture(found.title or found.item.change.sentinel, host, edits, rest, when)
+    headers = {**_PICTURE, "cache-control": "no-store"}
+    return Response(drawn, headers=headers, media_type="image/svg+xml")
+
+
+async def tell_as_text(request: Request, desk: Desk) -> Response:
+    """Return a change as a text to share, as messages have it."""
+    _, record = await _read_record(request, desk)
+    text = presenter("changes", "text").present([record])
+    return Response(text, headers={"cache-control": "no-store"}, media_type="text/plain; charset=utf-8")
+
+
+async def _read_record(request: Request, desk: Desk) -> tuple[_FoundChange, Record]:
+    found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
+    if found is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change"))
+    change = found.item.change
+    return found, change_record(change.row, sentinel=change.sentinel, url=change.url)
 
 
 _PICTURE: Final = {

@@ -41,6 +41,8 @@ SCREENS: Final[tuple[Row, ...]] = (
     ("/changes/{id}", "GET", "readers", change.show),
     ("/changes/{id}", "POST", "markers", change.act),
     ("/changes/{id}/rendered", "GET", "readers", change.render),
+    ("/changes/{id}/picture", "GET", "readers", change.share),
+    ("/changes/{id}/text", "GET", "readers", change.tell_as_text),
     ("/changes/{id}/screenshot", "GET", "readers", change.screenshot),
     ("/changes/{id}/screenshots", "GET", "readers", change.differing),
     ("/changes/{id}/fewer", "GET", "readers", fewer.show),

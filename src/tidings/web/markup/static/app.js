@@ -69,6 +69,22 @@
 
   seek();
 
+  // A picture to share: SVG as it comes, PNG where a script can draw it
+  addEventListener("click", e => {
+    const link = e.target.closest?.("[data-png]");
+    if (!link) return;
+    e.preventDefault();
+    const image = new Image();
+    image.onload = () => {
+      const canvas = document.createElement("canvas");
+      canvas.width = 2 * image.width; canvas.height = 2 * image.height;
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      const made = document.createElement("a");
+      made.href = canvas.toDataURL("image/png"); made.download = "change.png"; made.click();
+    };
+    image.src = link.href;
+  });
+
   // What is opened is read: a form is sent, since to ask for a page alone changes nothing
   const reads = document.querySelector("[data-reads]");
   if (reads) fetch(location.pathname, { method: "POST", body: new URLSearchParams({ act: "read" }), redirect: "manual", keepalive: true }).then(answer => {

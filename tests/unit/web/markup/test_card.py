@@ -1,0 +1,47 @@
+"""A change as a picture is SVG that shows its edits and does nothing."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from tidings.model.observed.change import EditContext
+from tidings.presentation.edits import EditLine
+from tidings.web.markup.card import COLUMNS, MOST_LINES, picture
+
+SVG = "{http://www.w3.org/2000/svg}"
+PRICE = EditLine("updated", "129.00 EUR", "109.00 EUR", context=EditContext("updated", 0, label="Price"))
+
+
+def spans(drawn: str) -> list[tuple[str, str]]:
+    """Return the texts of a picture, each with its decoration."""
+    tree = etree.fromstring(drawn)
+    return [(one.get("text-decoration"), one.text) for one in tree.iter(f"{SVG}tspan")]
+
+
+def test_what_went_is_struck_and_what_came_is_underlined():
+    """After the label; page and time stand around the edits."""
+    drawn = picture("Kettle", "shop.example", [PRICE], 2, "11:31")
+
+    assert [
+        ("none", "Price: "),
+        ("line-through", "129.00 "),
+        ("line-through", "EUR"),
+        ("none", " "),
+        ("none", "→ "),
+        ("underline", "109.00 "),
+        ("underline", "EUR"),
+        ("none", "and 2 more"),
+    ] == [(kind, text or "") for kind, text in spans(drawn)]
+    assert "Kettle" in drawn
+    assert "shop.example · 11:31 · Tidings" in drawn
+
+
+def test_a_hostile_page_is_text():
+    """Markup is escaped, a long word is cut, many lines are left out."""
+    hostile = EditLine("inserted", "", "<script>alert(1)</script>" + "x" * 10_000)
+    drawn = picture('"><image href="//evil.example/"/>', "", [hostile] * 3, 0, "")
+    tree = etree.fromstring(drawn)
+
+    assert {"svg", "rect", "text", "tspan"} == {etree.QName(one).localname for one in tree.iter()}
+    assert MOST_LINES + 2 == len(tree.findall(f"{SVG}text"))
+    assert all(len("".join(one.itertext()).rstrip()) <= COLUMNS for one in tree.findall(f"{SVG}text"))
