@@ -32,6 +32,7 @@ NOT_SHOWN = frozenset(
         "switched off",
         "Notify By ",
         "Finding",
+        "Tidings",
     )
 )
 """Words of the language, values of forms and of records, and what only programs ask for."""
