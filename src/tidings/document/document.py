@@ -107,6 +107,8 @@ class Document:
     @cached_property
     def canonical(self) -> bytes:
         """Return the tokens joined by spaces, in UTF-8."""
+        if "_counted" in self.__dict__:
+            return " ".join(self.tokens).encode("utf-8", "replace")
         return canonical_text(self.text, self._tokens_of)
 
     @cached_property

@@ -77,7 +77,8 @@ def _opposite(there: Sequence[tuple[int, Span]], lower: Sequence[str], start: in
     at = bisect_left(there, (start, (0, 0)))
     low = there[at - 1][1][1] if at else 0
     high = there[at][1][0] if at < len(there) else len(other.folded)
-    words = f" {' '.join(other.folded[low:high])} "
+    is_whole = not low and high == len(other.folded)
+    words = other.folded_text if is_whole else f" {' '.join(other.folded[low:high])} "
     for size in range(len(lower), 0, -1):
         piece = f" {' '.join(lower[-size:])} "
         place = words.find(piece)

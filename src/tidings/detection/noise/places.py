@@ -49,6 +49,8 @@ class WordString:
         self._line_ends = document.line_ends
         text = document.canonical
         self._text = b"^ " + (text if is_exact else _with_digits_alike(text)) + b" $ "
+        self._alone: dict[bytes, int] = {}
+        self._between: dict[tuple[bytes, bytes], Span | None] = {}
 
     @cached_property
     def exact(self) -> WordString:
@@ -114,19 +116,32 @@ class WordString:
 
     def stands_alone(self, words: bytes) -> bool:
         """Return whether words occur in this order exactly once."""
-        at = self._find(words, 0)
-        return at >= 0 and self._find(words, at + 1) < 0
+        return self._find_alone(words) >= 0
 
     def between(self, before: bytes, after: bytes) -> Span | None:
         """Return the words between `before`, if it is unique, and the first `after` behind it."""
-        if not self.stands_alone(before):
+        asked = (before, after)
+        if asked not in self._between:  # learning and each comparison locate the same places
+            self._between[asked] = self._find_between(before, after)
+        return self._between[asked]
+
+    def _find_between(self, before: bytes, after: bytes) -> Span | None:
+        at = self._find_alone(before)
+        if at < 0:
             return None
-        at = self._find(before, 0) + len(before) + 1
+        at += len(before) + 1
         end = self._find(after, at)
         if end < 0:
             return None
         first = self._text.count(b" ", 0, at) - 1
         return first, first + self._text.count(b" ", at, end)
+
+    def _find_alone(self, words: bytes) -> int:
+        """Return where words occur, -1 unless they occur exactly once."""
+        if words not in self._alone:
+            at = self._find(words, 0)
+            self._alone[words] = at if at >= 0 and self._find(words, at + 1) < 0 else -1
+        return self._alone[words]
 
     def digest(self, span: Span) -> str:
         """Return a short digest of the content of a range, with its numbers."""
