@@ -1,7 +1,7 @@
 """How the service grows with the number of pages: ready, memory, idle CPU, lateness.
 
     PYTHONPATH=. .venv/bin/python bench/scale.py [--pages 1000,5000,20000,50000] [--rate 100]
-        [--seconds 60] [--svg FILE]
+        [--seconds 60] [--plot FILE]
 
 One sentinel watches all pages, which a server on loopback answers with 304 (250 addresses).
 For each number of pages a real `tidings serve` is started three times:
@@ -15,10 +15,10 @@ For each number of pages a real `tidings serve` is started three times:
     busy    each page is due every pages/rate seconds, so that `rate` polls a second are due on
             average (pages that were fetched together stay together): over whole intervals CPU a
             poll, polls a second, and *late*, how much longer than the interval two polls of a
-            page lie apart (p50, p99), by the times that the database has
+            page lie apart (p50, p99), by the times that the database has; `--rate 0` leaves it out
 
-The machine's load is printed: other work makes polls late. `--svg` draws CPU and memory against
-pages. Ends by itself.
+The machine's load is printed: other work makes polls late. `--plot` draws CPU and memory against
+pages (docs/why/scale.svg). Ends by itself.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,12 +63,13 @@ def service(environment: dict[str, str]) -> Iterator[tuple[int, float]]:
     assert process.stdout is not None
     for line in process.stdout:
         if found := READY.search(line):
+            threading.Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop the service
             yield process.pid, float(found[1])
             break
     else:
         raise SystemExit("the service did not get ready")
     process.terminate()
-    process.communicate(timeout=60)
+    process.wait(timeout=60)
 
 
 def tree(pid: int) -> list[int]:
@@ -142,10 +144,13 @@ def measure(pages: int, port: int, rate: int, seconds: float) -> dict[str, float
             found["first ms"] = cpu_seconds(tree(pid)) * 1e3 / pages
         with service(environment) as (pid, found["ready"]):
             found["rest s"] = wait_for_rest(pid)
-            cpu, begun = cpu_seconds(tree(pid)), time.monotonic()
+            found["rest CPU"] = cpu = cpu_seconds(tree(pid))
+            begun = time.monotonic()
             time.sleep(seconds)
             found["idle %"] = (cpu_seconds(tree(pid)) - cpu) / (time.monotonic() - begun) * 100
-            found["MB"] = memory_mb(tree(pid))
+            found["MB"], found["own MB"] = memory_mb(tree(pid)), memory_mb([pid])
+        if not rate:
+            return found
         interval = pages / rate
         file.write_text(statement(port, pages, f"{interval:g} seconds"), encoding="utf-8")
         run(environment, "apply", "--no-check", str(file))
@@ -163,23 +168,34 @@ def measure(pages: int, port: int, rate: int, seconds: float) -> dict[str, float
     return found
 
 
+LINES = (
+    ("own MB", "#1c64b0", "MB, the service"),
+    ("MB", "#6a9ad0", "MB, all processes"),
+    ("rest CPU", "#b04a1c", "s of CPU from its start to rest"),
+    ("idle %", "#3a8a3a", "% of a core, idle"),
+)
+
+
 def draw(rows: list[dict[str, float]], file: Path) -> None:
-    """Draw idle CPU and memory against pages."""
-    width, height, left, room = 640, 260, 60, 490
+    """Draw CPU and memory against pages: a panel for each line, from 0."""
+    width, height, left, room = 640, 120, 60, 470
     most = max(row["pages"] for row in rows)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-size="11">']
-    for name, colour, unit in (("MB", "#1c64b0", "MB"), ("idle %", "#b04a1c", "% of a core, idle")):
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height * len(LINES) + 20}" font-size="11" font-family="sans-serif">',
+        '<rect width="100%" height="100%" fill="white"/>',
+    ]
+    for number, (name, colour, unit) in enumerate(LINES):
+        foot = height * (number + 1) - 20
         top = max(*(row[name] for row in rows), 1e-9)
-        spots = [(left + row["pages"] / most * room, height - 40 - row[name] / top * (height - 80)) for row in rows]
+        spots = [(left + row["pages"] / most * room, foot - row[name] / top * (height - 50)) for row in rows]
         line = " ".join(f"{x:.0f},{y:.0f}" for x, y in spots)
+        parts.append(f'<text x="{left}" y="{foot - height + 34}" fill="{colour}">{unit}</text>')
+        parts.append(f'<path d="M{left},{foot}h{room}" stroke="#999"/>')
         parts.append(f'<polyline fill="none" stroke="{colour}" points="{line}"/>')
         for (x, y), row in zip(spots, rows, strict=True):
-            said = f"{row[name]:.3g} {unit}"
             parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="3" fill="{colour}"/>')
-            parts.append(f'<text x="{x + 5:.0f}" y="{y - 5:.0f}" fill="{colour}">{said}</text>')
-    for row in rows:
-        x = left + row["pages"] / most * room
-        parts.append(f'<text x="{x:.0f}" y="{height - 15}" text-anchor="middle">{row["pages"]:,.0f}</text>')
+            parts.append(f'<text x="{x + 6:.0f}" y="{y + 12:.0f}" fill="{colour}">{row[name]:.3g}</text>')
+            parts.append(f'<text x="{x:.0f}" y="{foot + 13}" text-anchor="middle">{row["pages"]:,.0f}</text>')
     file.write_text("\n".join([*parts, "</svg>\n"]), encoding="utf-8")
 
 
@@ -187,9 +203,11 @@ def main() -> None:
     """Measure each number of pages and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", default="1000,5000,20000,50000")
-    parser.add_argument("--rate", type=int, default=100, help="polls that are due each second when it is busy")
+    parser.add_argument(
+        "--rate", type=int, default=100, help="polls that are due each second when it is busy; 0: never"
+    )
     parser.add_argument("--seconds", type=float, default=60.0, help="for how long idle and busy are measured, about")
-    parser.add_argument("--svg", type=Path)
+    parser.add_argument("--plot", type=Path)
     arguments = parser.parse_args()
     port: Any = multiprocessing.Value("i", 0)
     mode: Any = multiprocessing.Array("i", [0, 1])
@@ -197,20 +215,8 @@ def main() -> None:
     server.start()
     while not port.value:
         time.sleep(0.05)
-    names = (
-        "pages",
-        "first ready",
-        "ready",
-        "rest s",
-        "first ms",
-        "MB",
-        "idle %",
-        "busy MB",
-        "busy ms",
-        "polls/s",
-        "late p50",
-        "late p99",
-    )
+    names = ["pages", "first ready", "ready", "rest s", "rest CPU", "first ms", "MB", "own MB", "idle %"]
+    names += ["busy MB", "busy ms", "polls/s", "late p50", "late p99"] if arguments.rate else []
     print("| " + " | ".join(names) + " |\n|" + "---:|" * len(names), flush=True)
     rows = []
     for pages in map(int, arguments.pages.split(",")):
@@ -220,8 +226,8 @@ def main() -> None:
             flush=True,
         )
     print(f"load {os.getloadavg()[0]:.1f}")
-    if arguments.svg:
-        draw(rows, arguments.svg)
+    if arguments.plot:
+        draw(rows, arguments.plot)
     server.kill()
 
 
