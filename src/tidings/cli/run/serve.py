@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import ctypes
 import logging
 import signal
 import sys
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
 
 FORMATS: Final = ("text", "json")
+M_ARENA_MAX: Final = -8
+"""How many heaps the C library keeps at most (`mallopt`)."""
 _log = logging.getLogger("tidings.serve")
 
 
@@ -97,11 +100,21 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Serve until stopped."""
+    _share_heap()
     settings = _set_address(settings, arguments)
     set_up(settings.serve.log_format)
     for name in settings.ignored:
         _log.warning("%s is no longer a setting and has no effect; remove it", name)
     return asyncio.run(_fetch(settings) if arguments.role == "poller" else _serve(arguments, settings))
+
+
+def _share_heap() -> None:
+    """Have all threads use one heap of the C library, where it can (glibc).
+
+    Each thread would have its own, and keep there what it frees: 23 MB at 50,000 pages.
+    """
+    if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
+        mallopt(M_ARENA_MAX, 1)
 
 
 def _set_address(settings: Settings, arguments: argparse.Namespace) -> Settings:

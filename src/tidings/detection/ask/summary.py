@@ -273,6 +273,8 @@ def _put_space_before(text: str) -> str:
 
 
 def _printable(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
     from tidings.document.text.words import show as as_read
 
     read = as_read(text)

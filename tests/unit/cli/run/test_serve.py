@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import io
 import os
+import subprocess
 import sys
 from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 from tidings.cli.run.serve import Printer
 
@@ -62,3 +66,31 @@ def test_closed_output_does_not_stop_the_service(capsys, monkeypatch):
     assert (
         "tidings: standard output cannot be written (Broken pipe); the service continues\n" == capsys.readouterr().err
     )
+
+
+HEAPS = """
+import ctypes, threading
+from tidings.cli.run import serve
+c = ctypes.CDLL(None)
+if {shares}:
+    serve._share_heap()
+c.malloc.restype = ctypes.c_void_p
+thread = threading.Thread(target=lambda: c.malloc(100))
+thread.start()
+thread.join()
+c.fdopen.restype = ctypes.c_void_p
+out = ctypes.c_void_p(c.fdopen(1, b"w"))
+c.malloc_info(0, out)
+c.fflush(out)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="only glibc shows its heaps")
+@pytest.mark.parametrize("shares", [True, False])
+def test_all_threads_use_one_heap(shares):
+    """What a thread frees is free for the others: memory follows what is used at once."""
+    program = HEAPS.format(shares=shares)
+
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+
+    assert shares == (shown.stdout.count("<heap nr=") == 1)
