@@ -1,4 +1,4 @@
-"""What behaviours share: pauses, and events of their own."""
+"""Common parts of behaviours: pauses, and events of their own."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def moment(*pauses: tuple[int, int], at: int = 10 * HOUR, resumed: int = 0) -> M
     ("first", "last", "hours"),
     [(0, 10, 3), (0, 2, 0), (2, 3, 1), (3, 6, 1), (6, 8, 1), (8, 9, 0), (3, 3, 0)],
 )
-def test_a_pause_counts_as_far_as_it_lies_in_a_window(first: int, last: int, hours: int):
-    """From two to four and from six to seven o'clock."""
+def test_pause_is_measured_within_a_window(first: int, last: int, hours: int):
+    """The pauses are from two to four and from six to seven o'clock."""
     paused = moment((2 * HOUR, 4 * HOUR), (6 * HOUR, 7 * HOUR))
 
     assert hours * HOUR == paused.measure_pause(first * HOUR, last * HOUR)
 
 
-def test_what_was_to_come_after_a_pause_keeps_its_time():
-    """An interval that had begun ends later; one that had not begins later, too."""
+def test_interval_is_postponed_by_a_pause():
+    """An interval that had begun ends later; one that had not also begins later."""
     ends = moment(at=10 * HOUR, resumed=2 * HOUR)
 
     assert (7 * HOUR, 11 * HOUR) == postpone(7 * HOUR, 9 * HOUR, ends)
@@ -36,8 +36,8 @@ def test_what_was_to_come_after_a_pause_keeps_its_time():
     assert (11 * HOUR, 13 * HOUR) == postpone(9 * HOUR, 11 * HOUR, ends)
 
 
-def test_events_of_a_sentinel_are_its_own():
-    """No other sentinel's rule hears them."""
+def test_own_events_differ_between_sentinels():
+    """No rule of another sentinel gets them."""
     assert own("noisy", 1) != own("noisy", 2)
     assert name_opening("a", 1) != name_opening("b", 1)
     assert name_closing(1) != name_closing(2)

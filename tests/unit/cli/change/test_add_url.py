@@ -185,8 +185,8 @@ def test_address_needs_no_flag(tidings, server):
 
 
 @pytest.mark.parametrize("url", ["http://[", "http://[::1/x"])
-def test_an_address_that_cannot_be_read_is_said(tidings, url):
-    """Nothing is stored, and no fault of the program is shown."""
+def test_unreadable_address_is_refused(tidings, url):
+    """Nothing is stored, and there is no traceback."""
     ran = tidings("add", "--url", url)
 
     assert (2, True) == (ran.code, "is not an address" in ran.err)

@@ -11,8 +11,8 @@ from tests.stores import World
 from tidings.service.export.rows import COLUMNS, FORMULA, read_rows, write_csv, write_jsonl
 
 
-def test_a_change_is_a_row_with_its_texts(world: World):
-    """Oldest first; of the chosen sentinels only."""
+def test_change_is_a_row_with_its_texts(world: World):
+    """Rows are in order of time. Names select sentinels."""
     world.report_change()
     (row,) = read_rows(world.read, "changes", None)
 
@@ -23,8 +23,8 @@ def test_a_change_is_a_row_with_its_texts(world: World):
     assert [] == list(read_rows(world.read, "changes", None, ["other"]))
 
 
-def test_a_check_is_a_row_with_its_page(world: World):
-    """Each poll once, with what it cost."""
+def test_check_is_a_row_with_its_page(world: World):
+    """Each poll is one row."""
     world.report_change()
     rows = list(read_rows(world.read, "checks", None))
 
@@ -35,8 +35,8 @@ def test_a_check_is_a_row_with_its_page(world: World):
     assert rows[0]["id"] < rows[1]["id"]
 
 
-def test_a_table_has_a_header_and_a_line_a_row():
-    """Several texts of a cell stand on lines of their own."""
+def test_table_has_a_header_and_a_line_for_each_row():
+    """Several texts of a cell are separate lines within it."""
     row = dict.fromkeys(COLUMNS["changes"]) | {"id": "c", "inserted": ["a", 'b "c"']}
     header, cells = csv.reader(write_csv([row], "changes"))
 
@@ -45,8 +45,8 @@ def test_a_table_has_a_header_and_a_line_a_row():
 
 
 @pytest.mark.parametrize("sign", FORMULA)
-def test_no_text_of_a_page_is_a_formula(sign: str):
-    """A spreadsheet shows it with an apostrophe; a number stays one."""
+def test_text_of_a_page_is_never_a_formula(sign: str):
+    """A spreadsheet shows the text with an apostrophe; a number stays a number."""
     row = dict.fromkeys(COLUMNS["values"]) | {"value": f"{sign}1", "number": -1.5}
     header, cells = csv.reader(write_csv([row], "values"))
 
@@ -56,8 +56,8 @@ def test_no_text_of_a_page_is_a_formula(sign: str):
     )
 
 
-def test_a_line_of_json_is_a_row_in_ascii():
-    """So that no terminal and no editor breaks it."""
+def test_json_line_is_a_row_in_ascii():
+    """No terminal and no editor breaks the line."""
     (line,) = write_jsonl([{"a": "é\n", "b": None}])
 
     assert ({"a": "é\n", "b": None}, True, True) == (json.loads(line), line.isascii(), line.endswith("}\n"))

@@ -1,4 +1,4 @@
-"""Sentinels for other installations and programs."""
+"""Export of sentinels for other installations and programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tidings.service.export.statements import Exported, list_opml, list_statemen
 
 
 def watch(world: World, name: str, key: str, clauses: str = "") -> None:
-    """Store a sentinel with a text that means it."""
+    """Store a sentinel with its text."""
     row = world.watch(name, key)
     text = f"Create Sentinel {name}\n  Using http://{key}.example/\n  Monitor all words\n  {clauses}".rstrip()
     world.write(
@@ -25,14 +25,14 @@ def watch(world: World, name: str, key: str, clauses: str = "") -> None:
 
 
 def names(exported: Exported) -> list[str]:
-    """Return what an export states when it is read again."""
+    """Return the names in the statements of an export."""
     read = parser.parse(exported.write_text())
     assert () == tuple(read.problems)
     return [getattr(one, "name", "") for one in read.statements]
 
 
-def test_what_is_exported_can_be_registered_again(world: World):
-    """In its order; the disabled ones are switched off last."""
+def test_exported_statements_can_be_registered_again(world: World):
+    """The order is kept, and sentinels are disabled at the end."""
     watch(world, "first", "a")
     watch(world, "second", "b")
     world.commit(world.unit(sentinels=(SentinelMove(sentinel_id=1, state="disabled", at=world.at),)))
@@ -43,8 +43,8 @@ def test_what_is_exported_can_be_registered_again(world: World):
     assert () == tuple(form.load(world.read(list_statements, None, ["second"]).write_yaml()).problems)
 
 
-def test_some_are_chosen_by_name(world: World):
-    """A name that is not there is an error."""
+def test_names_select_sentinels(world: World):
+    """An unknown name is an error."""
     watch(world, "first", "a")
     watch(world, "second", "b")
 
@@ -53,16 +53,16 @@ def test_some_are_chosen_by_name(world: World):
         world.read(list_statements, None, ["third"])
 
 
-def test_secrets_to_be_set_first_are_named():
-    """As a comment: their values are never exported."""
+def test_comment_names_the_secrets_to_set_first():
+    """The values of secrets are never exported."""
     exported = Exported(["Create Sentinel a\n  Using http://a.example/\n  Monitor links"], ["shop"])
 
     assert exported.write_text().startswith("-- first: tidings secret set shop\n\nCreate Sentinel a")
     assert exported.write_yaml().startswith("# first: tidings secret set shop\n")
 
 
-def test_feeds_are_feeds_in_opml_and_pages_are_links(world: World):
-    """By what was last fetched; tags are categories."""
+def test_feeds_and_pages_differ_in_opml(world: World):
+    """The type of the last answer decides. Tags are categories."""
     watch(world, "feed", "a", "Tags x, y")
     watch(world, "page", "b")
     unit = world.make_stored(b"<rss/>")

@@ -1,4 +1,4 @@
-"""What sentinels ask for, as far as their health depends on it."""
+"""The clauses of sentinels on which their health depends."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def owner(clauses: str = "", *, text: str = "") -> SentinelRow:
     return replace(make_watched(1).subscriptions[1].owner.row, text=text or f"{HEAD} {clauses}")
 
 
-def test_a_text_that_cannot_be_read_means_nothing():
-    """Doctor says so elsewhere."""
+def test_unreadable_text_has_no_meaning():
+    """Another check of doctor reports the text."""
     assert intents.meaning_of(owner(text="Create nonsense")) is None
     assert intents.meaning_of(owner()) is not None
 
 
-def test_who_notifies_an_endpoint():
-    """By Notify or Errors; a text that cannot be read notifies nobody."""
+def test_sentinels_that_notify_an_endpoint():
+    """The endpoint may be in Notify or Errors. An unreadable text notifies no endpoint."""
     hook = "http://127.0.0.1/hook"
     owners = [
         owner(f"Notify By webhook {hook} immediate"),
@@ -37,15 +37,15 @@ def test_who_notifies_an_endpoint():
 
 
 def test_without_replacements_no_selector_is_healed():
-    """Nor is one of a text that cannot be read."""
+    """A sentinel with an unreadable text has none either."""
     sub = make_watched(1).subscriptions[1].row
 
     assert [] == intents.describe_healed(owner(), sub)
     assert [] == intents.describe_healed(owner(text="Create nonsense"), sub)
 
 
-def test_a_page_is_only_shown_where_a_then_names_it():
-    """A plain sentinel has none."""
+def test_page_of_a_plain_sentinel_is_not_only_shown():
+    """Only a Then clause names such a page."""
     sentinel = intents.meaning_of(owner())
 
     assert sentinel is not None

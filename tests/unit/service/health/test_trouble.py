@@ -14,7 +14,7 @@ def trouble(severity: Severity = "warn", *names: str, is_general: bool = False) 
 
 
 def words(health: Health) -> list[str]:
-    """Return the words of its troubles."""
+    """Return the words of the troubles."""
     return [one.words for one in health.troubles]
 
 
@@ -22,20 +22,20 @@ def words(health: Health) -> list[str]:
     ("severities", "status"),
     [((), "ok"), (("note",), "ok"), (("note", "warn"), "warn"), (("warn", "fail", "note"), "fail")],
 )
-def test_the_worst_decides(severities: tuple[Severity, ...], status: str):
-    """A note alone is no trouble."""
+def test_worst_trouble_decides_the_status(severities: tuple[Severity, ...], status: str):
+    """A note alone is ok."""
     assert status == Health.of_all([trouble(one) for one in severities]).status
 
 
-def test_the_worst_comes_first_and_equals_keep_their_order():
-    """As they were found."""
+def test_worst_trouble_is_first_and_equal_ones_keep_their_order():
+    """The order is that in which they were found."""
     found = [trouble("note", "a"), trouble("warn", "b"), trouble("fail", "c"), trouble("warn", "d")]
 
     assert ["fail of c", "warn of b", "warn of d", "note of a"] == words(Health.of_all(found))
 
 
-def test_a_sentinel_has_its_own_troubles_and_the_general_ones():
-    """In the same order, each once."""
+def test_sentinel_has_its_own_and_the_general_troubles():
+    """Each is listed once, in the same order."""
     found = [trouble("warn", "a", "b", "a"), trouble("fail", is_general=True), trouble("note", "b")]
     health = Health.of_all(found)
 
@@ -46,14 +46,14 @@ def test_a_sentinel_has_its_own_troubles_and_the_general_ones():
     assert ["warn of a, b, a", "note of b"] == [one.words for one in health.own]
 
 
-def test_a_trouble_says_what_mends_it():
-    """If anything does."""
+def test_line_of_a_trouble_has_its_fix():
+    """Some troubles have no fix."""
     assert "w  (fix: tidings serve)" == Trouble(brief="x", words="w", mend="tidings serve").line
     assert "w" == Trouble(brief="x", words="w").line
 
 
-def test_the_record_of_a_trouble_has_all_of_it():
-    """With the first of its sentinels, unless it is asked of another one."""
+def test_record_of_a_trouble_has_all_fields():
+    """The record names the first sentinel, or the requested one."""
     record = trouble("fail", "a", "b").record()
 
     assert ("fail", ["a", "b"], None) == (record["severity"], record["sentinels"], record["since"])

@@ -1,4 +1,4 @@
-"""A job of another program on its way to a sentinel."""
+"""A job of another program before it becomes a sentinel."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def draft(url: str = "https://a.example/x", key: str = "") -> Draft:
 
 
 @pytest.mark.parametrize("text", ["", "a", 'a "b"', "a\\", "a\\\\b", '\\"', "é\t"])
-def test_a_text_is_read_as_it_was_written(text: str):
-    """Whatever quotes and backslashes it has."""
+def test_written_text_is_read_back(text: str):
+    """The text may have quotes and backslashes."""
     read = parser.parse(f"Create Sentinel s Using https://a.example Monitor phrase {write_text(text or 'x')}")
 
     assert () == tuple(read.problems)
@@ -49,23 +49,21 @@ def test_a_text_is_read_as_it_was_written(text: str):
         ("", "http://[::1/x", "http-1-x"),
     ],
 )
-def test_a_job_has_a_name_that_the_language_takes(title: str, url: str, name: str):
-    """From its title, else from its address, however that is written."""
+def test_name_of_a_job_is_valid_in_the_language(title: str, url: str, name: str):
+    """The title is preferred, then the address, even an invalid one."""
     made = name_of(title, url)
 
     assert name == made or name.startswith("http")
     assert () == tuple(parser.parse(f"Create Sentinel {made} Using https://a.example Monitor links").problems)
 
 
-def test_a_tag_of_nothing_is_none():
-    """Of anything else it is a name."""
+def test_blank_tag_is_no_tag():
+    """Any other text becomes a name."""
     assert ["", "two-words"] == [tag_of(text) for text in (" ", "two words")]
 
 
-def test_secrets_have_a_name_each():
-    """The same value twice is one secret; another value gets another name; other jobs have other
-    names.
-    """
+def test_each_secret_has_its_own_name():
+    """An equal value is the same secret. Another value and another job have other names."""
     one, other = draft(key="1"), draft(key="2")
     names = [one.keep_secret("Cookie", value) for value in ("a", "a", "b")]
 
@@ -75,8 +73,8 @@ def test_secrets_have_a_name_each():
     assert {"a", "b"} == set(one.secrets.values())
 
 
-def test_a_header_that_may_be_secret_is_stored_as_one():
-    """Others are written out."""
+def test_header_that_may_be_secret_is_stored_as_a_secret():
+    """Other headers are written in plain text."""
     made = draft()
     made.header("X-Api-Key", "c4nary", "headers")
     made.header("Accept", "text/html", "headers")
@@ -85,8 +83,8 @@ def test_a_header_that_may_be_secret_is_stored_as_one():
     assert 'Header "Accept" "text/html"' == made.clauses[1].text
 
 
-def test_a_user_in_an_address_becomes_a_header():
-    """With its password decoded; an address without one stays."""
+def test_user_in_an_address_becomes_a_header():
+    """The password is decoded. An address without a user stays."""
     made = draft("https://ann:p%40ss@a.example:81/x")
 
     assert "https://a.example:81/x" == plain_address(made, made.url)
@@ -106,31 +104,31 @@ def test_a_user_in_an_address_becomes_a_header():
         (90 * SECOND, "90 s"),
     ],
 )
-def test_a_time_is_written_in_its_largest_whole_unit(amount: int, text: str):
-    """A second at least."""
+def test_time_is_written_in_its_largest_whole_unit(amount: int, text: str):
+    """The minimum is a second."""
     assert text == duration(amount)
 
 
-def test_what_is_noted_is_cut_and_on_one_line():
-    """Values of others may be of any length."""
+def test_value_in_a_note_is_cut_and_on_one_line():
+    """Values of other programs may have any length."""
     assert f"{'a' * SHOWN}…" == show_value("a" * 500)
     assert "a b" == show_value("a\nb")
 
 
-def test_a_pattern_of_a_text_matches_it_only():
-    """Signs are signs."""
+def test_pattern_of_a_text_matches_only_that_text():
+    """Special characters are escaped."""
     for text in ("a.b", "1+1=2", "(x)", "é.", "a b"):
         assert re.fullmatch(literal(text), text)
     assert not re.fullmatch(literal("a.b"), "axb")
 
 
-def test_a_map_is_the_body_of_a_form():
-    """Encoded as browsers do, with %20 for a space."""
+def test_map_becomes_the_body_of_a_form():
+    """The encoding is that of browsers, with %20 for a space."""
     assert "a=1%202&b%26=%C3%A9" == form({"a": "1 2", "b&": "é"})
 
 
-def test_a_field_that_is_no_equal_says_how_it_differs():
-    """And one that has none is refused."""
+def test_grade_of_a_field_depends_on_its_note():
+    """A field without an equivalent is refused."""
     made = draft()
     made.translate("a")
     made.translate("b", "is rounded")

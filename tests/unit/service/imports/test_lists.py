@@ -22,7 +22,7 @@ from tidings.service.imports.reading import Files
 
 
 def files(folder: Path, name: str, text: str) -> Files:
-    """Return a file with this text."""
+    """Write a file with this text and return it."""
     (folder / name).write_text(text)
     return Files(folder / name)
 
@@ -37,8 +37,8 @@ def csv(folder: Path, text: str) -> list[Draft]:
     return list(read_csv(files(folder, "a.csv", text)))
 
 
-def test_each_format_is_recognised_by_what_is_in_it(tmp_path: Path):
-    """Not by its name alone."""
+def test_each_format_is_recognized_by_its_content(tmp_path: Path):
+    """The name of a file is not enough."""
     list_, table = files(tmp_path, "l.txt", "# mine\n\nhttp://a.example/\n"), files(tmp_path, "t.csv", "URL,x\n")
     outline = files(tmp_path, "o.xml", "<?xml version='1.0'?><opml version='2.0'/>")
     marks = files(tmp_path, "b.html", "<!DOCTYPE NETSCAPE-Bookmark-file-1>")
@@ -50,7 +50,7 @@ def test_each_format_is_recognised_by_what_is_in_it(tmp_path: Path):
 
 
 def test_folders_of_outlines_are_tags(tmp_path: Path):
-    """And categories; an outline without an address is only a folder."""
+    """Categories are too. An outline without an address is only a folder."""
     inner = "<outline text='One' xmlUrl='http://a.example/feed' category='x,y/z' htmlUrl='http://a.example/'/>"
     (draft,) = opml(tmp_path, f"<outline text='News'><outline title='Far off'>{inner}</outline></outline>")
 
@@ -60,8 +60,8 @@ def test_folders_of_outlines_are_tags(tmp_path: Path):
     assert ["items inserted"] == [part.text for part in draft.parts]
 
 
-def test_a_user_in_an_address_becomes_a_secret(tmp_path: Path):
-    """It is nowhere in the text."""
+def test_user_in_an_address_becomes_a_secret(tmp_path: Path):
+    """The text does not have the password."""
     (draft,) = opml(tmp_path, "<outline text='' xmlUrl='https://ann:c4nary@a.example/feed'/>")
 
     assert "https://a.example/feed" == draft.url
@@ -84,16 +84,16 @@ def test_a_user_in_an_address_becomes_a_secret(tmp_path: Path):
         ("", None),
     ],
 )
-def test_an_interval_is_read_as_people_write_it(tmp_path: Path, said: str, every: int | None):
-    """A number alone is minutes; what cannot be read is noted."""
+def test_interval_is_read_in_many_spellings(tmp_path: Path, said: str, every: int | None):
+    """A number alone is minutes. An unreadable interval is noted."""
     (draft,) = csv(tmp_path, f"url,interval\nhttp://a.example/,{said}\n")
 
     assert every == draft.every
     assert bool(said and every is None) is any(note.field == "interval" for note in draft.notes)
 
 
-def test_a_table_has_its_own_separator_and_names_of_columns(tmp_path: Path):
-    """Rows without an address are none."""
+def test_separator_and_column_names_of_a_table_are_recognized(tmp_path: Path):
+    """Rows without an address are skipped."""
     text = "Title;Link;Tags;CSS Selector;Dynamic\nShop;http://a.example/;a,b;.price;yes\nNone;;;;\n"
     (draft,) = csv(tmp_path, text)
 
@@ -102,7 +102,7 @@ def test_a_table_has_its_own_separator_and_names_of_columns(tmp_path: Path):
 
 
 def test_bookmarks_have_the_tags_of_their_folders(tmp_path: Path):
-    """Only addresses of the web are watched."""
+    """Only web addresses are imported."""
     text = (
         "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><H3>Shops</H3><DL><A HREF='x'>no</A>"
         '<A HREF="http://a.example/?a=1&amp;b=2">A &amp; <b>B</b></A></DL><A HREF="javascript:x()">j</A>'
@@ -114,8 +114,8 @@ def test_bookmarks_have_the_tags_of_their_folders(tmp_path: Path):
     assert ("B", []) == (second.title, second.tags)
 
 
-def test_a_line_that_is_no_address_is_named_by_its_number(tmp_path: Path):
-    """Others are taken."""
+def test_invalid_line_is_named_by_its_number(tmp_path: Path):
+    """The other lines are imported."""
     text = "# mine\nhttp://a.example/ shops, two words\nhello\nhttp://" + "a" * 9_000 + "\nhttp://b.example/ [1, 2]\n"
     drafts = list(read_list(files(tmp_path, "l.txt", text)))
 
@@ -125,8 +125,8 @@ def test_a_line_that_is_no_address_is_named_by_its_number(tmp_path: Path):
 
 
 @pytest.mark.parametrize("url", ["http://[::1/x", "https://u:p@[::2/y"])
-def test_an_address_that_cannot_be_read_hides_no_other(tmp_path: Path, url: str):
-    """It is refused when it is judged, by itself."""
+def test_unreadable_address_does_not_hide_others(tmp_path: Path, url: str):
+    """Only the address itself is refused, when it is judged."""
     drafts = list(read_list(files(tmp_path, "l.txt", f"{url}\nhttp://b.example/\n")))
 
     assert [url, "http://b.example/"] == [draft.url for draft in drafts]

@@ -1,4 +1,4 @@
-"""What a sentinel has to report, and to whom."""
+"""The messages of a sentinel, and their receivers."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ def to(drafts: Any) -> list[tuple[int, int]]:
     return [(draft.endpoint_id, draft.sentinel_id) for draft in drafts]
 
 
-def test_an_error_is_reported_unless_it_is_what_is_watched():
-    """Then it is a change of status."""
+def test_page_error_is_a_notice_unless_the_status_is_watched():
+    """For such a sentinel, the error is a change."""
     assert news.is_notice(ERROR, sentinel())
     assert not news.is_notice(ERROR, sentinel(monitor="status"))
     assert not news.is_notice(Event(type=EventType.PAGE_POLLED, at=START, page_id=1), sentinel())
 
 
-def test_a_notice_of_one_sentinel_is_not_for_another():
-    """One without a sentinel is for all on its page; a quiet one for the log only."""
+def test_notice_of_one_sentinel_is_not_for_another():
+    """A notice without a sentinel is for all sentinels of its page; a quiet one is only logged."""
     for sentinel_id, quiet, is_meant in ((1, False, True), (2, False, False), (None, False, True), (1, True, False)):
         event = Event(
             type=EventType.PAGE_ERROR, at=START, sentinel_id=sentinel_id, page_id=1, data={**ERROR.data, "quiet": quiet}
@@ -80,8 +80,8 @@ def test_a_notice_of_one_sentinel_is_not_for_another():
         assert is_meant is news.is_notice(event, sentinel())
 
 
-def test_an_errors_clause_takes_over_the_errors_of_pages():
-    """The other notices stay with the clauses for changes."""
+def test_errors_clause_gets_the_errors_of_pages():
+    """The other notices stay with the Notify clauses."""
     mine, theirs = news.notices_of(sentinel()), news.notices_of(sentinel(errors=9))
 
     assert EventType.PAGE_ERROR in mine
@@ -89,8 +89,8 @@ def test_an_errors_clause_takes_over_the_errors_of_pages():
     assert {*theirs} < {*mine}
 
 
-def test_each_change_goes_to_each_receiver_with_its_event(world: World):
-    """Whatever stands before it in the unit; a quiet one goes nowhere."""
+def test_each_change_is_sent_to_each_receiver_with_its_event(world: World):
+    """The position of the event in the unit does not matter. A quiet change is not sent."""
     page = page_of(sentinel(1, 7, 8))
     rows = [world.change("c1"), world.change("c2"), world.change("c3", quiet=True)]
     logged = [Event(type=EventType.PAGE_OK, at=START, sentinel_id=9)]
@@ -102,8 +102,8 @@ def test_each_change_goes_to_each_receiver_with_its_event(world: World):
     assert {1} == {draft.changes for draft in made}
 
 
-def test_an_error_goes_to_who_is_told_of_errors(world: World):
-    """Of each sentinel on the page; of who has no such clause, to who is told of changes."""
+def test_page_error_is_sent_to_the_receivers_of_errors(world: World):
+    """Each sentinel of the page counts. Without an Errors clause, its Notify clauses get the error."""
     page = page_of(sentinel(1, 7), sentinel(2, 8, errors=9), sentinel(3))
     made = news.drafts(page, [], [ERROR], at=START)
 
@@ -112,12 +112,14 @@ def test_an_error_goes_to_who_is_told_of_errors(world: World):
 
 
 def bulletins(*sentinels: WatchedSentinel) -> Bulletins:
-    """Return what writes bulletins for these sentinels."""
+    """Return the writer of bulletins for these sentinels."""
     return Bulletins(SimpleNamespace(sentinels={held.row.id: held for held in sentinels}))  # type: ignore[arg-type]
 
 
-def test_a_bulletin_goes_to_each_receiver_once():
-    """However many sentinels notify it; a problem to those of errors, if there are any."""
+def test_bulletin_is_sent_to_each_receiver_once():
+    """Several sentinels may share a receiver. A problem goes to the receivers of errors, if there
+    are any.
+    """
     held = (sentinel(1, 7, 8), sentinel(2, 7, 9, errors=5), sentinel(3, 4, state="disabled"))
 
     assert [(7, 1), (8, 1), (5, 2)] == to(bulletins(*held).drafts(OUTAGE))
@@ -125,21 +127,21 @@ def test_a_bulletin_goes_to_each_receiver_once():
     assert {(3,)} == {draft.events for draft in bulletins(*held).drafts(OUTAGE, place=3)}
 
 
-def test_a_report_goes_to_who_is_told_of_changes():
-    """It is no problem."""
+def test_weekly_report_is_sent_to_the_receivers_of_changes():
+    """A report is no problem."""
     assert [(7, 1)] == to(bulletins(sentinel(1, 7, errors=5)).drafts(WEEK))
 
 
-def test_a_bulletin_may_concern_some_sentinels_only():
-    """Those whose checks an outage delayed, say; nobody if there are none."""
+def test_bulletin_may_concern_only_some_sentinels():
+    """For example, an outage has delayed their checks. Without such sentinels nothing is sent."""
     writer = bulletins(sentinel(1, 7), sentinel(2, 8))
 
     assert [(8, 2)] == to(writer.drafts(OUTAGE, concerned={2}))
     assert [] == to(writer.drafts(OUTAGE, concerned=set()))
 
 
-def test_receivers_of_a_sentinel_that_cannot_be_read_are_told_once():
-    """As they were known before."""
+def test_receivers_of_an_unreadable_sentinel_are_notified_once():
+    """Its earlier messages have named them."""
     row = sentinel(5).row
     targets = (NotifyTarget("webhook", 7), NotifyTarget("webhook", 6))
     unit = bulletins(sentinel(1, 7)).unit(OUTAGE, epoch=3, unread=[(row, targets), (row, targets)])
@@ -148,8 +150,8 @@ def test_receivers_of_a_sentinel_that_cannot_be_read_are_told_once():
     assert (3, (OUTAGE,), START) == (unit.epoch, unit.events, unit.at)
 
 
-def test_a_message_of_the_whole_service_names_no_sentinel():
-    """One of a page does."""
+def test_message_of_the_service_names_no_sentinel():
+    """A message about a page does."""
     (draft,) = bulletins(sentinel(1, 7)).drafts(OUTAGE)
     (other,) = news.drafts(page_of(sentinel(1, 7)), [], [ERROR], at=START)
 
@@ -157,10 +159,8 @@ def test_a_message_of_the_whole_service_names_no_sentinel():
     assert b'"s1"' in other.body
 
 
-def test_what_gathered_is_read_from_the_log(world: World):
-    """After what was reported and up to now, in the order of the log; not during pauses, unless
-    it is the sentinel's own.
-    """
+def test_gathered_changes_are_read_from_the_log(world: World):
+    """The changes are those after the last report, in the order of the log. Pauses are left out."""
     committed = world.report_change()
     world.commit(world.unit(events=(ERROR,)))
     held = make_watched(1).subscriptions[1].owner
@@ -175,8 +175,8 @@ def test_what_gathered_is_read_from_the_log(world: World):
     assert [seq] == gather(0, seq + 1, (START, START + 1))
 
 
-def test_whom_a_sentinel_has_notified_before_is_known(world: World):
-    """From its messages."""
+def test_earlier_receivers_of_a_sentinel_are_known(world: World):
+    """Its messages are stored."""
     world.report_change()
 
     assert [(1, [("webhook", 1)])] == [
@@ -186,8 +186,8 @@ def test_whom_a_sentinel_has_notified_before_is_known(world: World):
 
 
 @pytest.mark.parametrize("more", [{}, {"due_at": START + HOUR}])
-def test_a_message_is_due_when_it_is_made_unless_told(more: dict[str, Any]):
-    """Quiet hours delay it."""
+def test_message_is_due_at_once_by_default(more: dict[str, Any]):
+    """Quiet hours delay a message."""
     record = notice_record(ERROR, sentinel="s1", url="http://a.example/")
     made: DeliveryDraft = news.draft(NotifyTarget("webhook", 7), sentinel(), [record], START, **more)
 

@@ -30,7 +30,7 @@ def held_of(rate: str, endpoint: int = 1) -> WatchedSentinel:
 
 
 class Line:
-    """A sentinel with one Notify clause to endpoint 1, on a database that has its changes."""
+    """A sentinel with one Notify clause to endpoint 1, and a database with its changes."""
 
     def __init__(self, world: World, rate: str, *, noise: Flapping = Flapping()) -> None:  # noqa: B008 - frozen
         self.world = world
@@ -48,21 +48,21 @@ class Line:
         return self.world.read(fn, *args)
 
     def moment(self) -> Moment:
-        """Return this moment."""
+        """Return the present moment."""
         return Moment(self.held, self.memory, self.at, self.upto)
 
     def arrange(self) -> Effects:
-        """Return what follows from the clauses as they are now."""
+        """Return the effects of the present clauses."""
         return asyncio.run(self.behaviour.arrange(self.moment())).effects
 
     def fire(self, rule: str, event: str = "found", **params: Any) -> Effects:
-        """Return what follows from a rule that fires now."""
+        """Fire a rule and return its effects."""
         made = Rule(name=f"telling.{rule}", event=Primitive("x"))
         firing = Firing(made, self.at, (Occurrence(event, self.at, self.at, params),))
         return asyncio.run(self.behaviour.act(self.moment(), firing))
 
     def find(self) -> Effects:
-        """Find a change now, and return what follows."""
+        """Store a change and return the effects."""
         self.seq += 1
         change = self.world.change(f"c{self.seq}", from_seq=self.seq - 1, to_seq=self.seq)
         news = Event(type=EventType.CHANGE_FOUND, at=self.at, sentinel_id=1, page_id=1, change_id=change.id)
@@ -76,12 +76,12 @@ def _last(c: Any) -> int:
 
 
 def told(*effects: Effects) -> list[list[int]]:
-    """Return how many changes each message of these effects is about."""
+    """Return the number of changes in each message of these effects."""
     return [[draft.changes for draft in each.deliveries] for each in effects]
 
 
 def due(effects: Effects) -> list[int]:
-    """Return when its messages are due."""
+    """Return the due times of the messages."""
     return [draft.due_at for draft in effects.deliveries]
 
 
@@ -90,21 +90,21 @@ def concerns(rate: str) -> bool:
     return NotifyBehaviour(None).concerns(held_of(rate))  # type: ignore[arg-type]
 
 
-def test_a_clause_that_reports_each_change_at_once_needs_no_rules():
-    """Its message is written with the change."""
+def test_immediate_clause_needs_no_rules():
+    """The message is written with the change."""
     assert [False, True, True] == [concerns(rate) for rate in ("immediate", "best effort", "every 4 hour")]
 
 
-def test_changes_are_gathered_until_there_are_enough(world: World):
-    """Three in one message, then three more."""
+def test_changes_are_gathered_up_to_their_number(world: World):
+    """Three changes are one message, then three more."""
     line = Line(world, "every 3 changes")
     line.arrange()
 
     assert [[], [], [3], [], [], [3]] == told(*(line.find() for _ in range(6)))
 
 
-def test_a_clock_reports_what_has_gathered(world: World):
-    """Nothing if nothing has; each change once."""
+def test_tick_reports_gathered_changes(world: World):
+    """Without changes no message is sent, and each change is reported once."""
     line = Line(world, "every 4 hour")
     line.arrange()
 
@@ -113,8 +113,8 @@ def test_a_clock_reports_what_has_gathered(world: World):
     )
 
 
-def test_quiet_hours_hold_what_is_due_until_they_end(world: World):
-    """Then all of it goes in one message."""
+def test_quiet_hours_hold_messages_until_their_end(world: World):
+    """All changes are then one message."""
     line = Line(world, "immediate quiet 11:00 to 13:00")
     line.arrange()
     held = [line.find(), line.find()]
@@ -123,8 +123,8 @@ def test_quiet_hours_hold_what_is_due_until_they_end(world: World):
     assert [[], [], [2]] == told(*held, line.fire("awake.0"))
 
 
-def test_a_cap_holds_what_is_more_until_its_window_allows(world: World):
-    """Two an hour; the first message of the window frees a place when it is an hour old."""
+def test_cap_holds_messages_until_its_window_allows(world: World):
+    """The cap is two an hour: a place is free when the first message is an hour old."""
     line = Line(world, "immediate max 2 per 1 hour")
     line.arrange()
     first = line.find()
@@ -144,9 +144,7 @@ def test_a_cap_holds_what_is_more_until_its_window_allows(world: World):
 
 
 def test_best_effort_waits_for_its_message_in_flight(world: World):
-    """What is found meanwhile goes in the next one; another message's end is none of its
-    business.
-    """
+    """Later changes go into the next message. The end of another message does not count."""
     line = Line(world, "best effort")
     line.arrange()
     first, second = line.find(), line.find()
@@ -165,8 +163,8 @@ def test_best_effort_waits_for_its_message_in_flight(world: World):
     assert not line.behaviour.awaits(1, draft.endpoint_id)
 
 
-def test_what_is_left_is_reported_at_the_end(world: World):
-    """When quiet hours and caps allow it."""
+def test_remaining_changes_are_reported_at_the_end(world: World):
+    """Quiet hours and caps still apply."""
     line = Line(world, "every 9 changes quiet 11:00 to 13:00")
     line.arrange()
     line.find()
@@ -176,8 +174,10 @@ def test_what_is_left_is_reported_at_the_end(world: World):
     assert [NOON + HOUR] == due(effects)
 
 
-def test_an_altered_clause_reports_what_its_former_one_gathered(world: World):
-    """At once if it waits for nothing now; a removed one's goes to everybody."""
+def test_altered_clause_reports_what_the_old_one_gathered(world: World):
+    """The message is sent at once if the new clause does not wait. Changes of a removed clause go
+    to all receivers.
+    """
     line = Line(world, "every 9 changes")
     line.arrange()
     line.find()
@@ -186,8 +186,10 @@ def test_an_altered_clause_reports_what_its_former_one_gathered(world: World):
     assert [[1], []] == told(line.arrange(), line.arrange())
 
 
-def test_the_rules_are_those_that_the_clause_needs(world: World):
-    """Clocks for intervals and quiet hours, places for caps, ends for best effort."""
+def test_clause_has_only_the_rules_that_it_needs(world: World):
+    """Intervals and quiet hours need clocks, caps need places, and best effort needs the end of its
+    message.
+    """
     rules = {
         "every 3 changes": ["telling.found"],
         "every 4 hour": ["telling.tick.0"],
@@ -203,8 +205,8 @@ def test_the_rules_are_those_that_the_clause_needs(world: World):
         assert wanted == [one.rule.name for one in arranged.wanted]
 
 
-def test_a_clock_sets_itself_to_its_next_tick(world: World):
-    """From its sentinel's start, over changes of clocks."""
+def test_clock_is_set_to_its_next_tick(world: World):
+    """Ticks count from the start of the sentinel, across changes of clocks."""
     line = Line(world, "every 4 hour")
     wanted = asyncio.run(line.behaviour.arrange(line.moment())).wanted
     rule = next(one.rule for one in wanted if one.rule.name == "telling.tick.0")
@@ -214,8 +216,8 @@ def test_a_clock_sets_itself_to_its_next_tick(world: World):
     assert [Retuned(rule.id, 4 * HOUR)] == list(retuned or ())
 
 
-def test_a_flood_is_gathered_until_it_is_over(world: World):
-    """The change that exceeds the limit is reported with the notice; the rest when it is calm."""
+def test_flood_is_gathered_until_it_is_over(world: World):
+    """The change that exceeds the limit is reported with the notice, the others afterwards."""
     line = Line(world, "immediate", noise=Flapping(2, HOUR))
     line.arrange()
     effects = []
@@ -233,8 +235,8 @@ def test_a_flood_is_gathered_until_it_is_over(world: World):
     assert [[3]] == told(calm)
 
 
-def test_a_flood_that_goes_on_is_reported_in_parts(world: World):
-    """Its limit was reached again: nobody says that it is over."""
+def test_lasting_flood_is_reported_in_parts(world: World):
+    """The limit was reached again, so the end is not reported."""
     line = Line(world, "immediate", noise=Flapping(2, HOUR))
     line.arrange()
     for _ in range(6):
@@ -247,8 +249,8 @@ def test_a_flood_that_goes_on_is_reported_in_parts(world: World):
     assert 1 == len(still.raised)
 
 
-def test_what_older_versions_gathered_is_taken_over(world: World):
-    """Their timers go, and each change is still reported once."""
+def test_changes_gathered_by_older_versions_are_reported(world: World):
+    """Their timers are deleted, and each change is reported once."""
     line = Line(world, "every 4 hour")
     before = line.upto
     timer = Timer(kind="digest.0", ref=1, due_at=NOON - 1, data={"after": before})

@@ -1,4 +1,4 @@
-"""An owner is notified by another route of a receiver that accepts nothing."""
+"""An owner is notified by another receiver if one accepts no messages."""
 
 from __future__ import annotations
 
@@ -57,22 +57,22 @@ def judge(
     late: int = 0,
     **row: Any,
 ) -> tuple[EndpointMove, list[Event], list[DeliveryDraft]]:
-    """Return what follows from an attempt that ended so long after the endpoint began to fail."""
+    """Return the result of an attempt that ended `late` after the endpoint began to fail."""
     found = Receivers(lambda: sentinels).judge(replace(ROW, **row), move, is_dead=is_dead, place=2, at=START + late)
     return found[0], list(found[1]), list(found[2])
 
 
-def test_a_first_failure_is_no_news():
-    """Tidings tries again; after an hour without an accepted message it is, and for a dead
-    letter at once.
+def test_first_failure_is_not_reported():
+    """Tidings tries again. The failure is reported after an hour without an accepted message, and a
+    dead letter at once.
     """
     assert [] == judge(late=HOUR - 1)[1]
     assert [FAILING] == [event.type for event in judge(late=HOUR)[1]]
     assert [FAILING] == [event.type for event in judge(is_dead=True)[1]]
 
 
-def test_one_failure_is_told_once():
-    """Until it works again, which is told too, if the failure was."""
+def test_failure_is_reported_once():
+    """If it was reported, its end is reported too."""
     move, _, _ = judge(late=HOUR)
 
     assert move.noticed
@@ -85,15 +85,13 @@ def test_one_failure_is_told_once():
     assert [] == judge(move=WORKS)[1]
 
 
-def test_one_that_is_switched_off_is_told_whatever_was():
-    """Its messages wait until somebody corrects it."""
+def test_disabled_endpoint_is_always_reported():
+    """Its messages wait until a user corrects it."""
     assert [OFF] == [event.type for event in judge(move=replace(FAILS, enabled=False), noticed=True)[1]]
 
 
-def test_the_other_receivers_are_told_once_each():
-    """Those of the delivery's own sentinel first; sentinels that do not use the endpoint are not
-    concerned.
-    """
+def test_other_receivers_are_notified_once_each():
+    """Those of the delivery's sentinel are first. Sentinels without the endpoint are not concerned."""
     sentinels = (sentinel(3, 7, 9, 8), sentinel(1, 7, 8), sentinel(2, 5))
     _, _, drafts = judge(*sentinels, late=HOUR)
 
@@ -101,14 +99,14 @@ def test_the_other_receivers_are_told_once_each():
     assert {(2,)} == {draft.events for draft in drafts}
 
 
-def test_receivers_of_errors_go_before_those_of_changes():
-    """Unless the endpoint that fails is the only one of them."""
+def test_receivers_of_errors_are_preferred():
+    """If the failing endpoint is the only one of them, the receivers of changes are notified."""
     assert [6] == [draft.endpoint_id for draft in judge(sentinel(1, 7, 8, errors=6), late=HOUR)[2]]
     assert [8] == [draft.endpoint_id for draft in judge(sentinel(1, 8, errors=7), late=HOUR)[2]]
 
 
-def test_where_there_is_no_other_route_the_log_says_it():
-    """The event is stored all the same, without the secret part of the address."""
+def test_failure_without_another_receiver_is_logged():
+    """The event does not have the secret part of the address."""
     _, (event,), drafts = judge(sentinel(1, 7), late=HOUR)
 
     assert [] == drafts
@@ -125,8 +123,8 @@ def test_where_there_is_no_other_route_the_log_says_it():
         (FAILING, False, "webhook a has accepted no message for 1 h (503): Tidings keeps trying for three days"),
     ],
 )
-def test_what_people_read(kind: Any, is_dead: bool, words: str):
-    """With how long it lasted."""
+def test_texts_of_endpoint_events(kind: Any, is_dead: bool, words: str):
+    """The text has the duration of the failure."""
     data = {"channel": "webhook", "address": "a", "since": START, "reason": "503", "dead": is_dead}
 
     assert endpoint_text(Event(type=kind, at=START + HOUR, data=data)).startswith(words)

@@ -1,4 +1,4 @@
-"""Receivers that no message can reach are refused where they are written."""
+"""Receivers that cannot be reached are refused with their statement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEAD = "Create Sentinel s Using https://a.example Monitor all words"
 
 
 def statement(text: str) -> Statement:
-    """Return what a text states."""
+    """Return the statement of a text."""
     (one,) = parser.parse(text).statements
     return one
 
@@ -26,8 +26,8 @@ def statement(text: str) -> Statement:
         ("Drop s", "", []),
     ],
 )
-def test_whom_a_statement_names(text: str, name: str, kinds: list[str]):
-    """In Notify and in Errors."""
+def test_receivers_of_a_statement_are_those_of_notify_and_errors(text: str, name: str, kinds: list[str]):
+    """A Drop has none."""
     where, channels = addressees(statement(text))
 
     assert (name, kinds) == (where, [channel.kind for channel in channels])
@@ -36,13 +36,13 @@ def test_whom_a_statement_names(text: str, name: str, kinds: list[str]):
 @pytest.mark.parametrize(
     "channel", ["webhook http://127.0.0.1/x", "console", 'webhook secret "hook"', "email ann@a.example"]
 )
-def test_a_receiver_that_can_be_reached_is_accepted(channel: str):
+def test_reachable_receiver_is_accepted(channel: str):
     """The content of a secret is checked where it can be decrypted."""
     check_addressees(statement(f"{HEAD} Notify By {channel} immediate"))
 
 
 @pytest.mark.parametrize("channel", ["email ann..b@a.example", "webhook http://a..example/"])
-def test_one_that_cannot_is_refused_with_its_sentinel(channel: str):
-    """The sentinel is named, so that it is found in a long file."""
+def test_unreachable_receiver_is_refused_with_its_sentinel(channel: str):
+    """The name helps to find the sentinel in a long file."""
     with pytest.raises(AddressError, match=r"^s: "):
         check_addressees(statement(f"{HEAD} Notify By {channel} immediate"))
