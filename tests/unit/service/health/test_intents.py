@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.planned import make_watched
+from tidings.detection.job.contract import Target
+from tidings.model.watch.interest import Selector
 from tidings.service.health import intents
+from tidings.service.watch.subscription_memory import Remembered
 from tidings.storage.watches.sentinels import SentinelRow
 
 HEAD = "Create Sentinel s1 Using http://h1.example/1 Monitor all words"
@@ -36,17 +39,25 @@ def test_sentinels_that_notify_an_endpoint():
     assert () == intents.notifying(owners, "webhook", "http://127.0.0.1/other")
 
 
-def test_without_replacements_no_selector_is_healed():
-    """A sentinel with an unreadable text has none either."""
+def test_healed_selector_is_described_with_its_replacement():
+    """Without a replacement, or with an unreadable text, the list is empty."""
     sub = make_watched(1).subscriptions[1].row
+    target = Target(selector=Selector("css", "#a"), stand_in=Selector("css", "#b"))
+    healed = replace(sub, remembered=Remembered(targets=(target,)).text)
+    text = f'{HEAD} in css "#a"'
 
-    assert [] == intents.describe_healed(owner(), sub)
-    assert [] == intents.describe_healed(owner(text="Create nonsense"), sub)
+    assert [('css "#a"', 'css "#b"')] == intents.describe_healed(owner(text=text), healed)
+    assert [] == intents.describe_healed(owner(text=text), sub)
+    assert [] == intents.describe_healed(owner(text="Create nonsense"), healed)
 
 
-def test_page_of_a_plain_sentinel_is_not_only_shown():
-    """Only a Then clause names such a page."""
-    sentinel = intents.meaning_of(owner())
+def test_page_that_only_then_names_is_only_shown():
+    """A page of the Monitor clause, and one of a plain sentinel, are polled on their own."""
+    pages = "Create Sentinel s1 Using http://h1.example/1 As A, http://h1.example/2 As B"
+    followed = intents.meaning_of(owner(text=f"{pages} Monitor links of A Then within 10 min check B"))
+    plain = intents.meaning_of(owner())
 
-    assert sentinel is not None
-    assert not intents.is_only_shown(sentinel, "")
+    assert followed is not None
+    assert plain is not None
+    assert [False, True] == [intents.is_only_shown(followed, label) for label in "AB"]
+    assert not intents.is_only_shown(plain, "")
