@@ -14,13 +14,15 @@ from tidings.estimation.learner import GammaLearner
 from tidings.lab.gardener.medd import Medd
 from tidings.model.interval import ExecutionInterval
 from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import PollRecord, Unit
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.paced.turns import RoundRobin
-from tidings.scheduling.policy import Population
+from tidings.scheduling.policy import NEVER, Population
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.wic import Contest, contest
 from tidings.service.plan import price as pricing
 from tidings.service.watch.needs import Deadline, Needs
+from tidings.service.watch.watchlist import WatchedPage
 
 NOBODY = np.random.default_rng(0)
 
@@ -30,6 +32,270 @@ def service(rates: list[float], a_day: float, days: int, clauses: str = "", **mo
     start = ManualClock().now()
     pages = [make_watched(page, clauses, at=start) for page in range(1, len(rates) + 1)]
     return Service(pages, a_day, rates, steady(rates, days * DAY, start), **more)
+
+
+NOW = ManualClock().now()
+
+
+def late(page_id: int, clauses: str = "", *, by: int = 0, render: bool = False, host: str = "") -> WatchedPage:
+    """Return a page whose tick, or whose turn an hour after its last poll, came so long ago."""
+    page = make_watched(page_id, clauses, host=host, at=NOW - DAY)
+    polled = NOW - HOUR - by
+    page.identity = replace(page.identity, render="browser" if render else "")
+    page.state = replace(page.state, last_seq=1, polls=1, polled_at=polled, checked_at=polled)
+    (sub,) = page.subscriptions.values()
+    sub.row = replace(sub.row, taken=(1,), next_tick=NOW - by if sub.interval is not None else None)
+    return page
+
+
+def in_turn(*pages: WatchedPage, **more: Any) -> Service:
+    """Return a service that polls pages in turn, an hour after their last poll."""
+    return Service([*pages], 1e6, policy=RoundRobin(HOUR), **more)
+
+
+def test_a_page_is_due_when_its_turn_comes():
+    """Also if nobody asked yet; one that is gone never is."""
+    service = in_turn(late(1, by=MINUTE), late(2, by=-MINUTE))
+    planner = service.planner
+
+    assert {1} == planner.due_pages(NOW)
+    assert [NOW - MINUTE, NOW + MINUTE, None] == [planner.due_at(page) for page in (1, 2, 9)]
+
+    del service.pages[1]
+    planner.touch([1])
+
+    assert (set(), None) == (planner.due_pages(NOW), planner.due_at(1))
+
+
+def test_the_next_due_time_is_that_of_a_page_or_of_a_host():
+    """Not of a page that is due already, unless its host is paused; nor of one under way."""
+    service = in_turn(late(1, by=-MINUTE), late(2, by=-HOUR), late(3, by=DAY))
+    planner = service.planner
+
+    assert NOW + MINUTE == planner.next_due(NOW, service.gate)
+
+    service.gate.pause("h3.example", NOW + 7)
+
+    assert NOW + 7 == planner.next_due(NOW, service.gate)
+
+    planner.reserve(1)
+    planner.reserve(3)
+
+    assert NOW + HOUR == planner.next_due(NOW, service.gate)
+    assert planner.next_due(NOW + HOUR, service.gate) is None
+
+
+def test_coming_polls_are_listed_in_order():
+    """Up to an instant, with what they cost and how long after the last; none while a page
+    waits.
+    """
+    pages = (late(1, by=-HOUR // 2), late(2, by=-MINUTE, render=True), late(3, by=-2 * HOUR), late(4, by=-MINUTE))
+    service = in_turn(*pages, render_cost=3.0)
+    planner = service.planner
+    coming = planner.list_coming(NOW, NOW + HOUR)
+
+    assert [(2, 3.0, HOUR), (4, 1.0, HOUR), (1, 1.0, HOUR)] == [(one.page_id, one.cost, one.gap) for one in coming]
+    assert (NOW + MINUTE, "h2.example", "default") == (coming[0].at, coming[0].host, coming[0].budget)
+    assert [] == planner.list_coming(NOW, NOW + MINUTE)
+
+    planner.reserve(4)
+
+    assert [2, 1] == [one.page_id for one in planner.list_coming(NOW, NOW + HOUR)]
+
+    planner.force(3)
+
+    assert [] == planner.list_coming(NOW, NOW + HOUR)
+
+
+def test_a_page_never_polled_comes_without_a_gap():
+    """There was no poll before."""
+    page = late(1, by=-MINUTE)
+    service = in_turn(page, late(2, by=-DAY))
+    service.planner.due_pages(NOW)
+    page.state = replace(page.state, checked_at=None)
+
+    assert [0] == [one.gap for one in service.planner.list_coming(NOW, NOW + HOUR)]
+
+
+def test_ticks_are_known_apart_from_turns():
+    """The next one after an instant, and whether a page waits for one."""
+    service = in_turn(
+        late(1, "Fetch every 1 hour", by=-MINUTE), late(2, by=-MINUTE), late(3, "Fetch every 1 hour", by=0)
+    )
+    planner = service.planner
+    planner.due_pages(NOW)
+
+    assert [NOW + MINUTE, NEVER] == [planner.next_tick(at) for at in (NOW, NOW + MINUTE)]
+    assert [True, False, True, False] == [planner.has_tick(page) for page in (1, 2, 3, 9)]
+
+
+def test_a_requested_page_is_due_until_the_request_is_withdrawn():
+    """A new page too, before it is in the plan."""
+    service = in_turn(late(1, by=-MINUTE))
+    planner = service.planner
+    planner.force(1)
+
+    assert {1} == planner.due_pages(NOW)
+
+    planner.unforce(1)
+
+    assert set() == planner.due_pages(NOW)
+
+    planner.force(1)
+    service.pages[2] = late(2, by=-MINUTE)
+    planner.force(2)
+
+    assert {1, 2} == planner.due_pages(NOW)
+
+    service.pages[3] = late(3, by=-MINUTE)
+    planner.force(3)
+    planner.unforce(3)
+
+    assert {1, 2} == planner.due_pages(NOW)
+
+
+def test_a_page_under_way_is_chosen_again_once_its_poll_is_observed():
+    """What it cost is known then; a unit without a page is none of its business."""
+    service = in_turn(late(1), late(2))
+    planner = service.planner
+    planner.due_pages(NOW)
+    spent: list[tuple[float, bool]] = []
+    planner.pricing.note_spent = lambda cost, *, below_price=False: spent.append((cost, below_price))  # type: ignore[method-assign]
+    planner.reserve(1)
+    planner.observe(Unit(at=NOW, epoch=1))
+
+    assert planner.is_busy(1)
+
+    record = PollRecord(poll_id=1, page_id=1, finished_at=NOW, outcome="error", text_changed=False, requests=3)
+    planner.observe(Unit(at=NOW, epoch=1, page=service.pages[1].state, poll=record))
+
+    assert ([(3.0, False)], False) == (spent, planner.is_busy(1))
+
+    planner.reserve(2)
+    planner.observe(Unit(at=NOW, epoch=1, page=service.pages[2].state))
+
+    assert (1, False) == (len(spent), planner.is_busy(2))
+
+
+def test_a_page_that_is_held_waits():
+    """After a failure that was not its fault."""
+    service = in_turn(late(1))
+    service.planner.reserve(1)
+    service.planner.hold(1, NOW + MINUTE)
+
+    assert (set(), NOW + MINUTE) == (service.planner.due_pages(NOW), service.planner.due_at(1))
+    assert not service.planner.is_busy(1)
+
+
+def test_only_a_page_with_a_row_can_be_reserved():
+    """And it is busy then."""
+    planner = in_turn(late(1)).planner
+    planner.due_pages(NOW)
+
+    assert [True, False, False] == [planner.reserve(1), planner.reserve(1), planner.reserve(9)]
+    assert [True, False] == [planner.is_busy(1), planner.is_busy(9)]
+
+
+def test_the_class_of_a_page_pays_what_it_can_save_up_at_most():
+    """A rendered page costs more; nothing else does."""
+    service = in_turn(late(1, "Class shop", render=True), late(2), render_cost=5.0, classes={"shop": 3.0})
+    planner = service.planner
+    first, second = service.pages[1], service.pages[2]
+
+    assert ["shop", "default"] == [planner.budget(page) for page in (first, second)]
+    assert [3.0, 5.0, 1.0] == [
+        planner.cost(first.identity, "shop"),
+        planner.cost(first.identity),
+        planner.cost(second.identity),
+    ]
+    planner.due_pages(NOW)
+    assert {"shop": 3.0} == planner.wanting(NOW)
+
+
+def test_a_further_class_pays_from_now_on():
+    """As far as it can save up; set again, it only changes that."""
+    service = in_turn(late(1, "Class shop", render=True), render_cost=5.0)
+    planner = service.planner
+
+    assert (False, "default") == (planner.has_classes, planner.budget(service.pages[1]))
+
+    planner.set_class("shop", 2.0)
+    planner.set_class("shop", 4.0)
+    planner.touch([1])
+    (grant,) = planner.choose(NOW, service.gate, tokens=9.0, limit=9)
+
+    assert (True, "shop", 4.0) == (planner.has_classes, grant.budget, grant.cost)
+
+
+def test_what_wants_a_class_is_its_dearest_page_that_waits():
+    """Pages that are not due, and pages without a class, want none."""
+    pages = (late(1, "Class shop"), late(2, "Class shop", render=True), late(3), late(4, "Class news", by=-HOUR))
+    planner = in_turn(*pages, render_cost=5.0, classes={"shop": 9.0, "news": 9.0}).planner
+    planner.due_pages(NOW)
+
+    assert {"shop": 5.0} == planner.wanting(NOW)
+
+
+def test_pages_missed_in_a_long_pause_are_spread_and_others_are_not():
+    """Those that fell due a second ago or less were not missed, nor were requested ones."""
+    service = in_turn(
+        *(late(page, by=HOUR + page) for page in range(1, 201)), late(201, by=MINUTE // 120), spreads=True
+    )
+    planner = service.planner
+    planner.force(200)
+    planner.catch_up(NOW)
+    dues = {page: planner.due_at(page) for page in service.pages}
+
+    assert NOW - MINUTE // 120 == dues[201]
+    assert 200 in planner.due_pages(NOW)
+    assert max(due for due in dues.values() if due is not None) > NOW
+
+
+def test_a_page_on_change_has_a_pace():
+    """From its last poll to its next; the floor at least, and none for a page that has no turn."""
+    service = in_turn(late(1), late(2, "Fetch every 1 hour"))
+    planner = service.planner
+
+    assert [HOUR, None, None] == [planner.pace(page) for page in (1, 2, 9)]
+
+    service.pages[1].state = replace(service.pages[1].state, checked_at=None)
+
+    assert planner.pace(1) is None
+
+
+def test_hours_that_are_over_wait_for_the_next_day():
+    """Asked after their end, the page is not due any more."""
+    midnight = NOW // DAY * DAY
+    page = late(1, "During daily 08:00 to 10:00")
+    page.state = replace(page.state, polled_at=midnight, checked_at=midnight)
+    planner = in_turn(page).planner
+
+    assert {1} == planner.due_pages(midnight + 9 * HOUR)
+    assert set() == planner.due_pages(midnight + 10 * HOUR)
+    assert midnight + DAY + 8 * HOUR == planner.due_at(1)
+
+
+def test_deadlines_that_are_over_are_no_reason_to_poll():
+    """They go when time is asked for."""
+    needs = Needs()
+    service = in_turn(late(1, by=-HOUR // 2), needs=needs)
+    needs.settle("then", 1, [Deadline(1, 1, ExecutionInterval(NOW, NOW + MINUTE), PollReason(Why.THEN))])
+
+    assert {1} == service.planner.due_pages(NOW)
+    assert set() == service.planner.due_pages(NOW + MINUTE + 1)
+
+
+def test_a_tick_that_storage_serves_needs_no_poll():
+    """Unless the page is under way."""
+    page = late(1, "Fetch every 1 hour", by=HOUR)
+    page.state = replace(page.state, checked_at=NOW - HOUR)
+    planner = in_turn(page).planner
+
+    assert [1] == planner.servable()
+
+    planner.reserve(1)
+
+    assert [] == planner.servable()
 
 
 def test_short_budget_is_used_completely():
