@@ -38,7 +38,7 @@ NEAREST = {
     "service.notify.deliver": ("tests/unit/service/notify/test_deliver.py",),
     "service.poll.grants": ("tests/unit/service/poll/test_grants.py",),
     "service.poll.pay": ("tests/unit/service/poll/test_pay.py",),
-    "service.plan.planner": ("tests/unit/service/plan",),
+    "service.plan.planner": ("tests/unit/service/plan/test_choose.py", "tests/unit/service/plan/test_planner.py"),
     "service.watch.cursors": ("tests/unit/service/watch/test_cursors.py",),
     "detection.job.gates": ("tests/unit/detection/job",),
     "detection.ask.conditions": ("tests/unit/detection/ask",),
