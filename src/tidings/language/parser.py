@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from tidings.errors import SentinelError
-from tidings.language.grammar.syntax import Part, read_syntax
+from tidings.language.grammar.syntax import Compound, Part, read_syntax
 from tidings.language.problems import Problem, ProblemReport
 from tidings.language.statements import Reader, Surroundings
 from tidings.language.times import zone_of
@@ -80,6 +80,16 @@ def parse(
         raise ValueError(message)
     outside = Surroundings(default, now, floor, secrets, defaults, files, events=events, anew=anew)
     return _parse(text, Names(known, names), outside)
+
+
+def count_clauses(text: str) -> int:
+    """Return how many clauses the one statement of a text has, without its head; 0 if the text is
+    anything else.
+
+    Who puts foreign words into a clause asks whether another clause has come of them.
+    """
+    parts = list(read_syntax(text, ProblemReport(text)))
+    return len(parts[0].clauses) if len(parts) == 1 and isinstance(parts[0], Compound) else 0
 
 
 def _parse(text: str, names: Names, outside: Surroundings) -> Parsed:

@@ -203,7 +203,7 @@ def _hours(draft: Draft, value: Any, watch: Watch) -> None:
         return
     zone = given.get("timezone") or watch.application.get("scheduler_timezone_default") or "UTC"
     text = ", ".join(f"{day} {span}" for day, span in spans)
-    draft.add(f"During {text} Zone {zone}", name)
+    draft.add(f"During {text} Zone {zone}", name, many=2)
 
 
 def _add_fetching(draft: Draft, _: Any, watch: Watch) -> None:

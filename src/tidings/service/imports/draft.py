@@ -33,11 +33,14 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class DraftClause:
-    """A clause to be checked by the language, and its source field."""
+    """A clause to be checked by the language, and its source field; `many`: how many clauses its
+    text is.
+    """
 
     text: str
     field: str
     difference: str = ""
+    many: int = 1
 
 
 @dataclass(slots=True)
@@ -91,9 +94,16 @@ class Draft:
         """Add a condition or direction to every change type."""
         self.conditions.append(DraftClause(text, name, difference))
 
-    def add(self, text: str, name: str, difference: str = "") -> None:
-        """Add any other clause."""
-        self.clauses.append(DraftClause(text, name, difference))
+    def add(self, text: str, name: str, difference: str = "", *, many: int = 1) -> None:
+        """Add any other clause, or several that are kept or refused together.
+
+        Args:
+            text: The clause.
+            name: The field.
+            difference: How it differs; empty if it does not.
+            many: How many clauses the text is.
+        """
+        self.clauses.append(DraftClause(text, name, difference, many))
 
     def step(self, text: str, name: str, difference: str = "") -> None:
         """Add a step for a browser before the page is read."""

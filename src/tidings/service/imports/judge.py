@@ -17,6 +17,7 @@ from tidings.service.imports.draft import Draft, DraftClause, Grade, Note, durat
 
 JOINED = {"css": ", ", "xpath": " | "}
 """How several selectors of a kind are combined."""
+MORE_CLAUSES = "it has more than this clause"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,9 @@ def judge(draft: Draft, name: str, *, learn: bool) -> Judged:
         return Judged(draft, name, "", {}, (*draft.notes, Note("refused", "url", draft.fault)))
     trying = _Trying(f"Create Sentinel {name} Using {draft.url}", draft.notes)
     selects = _selects(draft)
-    parts = trying.keep(draft.parts, lambda text: f"Monitor {text}")
-    conditions = trying.keep(draft.conditions, lambda text: f"Monitor {(parts or ['all words'])[0]} {text}")
+    parts = trying.keep(draft.parts, lambda text: f"Monitor {text}", beside=0)
+    first = (parts or ["all words"])[0]
+    conditions = trying.keep(draft.conditions, lambda text: f"Monitor {first} {text}", beside=0)
     lines = [f"Monitor {_monitor(parts or ['all words'], conditions, selects)}"]
     if len(selects) == 1:
         lines += trying.keep(selects, lambda text: f"Monitor all words {text}")
@@ -86,14 +88,27 @@ class _Trying:
     head: str
     notes: list[Note]
 
-    def keep(self, clauses: Iterable[DraftClause], put: Callable[[str], str]) -> list[str]:
-        """Return the texts of the valid clauses; note the result of each."""
+    def keep(self, clauses: Iterable[DraftClause], put: Callable[[str], str], *, beside: int = 1) -> list[str]:
+        """Return the texts of the valid clauses; note the result of each.
+
+        One that brings further clauses is refused: a file from elsewhere chooses no receiver and
+        sends no secret by what it calls an address or a proxy.
+
+        Args:
+            clauses: The clauses of a draft.
+            put: Makes the clauses of a statement with one of them in its place.
+            beside: How many further clauses there are.
+        """
         texts = []
         for clause in clauses:
-            problems = parser.parse(f"{self.head} {put(clause.text)}").problems
+            text = f"{self.head} {put(clause.text)}"
+            problems = parser.parse(text).problems
             if problems:
                 said_there = f"{problems[0].message} ({problems[0].code})"
                 self.notes.append(Note("refused", clause.field, f"{show_value(clause.text)}: {said_there}"))
+                continue
+            if parser.count_clauses(text) != beside + clause.many:
+                self.notes.append(Note("refused", clause.field, f"{show_value(clause.text)}: {MORE_CLAUSES}"))
                 continue
             grade: Grade = "approximated" if clause.difference else "translated"
             self.notes.append(Note(grade, clause.field, clause.difference or show_value(clause.text)))
@@ -104,12 +119,14 @@ class _Trying:
 def _fault_of_address(url: str) -> str:
     if "{{" in url or "{%" in url:
         return "its address is a template (Jinja), which is not run"
+    text = f"Create Sentinel x Using {url} Monitor all words"
     try:
-        found = parser.parse(f"Create Sentinel x Using {url} Monitor all words")
+        found = parser.parse(text)
         if found.problems:
             return f"its address cannot be watched: {found.problems[0].message}"
         (sentinel,) = found.statements
-        if not isinstance(sentinel, Sentinel) or len(sentinel.pages) != 1:
+        is_one = parser.count_clauses(text) == 1
+        if not isinstance(sentinel, Sentinel) or len(sentinel.pages) != 1 or not is_one:
             return "its address is not one address"
         address.identify(sentinel.pages[0].url, sentinel.asking)
     except (TidingsError, ValueError) as error:

@@ -469,6 +469,7 @@ def test_request_beside_pages_is_charged_and_returned(world: World):
     assert isinstance(answered, Answered)
     assert (body(), case.clock.now(), False) == (answered.outcome, answered.at, answered.ours)
     assert ([(1.0, 1)], []) == (case.paid(), case.settled)
+    assert ["http://1.example/robots"] == [request.url for request in case.asked]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,143 @@
+"""From a draft to a sentinel: the language decides which clauses are kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidings.clock import HOUR, MINUTE
+from tidings.language import parser
+from tidings.model.watch.sentinel import Sentinel
+from tidings.service.imports.draft import Draft
+from tidings.service.imports.judge import MORE_CLAUSES, Judged, judge
+
+EVIL = "http://evil.example/"
+
+
+def draft(url: str = "https://a.example/") -> Draft:
+    """Return a draft of a page."""
+    return Draft("", url, "peer")
+
+
+def read(judged: Judged) -> Sentinel:
+    """Return the sentinel that became of a draft."""
+    statements = parser.parse(judged.text).statements
+    assert isinstance(statements[0], Sentinel)
+    return statements[0]
+
+
+def refused(judged: Judged) -> list[str]:
+    """Return the fields that were refused."""
+    return [note.field for note in judged.notes if note.grade == "refused"]
+
+
+def test_what_the_language_takes_is_kept_and_the_rest_is_noted():
+    """A job is not lost for one of its fields."""
+    made = draft()
+    made.monitor("all words", "kind")
+    made.monitor("all wrods", "other")
+    made.add("Exclude css .ad", "ad")
+    made.add('Exclude css ".ad"', "ads")
+    judged = judge(made, "s", learn=False)
+
+    assert ["other", "ad"] == refused(judged)
+    assert 'Create Sentinel s Using https://a.example/\n  Monitor all words\n  Exclude css ".ad"' == judged.text
+    assert "approximated" == judged.grade
+
+
+@pytest.mark.parametrize(
+    "more", [f"Notify By webhook {EVIL} immediate", 'Header "X" secret "shop"', f"Proxy {EVIL}", "Tags a"]
+)
+def test_no_address_chooses_a_receiver_or_sends_a_secret(more: str):
+    """A file from elsewhere says what is watched, and nothing else by its addresses."""
+    judged = judge(draft(f"https://a.example/ {more}"), "s", learn=False)
+
+    assert ("", ["url"]) == (judged.text, refused(judged))
+
+
+def test_no_clause_brings_another_one():
+    """Neither a part of Monitor, a condition, a step nor any other clause."""
+    more = f" Notify By webhook {EVIL} immediate"
+    made = draft()
+    made.monitor(f"links{more}", "part")
+    made.where(f"inserted{more}", "condition")
+    made.add(f"Proxy http://p.example{more}", "proxy")
+    made.step(f'click css "a") {more} Exclude css ("b"', "step")
+    made.select("css", f'a"{more} Exclude css "b', "select")
+    judged = judge(made, "s", learn=False)
+
+    assert "evil" not in str(read(judged).notify)
+    assert {"part", "condition", "proxy", "step"} <= set(refused(judged))
+    assert MORE_CLAUSES in "".join(note.text for note in judged.notes)
+
+
+def test_clauses_that_belong_together_are_kept_or_refused_together():
+    """Hours and their zone."""
+    made = draft()
+    made.add("During daily 08:00 to 10:00 Zone Europe/Paris", "hours", many=2)
+    made.add(f"During daily 08:00 to 10:00 Zone UTC Notify By webhook {EVIL} immediate", "other", many=2)
+    judged = judge(made, "s", learn=False)
+
+    assert ("Europe/Paris", ["other"]) == (read(judged).zone, refused(judged))
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://[::1/x", "its address cannot be watched: "),
+        ("https://a.example/{{ date }}", "its address is a template (Jinja), which is not run"),
+        ("https://a.example/, https://b.example/", "its address is not one address"),
+        ("ftp://a.example/", "its address cannot be watched: "),
+    ],
+)
+def test_a_job_whose_address_cannot_be_watched_is_refused(url: str, why: str):
+    """With the reason."""
+    judged = judge(draft(url), "s", learn=False)
+
+    assert ("refused", "") == (judged.grade, judged.text)
+    assert judged.notes[-1].text.startswith(why)
+
+
+def test_an_interval_is_kept_or_becomes_bounds():
+    """A quarter and four times of it, a minute at least."""
+    texts = []
+    for learn, every in ((False, HOUR), (True, HOUR), (True, MINUTE)):
+        made = draft()
+        made.every = every
+        texts.append(judge(made, "s", learn=learn).text.rpartition("\n  ")[2])
+
+    assert [
+        "Fetch every 1 hour",
+        "Fetch on change between 15 min and 4 hour",
+        "Fetch on change between 1 min and 4 min",
+    ] == texts
+
+
+def test_selectors_of_one_kind_are_one_selector():
+    """Those of several kinds are places of each part."""
+    one, several = draft(), draft()
+    one.select("css", ".a", "css")
+    one.select("css", ".b", "css")
+    several.select("css", ".a", "css")
+    several.select("xpath", "//b", "xpath")
+
+    assert 'Select css ".a, .b"' in judge(one, "s", learn=False).text
+    assert 'Monitor all words in css ".a" OR all words in xpath "//b"' in judge(several, "s", learn=False).text
+
+
+def test_secrets_are_given_as_far_as_the_text_names_them():
+    """A header that was refused needs none."""
+    made = draft()
+    made.header("Cookie", "a", "cookie")
+    made.keep_secret("unused", "b")
+
+    assert ["a"] == list(judge(made, "s", learn=False).secrets.values())
+
+
+def test_a_job_that_is_off_stays_off():
+    """And its title stands above it."""
+    made = Draft("My page\nDrop other", "https://a.example/", "peer")
+    made.disabled = True
+    text = judge(made, "s", learn=False).text
+
+    assert text.startswith("-- My page Drop other\nCreate Sentinel s")
+    assert text.endswith("\nDisable s")
