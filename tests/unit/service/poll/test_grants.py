@@ -31,7 +31,7 @@ from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Charged, Event, Grant, Unit
 from tidings.model.watch.weight import WHOLE
 from tidings.service.examine.judge import PollResult, xxh3
-from tidings.service.poll.grants import Answered, Grants, unkept
+from tidings.service.poll.grants import NETWORK_WORDS, Answered, Grants, unkept
 from tidings.service.poll.requests import PageRequest
 from tidings.service.watch.needs import Deadline, Needs
 from tidings.service.watch.watchlist import WatchedPage
@@ -70,6 +70,8 @@ class Case:
         self.interrupted: list[str] = []
         self.begun: list[tuple[str, int]] = []
         self.obeys: list[bool] = []
+        self.announced: list[str] = []
+        self.takes = 0
         self.no_request: Failed | None = None
         world.watch("news", "1")
         self.page = make_watched(1, host="1")
@@ -110,6 +112,7 @@ class Case:
                 case.asked.append(request)
                 for host in ["1.example", *case.hops]:
                     await permit.hop(host)
+                case.clock.move_to(case.clock.now() + case.takes)
                 answer = case.answers.pop(0)
                 if isinstance(answer, Exception):
                     raise answer
@@ -134,6 +137,7 @@ class Case:
 
         class Bulletins:
             def unit(self, event: Event, *, epoch: int) -> Unit:
+                case.announced.append(event.type)
                 return Unit(at=event.at, epoch=epoch, events=(event,))
 
         return Grants(
@@ -197,6 +201,19 @@ def test_poll_is_taken_by_sentinels_with_an_open_deadline(world: World):
     case.needs.settle("then", 3, [Deadline(1, 3, open_now, PollReason(Why.THEN))])
 
     assert frozenset({3}) == case.poll().eager
+
+
+def test_poll_does_not_serve_an_event_after_its_beginning(world: World):
+    """The poll may not have seen it."""
+    case = Case(world, body())
+    charged = world.charge()
+    case.clock.move_to(world.at)
+    after = ExecutionInterval(world.at + 1, world.at + HOUR)
+    case.needs.settle("then", 3, [Deadline(1, 3, after, PollReason(Why.THEN), is_kept=True)])
+    case.takes = MINUTE
+    asyncio.run(case.grants.poll(charged, case.page, PageRequest(), {}))
+
+    assert (world.at + MINUTE, frozenset()) == (case.settled[0].at, case.settled[0].eager)
 
 
 def test_frames_are_polled_unless_the_page_is_requested_alone(world: World):
@@ -366,7 +383,9 @@ def test_host_that_refuses_conditional_requests_gets_none(world: World):
 
 
 def down(case: Case, *answers: Outcome) -> list[bool]:
-    """Poll pages of three hosts with these answers; return for each whether it is our own failure."""
+    """Poll pages of three hosts with these answers; return for each whether it is our own
+    failure.
+    """
     said = []
     for number, answer in enumerate(answers):
         case.answers = [answer]
@@ -374,7 +393,7 @@ def down(case: Case, *answers: Outcome) -> list[bool]:
     return said
 
 
-def test_most_hosts_out_of_reach_are_our_own_outage(world: World):
+def test_most_hosts_out_of_reach_are_our_own_outage(world: World, caplog: pytest.LogCaptureFixture):
     """The outage is reported at its beginning and end. A host that refuses a connection was
     reached.
     """
@@ -384,6 +403,11 @@ def test_most_hosts_out_of_reach_are_our_own_outage(world: World):
     assert [EventType.NETWORK_DOWN] == case.types()
     assert [False, False, False] == down(case, *[replace(NET, reached=True)] * 3)
     assert [EventType.NETWORK_DOWN, EventType.NETWORK_UP] == case.types()
+    assert [] == case.announced
+    assert [
+        f"{NETWORK_WORDS[EventType.NETWORK_DOWN]} (the last failure: no route)",
+        f"{NETWORK_WORDS[EventType.NETWORK_UP]} (the last failure: no route)",
+    ] == [record.getMessage() for record in caplog.records]
     assert "no route" == case.written[0].events[0].data["reason"]
 
 
@@ -401,6 +425,7 @@ def test_outage_of_an_hour_is_announced(world: World):
         EventType.NETWORK_UP,
         EventType.NETWORK_BACK,
     ] == case.types()
+    assert [EventType.NETWORK_AWAY, EventType.NETWORK_BACK] == case.announced
 
 
 def test_local_pages_do_not_count_for_the_network(world: World):
@@ -544,6 +569,7 @@ def test_poll_whose_error_cannot_be_stored_is_ended_later(world: World):
 
     assert [] == case.paid()
     assert unit.poll is not None
+    assert not unit.poll.text_changed
     assert ("error", "fault", 9, 200, 1) == (
         unit.poll.outcome,
         unit.poll.kind,
