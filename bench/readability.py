@@ -8,8 +8,8 @@ links are left out. A sentence ends at a full stop, a question mark, an exclamat
 with its paragraph. The grade is that of Kincaid and others (1975): 0.39 words a sentence + 11.8
 syllables a word - 15.59. Syllables are counted by groups of vowels.
 
-`--sample` prints random sentences as they stand, tables too, each with its place, to be judged by a
-reader. It prints no figures.
+`--sample` prints random sentences as they stand, tables too, each with its place and its paragraph,
+to be judged by a reader. It prints no figures.
 """
 
 from __future__ import annotations
@@ -48,25 +48,41 @@ def sentences(text: str) -> Iterator[list[str]]:
                 yield words
 
 
-def list_sentences(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the sentences of a document as they stand, of five words or more, with their place."""
+def list_sentences(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield the sentences of a document as they stand, of five words or more, each with its place and
+    with what a reader sees around it: the heading, the introduction of a list or table, the head of
+    the table, the paragraph.
+    """
     text = re.sub(r"^```.*?^```|^<!--.*?-->", lambda m: "\n" * m[0].count("\n"), path.read_text(encoding="utf-8"),
                   flags=re.MULTILINE | re.DOTALL)  # fmt: skip
-    paragraph, begins = "", 0
+    paragraph, begins, heading, introduction, head = "", 0, "", "", ""
     for number, line in enumerate([*text.splitlines(), ""], 1):
+        if re.match(r"\s*\|[ :|-]*-[ :|-]*$", line):
+            head, paragraph = paragraph, ""
+            continue
         apart = re.match(r"\s*(?:$|\||#|:::|[-*] |\d+\. |    )", line)
         if apart and paragraph:
-            for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z`“\"])", paragraph):
+            is_part = bool(re.match(r"[-*] |\d+\. |\|", paragraph))
+            context = "\n".join(filter(None, (heading, *((introduction, head) if is_part else ()), paragraph)))
+            told = re.sub(r"^\|(.*)\|$", _read_row, paragraph) if paragraph.startswith("|") else paragraph
+            for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z`“\"])", told):
                 if len(re.findall(r"[A-Za-z]{2,}", re.sub(r"`[^`]*`|\([^)]*\)", "", sentence))) >= 5:
-                    yield f"{path.relative_to(REPOSITORY)}:{begins}", sentence
+                    yield f"{path.relative_to(REPOSITORY)}:{begins}", sentence, context
+            introduction = introduction if is_part else paragraph
             paragraph = ""
-        if not paragraph:
-            begins = number
-        if not re.match(r"\s*(?:#|:::|\|[ :|-]*$)", line):
+        if line.startswith("#"):
+            heading, introduction = line.strip(), ""
+        if not re.match(r"\s*(?:#|:::)", line):
+            begins = begins if paragraph else number
             paragraph = f"{paragraph} {line.strip()}".strip()
-        if line.lstrip().startswith("|"):
-            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
-            paragraph = f"{cells[0]}: {'. '.join(cells[1:])}" if len(cells) > 1 else cells[0]
+        if not line.lstrip().startswith("|"):
+            head = ""
+
+
+def _read_row(row: re.Match[str]) -> str:
+    """Return a row of a table as a text: the first cell, a colon, the other cells."""
+    first, *others = (cell.strip() for cell in re.split(r"(?<!\\)\|", row[1]))
+    return f"{first}: {'. '.join(others)}" if others else first
 
 
 def list_documents(places: tuple[str, ...] = USERS) -> list[Path]:
@@ -121,8 +137,11 @@ def bench() -> None:
     places = BACKGROUND if arguments.background else USERS
     if arguments.sample:
         found = [each for path in list_documents(places) for each in list_sentences(path)]
-        for number, (place, sentence) in enumerate(random.Random(arguments.seed).sample(found, arguments.sample), 1):
-            print(f"{number:>3}. {place}\n     {sentence}")
+        for number, (place, sentence, context) in enumerate(
+            random.Random(arguments.seed).sample(found, arguments.sample), 1
+        ):
+            around = "".join(f"     | {line}\n" for line in context.splitlines())
+            print(f"{number:>3}. {place}\n{around}     SENTENCE: {sentence}\n")
         return
     print(f"{'':<14}{'words':>8}{'sentences':>11}{'a sentence':>12}{'over 20':>9}{'grade':>7}")
     for commit in [*arguments.commits, ""]:

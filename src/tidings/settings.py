@@ -64,7 +64,9 @@ class FetchSettings:
         "", "a URL or mail address where the owner of a site can reach you; it becomes part of the User-Agent"
     )
     allow_networks: tuple[str, ...] = _setting((), "private networks from which pages may be fetched, e.g. 127.0.0.0/8")
-    allow_files: tuple[str, ...] = _setting((), "directories in which file: addresses may be watched; if empty: none")
+    allow_files: tuple[str, ...] = _setting(
+        (), "directories whose files may be watched by file: addresses; if empty: no files"
+    )
     allow_commands: bool = _setting(
         False,
         "whether the output of commands may be watched (`Using command`). Commands run with the rights of Tidings. This"
@@ -162,12 +164,12 @@ class BudgetSettings:
     """How many requests may be made."""
 
     polls_per_day: float = _setting(
-        50_000.0, "how many requests Tidings may make in a day for all pages together (a token bucket)", least=0
+        50_000.0, "how many requests Tidings may make in a day, for all pages together", least=0
     )
-    burst: float = _setting(2_000.0, "how many unused requests may be saved and then used at once", least=1)
+    burst: float = _setting(2_000.0, "how many requests that were not used may be saved and then made at once", least=1)
     classes: tuple[str, ...] = _setting(
         (),
-        'additional limits for sentinels that name a class (`Class gentle`), e.g. "gentle: 500 per day". The limit applies to every period of that length: an hour, a day or a week',
+        'further limits, for sentinels that name a class (`Class gentle`), e.g. "gentle: 500 per day". The limit applies to every period of that length: an hour, a day or a week',
     )
 
     def add_classes(self, per_day: Mapping[str, float]) -> BudgetSettings:
@@ -192,12 +194,12 @@ class ScheduleSettings:
     )
     policy: str = _setting(
         "price",
-        "what chooses the next page: best_effort (learns an interval for each page), best_effort_weighted (the same, but newer intervals weigh more), price (checks when the expected changes are worth a check; uses Importance, Urgency and Life), price_hours (the same, and learns at which hours of the week pages change), round_robin (checks every page at the pace) or wic (as price, even if the check could wait). docs/howto/when-to-check.md describes each",
+        "the method that decides when a page with `Fetch on change` is checked: price, price_hours, best_effort, best_effort_weighted, round_robin or wic. docs/howto/when-to-check.md describes each of them",
     )
     concurrency: int = _setting(64, "how many fetches may run at the same time", least=1, most=4_096)
     sitemap_pages: int = _setting(
         3,
-        "how many watched pages a host's sitemaps must list to be read every six hours; 0: sitemaps are never read. Only policies that weigh hints read sitemaps",
+        "how many of your pages the sitemaps of a host must list, so that Tidings reads these sitemaps every six hours; 0: sitemaps are never read",
         least=0,
     )
 
@@ -217,7 +219,7 @@ class DetectSettings:
     job_memory_mb: int = _setting(1_024, "memory limit of a worker process", least=64)
     second_looks: bool = _setting(
         True,
-        "whether a changed page may be fetched again within a minute, to find out what is noise. A page gets 8 such fetches at first, and later at most one in 50 checks",
+        "whether Tidings may fetch a changed page again within a minute, to find out what is noise. A page gets 8 such fetches at first, and later at most one in 50 checks",
     )
     attempts: int = _setting(
         3, "after how many failures of the worker process a comparison is given up; you are then notified", least=1
@@ -239,7 +241,7 @@ class NotifySettings:
     disable_days: float = _setting(5.0, "a receiver that accepts nothing for this long is switched off", least=0)
     noisy_changes: int = _setting(
         0,
-        "above this number of changes in `noisy_seconds`, changes are reported together and you are notified; 0: never",
+        "if a sentinel finds more changes than this within `noisy_seconds`, they are reported together, and you are notified of this; 0: never",
         least=0,
     )
     noisy_seconds: float = _setting(
@@ -265,22 +267,27 @@ class StoreSettings:
     """The database."""
 
     url: str = _setting("", "postgresql://… ; if empty: the file tidings.db in the data directory", secret=True)
-    busy_seconds: float = _setting(5.0, "how long a write waits while another process has the database locked", least=0)
+    busy_seconds: float = _setting(5.0, "how long Tidings waits if another process has locked the database", least=0)
     blob_file_bytes: int = _setting(
         65_536, "a body whose compressed size is larger becomes a file (SQLite only)", least=0
     )
     chain_length: int = _setting(
-        100, "maximum number of deltas in a row from which one version is rebuilt", least=1, most=1_000
+        100,
+        "a version may be stored as its difference from an older version; this is the maximum length of such a chain",
+        least=1,
+        most=1_000,
     )
     history_days: float = _setting(
-        365.0, "how long the versions around a change are kept if the sentinel has no ChangeHistory", least=0
+        365.0,
+        "how long the old and the new version of a change are kept, if the sentinel has no ChangeHistory",
+        least=0,
     )
     values_days: float = _setting(
         1_825.0, "how long the values of watched prices, numbers and cells are kept (history --values)", least=0
     )
     afterlife_days: float = _setting(
         30.0,
-        "how long the changes of an ended sentinel are kept, and bodies of answers that were not accepted as versions",
+        "how long the changes of an ended sentinel are kept, and also answers that were not accepted as versions, such as error pages",
         least=0,
     )
 
@@ -304,12 +311,14 @@ class ServeSettings:
 
     tick_seconds: float = _setting(1.0, "maximum time until the service notices that a check is due", least=0.01)
     lease_seconds: float = _setting(30.0, "how long a process keeps the lease without renewing it", least=0.1)
-    stop_seconds: float = _setting(8.0, "how long running fetches may continue when the service is stopped", least=0)
+    stop_seconds: float = _setting(
+        8.0, "how long requests that are already running may continue when the service is stopped", least=0
+    )
     zone: str = _setting("UTC", "time zone of sentinels without the clause `Zone`")
     host: str = _setting("127.0.0.1", "address of the screens, feeds, stream, hooks and API")
     port: int = _setting(8_780, "the port; 0: any free port, which is printed", least=0, most=65_535)
     token: str = _setting(
-        "", "the token that readers must send; required if `host` is not a loopback address", secret=True
+        "", "the token that clients must send; required if other machines can reach `host`", secret=True
     )
     edit_token: str = _setting(
         "",
@@ -321,7 +330,8 @@ class ServeSettings:
         "additional host names that requests may use, e.g. the name of a proxy; the address of the service and localhost always work",
     )
     proxies: tuple[str, ...] = _setting(
-        (), "addresses of proxies that name the signed-in user in `proxy_header`; single addresses, not networks"
+        (),
+        "addresses of proxies that sign users in and send the user's name in `proxy_header`; single addresses, not networks",
     )
     proxy_header: str = _setting(
         "Remote-User", "the header with the user's name; it is ignored unless one of `proxies` sends it"
@@ -350,7 +360,7 @@ class ServeSettings:
 class EventSettings:
     """Events from outside a page: webhooks, files and commands (`Create Event`)."""
 
-    allow_files: tuple[str, ...] = _setting((), "directories in which files may be watched for events; if empty: none")
+    allow_files: tuple[str, ...] = _setting((), "directories whose files may be watched for events; if empty: no files")
     allow_commands: bool = _setting(
         False, "whether commands may be run for events; they run with the rights of Tidings"
     )
@@ -485,20 +495,19 @@ def markdown() -> str:
 
 _HEAD = """# Settings
 
-`script/docs` makes this page from the table in `src/tidings/settings.py`. `tidings settings` prints the same table with the
-values in use.
+This page lists all settings. `tidings settings` prints the same list with the values in use. You can set a value in three places:
 
-Tidings reads values from four places. A later place overrides an earlier one:
+1. in the file `tidings.toml` in the data directory, or in the file given with `--config FILE`;
+2. in an environment variable;
+3. on the command line, with `--set SECTION.KEY=VALUE`.
 
-1. the defaults below;
-2. `tidings.toml` in the data directory, or the file given with `--config FILE`;
-3. the environment;
-4. `--set SECTION.KEY=VALUE` on the command line.
+If you set a value in several places, the last of these places is used. An unknown setting is an error.
 
-The environment variable of `section.key` is `TIDINGS_SECTION_KEY`: `fetch.robots` is `TIDINGS_FETCH_ROBOTS`. In a variable,
-separate the items of a list with commas. A secret can be read from a file: `TIDINGS_SERVE_TOKEN_FILE=/run/secrets/token`. The value
-is the content of the file without the last line end. Containers and systemd's credentials provide secrets as such files.
-An unknown key is an error. `TIDINGS_DATA` is the data directory and `TIDINGS_CONFIG` the configuration file.
+The environment variable for `fetch.robots` is `TIDINGS_FETCH_ROBOTS`, and so on. If the value is a list, separate its items with commas.
+If a setting is a secret, you can also keep its value in a file: `TIDINGS_SERVE_TOKEN_FILE=/run/secrets/token`. Two variables
+are no settings: `TIDINGS_DATA` names the data directory, and `TIDINGS_CONFIG` names the configuration file.
+
+This is an example of `tidings.toml`:
 
 ```toml
 [fetch]

@@ -54,7 +54,7 @@ def test_the_tables_are_read():
 
 
 def count():
-    section = PAGE.read_text().partition("\n## What counts on a page\n")[2].partition("\n## ")[0]
+    section = PAGE.read_text().partition("\n## What counts as a change on a page\n")[2].partition("\n## ")[0]
     rows = [line.split("|")[1:-1] for line in section.splitlines() if line.startswith("| `")]
     return [tuple(cell.strip() for cell in row) for row in rows]
 

@@ -84,12 +84,12 @@ def test_numbers_are_those_of_the_code():
     """Bounds, rates and times are what Tidings does."""
     said = {
         f"newest {MOST_ENTRIES} entries and at most {feeds.MOST_BYTES // 1_000_000} MB",
-        f"every {stream.HEARTBEAT_SECONDS:g} seconds",
+        f"no event for {stream.HEARTBEAT_SECONDS:g} seconds",
         f"reads nothing for {connection.STALL_SECONDS:g} seconds",
-        f"At most {stream.MOST_FOLLOWERS:,} clients follow",
-        f"nested more than {parameters.DEEPEST} deep, over {parameters.MOST_BYTES // 1_024} kB, or more than {MOST_PARAMS // 1_024} kB",
+        f"At most {stream.MOST_FOLLOWERS:,} clients can follow",
+        f"more than {parameters.MOST_BYTES // 1_024} kB, more than {MOST_PARAMS // 1_024} kB of parameters, or JSON with more than {parameters.DEEPEST} levels",
         f"more than {hooks.BURST} at once",
-        f"remembered for {KEYS_FOR // 86_400_000_000} days",
+        f"remembers the keys for {KEYS_FOR // 86_400_000_000} days",
     }  # fmt: skip
     text = " ".join(TEXT.split())
 

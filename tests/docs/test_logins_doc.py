@@ -32,8 +32,8 @@ def test_the_sentinels_are_read():
 
 
 def test_the_commands_are_taken():
-    """Each line is one that `tidings secret` takes."""
-    (lines,) = (body.splitlines() for name, body in BLOCKS if name == "console")
+    """Each line of the first example is one that `tidings secret` takes."""
+    lines = next(body.splitlines() for name, body in BLOCKS if name == "console")
     commands = [shlex.split(line.removeprefix("$ ").rpartition("| ")[2]) for line in lines]
     parser = argparse.ArgumentParser()
     secret.configure(parser, "secret")
@@ -46,4 +46,4 @@ def test_the_commands_are_taken():
 
 def test_the_longest_timeout_is_told():
     """The figure is the language's."""
-    assert f"largest value is {spell_duration(LONGEST_TIMEOUT)}" in TEXT
+    assert f"to at most {spell_duration(LONGEST_TIMEOUT)}" in TEXT

@@ -85,13 +85,13 @@ def test_the_policies_that_heed_hints(name):
     named = {"price": True, "price_hours": True, "wic": True, "best_effort": False}
 
     assert heeds is named.get(name, heeds)
-    assert f"`{ScheduleSettings().policy}`, the default" in TEXT
+    assert f"`{ScheduleSettings().policy}` (the default)" in TEXT
 
 
 def test_the_numbers_are_those_that_hold():
     """Each is a constant of the code."""
     assert f"at most {MOST_URLS:,}" in TEXT
-    assert f"more than {BURST} at once, or ten a second" in TEXT
+    assert f"more than {BURST} at once, or more than ten a second" in TEXT
     assert (10, 10) == (PER_SECOND, SAME / MINUTE)
 
 

@@ -32,7 +32,7 @@ def test_all_policies_are_named_and_no_others():
 
 def test_the_default_is_the_one_that_is_said_to_be(tmp_path):
     """And the example's settings are settings."""
-    default = re.findall(r"^\| `(\w+)` \|[^|]*This policy is the default\. \|", TEXT, flags=re.MULTILINE)[0]
+    default = re.findall(r"^\| `(\w+)` \|[^|]*This is the default\. \|", TEXT, flags=re.MULTILINE)[0]
     (tmp_path / "tidings.toml").write_text(block("toml"), encoding="utf-8")
     settings = load(tmp_path, environment={})
     given = tomllib.loads(block("toml"))

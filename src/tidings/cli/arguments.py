@@ -32,7 +32,7 @@ def duration(text: str) -> int:
 def add_limit(parser: argparse.ArgumentParser, default: int, what: str = "the newest N") -> None:
     """Add the flag `--limit` to a command; 0 shows all."""
     parser.add_argument(
-        "--limit", type=_limit, default=default, metavar="N", help=f"{what} (default {default}; 0: all)"
+        "--limit", type=_limit, default=default, metavar="N", help=f"show only {what} (default {default}; 0: all)"
     )
 
 

@@ -51,7 +51,7 @@ GROUPS: Final = {
 VERBS: Final = {
     "add": VerbRow("change.add", "watch a page (add --url URL), or run the statements of a file"),
     "collect": VerbRow("change.collect", "watch a whole site; Tidings finds its pages within a budget"),
-    "apply": VerbRow("change.apply", "make the stored sentinels equal to those in files"),
+    "apply": VerbRow("change.apply", "make the stored sentinels equal to the sentinels in files"),
     "test": VerbRow(
         "change.trial", "try statements: fetch their pages once and show what would be watched; nothing is stored"
     ),
@@ -64,26 +64,28 @@ VERBS: Final = {
     "secret": VerbRow("change.secret", "store tokens, passwords and cookies, encrypted"),
     "token": VerbRow("change.token", "manage the tokens of programs that use the API"),
     "user": VerbRow("change.user", "manage the accounts of people"),
-    "check": VerbRow("run.check", "check the pages that are due, or those of the named sentinels"),
+    "check": VerbRow("run.check", "check the pages whose next check is due, or the pages of the named sentinels"),
     "serve": VerbRow("run.serve", "run the service: check and notify until stopped"),
     "mcp": VerbRow("run.mcp", "answer an assistant on standard input and output (MCP)"),
     "demo": VerbRow("run.demo", "show how Tidings works, on made-up pages of this machine"),
     "gc": VerbRow("run.gc", "delete versions that are not needed any more"),
     "simulate": VerbRow("run.simulate", "replay the recorded changes with other budgets, policies and urgencies"),
-    "lab": VerbRow("run.laboratory", "compare the policy in use with those of lab.policies, on made-up pages"),
+    "lab": VerbRow(
+        "run.laboratory", "compare the policy in use with the policies in the setting lab.policies, on made-up pages"
+    ),
     "list": VerbRow("show.listing", "list all sentinels"),
     "show": VerbRow("show.show", "show one sentinel: its text, state and pages, and the reason for its next check"),
     "changes": VerbRow("show.history", "list what changed"),
     "history": VerbRow("show.history", "list the versions of a page, its checks or its values"),
     "diff": VerbRow("show.diff", "compare two versions, by default the last two"),
     "search": VerbRow("show.search", "search the text of all watched pages, now or in the past"),
-    "queries": VerbRow("show.queries", "show what was searched for on this machine"),
+    "queries": VerbRow("show.queries", "show what people searched for on this machine"),
     "deliveries": VerbRow("show.deliveries", "list messages and their receivers, or send some again"),
     "plan": VerbRow("show.plan", "list the next checks, each with its reason"),
     "explain": VerbRow(
         "show.explain", "show how often pages change, how late changes are seen, and what other intervals would achieve"
     ),
-    "mask": VerbRow("show.mask", "show what is ignored as noise, and the reason; or report it again"),
+    "mask": VerbRow("show.mask", "show what is ignored as noise, and why; --off reports it again"),
     "doctor": VerbRow("show.doctor", "examine the installation; for each problem, show the command that fixes it"),
     "settings": VerbRow("show.configuration", "list every setting with its value, and where to set it"),
     "import": VerbRow("keep.imports", "import the watches of another program"),

@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument(
         "--every",
         metavar="DURATION|at TIME",
-        help="how often to check, e.g. 1h, or when: 'at 8:00'; default: as often as the page changes",
+        help="how often to check, e.g. 1h, or at what time, e.g. 'at 8:00'; default: Tidings decides",
     )
     parser.add_argument("--notify", action="append", default=[], metavar="URL", help="whom to notify; may be repeated")
     parser.add_argument("--name", help="name of the sentinel; default: made from the host and title")
@@ -73,7 +73,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument(
         "--login-success", metavar="CSS", help="an element that only a logged-in page has, e.g. a.logout"
     )
-    parser.add_argument("--password", metavar="SECRET", help="the name of a stored secret with the password for --user")
+    parser.add_argument(
+        "--password", metavar="SECRET", help="the name of a stored secret that is the password of --user"
+    )
     parser.add_argument(
         "--render", action="store_true", help="watch the page as a browser shows it after its scripts have run"
     )
@@ -82,7 +84,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         action="append",
         default=[],
         metavar="STEP",
-        help="a step that the browser performs first, e.g. 'click \"#more\"' (implies --render); may be repeated",
+        help="a step that the browser does before the page is read, e.g. 'click \"#more\"' (implies --render); may be repeated",
     )
     parser.add_argument(
         "--no-check", action="store_true", help="do not check new pages now; the service checks them later"

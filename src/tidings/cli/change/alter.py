@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "clauses",
         nargs="+",
         metavar="CLAUSE|-",
-        help="the new clause, e.g. 'Fetch every 2 hour'; it replaces the old clause of this kind. `Exclude none` removes one",
+        help="the new clause, e.g. 'Fetch every 2 hour'; it replaces the old clause of this kind. `Exclude none` removes all Exclude clauses",
     )
     add_json(parser)
 

@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument(
         "--prune",
         action="store_true",
-        help="end sentinels that an earlier apply made and that no file contains any more",
+        help="end sentinels that an earlier apply made, if no file contains them any more",
     )
     parser.add_argument("--dry-run", action="store_true", help="show the differences, clause by clause; change nothing")
     parser.add_argument(

@@ -34,13 +34,15 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         action="append",
         default=[],
         metavar="PATTERN",
-        help="paths that belong to the collection, e.g. '/docs/*'; '!' excludes a path (default: the folder of URL)",
+        help="which paths belong to the collection, e.g. '/docs/*', or do not, e.g. '!/docs/old/*' (default: the folder of URL)",
     )
     parser.add_argument(
-        "--depth", type=int, metavar="N", help="maximum number of links between URL and a page (default: 3)"
+        "--depth", type=int, metavar="N", help="how many links a page may be away from URL (default: 3)"
     )
     parser.add_argument(
-        "--budget", metavar="N", help="maximum requests a day, or e.g. '20 per hour' (default: 500 per day)"
+        "--budget",
+        metavar="N",
+        help="how many requests the collection may need in a day, or e.g. '20 per hour' (default: 500 per day)",
     )
     parser.add_argument(
         "--monitor",

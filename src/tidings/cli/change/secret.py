@@ -26,7 +26,11 @@ ACTIONS = ("set", "list", "drop", "rotate")
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("action", choices=ACTIONS, help="set or list secrets, drop one, or encrypt all with a new key")
+    parser.add_argument(
+        "action",
+        choices=ACTIONS,
+        help="set: store a secret; list: list the names; drop: delete a secret; rotate: encrypt all with a new key",
+    )
     parser.add_argument("name", nargs="?", metavar="SECRET", help="the name of the secret")
     parser.add_argument("source", nargs="*", metavar="-", help="for set: read the value from standard input")
     parser.add_argument(

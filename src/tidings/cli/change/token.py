@@ -26,7 +26,7 @@ LONGEST_DAYS = 3_650
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("action", choices=ACTIONS, help="add a token, list all, or revoke one")
+    parser.add_argument("action", choices=ACTIONS, help="add: make a token; list: list all tokens; revoke: end a token")
     parser.add_argument("name", nargs="?", metavar="NAME", help="the name of the token")
     parser.add_argument("--scope", choices=SCOPES, default="read", help="what the token allows (default read)")
     parser.add_argument(

@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "value",
         nargs="?",
         metavar="ROLE|TAG|CHECKS",
-        help="for role: the new role; for share and unshare: a tag; for budget: the checks a day, or none",
+        help="the new role (for role), a tag (for share and unshare), or the number of checks a day or none (for budget)",
     )
     parser.add_argument(
         "--role", choices=ROLES, default="reader", help="for add: what the user may do (default reader)"

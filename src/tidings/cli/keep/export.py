@@ -32,15 +32,15 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument(
         "format",
         choices=FORMATS,
-        help="text, yaml, opml: sentinels; csv, jsonl, parquet: the table of --of; warc: stored versions",
+        help="text, yaml and opml contain sentinels; csv, jsonl and parquet contain the table of --of; warc contains stored versions",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only of these sentinels")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="export only these sentinels; default: all")
     parser.add_argument(
         "--of", choices=tuple(rows.COLUMNS), default="changes", help="which table to write (default changes)"
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="the file to write (default standard output)")
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
-    parser.add_argument("--user", metavar="NAME", help="only what this user sees")
+    parser.add_argument("--user", metavar="NAME", help="export only what this user may see")
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:

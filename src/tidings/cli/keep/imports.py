@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "--schedule",
         choices=("keep", "learn"),
         default="keep",
-        help="keep each interval (default), or learn one between a quarter of it and four times it",
+        help="keep: keep each interval (default); learn: let Tidings choose, from a quarter of the interval to four times the interval",
     )
     parser.add_argument("--details", action="store_true", help="also list the fields that mean the same")
     add_json(parser)

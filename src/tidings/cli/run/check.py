@@ -38,18 +38,20 @@ WAIT_FOR_SERVICE = 2 * MINUTE
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="check these sentinels now, even if they are not due")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="check the pages of these sentinels now, even if no check is due"
+    )
     parser.add_argument(
         "--for",
         dest="limit",
         type=duration,
         metavar="DURATION",
-        help="stop after this time, e.g. 30s, even if some hosts must still be waited for",
+        help="stop after this time, e.g. 30s, even if some checks are left",
     )
     parser.add_argument(
         "--wait",
         action="store_true",
-        help="wait as long as hosts require, and for another process that is checking pages",
+        help="wait until all checks are made, even if hosts require long waits or another process is checking pages",
     )
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 if a change was found")
     add_json(parser)

@@ -27,7 +27,7 @@ NARROWEST, WIDEST = 64, 110
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument(
-        "--seed", type=int, default=1, metavar="NUMBER", help="the number of the made-up day (default 1)"
+        "--seed", type=int, default=1, metavar="NUMBER", help="show another made-up day, by its number (default 1)"
     )
     parser.add_argument(
         "--for", dest="limit", type=duration, metavar="DURATION", help="stop this long after the start, e.g. 90s"

@@ -87,12 +87,14 @@ STEP_PAUSE_SECONDS = 0.002
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument("--host", metavar="H", help="the address to listen on (serve.host; default 127.0.0.1)")
-    parser.add_argument("--port", type=int, metavar="N", help="the port (serve.port; default 8780); 0: any free port")
+    parser.add_argument(
+        "--port", type=int, metavar="N", help="the port (serve.port; default 8780); 0 takes any free port"
+    )
     parser.add_argument(
         "--role",
         choices=ROLES,
         default="all",
-        help="poller: only fetch pages for the service that bus.url connects to; needs no data directory (default all)",
+        help="all: the whole service (default); poller: only fetch pages for a service on another machine, through bus.url",
     )
     parser.add_argument("--verbose", action="store_true", help="log every check")
     add_json(parser)

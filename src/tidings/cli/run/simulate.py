@@ -47,7 +47,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         help="a file with one change on each line: ADDRESS TIME; default: the changes recorded here",
     )
     parser.add_argument("--days", type=int, default=30, metavar="N", help="replay the last N days (default 30)")
-    parser.add_argument("--budget", type=float, nargs="+", default=[], metavar="N", help="checks in a day")
+    parser.add_argument(
+        "--budget", type=float, nargs="+", default=[], metavar="N", help="the numbers of checks in a day to try"
+    )
     parser.add_argument(
         "--policy", nargs="+", default=[], metavar="NAME", choices=sorted(POLICIES), help="the policies to compare"
     )
@@ -63,7 +65,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         type=duration,
         default=HOUR,
         metavar="DURATION",
-        help="the curve shows the share of changes seen within this time (default 1h)",
+        help="show what share of the changes would be seen within this time (default 1h)",
     )
     add_json(parser)
 

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument(
         "kind",
         choices=KINDS,
-        help="the shell; the scripts themselves use names, which prints the names of all sentinels",
+        help="the shell; names prints the names of all sentinels, and is used by the scripts",
     )
 
 

@@ -31,10 +31,14 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "words",
         nargs="*",
         metavar="NAME | replay ID…",
-        help="a sentinel; or replay and the ids of messages, to send these again",
+        help="show only messages of this sentinel; or, after the word replay, the ids of messages to send again",
     )
-    parser.add_argument("--dead", action="store_true", help="only messages that were given up")
-    parser.add_argument("--sentinel", metavar="NAME", help="only this sentinel (for a sentinel with the name replay)")
+    parser.add_argument(
+        "--dead", action="store_true", help="show only messages that were never accepted and are not sent again"
+    )
+    parser.add_argument(
+        "--sentinel", metavar="NAME", help="show only messages of this sentinel; needed only if its name is replay"
+    )
     add_limit(parser, 50)
     add_json(parser)
 

@@ -35,7 +35,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "old", nargs="?", metavar="OLD", help="id or number of a version; default: the version before the last"
     )
     parser.add_argument(
-        "new", nargs="?", metavar="NEW", help="id or number of a version; default: the one after OLD, or the last"
+        "new",
+        nargs="?",
+        metavar="NEW",
+        help="id or number of a version; default: the version after OLD, or the last version",
     )
     parser.add_argument(
         "--view",

@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument(
             "--values",
             action="store_true",
-            help="list the values of the watched price, number, match, cell or JSON path",
+            help="list the values of the watched price, number, pattern, table cell or JSON path, and when each was first seen",
         )
         parser.add_argument("--screenshot", metavar="VERSION", help="write the screenshot of this version to --output")
         parser.add_argument("--output", type=Path, metavar="FILE", help="the file to write, e.g. page.webp")

@@ -31,9 +31,15 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         action="append",
         default=[],
         metavar="MASK",
-        help=f"report this again from now on: the id of a mask, or {', '.join(noise.CLASSES)}",
+        help=f"report this noise again from now on: the id of a mask from the list, or a kind of noise: {', '.join(noise.CLASSES)}",
     )
-    parser.add_argument("--on", action="append", default=[], metavar="MASK", help="ignore this again")
+    parser.add_argument(
+        "--on",
+        action="append",
+        default=[],
+        metavar="MASK",
+        help="ignore this noise again: the same values as for --off",
+    )
     add_json(parser)
 
 

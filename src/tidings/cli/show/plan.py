@@ -47,12 +47,12 @@ SHOWN = 20
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("names", metavar="NAME", nargs="*", help="only these sentinels; default: all")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="list only checks of these sentinels; default: all")
     add_limit(parser, SHOWN, "the next N checks")
     parser.add_argument(
         "--expert",
         action="store_true",
-        help="also show the learned rates, the price of a check and the certificate",
+        help="also show what Tidings learned about each page, and how close the plan is to the best possible plan",
     )
     add_json(parser)
 

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         nargs="?",
         choices=ACTIONS,
         default="list",
-        help="list the searches (default), list the pages whose checks help searchers most, import searches, or erase all",
+        help="list: list the searches (default); pages: list the pages whose changes matter most to searchers; import: import searches; erase: erase all",
     )
     parser.add_argument(
         "file",
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         metavar="FILE",
         help="for import: a CSV with the columns query and frequency, or one query on each line",
     )
-    add_limit(parser, 50, "the N with the most weight")
+    add_limit(parser, 50, "the N searches that count most")
     add_json(parser)
 
 

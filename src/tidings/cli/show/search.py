@@ -33,20 +33,23 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "query",
         nargs="*",
         metavar="QUERY",
-        help='words, "phrases", this OR that, begin*, site:example.org; to exclude a word: -- coffee -decaf',
+        help='what to search for: words, "a phrase", this OR that, begin*, site:example.org; to exclude a word, write -- coffee -decaf',
     )
     parser.add_argument(
         "--at", metavar="DATE", help="search the versions at the end of this day, or at this time, e.g. 2026-03-01"
     )
-    parser.add_argument("--changed-since", metavar="DATE", help="only pages whose text has changed since then")
-    parser.add_argument("--site", default="", metavar="HOST", help="only this site and its subdomains")
-    parser.add_argument("--sentinel", default="", metavar="NAME", help="only pages of this sentinel")
-    parser.add_argument("--tag", default="", metavar="TAG", help="only pages of sentinels with this tag")
+    parser.add_argument("--changed-since", metavar="DATE", help="find only pages whose text has changed since this day")
+    parser.add_argument("--site", default="", metavar="HOST", help="find only pages of this site and its subdomains")
+    parser.add_argument("--sentinel", default="", metavar="NAME", help="find only pages of this sentinel")
+    parser.add_argument("--tag", default="", metavar="TAG", help="find only pages of sentinels with this tag")
     parser.add_argument(
-        "--kind", default="", metavar="KIND", help="only this kind: html, feed, json, xml, csv, pdf, text or binary"
+        "--kind",
+        default="",
+        metavar="KIND",
+        help="find only documents of this kind: html, feed, json, xml, csv, pdf, text or binary",
     )
     parser.add_argument("--rebuild", action="store_true", help="build the index again from the stored data")
-    add_limit(parser, 10, "the best N")
+    add_limit(parser, 10, "the N best results")
     add_json(parser)
 
 
