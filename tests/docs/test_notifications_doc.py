@@ -107,4 +107,6 @@ def test_numbers_are_those_of_the_code():
 @pytest.mark.parametrize("kind", sorted(set(CHANNELS) - {"url"}))
 def test_every_channel_is_described(kind):
     """A kind that is added has its line."""
-    assert re.search(rf"^\| (?:a service of \[)?{kind.replace('email', 'e-mail')}", TEXT, flags=re.MULTILINE | re.IGNORECASE)
+    assert re.search(
+        rf"^\| (?:a service of \[)?{kind.replace('email', 'e-mail')}", TEXT, flags=re.MULTILINE | re.IGNORECASE
+    )
