@@ -17,11 +17,16 @@ html_show_copyright = False
 html_show_sphinx = False
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
-exclude_patterns = ["messages/*.html", "decisions/README.md"]
+html_static_path = ["site"]
+html_css_files = ["site.css"]
+exclude_patterns = ["messages/*.html"]
+smartquotes = False  # they would make of `--url` a dash, and of straight quotes what no shell reads
 suppress_warnings = ["misc.highlighting_failure"]
 
 INDEXED = ("begin/", "howto/", "reference/", "glossary")
 """Pages whose headings stand in the index, and the first cells of whose tables do if they are code or terms of the glossary."""
+LISTS = {"decisions/README": "0*", "design/README": "*", "messages/README": "*"}
+"""Pages that are the parents of others in the menu, which lists these below them."""
 NAME = re.compile(r"[A-Za-z/][\w./ -]*")
 NUMBERED = re.compile(r"^\d+\. ")
 
@@ -60,6 +65,14 @@ def add(section: nodes.Element, name: str) -> None:
     section.insert(1, addnodes.index(entries=[("single", text, target, "", None)]))
 
 
+def add_menu(app: Sphinx, page: str, source: list[str]) -> None:
+    """Put the pages of a folder into the menu, below the page that lists them."""
+    del app
+    if page in LISTS:
+        source[0] += f"\n```{{toctree}}\n:glob:\n:hidden:\n{LISTS[page]}\n```\n"
+
+
 def setup(app: Sphinx) -> None:
-    """Tell Sphinx of what is done here."""
+    """Register with Sphinx what is done here."""
     app.add_transform(IndexOfNames)
+    app.connect("source-read", add_menu)

@@ -141,12 +141,24 @@ def markdown() -> str:
         parts.append(f"## {group}\n")
         for command in commands():
             if command.group == group:
-                parts.append(f"### {command.name}\n\n{_sentence(command.help)}\n\n```text\n{command.usage}\n```\n")
+                parts.append(
+                    f"### {command.name}\n\n{_sentence(command.help)}\n\n```text\n{_wrap(command.usage)}\n```\n"
+                )
                 parts += [_table(command.arguments)] if command.arguments else []
     for heading, rows in _PARTS.items():
         lines = "".join(f"| `{name}` | {said} |\n" for name, said in rows.items())
         parts.append(f"## {heading}\n\n| | meaning |\n|---|---|\n{lines}")
     return "\n".join(parts)
+
+
+def _wrap(usage: str) -> str:
+    """Return a usage in lines of 90 columns, broken between arguments."""
+    lines = [""]
+    for part in usage.replace(" [", "\n[").split("\n"):
+        if lines[-1] and len(lines[-1]) + len(part) >= 90:
+            lines.append("   ")
+        lines[-1] = f"{lines[-1]} {part}" if lines[-1] else part
+    return "\n".join(lines)
 
 
 def _table(arguments: tuple[Argument, ...]) -> str:
