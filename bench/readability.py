@@ -49,9 +49,8 @@ def sentences(text: str) -> Iterator[list[str]]:
 
 
 def list_sentences(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield the sentences of a document as they stand, of five words or more, each with its place and
-    with what a reader sees around it: the heading, the introduction of a list or table, the head of
-    the table, the paragraph.
+    """Yield the sentences of a document, of five words or more, each with its place and with what a
+    reader sees around it: heading, introduction of a list or table, head of the table, paragraph.
     """
     text = re.sub(r"^```.*?^```|^<!--.*?-->", lambda m: "\n" * m[0].count("\n"), path.read_text(encoding="utf-8"),
                   flags=re.MULTILINE | re.DOTALL)  # fmt: skip

@@ -79,18 +79,18 @@ CHANGES = [
     ("a price with a label", HTML, "any", *pages(_SHOP, "129.00 EUR", "99.00 EUR")),
     ("stock", HTML, "any", *pages(_STOCK, "Out of stock", "In stock")),
     ("a timetable", HTML, "any", *pages(_TIMES, "07:27", "07:35")),
-    ("free seats, no heads", HTML, "any", *pages(_SEATS, "12", "3")),
+    ("free seats in a table without heads", HTML, "any", *pages(_SEATS, "12", "3")),
     ("a rate under a caption", HTML, "any", *pages(_RATES, "2.4 %", "2.75 %")),
     ("a fee in prose", HTML, "any", *pages(_FEES, "5", "7")),
     ("a new job", HTML, "any", *pages(_JOBS, "", "<li>Electrician, part time</li>")),
     ("a job that is gone", HTML, "any", *pages(_JOBS, "<li>Driver, early shift</li>", "")),
-    ("an hour in prose", HTML, "any", *pages(_RULES, "18:00", "17:30")),
+    ("a time in prose", HTML, "any", *pages(_RULES, "18:00", "17:30")),
     ("a new notice", HTML, "any", *pages(_NEWS, "", "<p>Water is off on Mill Lane on Friday.</p>")),
     ("JSON", JSON, "any", *pages(_API, "green", "red")),
-    ("a date behind a colon", HTML, "any", *pages(_FORM, "14 May", "2 March")),
+    ("a date after a colon", HTML, "any", *pages(_FORM, "14 May", "2 March")),
     ("a name in a list of definitions", HTML, "any", *pages(_TEAM, "M. Sato", "R. Lind")),
     ("the words of a link", HTML, "any", *pages(_LINK, "not yet", "ready")),
-    ("a number beside one in the footer", HTML, "any", *pages(_COUNT, "310|7", "325|9")),
+    ("a number in the text, and another in the footer", HTML, "any", *pages(_COUNT, "310|7", "325|9")),
     ("a dish", HTML, "any", *pages(_MENU, "Fish and rice", "Pancakes")),
     ("a warning", HTML, "any", *pages(_RECALL, "", "<h2>Kettle 1.7 l</h2><p>Stop using it: the handle may break.</p>")),
     ("Japanese", HTML, "any", *pages(_JAPANESE, "平常運転", "運転見合わせ")),
@@ -100,9 +100,9 @@ CHANGES = [
     ("a feed", FEED, "items", *pages(_RSS, "", _ITEM.format("June", "repairs"))),
     ("a cell of a table", HTML, "table", *pages(_TIMES, "07:27", "07:35")),
     ("an entry that was edited", FEED, "items", *pages(_RSS, _ITEM.format("June", "repairs"), _ITEM.format("July", "repairs of its lamps"))),
-    ("a price that is asked for", HTML, "words", *pages(_SHOP, "129.00 EUR", "sold out")),
-    ("several at once, the price first", HTML, "any", *pages(_MANY, "May|49.00|31", "June|39.00|44")),
-    ("a link that is another", HTML, "links", _LINK.format("form"), _LINK.format("form").replace("form.pdf", "form-2.pdf")),
+    ('a price that became "sold out"', HTML, "words", *pages(_SHOP, "129.00 EUR", "sold out")),
+    ("several texts at once, the price first", HTML, "any", *pages(_MANY, "May|49.00|31", "June|39.00|44")),
+    ("the address of a link", HTML, "links", _LINK.format("form"), _LINK.format("form").replace("form.pdf", "form-2.pdf")),
     ("only the footer", HTML, "any", *pages(_COUNT, "310|7", "310|9")),
 ]  # fmt: skip
 """What it is, media type, change type, the page before and now."""
@@ -219,7 +219,7 @@ def parts_of_letter(rendered: Rendered) -> tuple[str, str]:
 
 
 def _letters() -> str:
-    return _join("Letters as plain text", lambda row, n: _write_letter(message("email", row, n)))
+    return _join("E-mails as plain text", lambda row, n: _write_letter(message("email", row, n)))
 
 
 def _write_letter(rendered: Rendered) -> str:
@@ -317,7 +317,7 @@ FILES: dict[str, Callable[[], str]] = {
 def table() -> str:
     """Return the table of the changes: their number, what they are, and what of the page is another."""
     lines = (f"| {number} | {row.what} | `{row.kind}` | {row.url} |" for number, row in enumerate(ROWS, 1))
-    return "\n".join(["| number | what | Monitor | page |", "|---|---|---|---|", *lines])
+    return "\n".join(["| number | what changed | Monitor | page |", "|---|---|---|---|", *lines])
 
 
 def main() -> None:

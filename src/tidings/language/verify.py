@@ -218,7 +218,7 @@ def _check_joined(sentinel: Sentinel, places: Places, report: ProblemReport) -> 
         report.fault(places.monitor, "E27", message, hint=hint)
     is_clear = len(sentinel.pages) == 1 or all(page.name is not None for page in sentinel.pages)
     if places.monitor is not None and not is_clear and joins_answers(sentinel.monitor):
-        message = "status and headers are combined with other changes of one page: the page is not clear here"
+        message = "status and headers are combined with other changes of one page, but this sentinel has several pages"
         report.fault(places.monitor, "E27", message, hint="give each page a name: Using … As A, … As B")
 
 
@@ -367,8 +367,8 @@ def _check_pace(sentinel: Sentinel, places: Places, floor: Duration | None, repo
     shortest = fetch.interval if isinstance(fetch, FetchEvery) else fetch.shortest
     if shortest is not None and shortest < floor:
         asked, held = spell_duration(shortest), spell_duration(floor)
-        message = f"Fetch {asked} is below the floor of {held}: the page is checked at most every {held}"
-        report.warn(places.fetch or places.name, "W5", message, hint="fetch.page_floor_seconds sets the floor")
+        message = f"Fetch {asked} is shorter than the minimum: the page is checked every {held}"
+        report.warn(places.fetch or places.name, "W5", message, hint="fetch.page_floor_seconds sets the minimum")
 
 
 def _warn_of_life(
@@ -420,8 +420,8 @@ def check_order_word(verb: str, name: str, offset: int, *, names: Names, zone: t
         report.fault(offset, "E33", message, hint="Drop it, then create it again")
         return False
     if verb == "confirm" and known is not None and known.sentinel.compare.mode != "first":
-        message = f'"{name}" compares {known.sentinel.compare.mode}: there is no reference to confirm'
-        report.warn(offset, "W17", message, hint="Compare first has one")
+        message = f'"{name}" has the clause Compare {known.sentinel.compare.mode}, so Confirm has no effect'
+        report.warn(offset, "W17", message, hint="Confirm works only with Compare first")
     return True
 
 

@@ -366,7 +366,7 @@ def test_numbers_and_hours_that_make_no_sense_are_told(text, code):
 WARNINGS = [
     (
         "Confirm waits",
-        '1:9: W17 "waits" compares pairwise: there is no reference to confirm (hint: Compare first has one)',
+        '1:9: W17 "waits" has the clause Compare pairwise, so Confirm has no effect (hint: Confirm works only with Compare first)',
     ),
     ("Confirm pinned", None),
     (

@@ -95,8 +95,8 @@ def test_an_interval_below_the_operators_floor_is_said():
 
     assert [
         (
-            "1:62: W5 Fetch 10 s is below the floor of 1 min: the page is checked at most every 1 min"
-            " (hint: fetch.page_floor_seconds sets the floor)"
+            "1:62: W5 Fetch 10 s is shorter than the minimum: the page is checked every 1 min"
+            " (hint: fetch.page_floor_seconds sets the minimum)"
         )
     ] == report(text, floor=floor)
     assert ["W5"] == [

@@ -106,7 +106,7 @@ def _all(
     for row in rows if verb == "confirm" else ():
         if (mode := meaning(row.text).compare.mode) != "first":
             raise UsageError(
-                f"{row.name} compares {mode}: there is no reference to confirm; only Compare first has one"
+                f"{row.name} has the clause Compare {mode}; confirm works only with Compare first"
             )
     if verb == "disable":
         return gone, rows, {row.id for row in rows} & paused

@@ -147,7 +147,7 @@ def _between(node: Node, clause: Clause) -> tuple[Duration, Duration]:
     shortest, longest = read_positive_duration(early, clause), read_positive_duration(late, clause)
     if shortest >= longest:
         early_text, late_text = (f"{child.children[0]} {child.children[1]}" for child in (early, late))
-        message = f'"between {early_text} and {late_text}" is empty'
+        message = f'"between {early_text} and {late_text}" leaves no time for a check'
         raise clause.fail(first(early).start_pos, "E14", message, hint="the smaller interval comes first")
     return shortest, longest
 

@@ -85,7 +85,7 @@ ROWS = [
     ),
     (
         f"{WATCHING}\nFetch on change between 2 day and 1 hour",
-        '2:25: E14 "between 2 day and 1 hour" is empty (hint: the smaller interval comes first)',
+        '2:25: E14 "between 2 day and 1 hour" leaves no time for a check (hint: the smaller interval comes first)',
     ),
     (
         f"{WATCHING}\nFrom 25/12/02 To 2003-01-01",
