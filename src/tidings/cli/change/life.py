@@ -105,9 +105,7 @@ def _all(
         outside_events.drop(connection, name)
     for row in rows if verb == "confirm" else ():
         if (mode := meaning(row.text).compare.mode) != "first":
-            raise UsageError(
-                f"{row.name} has the clause Compare {mode}; confirm works only with Compare first"
-            )
+            raise UsageError(f"{row.name} has the clause Compare {mode}; confirm works only with Compare first")
     if verb == "disable":
         return gone, rows, {row.id for row in rows} & paused
     return gone, rows, {row.id for row in rows} - paused if verb == "enable" and not is_fresh else set()
