@@ -1,4 +1,6 @@
-"""Promise: whoever opens the service in a browser sees what changed, why, and what comes; and can do everything by forms and links alone."""
+"""Promise: whoever opens the service in a browser sees what changed, why, and what comes; and
+can do everything by forms and links alone.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ import pytest
 from tests.asgi import Answer, ask, following
 from tests.world import World, play
 from tidings.clock import HOUR
+from tidings.model.secret import Secret
 from tidings.service.run.monitor import Monitor
+from tidings.service.secrets import secrets
+from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import inbox, outside, sentinels
 from tidings.web.door import Door
 from tidings.web.entrances import application
@@ -128,7 +133,9 @@ def test_the_inbox_shows_a_change_until_it_is_read(world: World) -> None:
     ],
 )
 def test_the_inbox_is_filtered_by_its_address(world: World, query: str, is_there: bool) -> None:
-    """Every filter is a link; one that means nothing shows what there is, or that nothing matches."""
+    """Every filter is a link; one that means nothing shows what there is, or that nothing
+    matches.
+    """
     world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
     world.add(SHOP)
 
@@ -142,7 +149,9 @@ def test_the_inbox_is_filtered_by_its_address(world: World, query: str, is_there
 
 
 def test_a_change_is_compared_in_every_view_and_with_any_other_version(world: World) -> None:
-    """The edits alone, in one page, in two, rendered; and between versions that no change was between."""
+    """The edits alone, in one page, in two, rendered; and between versions that no change was
+    between.
+    """
     world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
     world.add(SHOP)
 
@@ -178,7 +187,9 @@ def test_a_change_is_compared_in_every_view_and_with_any_other_version(world: Wo
 
 
 def test_what_a_page_says_is_shown_and_never_run(world: World) -> None:
-    """H-077, H-078: titles, texts and names of a hostile page are texts on every screen, and every screen says what a browser may do."""
+    """H-077, H-078: titles, texts and names of a hostile page are texts on every screen, and
+    every screen says what a browser may do.
+    """
     world.page("/a", f"<title>{HOSTILE}</title><p>{HOSTILE} one</p>")
     world.add("Create Sentinel evil Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -196,6 +207,23 @@ def test_what_a_page_says_is_shown_and_never_run(world: World) -> None:
                 assert "script-src 'self'" in answer.headers["content-security-policy"]
                 assert "unsafe" not in answer.headers["content-security-policy"]
                 assert "same-origin" == answer.headers["referrer-policy"]
+
+    play(world, story)
+
+
+def test_a_link_of_another_site_sends_no_secret(world: World) -> None:
+    """It shows the statement that it brings; only the button of the form tries it."""
+    world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
+    world.write(secrets.set_, Vault(world.directory), "shop", Secret("c4nary"), jar=False, at=world.clock.now())
+    text = world.text('Create Sentinel x Using {/a} Header "X-Key" secret "shop" Monitor all words')
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            for given in ({"text": text}, {"url": world.text('{/a} Header "X-Key" secret "shop"')}):
+                assert "X-Key" in await see(app, f"/new?{urlencode(given)}")
+                assert [] == world.server.seen
+            assert 200 == (await send(app, "/new", ("act", "try"), ("text", text))).status
+            assert ["c4nary"] == [seen.headers["x-key"] for seen in world.server.seen]
 
     play(world, story)
 
@@ -244,7 +272,9 @@ def test_a_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World
 
 
 def test_the_course_of_a_price_is_drawn_and_stands_in_a_table(world: World) -> None:
-    """Each value from when on it held, with the difference, and the same as a plot that says what it shows."""
+    """Each value from when on it held, with the difference, and the same as a plot that says
+    what it shows.
+    """
     offer = '<script type="application/ld+json">{{"@type":"Product","offers":{{"price":"{}","priceCurrency":"EUR"}}}}</script><p>x</p>'
     world.page("/a", offer.format("100.00"))
     world.add("Create Sentinel shop Using {/a} Monitor price Fetch every 1 hour")

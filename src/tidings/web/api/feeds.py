@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from email.utils import formatdate, parsedate_to_datetime
+from email.utils import formatdate
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -19,6 +19,7 @@ from starlette.responses import Response
 from tidings import __version__
 from tidings.clock import SECOND
 from tidings.errors import UnknownNameError
+from tidings.fetching.http.answers import read_date
 from tidings.notification.payload import ATOM_TYPE
 from tidings.presentation.atom import MOST_ENTRIES, FeedHead, feed
 from tidings.record import dataclass
@@ -131,10 +132,5 @@ def _is_had(request: Request, tag: str, updated: Instant) -> bool:
     given = request.headers.get("if-none-match")
     if given is not None:
         return given.strip() == "*" or tag in {one.strip().removeprefix("W/") for one in given.split(",")}
-    since = request.headers.get("if-modified-since")
-    if since is None:
-        return False
-    try:
-        return parsedate_to_datetime(since).timestamp() >= updated // SECOND
-    except (ValueError, OverflowError):
-        return False
+    since = read_date(request.headers.get("if-modified-since", ""))
+    return since is not None and since >= updated // SECOND * SECOND
