@@ -1,12 +1,16 @@
-"""A quiet end for a worker whose service was killed while it started the worker; imported only by
-the process from which workers are forked.
+"""A quiet and a quick end; imported only by the process from which workers are forked.
 
-Such a worker never gets its orders. Python would print a traceback for it (`EOFError: Ran out of
-input`), in which nobody can see the cause.
+A worker whose service was killed while it started the worker never gets its orders. Python would
+print a traceback for it (`EOFError: Ran out of input`), in which nobody can see the cause.
+
+The process itself ends with its service. It has nothing to save, so nothing is taken apart: that
+took a seventh of the CPU of its whole life at a `check`.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
 from types import TracebackType
 
@@ -18,3 +22,4 @@ def end_quietly(kind: type[BaseException], error: BaseException, traceback: Trac
 
 
 sys.excepthook = end_quietly
+atexit.register(os._exit, 0)

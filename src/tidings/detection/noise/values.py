@@ -148,7 +148,8 @@ _OTHER_I = re.compile("[\u0130\u0131]")
 """Characters that Python, but not RE2, folds to `i`."""
 _AROUND = re.compile(r"\(\?<?[!=](?:[^()\\\[]|\\.|\[[^\]]*\])*\)|\\b")
 _IN_SETS = re.compile(r"\[[^\]]*\]")
-_LOOSER = {r"\d": r"\pN", r"\w": r"\pL\pN_"}
+_LOOSER = {r"\d": r"0-9\x80-\x{10ffff}", r"\w": r"0-9A-Za-z_\x80-\x{10ffff}"}
+"""Wider sets: RE2 needs ten times as long to compile the letters and digits of Unicode."""
 _SPELLED = re.compile(r"\\u([0-9a-f]{4})")
 _TABLE: tuple[tuple[Label, tuple[str, ...]], ...] = (
     ("time", _AGO),
@@ -199,8 +200,8 @@ def _pattern(patterns: Sequence[str]) -> re.Pattern[str]:
 
 @lru_cache(maxsize=64)
 def _loose(patterns: Sequence[str]) -> Any:
-    """Return an RE2 pattern that matches wherever one of these does: without lookarounds, for
-    digits and letters of any script.
+    """Return an RE2 pattern that matches wherever one of these does: without lookarounds, and
+    with any character beyond ASCII as a digit or a letter.
     """
     text = _AROUND.sub("", "|".join(patterns))
     text = _IN_SETS.sub(lambda held: _loosen(held.group(), "{}"), text)
