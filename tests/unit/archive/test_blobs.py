@@ -1,6 +1,5 @@
-"""Which rows a new body writes, against a model of many pages that share bodies.
-
-Frames: what goes in comes out, and nothing else ever does.
+"""Blobs: the rows of a new body, compared with a model of many pages that share bodies; and frames,
+which round-trip or are refused.
 """
 
 import hashlib

@@ -13,7 +13,7 @@ JAR = "127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tc4nary\n"
 
 @pytest.fixture
 def pipe(tidings, monkeypatch):
-    """Run a verb with a text on standard input."""
+    """Run a command with a text on standard input."""
 
     def run(text, *words):
         monkeypatch.setattr(sys, "stdin", io.StringIO(text))

@@ -88,7 +88,7 @@ c.fflush(out)
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="only glibc shows its heaps")
 @pytest.mark.parametrize("shares", [True, False])
 def test_all_threads_use_one_heap(shares):
-    """What a thread frees is free for the others: memory follows what is used at once."""
+    """Memory that one thread frees can be used by the others, so that less is needed in total."""
     program = HEAPS.format(shares=shares)
 
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)

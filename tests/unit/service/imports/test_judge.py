@@ -1,4 +1,4 @@
-"""From a draft to a sentinel: the language decides which clauses are kept."""
+"""Drafts become sentinels: the language decides which clauses are kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def draft(url: str = "https://a.example/") -> Draft:
 
 
 def read(judged: Judged) -> Sentinel:
-    """Return the sentinel that became of a draft."""
+    """Return the sentinel of a judged draft."""
     statements = parser.parse(judged.text).statements
     assert isinstance(statements[0], Sentinel)
     return statements[0]
@@ -30,8 +30,8 @@ def refused(judged: Judged) -> list[str]:
     return [note.field for note in judged.notes if note.grade == "refused"]
 
 
-def test_what_the_language_takes_is_kept_and_the_rest_is_noted():
-    """A job is not lost for one of its fields."""
+def test_valid_clauses_are_kept_and_others_noted():
+    """One invalid field must not lose the job."""
     made = draft()
     made.monitor("all words", "kind")
     made.monitor("all wrods", "other")
@@ -47,15 +47,15 @@ def test_what_the_language_takes_is_kept_and_the_rest_is_noted():
 @pytest.mark.parametrize(
     "more", [f"Notify By webhook {EVIL} immediate", 'Header "X" secret "shop"', f"Proxy {EVIL}", "Tags a"]
 )
-def test_no_address_chooses_a_receiver_or_sends_a_secret(more: str):
-    """A file from elsewhere says what is watched, and nothing else by its addresses."""
+def test_address_cannot_add_a_receiver_or_a_secret(more: str):
+    """A foreign file only names pages: its addresses cannot add clauses."""
     judged = judge(draft(f"https://a.example/ {more}"), "s", learn=False)
 
     assert ("", ["url"]) == (judged.text, refused(judged))
 
 
-def test_no_clause_brings_another_one():
-    """Neither a part of Monitor, a condition, a step nor any other clause."""
+def test_clause_cannot_add_another_clause():
+    """The clauses are a part of Monitor, a condition, a step, a selector and a proxy."""
     more = f" Notify By webhook {EVIL} immediate"
     made = draft()
     made.monitor(f"links{more}", "part")
@@ -70,8 +70,8 @@ def test_no_clause_brings_another_one():
     assert MORE_CLAUSES in "".join(note.text for note in judged.notes)
 
 
-def test_clauses_that_belong_together_are_kept_or_refused_together():
-    """Hours and their zone."""
+def test_clauses_of_one_field_are_kept_or_refused_together():
+    """Hours and their zone are an example."""
     made = draft()
     made.add("During daily 08:00 to 10:00 Zone Europe/Paris", "hours", many=2)
     made.add(f"During daily 08:00 to 10:00 Zone UTC Notify By webhook {EVIL} immediate", "other", many=2)
@@ -89,16 +89,16 @@ def test_clauses_that_belong_together_are_kept_or_refused_together():
         ("ftp://a.example/", "its address cannot be watched: "),
     ],
 )
-def test_a_job_whose_address_cannot_be_watched_is_refused(url: str, why: str):
-    """With the reason."""
+def test_job_with_an_invalid_address_is_refused(url: str, why: str):
+    """The note has the reason."""
     judged = judge(draft(url), "s", learn=False)
 
     assert ("refused", "") == (judged.grade, judged.text)
     assert judged.notes[-1].text.startswith(why)
 
 
-def test_an_interval_is_kept_or_becomes_bounds():
-    """A quarter and four times of it, a minute at least."""
+def test_interval_is_kept_or_becomes_bounds():
+    """The bounds are a quarter and four times the interval, but at least a minute."""
     texts = []
     for learn, every in ((False, HOUR), (True, HOUR), (True, MINUTE)):
         made = draft()
@@ -112,8 +112,8 @@ def test_an_interval_is_kept_or_becomes_bounds():
     ] == texts
 
 
-def test_selectors_of_one_kind_are_one_selector():
-    """Those of several kinds are places of each part."""
+def test_selectors_of_one_kind_are_joined():
+    """Selectors of several kinds become places of each part."""
     one, several = draft(), draft()
     one.select("css", ".a", "css")
     one.select("css", ".b", "css")
@@ -124,8 +124,8 @@ def test_selectors_of_one_kind_are_one_selector():
     assert 'Monitor all words in css ".a" OR all words in xpath "//b"' in judge(several, "s", learn=False).text
 
 
-def test_secrets_are_given_as_far_as_the_text_names_them():
-    """A header that was refused needs none."""
+def test_only_secrets_in_the_text_are_returned():
+    """A header that was refused needs no secret."""
     made = draft()
     made.header("Cookie", "a", "cookie")
     made.keep_secret("unused", "b")
@@ -133,8 +133,8 @@ def test_secrets_are_given_as_far_as_the_text_names_them():
     assert ["a"] == list(judge(made, "s", learn=False).secrets.values())
 
 
-def test_a_job_that_is_off_stays_off():
-    """And its title stands above it."""
+def test_disabled_job_becomes_a_disabled_sentinel():
+    """The title is a comment above the statement."""
     made = Draft("My page\nDrop other", "https://a.example/", "peer")
     made.disabled = True
     text = judge(made, "s", learn=False).text

@@ -38,7 +38,7 @@ NOW = ManualClock().now()
 
 
 def late(page_id: int, clauses: str = "", *, by: int = 0, render: bool = False, host: str = "") -> WatchedPage:
-    """Return a page whose tick, or whose turn an hour after its last poll, came so long ago."""
+    """Return a page whose tick, or whose turn an hour after its last poll, is overdue by `by`."""
     page = make_watched(page_id, clauses, host=host, at=NOW - DAY)
     polled = NOW - HOUR - by
     page.identity = replace(page.identity, render="browser" if render else "")
@@ -53,8 +53,8 @@ def in_turn(*pages: WatchedPage, **more: Any) -> Service:
     return Service([*pages], 1e6, policy=RoundRobin(HOUR), **more)
 
 
-def test_a_page_is_due_when_its_turn_comes():
-    """Also if nobody asked yet; one that is gone never is."""
+def test_page_is_due_at_its_turn():
+    """A removed page is never due."""
     service = in_turn(late(1, by=MINUTE), late(2, by=-MINUTE))
     planner = service.planner
 
@@ -67,8 +67,10 @@ def test_a_page_is_due_when_its_turn_comes():
     assert (set(), None) == (planner.due_pages(NOW), planner.due_at(1))
 
 
-def test_the_next_due_time_is_that_of_a_page_or_of_a_host():
-    """Not of a page that is due already, unless its host is paused; nor of one under way."""
+def test_next_due_time_is_that_of_a_page_or_a_paused_host():
+    """A page that is already due does not count unless its host is paused, nor does a page in
+    flight.
+    """
     service = in_turn(late(1, by=-MINUTE), late(2, by=-HOUR), late(3, by=DAY))
     planner = service.planner
 
@@ -86,9 +88,7 @@ def test_the_next_due_time_is_that_of_a_page_or_of_a_host():
 
 
 def test_coming_polls_are_listed_in_order():
-    """Up to an instant, with what they cost and how long after the last; none while a page
-    waits.
-    """
+    """Each has its cost and the time since the last poll. While a page waits, the list is empty."""
     pages = (late(1, by=-HOUR // 2), late(2, by=-MINUTE, render=True), late(3, by=-2 * HOUR), late(4, by=-MINUTE))
     service = in_turn(*pages, render_cost=3.0)
     planner = service.planner
@@ -107,8 +107,8 @@ def test_coming_polls_are_listed_in_order():
     assert [] == planner.list_coming(NOW, NOW + HOUR)
 
 
-def test_a_page_never_polled_comes_without_a_gap():
-    """There was no poll before."""
+def test_unpolled_page_has_no_gap():
+    """The gap is the time since the last poll."""
     page = late(1, by=-MINUTE)
     service = in_turn(page, late(2, by=-DAY))
     service.planner.due_pages(NOW)
@@ -117,8 +117,8 @@ def test_a_page_never_polled_comes_without_a_gap():
     assert [0] == [one.gap for one in service.planner.list_coming(NOW, NOW + HOUR)]
 
 
-def test_ticks_are_known_apart_from_turns():
-    """The next one after an instant, and whether a page waits for one."""
+def test_ticks_differ_from_turns():
+    """The planner knows the next tick after an instant, and the pages with one."""
     service = in_turn(
         late(1, "Fetch every 1 hour", by=-MINUTE), late(2, by=-MINUTE), late(3, "Fetch every 1 hour", by=0)
     )
@@ -129,8 +129,8 @@ def test_ticks_are_known_apart_from_turns():
     assert [True, False, True, False] == [planner.has_tick(page) for page in (1, 2, 3, 9)]
 
 
-def test_a_requested_page_is_due_until_the_request_is_withdrawn():
-    """A new page too, before it is in the plan."""
+def test_requested_page_is_due_until_its_request_is_withdrawn():
+    """A new page can be requested before it is in the plan."""
     service = in_turn(late(1, by=-MINUTE))
     planner = service.planner
     planner.force(1)
@@ -154,8 +154,8 @@ def test_a_requested_page_is_due_until_the_request_is_withdrawn():
     assert {1, 2} == planner.due_pages(NOW)
 
 
-def test_a_page_under_way_is_chosen_again_once_its_poll_is_observed():
-    """What it cost is known then; a unit without a page is none of its business."""
+def test_page_in_flight_is_free_once_its_poll_is_observed():
+    """The cost of the poll is known then. A unit without a page changes nothing."""
     service = in_turn(late(1), late(2))
     planner = service.planner
     planner.due_pages(NOW)
@@ -177,8 +177,8 @@ def test_a_page_under_way_is_chosen_again_once_its_poll_is_observed():
     assert (1, False) == (len(spent), planner.is_busy(2))
 
 
-def test_a_page_that_is_held_waits():
-    """After a failure that was not its fault."""
+def test_held_page_waits():
+    """The page is held after a failure that was not its own."""
     service = in_turn(late(1))
     service.planner.reserve(1)
     service.planner.hold(1, NOW + MINUTE)
@@ -187,8 +187,8 @@ def test_a_page_that_is_held_waits():
     assert not service.planner.is_busy(1)
 
 
-def test_only_a_page_with_a_row_can_be_reserved():
-    """And it is busy then."""
+def test_only_a_page_in_the_plan_can_be_reserved():
+    """A reserved page is busy."""
     planner = in_turn(late(1)).planner
     planner.due_pages(NOW)
 
@@ -196,8 +196,8 @@ def test_only_a_page_with_a_row_can_be_reserved():
     assert [True, False] == [planner.is_busy(1), planner.is_busy(9)]
 
 
-def test_the_class_of_a_page_pays_what_it_can_save_up_at_most():
-    """A rendered page costs more; nothing else does."""
+def test_cost_is_limited_by_the_burst_of_the_class():
+    """Only a rendered page costs more than 1."""
     service = in_turn(late(1, "Class shop", render=True), late(2), render_cost=5.0, classes={"shop": 3.0})
     planner = service.planner
     first, second = service.pages[1], service.pages[2]
@@ -212,8 +212,8 @@ def test_the_class_of_a_page_pays_what_it_can_save_up_at_most():
     assert {"shop": 3.0} == planner.wanting(NOW)
 
 
-def test_a_further_class_pays_from_now_on():
-    """As far as it can save up; set again, it only changes that."""
+def test_new_class_pays_at_once():
+    """A class that is set again has only a new burst."""
     service = in_turn(late(1, "Class shop", render=True), render_cost=5.0)
     planner = service.planner
 
@@ -227,8 +227,8 @@ def test_a_further_class_pays_from_now_on():
     assert (True, "shop", 4.0) == (planner.has_classes, grant.budget, grant.cost)
 
 
-def test_what_wants_a_class_is_its_dearest_page_that_waits():
-    """Pages that are not due, and pages without a class, want none."""
+def test_wanted_tokens_of_a_class_are_those_of_its_most_expensive_due_page():
+    """Pages that are not due, and pages without a class, need none."""
     pages = (late(1, "Class shop"), late(2, "Class shop", render=True), late(3), late(4, "Class news", by=-HOUR))
     planner = in_turn(*pages, render_cost=5.0, classes={"shop": 9.0, "news": 9.0}).planner
     planner.due_pages(NOW)
@@ -236,8 +236,8 @@ def test_what_wants_a_class_is_its_dearest_page_that_waits():
     assert {"shop": 5.0} == planner.wanting(NOW)
 
 
-def test_pages_missed_in_a_long_pause_are_spread_and_others_are_not():
-    """Those that fell due a second ago or less were not missed, nor were requested ones."""
+def test_pages_missed_in_a_long_pause_are_spread():
+    """Pages that are due for less than a second, and requested pages, are not spread."""
     service = in_turn(
         *(late(page, by=HOUR + page) for page in range(1, 201)), late(201, by=MINUTE // 120), spreads=True
     )
@@ -251,8 +251,8 @@ def test_pages_missed_in_a_long_pause_are_spread_and_others_are_not():
     assert max(due for due in dues.values() if due is not None) > NOW
 
 
-def test_a_page_on_change_has_a_pace():
-    """From its last poll to its next; the floor at least, and none for a page that has no turn."""
+def test_pace_of_a_page_on_change_is_the_time_between_its_polls():
+    """Other pages, and those without a poll, have no pace."""
     service = in_turn(late(1), late(2, "Fetch every 1 hour"))
     planner = service.planner
 
@@ -263,8 +263,8 @@ def test_a_page_on_change_has_a_pace():
     assert planner.pace(1) is None
 
 
-def test_hours_that_are_over_wait_for_the_next_day():
-    """Asked after their end, the page is not due any more."""
+def test_page_after_its_hours_waits_for_the_next_day():
+    """The page is no longer due at the end of its hours."""
     midnight = NOW // DAY * DAY
     page = late(1, "During daily 08:00 to 10:00")
     page.state = replace(page.state, polled_at=midnight, checked_at=midnight)
@@ -275,8 +275,8 @@ def test_hours_that_are_over_wait_for_the_next_day():
     assert midnight + DAY + 8 * HOUR == planner.due_at(1)
 
 
-def test_deadlines_that_are_over_are_no_reason_to_poll():
-    """They go when time is asked for."""
+def test_expired_deadline_is_no_reason_to_poll():
+    """Deadlines expire when due pages are listed."""
     needs = Needs()
     service = in_turn(late(1, by=-HOUR // 2), needs=needs)
     needs.settle("then", 1, [Deadline(1, 1, ExecutionInterval(NOW, NOW + MINUTE), PollReason(Why.THEN))])
@@ -285,8 +285,8 @@ def test_deadlines_that_are_over_are_no_reason_to_poll():
     assert set() == service.planner.due_pages(NOW + MINUTE + 1)
 
 
-def test_a_tick_that_storage_serves_needs_no_poll():
-    """Unless the page is under way."""
+def test_tick_served_from_storage_needs_no_poll():
+    """A page in flight is not served."""
     page = late(1, "Fetch every 1 hour", by=HOUR)
     page.state = replace(page.state, checked_at=NOW - HOUR)
     planner = in_turn(page).planner

@@ -52,9 +52,7 @@ def body(data: bytes = b"new", **more: Any) -> Fetched:
 
 
 class Case:
-    """A paid poll of page 1 with all that it is given, each by hand: a database, a web of prepared
-    answers, and a poller that settles or refuses.
-    """
+    """A paid poll of page 1, with a real database, and fakes of the web and of the poller."""
 
     def __init__(self, world: World, *answers: Outcome | Exception, hops: Collection[str] = (), **page: Any) -> None:
         self.world = world

@@ -32,7 +32,7 @@ NOW = ManualClock().now()
 
 
 class Case:
-    """Pages that are late by different times, some of them dear, and a bucket that pays for a
+    """Pages that are overdue by different times, some of them expensive, and a bucket that pays for a
     part of them.
     """
 

@@ -1,4 +1,4 @@
-"""A change as a picture is SVG that shows its edits and does nothing."""
+"""A change as a picture is SVG with its edits and without scripts or links."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def spans(drawn: str) -> list[tuple[str, str]]:
     return [(one.get("text-decoration"), one.text) for one in tree.iter(f"{SVG}tspan")]
 
 
-def test_what_went_is_struck_and_what_came_is_underlined():
-    """After the label; page and time stand around the edits."""
+def test_deleted_text_is_struck_and_inserted_text_underlined():
+    """The label is first. Page and time are shown around the edits."""
     drawn = picture("Kettle", "shop.example", [PRICE], 2, "11:31")
 
     assert [
@@ -36,8 +36,8 @@ def test_what_went_is_struck_and_what_came_is_underlined():
     assert "shop.example · 11:31 · Tidings" in drawn
 
 
-def test_a_hostile_page_is_text():
-    """Markup is escaped, a long word is cut, many lines are left out."""
+def test_text_of_a_hostile_page_is_escaped():
+    """A long word is cut, and many lines are left out."""
     hostile = EditLine("inserted", "", "<script>alert(1)</script>" + "x" * 10_000)
     drawn = picture('"><image href="//evil.example/"/>', "", [hostile] * 3, 0, "")
     tree = etree.fromstring(drawn)
