@@ -475,6 +475,9 @@ def spell_bounds(row: SettingRow) -> str:
     return f", {' and '.join(parts)}" if parts else ""
 
 
+_KINDS = {"str": "text", "int": "whole number", "float": "number", "bool": "`true` or `false`", "list": "list"}
+
+
 def markdown() -> str:
     """Return the table as a documentation page; `script/docs` writes it to
     docs/reference/settings.md.
@@ -482,13 +485,12 @@ def markdown() -> str:
     lines = [_HEAD]
     for section in SECTIONS:
         lines += [f"## `[{section}]`", "", (_section_type(section).__doc__ or "").strip(), ""]
-        lines += ["| setting | type | default | meaning |", "|---|---|---|---|"]
+        lines += ["| setting | meaning | value |", "|---|---|---|"]
         for row in table():
             if row.name.startswith(f"{section}."):
-                kind = f"{row.type}{spell_bounds(row)}{', secret' if row.secret else ''}"
-                lines.append(
-                    f"| `{row.name}` | {kind} | {_show_default(row)} | {row.help.replace('|', chr(92) + '|')} |"
-                )
+                kind = f"{_KINDS[row.type]}{spell_bounds(row)}{', secret' if row.secret else ''}"
+                meaning = row.help.replace("|", chr(92) + "|")
+                lines.append(f"| `{row.name}` | {meaning} | {kind}; default: {_show_default(row)} |")
         lines.append("")
     return "\n".join(lines)
 
@@ -523,6 +525,8 @@ polls_per_day = 20000
 def _show_default(row: SettingRow) -> str:
     if isinstance(row.default, bool):
         return f"`{str(row.default).lower()}`"
+    if row.default in ("", ()):
+        return "empty"
     if isinstance(row.default, tuple):
         return f"`{list(row.default)}`"
     return (

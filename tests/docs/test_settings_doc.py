@@ -17,7 +17,7 @@ def test_every_setting_has_a_line():
     rows = [line for line in settings.markdown().splitlines() if line.startswith("| `")]
 
     assert [row.name for row in settings.table()] == [line.split("`")[1] for line in rows]
-    assert {4} == {line.replace(r"\|", "").count("|") - 1 for line in rows}
+    assert {3} == {line.replace(r"\|", "").count("|") - 1 for line in rows}
 
 
 def test_a_secret_is_marked_as_one():
