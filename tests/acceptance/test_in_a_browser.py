@@ -140,6 +140,7 @@ def test_five_clicks_lead_from_nothing_to_the_first_change(tab: Tab, world: Worl
         await visit.go("/")
         await visit.page.get_by_label("Address of a page").fill(world.text("{/shop}"))
         await visit.click("Show what is on it")
+        await visit.sees("What to watch")
         await visit.sees("Price 129 EUR")
         assert [] == world.read(sentinels.names)
         await visit.click("Watch it")
@@ -444,5 +445,40 @@ def test_a_site_is_watched_as_a_whole(tab: Tab, world: World) -> None:
         await visit.passes(DAY)
         await visit.go("/")
         await visit.sees("Title 4")
+
+    tab.play(world, story)
+
+
+def test_a_price_is_chosen_from_what_is_there_and_its_receiver_is_tried(tab: Tab, world: World) -> None:
+    """One click takes what is on the page; the receiver gets a test message before there is a change; a change is shared."""
+    offer = '<script type="application/ld+json">{{"@type":"Product","offers":{{"price":"{}","priceCurrency":"EUR"}}}}</script>'
+    world.page("/shop", "<title>Kettle</title>" + offer.format("129.00") + "<p>Buy it</p>")
+    hook = world.receiver()
+
+    async def story(visit: Visit) -> None:
+        await visit.go("/new")
+        await visit.page.get_by_label("Address of the page").fill(world.text("{/shop}"))
+        await visit.click("Show what is on it")
+        await visit.sees("129.00 EUR")
+        await visit.page.get_by_label("Price", exact=True).check()
+        await visit.page.wait_for_url("**monitor=price*")
+        await visit.page.get_by_label("Also notify").fill(hook)
+        await visit.click("Watch it")
+        await visit.page.wait_for_url("**/sentinels/*")
+        await visit.click("Send a test message")
+        await visit.sees("the test message was accepted")
+        (name,) = world.read(sentinels.names)
+        assert "Monitor price" in world.sentinel(name).text
+        await visit.passes()
+        world.page("/shop", "<title>Kettle</title>" + offer.format("109.00") + "<p>Buy it</p>")
+        await visit.passes(DAY)
+        await visit.go("/")
+        await visit.sees("sent by webhook")
+        await visit.page.locator(".item h4 a").first.click()
+        await visit.sees("−15.5")
+        await visit.page.locator("summary", has_text="Share").click()
+        async with visit.page.expect_download() as coming:
+            await visit.click("As a picture", role="link")
+        assert "change.png" == (await coming.value).suggested_filename
 
     tab.play(world, story)

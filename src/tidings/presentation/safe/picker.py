@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from tidings.document.select.trees import HtmlTree
+from tidings.document.select.within import text_below
 from tidings.presentation.safe.frame import page
 from tidings.presentation.safe.markup import escape, write_page
 from tidings.presentation.writing import cut_text, one_line
@@ -91,7 +92,7 @@ def parts_at(document: Document, number: int) -> list[PickedPart]:
     tree = _Selectors(found[0])
     seen: dict[str, PickedPart] = {}
     for node in _around(found[0]):
-        text = cut_text(one_line(node.text(deep=True)), LONGEST)
+        text = cut_text(one_line(text_below(node)), LONGEST)
         selector = tree.selector_of(node)
         if selector and text not in seen:
             seen[text] = PickedPart(selector, text)

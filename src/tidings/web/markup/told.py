@@ -21,7 +21,7 @@ from markupsafe import Markup, escape
 
 from tidings.record import dataclass
 from tidings.web.markup import catalogue, spell
-from tidings.web.markup.catalogue import ENGLISH, get_language, say, say_count
+from tidings.web.markup.catalogue import ENGLISH, get_language, say, say_count, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +35,8 @@ _WORD: Final = re.compile(r"(?<!\w)[^\W\d_]+(?!\w)")
 _JOINTS: Final = re.compile(r"(; |: | · | › |\. | \(|\)|, |  )")
 """Where a text of several sentences is cut if no pattern matches the whole."""
 _INSTANT: Final = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC\b")
-_STATE: Final = re.compile(r"\b(error|gone|new)\((\w+)\)")
+_STATES: Final = {"error": sentence("failing"), "shaky": sentence("failing for now")}
+_STATE: Final = re.compile(rf"\b({'|'.join(_STATES)})\((\w+)\)")
 """The state of a page as commands print it."""
 _CLAUSE: Final = re.compile(r"(?:Fetch|Notify|From|To|For) [^:;]+")
 """A clause of the sentinel at the beginning of a reason."""
@@ -92,7 +93,7 @@ def tell(text: object, now: Instant, zone: tzinfo, *, most: int = LONGEST) -> Ma
         most: Most characters, the rest is cut.
     """
     whole = " ".join(str(text).split(" "))[:LONGEST]
-    whole = _STATE.sub(lambda found: f"{say('failing')} ({found[2]})", whole)
+    whole = _STATE.sub(lambda found: f"{say(_STATES[found[1]])} ({found[2]})", whole)
     whole = _INSTANT.sub(lambda found: _local(found[1], now, zone), whole)
     clause = _CLAUSE.match(whole)
     rest = whole[clause.end() :] if clause else whole

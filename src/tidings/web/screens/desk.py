@@ -25,6 +25,7 @@ from tidings.service.health.trouble import Health
 from tidings.service.on_demand import trial
 from tidings.service.on_demand.compare import Comparisons
 from tidings.service.on_demand.simulation import simulate
+from tidings.service.on_demand.try_receivers import send_test_message
 from tidings.storage.db.database import open_database
 from tidings.storage.search.index import SearchIndex
 from tidings.storage.search.log import SearchLog
@@ -47,10 +48,12 @@ if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.detection.job.contract import Body
     from tidings.language.problems import Problem
+    from tidings.service.notify.rehearse import Rehearsed
     from tidings.service.on_demand.simulation import Outcome, PageHistory
     from tidings.service.on_demand.trial import Tried
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
     from tidings.web.access import Asker
     from tidings.web.inside import Arrivals
 
@@ -62,6 +65,8 @@ COUNTED_FOR_SECONDS: Final = 20.0
 MOST_COPIES: Final = 16
 LARGEST_COPY: Final = 2_000_000
 """Largest page, in bytes, offered for picking parts."""
+TEST_PATIENCE: Final = 10 * SECOND
+"""How long a test message may wait for an answer."""
 MOST_TRIALS: Final = 2
 """Most concurrent trials; each has its own processes."""
 
@@ -199,6 +204,19 @@ class Desk:
             database = open_database(self.settings, create=False)
             try:
                 return asyncio.run(trial.trial(database, text, self.statement_settings))
+            finally:
+                database.close()
+
+        async with self._trying:
+            return await asyncio.to_thread(run)
+
+    async def send_test(self, row: SentinelRow) -> list[Rehearsed]:
+        """Send a test message to each receiver of a sentinel; return what became of it."""
+
+        def run() -> list[Rehearsed]:
+            database = open_database(self.settings, create=False)
+            try:
+                return asyncio.run(send_test_message(database, row, self.settings, patience=TEST_PATIENCE))
             finally:
                 database.close()
 

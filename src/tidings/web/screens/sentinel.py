@@ -20,6 +20,7 @@ from tidings.service.explain.plan_summary import ComingPoll
 from tidings.service.sentinels import apply, register
 from tidings.service.show.records import change_record
 from tidings.service.watch import by_name, noise
+from tidings.service.watch.watchlist import list_channels, meaning
 from tidings.storage.observed import estimates, pages, versions
 from tidings.storage.watches import changes, sentinels, subscriptions
 from tidings.web.markup import beat, forms, lines, series, week
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from tidings.model.interval import Instant
+    from tidings.service.notify.rehearse import Rehearsed
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
@@ -82,6 +84,10 @@ async def act(request: Request, desk: Desk) -> Response:
                 await desk.store.write(_mask, name, form, now)
             case "undo":
                 await desk.store.write(_undo, name, form.one("revision"), desk.statement_settings, now)
+            case "test":
+                return await _screen(
+                    request, desk, tested=await desk.send_test(await desk.store.read(by_name.find, name))
+                )
             case "return":
                 await desk.store.write(register.take_back, name, now=now)
             case what:
@@ -95,7 +101,14 @@ async def act(request: Request, desk: Desk) -> Response:
     return RedirectResponse(f"/sentinels/{quote(name)}", HTTPStatus.SEE_OTHER)
 
 
-async def _screen(request: Request, desk: Desk, *, text: str = "", problems: Sequence[str] = ()) -> Response:
+async def _screen(
+    request: Request,
+    desk: Desk,
+    *,
+    text: str = "",
+    problems: Sequence[str] = (),
+    tested: Sequence[Rehearsed] | None = None,
+) -> Response:
     name = str(request.path_params["name"])
     health = await desk.health()
     found = await desk.store.read(_read, name, desk.settings, desk.clock.wall())
@@ -113,6 +126,7 @@ async def _screen(request: Request, desk: Desk, *, text: str = "", problems: Seq
         troubles=own.own,
         text=text or found["row"].text,
         problems_found=problems,
+        tested=tested,
         budget=desk.settings.budget.polls_per_day,
         unknown=UNKNOWN,
         week=week.picture,
@@ -191,6 +205,7 @@ def _read(c: Connection, name: str, settings: Settings, now: Instant) -> dict[st
     records = [change_record(one.row, sentinel=one.sentinel, url=one.url) for one in found]
     return {
         "row": row,
+        "has_receivers": bool(list_channels(meaning(row.text))),
         "name": row.name,
         "page_title": shown[0].title if shown else "",
         "pages": shown,
