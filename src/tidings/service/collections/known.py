@@ -83,6 +83,8 @@ class KnownCollection:
     """forms of which more is known since the last `find_trapped`, or that have more addresses"""
     dirty: set[int] = field(default_factory=set)
     """pages whose newest state was not taken in yet"""
+    preferred: set[int] = field(default_factory=set)
+    """pages whose refresh is worth more than the first fetch of others, and is not made yet"""
     named: Counter[int] = field(default_factory=Counter)
     """how many addresses each page was the first to name"""
     ranked: list[tuple[float, CollectedPage]] = field(default_factory=list)

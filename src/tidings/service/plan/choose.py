@@ -60,7 +60,7 @@ class Limits(NamedTuple):
 
 class Chooser:
     """Chooses among the rows of the table. `classes` are the budget classes; a browser has
-    `render_places`.
+    `render_places`; `preferred` pages come before all other bids of the policy.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class Chooser:
         host_connections: int,
         render_places: int,
         budget: float,
+        preferred: Collection[int] = (),
     ) -> None:
         self._table = table
         self._pages = pages
@@ -85,6 +86,7 @@ class Chooser:
         self._host_connections = host_connections
         self._render_places = render_places
         self._budget = budget
+        self._preferred = preferred
 
     def add_class(self, name: str) -> None:
         """Let a further class pay."""
@@ -254,6 +256,8 @@ class Chooser:
         if second := self._dues.second_now(now):
             soon = np.isin(ids, second) & ~late
             bids[soon], tiers[soon] = 0.0, Tier.TICK
+        if self._preferred:
+            bids[np.isin(ids, list(self._preferred)) & (tiers == Tier.BID)] = 2 * FIRST
         if needed:
             rank = np.array([needed.get(page, 0.0) for page in ids.tolist()])
             bids, tiers = np.where(rank > 0, rank, bids), np.where(rank > 0, Tier.NEEDED, tiers)
