@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, Final, Literal
 from urllib.parse import quote, unquote
@@ -19,6 +19,8 @@ from tidings.record import dataclass
 Grade = Literal["translated", "approximated", "refused", "state"]
 GRADES: Final[tuple[Grade, ...]] = ("translated", "approximated", "refused", "state")
 SHOWN: Final = 120
+UNREADABLE: Final = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
+"""What reading a value of another shape raises."""
 SECRET_HEADERS: Final = re.compile(r"(?i)cookie|authorization|token|secret|api[-_]?key|password|session")
 
 
@@ -116,6 +118,20 @@ class Draft:
         """
         self.selects.setdefault(kind, []).append(DraftClause(text, name, difference))
 
+    def read(self, name: str, value: Any, rule: Callable[[], None]) -> None:
+        """Have a rule read a field; a value of a shape that its program does not write is refused by
+        itself.
+
+        Args:
+            name: The field.
+            value: Its value, for the note.
+            rule: Reads it into this draft.
+        """
+        try:
+            rule()
+        except UNREADABLE:
+            self.refuse(name, f"{show_value(value)} cannot be read")
+
     def header(self, name: str, value: str, of: str) -> None:
         """Add a header; a value that may be secret is stored as a secret."""
         if SECRET_HEADERS.search(name):
@@ -129,7 +145,9 @@ class Draft:
         """
         parts = split_url(self.url)
         host = parts.hostname or "page"
-        job = hashlib.sha256(f"{self.peer} {self.key} {host}{parts.path}".encode()).hexdigest()[:8]
+        job = hashlib.sha256(f"{self.peer} {self.key} {host}{parts.path}".encode(errors="surrogatepass")).hexdigest()[
+            :8
+        ]
         stem = re.sub(r"[^a-z0-9]+", "-", f"import-{self.title or host}-{what}".lower()).strip("-")[:48]
         stem = f"{stem}-{job}"
         name, number = stem, 1
@@ -178,7 +196,7 @@ def duration(amount: Duration) -> str:
     for size, unit in ((7 * DAY, "week"), (DAY, "day"), (HOUR, "hour"), (MINUTE, "min")):
         if amount >= size and amount % size == 0:
             return f"{amount // size} {unit}"
-    return f"{max(1, round(amount / SECOND))} s"
+    return f"{max(1, (amount + SECOND // 2) // SECOND)} s"
 
 
 def plain_address(draft: Draft, url: str) -> str:

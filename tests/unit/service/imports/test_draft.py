@@ -135,3 +135,19 @@ def test_grade_of_a_field_depends_on_its_note():
     made.refuse("c", "there is none")
 
     assert ["translated", "approximated", "refused"] == [note.grade for note in made.notes]
+
+
+@pytest.mark.parametrize("value", [None, [], {}, float("nan"), float("inf"), 10**400, "x", [[]], {"a": {}}])
+def test_a_field_of_an_unexpected_shape_is_refused_alone(value: object):
+    """Another field of the job is still read."""
+    made = draft()
+    made.read("period", value, lambda: setattr(made, "every", round(int(value["a"]))))  # type: ignore[index]
+    made.read("name", "x", lambda: made.translate("name"))
+
+    assert [("refused", "period"), ("translated", "name")] == [(note.grade, note.field) for note in made.notes]
+
+
+@pytest.mark.parametrize("amount", [10**400, 10**30])
+def test_a_time_of_any_length_is_written(amount: int):
+    """The language refuses it with its reason."""
+    assert duration(amount + 1).endswith(" s")
