@@ -119,8 +119,8 @@ class Draft:
         self.selects.setdefault(kind, []).append(DraftClause(text, name, difference))
 
     def read(self, name: str, value: Any, rule: Callable[[], None]) -> None:
-        """Have a rule read a field; a value of a shape that its program does not write is refused by
-        itself.
+        """Have a rule read a field. A value of a shape that its program does not write is refused
+        by itself.
 
         Args:
             name: The field.

@@ -32,8 +32,8 @@ NOW = ManualClock().now()
 
 
 class Case:
-    """Pages that are overdue by different times, some of them expensive, and a bucket that pays for a
-    part of them.
+    """Pages that are overdue by different times, some of them expensive, and a bucket that pays
+    for a part of them.
     """
 
     def __init__(self, seed: int, now: int) -> None:
@@ -230,14 +230,14 @@ def test_budget_is_read_only_if_needed():
 
 
 def test_nothing_is_chosen_before_the_budget_can_pay():
-    """Two tokens at half a token a second take four seconds."""
-    asked = Asked(default=bucket(0.0))
+    """Two missing tokens at half a token a second take four seconds."""
+    asked = Asked(default=bucket(0.5))
     asked.due = NOW + SECOND
 
     assert not asked.payer.is_empty(NOW)
     assert NOW + SECOND == asked.payer.next_due(NOW)
 
-    asyncio.run(asked.payer.wait_for(grant(1, 2.0), NOW))
+    asyncio.run(asked.payer.wait_for(grant(1, 2.5), NOW))
 
     assert asked.payer.is_empty(NOW + 4 * SECOND - 1)
     assert not asked.payer.is_empty(NOW + 4 * SECOND)
