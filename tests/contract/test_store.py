@@ -14,6 +14,7 @@ from tests.stores import SECOND, START, World, sha256
 from tidings.archive.archive import Archive
 from tidings.errors import (
     BudgetError,
+    ClaimLostError,
     PollerBusyError,
     StaleEpochError,
     StoreError,
@@ -52,7 +53,8 @@ from tidings.storage.observed import estimates, hints, hosts, members, pages, po
 from tidings.storage.secrets import secrets
 from tidings.storage.watches import changes, deliveries, endpoints, events, outside, sentinels, subscriptions
 from tidings.storage.write import charge, retention
-from tidings.storage.write.commit import commit
+from tidings.storage.write.commit import Committed, commit
+from tidings.storage.write.store import commit_group
 
 FAR = 2**60
 """µs: no attempt is made before it is due"""
@@ -1320,3 +1322,62 @@ def test_what_hubs_were_asked_comes_back_as_it_was_stored(world: World):
     world.write(hints.drop_hub, subscription.page_id)
 
     assert ([asked], [replace(active, problem="a\ufffd")], []) == (first, second, world.read(hints.list_hubs))
+
+
+def test_a_lease_that_is_over_goes_to_the_first_who_saw_it(world: World):
+    """Whoever takes it must have seen it as it is; one that was renewed meanwhile stays."""
+    first = world.write(leases.acquire, "shard", "one", at=0, until=10)
+    seen = world.read(leases.current, "shard")
+    world.write(leases.renew, "shard", "one", first, until=5)
+    with pytest.raises(PollerBusyError):
+        world.write(leases.succeed, "shard", seen, "two", until=20)
+    seen = world.read(leases.current, "shard")
+
+    assert first + 1 == world.write(leases.succeed, "shard", seen, "two", until=20)
+    with pytest.raises(PollerBusyError):
+        world.write(leases.succeed, "shard", seen, "three", until=20)
+    assert 1 == world.write(leases.succeed, "new", None, "three", until=20)
+
+
+def test_an_endpoint_is_claimed_by_one_process(world: World):
+    """Then the result of the former holder is refused; other units of its group are written."""
+    if world.database.dialect == "sqlite":
+        pytest.skip("SQLite has one process that sends")
+    world.report_change()
+    ours = world.write(leases.claim, [1, 2], "one", length=30 * SECOND)
+    assert {1, 2} == world.read(leases.list_claimed, "two")
+    assert {} == world.write(leases.claim, [1], "two", length=30 * SECOND)
+    world.write(leases.drop_claim, ours[2], "one")
+    assert {2} == world.write(leases.claim, [1, 2], "two", length=30 * SECOND).keys()
+
+    world.write(lambda c: c.execute("UPDATE lease SET until = 1 WHERE name = 'endpoint:1'"))  # one was stopped
+    theirs = world.write(leases.claim, [1], "two", length=30 * SECOND)
+    assert theirs[1].epoch > ours[1].epoch
+    row = world.read(deliveries.listing)[0]
+    dead = DeliveryResult(delivery_id=row.id, status="dead", attempt=1, at=world.at)
+    units = [
+        Unit(at=world.at, epoch=0, claim=ours[1], results=(dead,)),
+        Unit(at=world.at, epoch=0, claim=theirs[1], results=(replace(dead, status="delivered"),)),
+    ]
+    refused, done = commit_group(world.database, units)
+
+    assert isinstance(refused, ClaimLostError)
+    assert isinstance(done, Committed)
+    assert "delivered" == world.read(deliveries.listing)[0].status
+
+
+def test_processes_are_listed_with_their_roles(world: World):
+    """Their claims last as long as they note that they work; a retired one leaves nothing."""
+    if world.database.dialect == "sqlite":
+        pytest.skip("SQLite has one process")
+    world.write(leases.claim, [1], "one", length=1)
+    world.write(leases.enrol, "notifier", "one", length=30 * SECOND)
+    assert {1} == world.read(leases.list_claimed, "two")
+    assert ["role:notifier:one"] == [row.name for row in world.read(leases.listing) if row.name.startswith("role:")]
+    world.write(leases.retire, "one")
+
+    assert set() == world.read(leases.list_claimed, "two")
+    assert {"endpoint:1": ""} == {row.name: row.holder for row in world.read(leases.listing) if row.name != "poller"}
+    world.write(leases.enrol, "web", "old", length=-leases.REMEMBERED - SECOND)
+    world.write(leases.enrol, "web", "new", length=SECOND)
+    assert {"new"} == {row.holder for row in world.read(leases.listing) if row.name.startswith("role:")}

@@ -14,7 +14,8 @@ from tidings.clock import MINUTE
 from tidings.model.interval import HOUR
 from tidings.scheduling import index
 from tidings.scheduling.policies import POLICIES
-from tidings.service.sources.websub import METHODS, PATH
+from tidings.service.sources.hub_callbacks import METHODS
+from tidings.service.sources.websub import PATH
 from tidings.service.watch.hints import SAME
 from tidings.settings import ScheduleSettings, ServeSettings, load
 from tidings.web.api.signals import BURST, MOST_URLS, PER_SECOND

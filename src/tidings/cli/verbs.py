@@ -87,6 +87,7 @@ VERBS: Final = {
     ),
     "mask": VerbRow("show.mask", "show what is ignored as noise, and why; --off reports it again"),
     "doctor": VerbRow("show.doctor", "examine the installation; for each problem, show the command that fixes it"),
+    "cluster": VerbRow("show.cluster", "list the processes that share the database, and what they hold"),
     "settings": VerbRow("show.configuration", "list every setting with its value, and where to set it"),
     "import": VerbRow("keep.imports", "import the watches of another program"),
     "export": VerbRow("keep.export", "write sentinels, changes, checks, values or versions for other programs"),

@@ -21,9 +21,9 @@ from tidings.web.listening import check, listen, url_of
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.model.observed.unit import Unit
-    from tidings.service.run.monitor import Monitor
     from tidings.settings import Settings
     from tidings.web.connection import Server
+    from tidings.web.inside import Served
     from tidings.web.screens.desk import Desk
 
 
@@ -50,32 +50,32 @@ class Door:
         self.url = url_of(self._bound)
         self.port: int = self._bound.getsockname()[1]
 
-    async def open(self, monitor: Monitor) -> None:
+    async def open(self, served: Served) -> None:
         """Answer requests from now on."""
         make_desk, server_of = await asyncio.to_thread(_import)
-        self._desk = make_desk(self._settings, monitor.clock, self.changes)
-        self._server = server_of(self.inside(monitor), self._desk)
+        self._desk = make_desk(self._settings, served.clock, self.changes)
+        self._server = server_of(self.inside(served), self._desk)
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))
         listening = asyncio.create_task(self._server.listens.wait())
         await asyncio.wait({listening, self._serving}, return_when=asyncio.FIRST_COMPLETED)
         listening.cancel()
         if self._serving.done():
             self._serving.result()
-        monitor.ways_in.hubs.open()
 
-    def inside(self, monitor: Monitor) -> Inside:
+    def inside(self, served: Served) -> Inside:
         """Return the parts of the service that the handlers use."""
-        ways_in = monitor.ways_in
-        self.meter.read_price = lambda: monitor.planner.proposals.price or None
+        ways_in = served.ways_in
+        self.meter.read_price = lambda: served.price
+        self.meter.counts = bool(served.holder)
         return Inside(
             settings=self._settings,
-            store=monitor.store,
-            clock=monitor.clock,
+            store=served.store,
+            clock=served.clock,
             hooks=ways_in.events,
             signals=ways_in.signals,
             hubs=ways_in.hubs,
-            epoch=monitor.upkeep.epoch,
-            holder=monitor.upkeep.holder,
+            epoch=served.epoch,
+            holder=served.holder,
             arrivals=self.arrivals,
             meter=self.meter,
         )

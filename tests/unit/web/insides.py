@@ -73,7 +73,7 @@ class Hubs:
     heard: list[tuple[bytes, str]] = field(default_factory=list)
     fault: Exception | None = None
 
-    def knows(self, token: str) -> bool:
+    async def knows(self, token: str) -> bool:
         """Return whether the token is `secret-path`."""
         return token == "secret-path"
 
@@ -81,7 +81,7 @@ class Hubs:
         """Return the challenge of a known token."""
         if self.fault is not None:
             raise self.fault
-        return params.get("hub.challenge") if self.knows(token) else None
+        return params.get("hub.challenge") if await self.knows(token) else None
 
     async def deliver(self, token: str, body: bytes, signature: str) -> bool:
         """Record a delivery."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tidings.record import dataclass
-from tidings.service.health import interruptions, news_troubles, overdue, page_troubles
+from tidings.service.health import cluster, interruptions, news_troubles, overdue, page_troubles
 from tidings.service.health.reading import HealthReading
 from tidings.service.health.trouble import Health, Trouble
 from tidings.service.secrets import secrets
@@ -47,6 +47,19 @@ def health_of(c: Connection, settings: Settings, *, now: Instant, is_polled: boo
     return Health.of_all([trouble for source in SOURCES.values() for trouble in source.find(reading)])
 
 
+def health_of_service(c: Connection, settings: Settings, *, now: Instant) -> Health:
+    """Return the health as a running service shows it. It polls itself; with PostgreSQL another
+    process may, or none.
+    """
+    return health_of(c, settings, now=now, is_polled=not settings.store.url or is_lease_valid(c, now))
+
+
+def is_lease_valid(c: Connection, now: Instant) -> bool:
+    """Return whether a process holds the lease of the poller (wall time in µs)."""
+    lease = leases.current(c, leases.POLLER)
+    return lease is not None and bool(lease.holder) and lease.until >= now
+
+
 def findings(c: Connection, name: str, settings: Settings, *, now: Instant, is_polled: bool) -> Iterator[Finding]:
     """Yield `doctor`'s findings of one source: its troubles, or that there are none.
 
@@ -72,8 +85,7 @@ def is_polled(settings: Settings, database: Database, *, now: Instant) -> bool:
     """Return whether a process polls: by the lock on one machine, by the lease with PostgreSQL."""
     if database.dialect == "sqlite":
         return PollerLock(settings.data).holder() is not None
-    lease = database.read(leases.current, leases.POLLER)
-    return lease is not None and bool(lease.holder) and lease.until >= now
+    return database.read(is_lease_valid, now)
 
 
 def _find_stopped_poller(reading: HealthReading) -> Iterator[Trouble]:
@@ -129,6 +141,7 @@ def _spell_events(reading: HealthReading) -> str:
 
 SOURCES: Final[Mapping[str, Source]] = {
     "lease": Source(_find_stopped_poller, _spell_lease),
+    "processes": Source(cluster.find_missing_role, cluster.spell_processes),
     "secrets": Source(_find_unopened_secrets, _constant("each opens")),
     "clock": Source(interruptions.clock, _constant("no record is later than now")),
     "stalls": Source(interruptions.stalls, _constant("all results of checks could be stored in the last 7 days")),

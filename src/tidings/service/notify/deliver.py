@@ -19,7 +19,7 @@ from tidings.notification.addresses import mask_address
 from tidings.notification.channel import Message, Refused, Sender, Sent
 from tidings.notification.retry import PATIENT_ATTEMPTS, judge_endpoint, next_attempt
 from tidings.record import dataclass, replace
-from tidings.service.notify.receivers import Receivers
+from tidings.service.notify.receivers import judge_receiver
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
@@ -40,6 +40,10 @@ class Attempt:
     answer: Sent | Refused
     number: int | None
     at: Instant
+    is_awaited: bool = False
+    """whether a rule waits for the end of the delivery"""
+    users: tuple[WatchedSentinel, ...] = ()
+    """the sentinels that notify the endpoint, where its owner may have to be notified"""
 
     @property
     def is_held(self) -> bool:
@@ -47,12 +51,27 @@ class Attempt:
         return isinstance(self.answer, Refused) and self.answer.retry and self.answer.holds
 
 
-class Deliverer:
-    """Sends due deliveries. `following` returns what waits behind a delivery, `sentinels` the
-    sentinels watched now.
+async def _await_nothing(sentinel_id: int, endpoint_id: int) -> bool:  # noqa: ARG001 - nobody waits
+    return False
 
-    `address_of` returns the real address for an endpoint's stored one. It raises `SecretError` for
-    a secret that cannot be decrypted.
+
+async def _name_nobody(delivery: DeliveryRow) -> Iterable[WatchedSentinel]:  # noqa: ARG001 - nothing is watched
+    return ()
+
+
+class Deliverer:
+    """Sends due deliveries.
+
+    Args:
+        senders: The senders, by kind of endpoint.
+        disable_after: How long an endpoint may fail before it is switched off (µs).
+        rng: Spreads retries.
+        awaits: Returns whether a rule of a sentinel waits for a message to an endpoint.
+        following: Returns what waits behind a delivery, None if nothing does.
+        users_of: Returns the sentinels watched now, at least those that notify the endpoint of a
+            delivery.
+        address_of: Returns the real address for an endpoint's stored one. Raises `SecretError` for
+            a secret that cannot be decrypted.
     """
 
     def __init__(
@@ -61,9 +80,9 @@ class Deliverer:
         *,
         disable_after: Instant = 5 * DAY,
         rng: random.Random | None = None,
-        awaits: Callable[[int, int], bool] = lambda sentinel_id, endpoint_id: False,  # noqa: ARG005 - nobody waits
+        awaits: Callable[[int, int], Awaitable[bool]] = _await_nothing,
         following: Callable[[DeliveryRow, Instant], Awaitable[DeliveryRow | None]] | None = None,
-        sentinels: Callable[[], Iterable[WatchedSentinel]] = tuple,
+        users_of: Callable[[DeliveryRow], Awaitable[Iterable[WatchedSentinel]]] = _name_nobody,
         address_of: Callable[[str], Awaitable[str]] | None = None,
     ) -> None:
         self._senders = senders
@@ -72,7 +91,7 @@ class Deliverer:
         self._following = following
         self._disable_after = disable_after
         self._rng = rng or random.Random()
-        self._receivers = Receivers(sentinels)
+        self._users_of = users_of
         self.in_flight: set[int] = set()
         """endpoints with a running attempt"""
 
@@ -110,7 +129,8 @@ class Deliverer:
         try:
             address = delivery.address if self._address_of is None else await self._address_of(delivery.address)
         except SecretError as error:
-            return Attempt(delivery, Refused(reason=str(error)), number, now)
+            users = tuple(await self._users_of(delivery))
+            return Attempt(delivery, Refused(reason=str(error)), number, now, users=users)
         message = Message(
             id=delivery.id,
             address=address,
@@ -124,7 +144,10 @@ class Deliverer:
             thread=str(delivery.sentinel_id),
         )
         answer = await self._senders[delivery.kind].send(message)
-        return Attempt(delivery, answer, number, now)
+        is_awaited = await self._awaits(delivery.sentinel_id, delivery.endpoint_id)
+        is_news = isinstance(answer, Refused) or delivery.noticed
+        users = tuple(await self._users_of(delivery)) if is_news else ()
+        return Attempt(delivery, answer, number, now, is_awaited, users)
 
     def _unit(self, tried: Attempt, *, epoch: int) -> Unit:
         """Return the unit of an attempt: its result, the endpoint's state, and the notices for
@@ -142,10 +165,10 @@ class Deliverer:
             disable_after=self._disable_after,
         )
         events: tuple[Event, ...] = (_dead_letter(delivery, result, now),) if is_dead else ()
-        move, notices, drafts = self._receivers.judge(delivery, move, is_dead=is_dead, place=len(events), at=now)
+        move, notices, drafts = judge_receiver(delivery, move, tried.users, is_dead=is_dead, place=len(events), at=now)
         events += notices
-        if result.status != "waiting":
-            events += self._note_done(delivery, now)
+        if result.status != "waiting" and tried.is_awaited:
+            events += (_note_done(delivery, now),)
         if result.status == "delivered":
             events += tuple(_stream(delivery, now))
         return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,), events=events, deliveries=drafts)
@@ -172,12 +195,11 @@ class Deliverer:
             holds=answer.holds,
         )
 
-    def _note_done(self, delivery: DeliveryRow, now: Instant) -> tuple[Event, ...]:
-        """Return the event that releases messages waiting for this one; few wait so."""
-        if not self._awaits(delivery.sentinel_id, delivery.endpoint_id):
-            return ()
-        data = {"endpoint": delivery.endpoint_id, "last": delivery.last_seq}
-        return (Event(type=EventType.DELIVERY_DONE, at=now, sentinel_id=delivery.sentinel_id, data=data),)
+
+def _note_done(delivery: DeliveryRow, now: Instant) -> Event:
+    """Return the event that releases messages waiting for this one."""
+    data = {"endpoint": delivery.endpoint_id, "last": delivery.last_seq}
+    return Event(type=EventType.DELIVERY_DONE, at=now, sentinel_id=delivery.sentinel_id, data=data)
 
 
 def _dead_letter(delivery: DeliveryRow, result: DeliveryResult, now: Instant) -> Event:

@@ -105,9 +105,7 @@ class NotifyBehaviour:
 
     def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
         """Store which recipients a sentinel waits for."""
-        lines = memory["lines"].values() if memory else ()
-        flying = {m["flight"][0] for m in lines if "flight" in m}
-        if flying:
+        if flying := list_flying(memory):
             self._under_way[sentinel_id] = flying
         else:
             self._under_way.pop(sentinel_id, None)
@@ -284,6 +282,12 @@ class NotifyBehaviour:
         data = {"changes": self._noise.changes, "span": self._noise.span}
         page_id = moment.memory["noise"]["page"]
         return Event(type=kind, at=moment.at, sentinel_id=moment.held.row.id, page_id=page_id, data=data)
+
+
+def list_flying(memory: Mapping[str, Any] | None) -> set[int]:
+    """Return the endpoints whose message in flight the lines of a sentinel wait for."""
+    lines = memory["lines"].values() if memory else ()
+    return {m["flight"][0] for m in lines if "flight" in m}
 
 
 def _everybody(key: str, held: WatchedSentinel) -> RateLine:

@@ -190,6 +190,21 @@ class Monitor:
         self._has_missed = False
         self._collecting = False
 
+    @property
+    def holder(self) -> str:
+        """Return the name under which this process holds the lease."""
+        return self.upkeep.holder
+
+    @property
+    def epoch(self) -> int:
+        """Return the epoch of its lease."""
+        return self.upkeep.epoch
+
+    @property
+    def price(self) -> float | None:
+        """Return the price of a poll; None if the policy has none."""
+        return self.planner.proposals.price or None
+
     async def start(self) -> None:
         """Load what is watched. Garbage collection is off meanwhile, since all of it lives
         long, and never searches it later; from then on it waits for `YOUNG_OBJECTS`.

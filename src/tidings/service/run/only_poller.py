@@ -5,6 +5,10 @@ A poller that was stopped, or hangs, is replaced once its lease has ended. Its l
 fenced: the successor raises the epoch, and the store refuses every unit, charge and renewal of an
 older one. A stopped process that holds a transaction open cannot be replaced: nobody can write
 before it continues or ends.
+
+With PostgreSQL, a planner may stand by: it waits until the lease of another is over, and takes it.
+The clocks of two machines may differ, so it measures by its own clock how long the lease was not
+renewed.
 """
 
 from __future__ import annotations
@@ -12,9 +16,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
-import platform
-import secrets as randomness
 import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -23,6 +24,7 @@ from tidings.clock import MINUTE, SECOND, SystemClock
 from tidings.errors import PollerBusyError, StoreBusyError, StoreLostError
 from tidings.service.poll.keep import keeping
 from tidings.service.run.from_settings import open_archive
+from tidings.service.run.presence import Presence, length_of, name_process
 from tidings.storage.db import leases
 from tidings.storage.db.database import Patience, open_database
 from tidings.storage.db.lock import PollerLock, is_stopped
@@ -33,13 +35,15 @@ from tidings.storage.write.store import Store
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.clock import Clock
-    from tidings.model.interval import Duration
+    from tidings.model.interval import Duration, Instant
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database
 
 log = logging.getLogger("tidings.service")
 LOCK_EVERY_SECONDS: Final = 0.1
+WATCHES_A_LEASE: Final = 40
+"""How often a process that stands by reads the lease, in the length of one."""
 SMALL_BYTES: Final = 8 * 1024 * 1024
 WATCHED_SECONDS: Final = 3.0
 """A process that only slept with its machine renews its lease within this time, and keeps it."""
@@ -68,16 +72,25 @@ class Lead(NamedTuple):
 
 
 @contextlib.asynccontextmanager
-async def open_alone(settings: Settings, patience_seconds: float, *, endures: bool = False) -> AsyncIterator[OpenStore]:
+async def open_alone(
+    settings: Settings, patience_seconds: float, *, endures: bool = False, stands_by: bool = False
+) -> AsyncIterator[OpenStore]:
     """Open the database for the only poller. Raises `PollerBusyError` if another process polls,
     `StoreDamagedError` if the database is damaged.
 
-    The database is checked first if a process was interrupted, or if it is small.
+    The database is checked first if a process was interrupted, or if it is small. A process that
+    stands by needs no lock: `lead` waits for the lease.
+
+    Args:
+        settings: Where the data is.
+        patience_seconds: How long to wait for the lock, in seconds.
+        endures: Wait as long as needed for a database server that does not answer.
+        stands_by: Whether the process may wait for the lease of another.
     """
     lock = PollerLock(settings.data)
     database = await _open_patiently(settings, endures=endures)
     give_up_at = time.monotonic() + patience_seconds
-    while not (held := lock.acquire()) and time.monotonic() < give_up_at:  # noqa: ASYNC110 - another process lets go
+    while not (held := lock.acquire() or stands_by) and time.monotonic() < give_up_at:  # noqa: ASYNC110 - another process lets go
         await asyncio.sleep(LOCK_EVERY_SECONDS)
     held = held or await take_over(lock, database, settings)
     if not held:
@@ -161,7 +174,15 @@ def _gives_way(pid: int, database: Database, settings: Settings) -> bool:
     return ago > 0 if is_stopped(pid) else ago > max(HANGS, 2 * length)
 
 
-async def lead(settings: Settings, store: Store, lock: PollerLock, clock: Clock, patience_seconds: float) -> Lead:
+async def lead(
+    settings: Settings,
+    store: Store,
+    lock: PollerLock,
+    clock: Clock,
+    patience_seconds: float,
+    *,
+    stands_by: bool = False,
+) -> Lead:
     """Take the lease and return its epoch and holder name. From then on only this process writes
     through `store`.
 
@@ -175,8 +196,11 @@ async def lead(settings: Settings, store: Store, lock: PollerLock, clock: Clock,
         lock: The lock file, which names its last holder.
         clock: The clock.
         patience_seconds: How long to wait for another machine, in seconds; 0: not at all.
+        stands_by: Wait for as long as another process holds the lease.
     """
-    holder, lease = _name_process(), round(settings.serve.lease_seconds * SECOND)
+    holder, lease = name_process(), length_of(settings)
+    if stands_by:
+        return await _stand_by(settings, store, lock, clock, holder)
     dead = None if settings.store.url == "" else lock.left_by
     if dead is not None:
         lock.mark(holder)
@@ -204,13 +228,50 @@ async def lead(settings: Settings, store: Store, lock: PollerLock, clock: Clock,
             return Lead(epoch, holder)
 
 
+async def _stand_by(settings: Settings, store: Store, lock: PollerLock, clock: Clock, holder: str) -> Lead:
+    """Wait until the lease of another process is over, and take it."""
+    length = length_of(settings)
+    presence = Presence(store, "stand-by", holder, length)
+    seen: leases.LeaseRow | None = None
+    since = time.monotonic()
+    try:
+        while True:
+            if lock.acquire():  # its last holder has ended, perhaps with the lease
+                if lock.left_by:
+                    await store.write(_expire, lock.left_by, 0)
+                lock.left_by = ""
+                lock.mark(holder)
+            held = await store.read(leases.current, leases.POLLER)
+            is_over = held is None or not held.holder or (held == seen and time.monotonic() - since >= length / SECOND)
+            if is_over and (epoch := await _succeed(store, held, holder, until=clock.now() + length)) is not None:
+                return Lead(epoch, holder)
+            if held != seen:
+                if seen is None and held is not None:
+                    log.warning("standing by: %s holds the lease", held.holder)
+                seen, since = held, time.monotonic()
+            await asyncio.gather(*await presence.due(clock.now()))
+            await asyncio.sleep(length / SECOND / WATCHES_A_LEASE)
+    finally:
+        await presence.end()
+
+
+async def _succeed(store: Store, held: leases.LeaseRow | None, holder: str, *, until: Instant) -> int | None:
+    """Take a lease that is over, and return the new epoch; None if another was faster."""
+    try:
+        epoch = await store.write(leases.succeed, leases.POLLER, held, holder, until=until)
+    except PollerBusyError:
+        return None
+    if held is not None and held.holder:
+        log.warning("%s no longer renews its lease: this process takes over", held.holder)
+        await store.write(leases.retire, held.holder)
+    store.fence(epoch)
+    return epoch
+
+
 def _expire(connection: Connection, dead: str | None, now: int) -> None:
-    """End the lease of a holder known to be dead; None: of any holder."""
+    """End the lease of a holder known to be dead; None: of any holder. Release its claims too."""
     held = leases.current(connection, leases.POLLER)
     if held is not None and held.until > now and (dead is None or held.holder == dead):
         leases.release(connection, leases.POLLER, held.holder, held.epoch)
-
-
-def _name_process() -> str:
-    """Return a unique name of this process."""
-    return f"{platform.node()}:{os.getpid()}:{randomness.token_hex(4)}"
+    if dead:
+        leases.retire(connection, dead)

@@ -33,7 +33,7 @@ from tidings.storage.watches import events
 from tidings.storage.write import charge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from tidings.clock import Clock
@@ -100,7 +100,8 @@ class Stall:
 
 class Upkeep:
     """Maintains one poller. `directory` is its data directory, `lease` the duration of its lease;
-    `sending` may hold results to be stored.
+    `sending` may hold results to be stored. `note_presence` is called with each renewal of the
+    lease.
     """
 
     def __init__(
@@ -119,6 +120,7 @@ class Upkeep:
         lease: Duration,
         holder: str,
         epoch: int,
+        note_presence: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._directory = directory
         self._clock = clock
@@ -131,6 +133,7 @@ class Upkeep:
         self._stall = stall
         self._outages = outages
         self._lease = lease
+        self._note_presence = note_presence
         self.holder = holder
         self.epoch = epoch
         self.next_due: Instant = 0
@@ -251,6 +254,8 @@ class Upkeep:
         except StaleEpochError as error:
             self._committer.lost = error
             raise
+        if self._note_presence is not None:
+            await self._note_presence()
         self.next_due = now + self._lease // 3
 
 

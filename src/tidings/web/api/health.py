@@ -1,5 +1,5 @@
 """Health of the service: whether it holds its lease and its database answers, and the number of
-troubles. Nothing of what is watched is revealed.
+troubles. A process that only serves needs no lease. Nothing of what is watched is revealed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from starlette.responses import Response
 
 from tidings.errors import StoreError
-from tidings.service.health.sources import health_of
+from tidings.service.health.sources import health_of_service
 from tidings.service.show.records import rfc3339
 from tidings.storage.db import leases
 from tidings.storage.db.database import REVISIONS
@@ -48,9 +48,10 @@ class Pulse:
         except (TimeoutError, StoreError):
             return _answer("busy", None)
         is_held = lease is not None and (lease.holder, lease.epoch) == (inside.holder, inside.epoch)
-        if lease is None or not is_held or lease.until <= inside.clock.now():
+        if inside.holder and (lease is None or not is_held or lease.until <= inside.clock.now()):
             return _answer("lease lost", None)
-        return _answer("ready", {"epoch": lease.epoch, "until": rfc3339(lease.until)}, **await self._count(inside))
+        held: dict[str, object] = {} if lease is None else {"epoch": lease.epoch, "until": rfc3339(lease.until)}
+        return _answer("ready", held, **await self._count(inside))
 
     async def _count(self, inside: Inside) -> dict[str, object]:
         begun = asyncio.get_running_loop().time()
@@ -58,7 +59,7 @@ class Pulse:
             self._fresh_until = begun + COUNTED_FOR_SECONDS  # later requests get the last count meanwhile
             now = inside.clock.wall()
             try:
-                found = await inside.store.read(health_of, inside.settings, now=now, is_polled=True)
+                found = await inside.store.read(health_of_service, inside.settings, now=now)
                 self._counted = {"health": found.status, "troubles": len(found.troubles)}
             except StoreError:
                 self._counted = {"health": "unknown"}

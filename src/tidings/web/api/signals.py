@@ -68,15 +68,14 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
         raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, message, hint=hint, headers=seconds)
     said = read_params(read(await body_of(request), request.headers.get("content-type", "")))
     signals = inside.signals
-    found = signals.find(said.urls)
-    unknown = [url for url, page_ids in found.items() if not page_ids]
-    unknown += [str(page_id) for page_id in said.pages if not signals.is_watched(page_id)]
-    page_ids = [*(i for ids in found.values() for i in ids), *(i for i in said.pages if signals.is_watched(i))]
-    if not page_ids:
+    found = await signals.find(said.urls, said.pages)
+    unknown = [url for url, page_ids in found.by_url.items() if not page_ids]
+    unknown += [str(page_id) for page_id in said.pages if page_id not in found.watched]
+    if not found.watched:
         message = "none of these pages is watched"
         raise ProblemError(HTTPStatus.NOT_FOUND, message, hint="`tidings list --json` shows what is")
     try:
-        taken = await signals.take(page_ids, kind=said.kind, at=said.at, key=key_of(request))
+        taken = await signals.take(found.watched, kind=said.kind, at=said.at, key=key_of(request))
     except UsageError as error:
         raise ProblemError(HTTPStatus.BAD_REQUEST, str(error)) from error
     except StoreError as error:
@@ -85,7 +84,7 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
     record = {
         "record": "signal",
         "pages": taken.pages,
-        "weighed": sum(signals.is_weighed(page_id) for page_id in set(page_ids)),
+        "weighed": len(found.weighed),
         "new": taken.is_new,
         "unknown": unknown,
     }

@@ -53,7 +53,7 @@ async def deliver(request: Request, inside: Inside, counted: Pace) -> Response:
     ignored.
     """
     token = str(request.path_params["token"])
-    if not inside.hubs.knows(token):
+    if not await inside.hubs.knows(token):
         message = "this service has no subscription with this address any more"
         raise ProblemError(HTTPStatus.GONE, message, headers={"connection": "close"})
     if wait := counted.wait(token, inside.clock.now()):

@@ -20,7 +20,7 @@ from starlette.responses import RedirectResponse
 
 from tidings.clock import HOUR, SECOND
 from tidings.record import replace
-from tidings.service.health.sources import health_of
+from tidings.service.health.sources import health_of_service
 from tidings.service.health.trouble import Health
 from tidings.service.on_demand import trial
 from tidings.service.on_demand.compare import Comparisons
@@ -185,7 +185,7 @@ class Desk:
         """Return the health of everything watched, at most 20 s old."""
         now = asyncio.get_running_loop().time()
         if now - self._read_at >= COUNTED_FOR_SECONDS:
-            self._health = await self.store.read(health_of, self.settings, now=self.clock.wall(), is_polled=True)
+            self._health = await self.store.read(health_of_service, self.settings, now=self.clock.wall())
             self._read_at = now
         return self._health
 

@@ -55,8 +55,13 @@ def attempt(row: DeliveryRow, *answers: Sent | Refused, behind: DeliveryRow | No
         assert (row, NOW) == (delivery, now)
         return behind
 
+    is_awaited = more.pop("awaits", lambda *who: False)
+
+    async def awaits(*who: int) -> bool:
+        return bool(is_awaited(*who))
+
     senders = dict.fromkeys(("webhook", "stream"), receiver)
-    deliverer = Deliverer(senders, rng=Middle(), **({"following": following} | more))
+    deliverer = Deliverer(senders, rng=Middle(), **({"following": following, "awaits": awaits} | more))
     unit = asyncio.run(deliverer.attempt(row, epoch=5, now=NOW))
     assert [] == receiver.answers
     assert (NOW, 5) == (unit.at, unit.epoch)

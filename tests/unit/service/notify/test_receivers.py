@@ -11,7 +11,7 @@ from tests.planned import make_watched
 from tests.stores import START
 from tidings.clock import HOUR
 from tidings.model.observed.unit import DeliveryDraft, EndpointMove, Event
-from tidings.service.notify.receivers import FAILING, OFF, OK, Receivers, endpoint_text
+from tidings.service.notify.receivers import FAILING, OFF, OK, endpoint_text, judge_receiver
 from tidings.service.watch.watchlist import WatchedSentinel
 from tidings.storage.watches.deliveries import DeliveryRow
 
@@ -58,7 +58,8 @@ def judge(
     **row: Any,
 ) -> tuple[EndpointMove, list[Event], list[DeliveryDraft]]:
     """Return the result of an attempt that ended `late` after the endpoint began to fail."""
-    found = Receivers(lambda: sentinels).judge(replace(ROW, **row), move, is_dead=is_dead, place=2, at=START + late)
+    at = START + late
+    found = judge_receiver(replace(ROW, **row), move, sentinels, is_dead=is_dead, place=2, at=at)
     return found[0], list(found[1]), list(found[2])
 
 
