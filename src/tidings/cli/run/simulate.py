@@ -31,7 +31,7 @@ from tidings.storage.db.database import open_database
 if TYPE_CHECKING:
     import argparse
 
-    from tidings.model.watch.weight import Urgency
+    from tidings.model.watch.sentinel import Urgency
     from tidings.settings import Settings
 
 FACTORS: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
