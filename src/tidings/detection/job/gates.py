@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from tidings.detection.compare.words import common_end, common_start
 from tidings.detection.data.itemised import lists_digest
 from tidings.detection.data.items import items_digest
 from tidings.detection.data.price import offers_digest
@@ -27,6 +26,7 @@ from tidings.document.document import Document
 from tidings.document.html.links import without_query
 from tidings.document.select.chosen import RefusedError
 from tidings.document.structures.structure import structure_text
+from tidings.document.text.excerpts import common_ends
 from tidings.document.text.words import RULES_VERSION, multiset_digest, text_digest
 from tidings.model.observed.version import Digest
 
@@ -178,8 +178,7 @@ def derive_old(
 
 def _find_texts(old: bytes, new: bytes) -> tuple[bytes, bytes] | None:
     """Return the one text between two tags in which bodies differ, old and new; None for more."""
-    head = common_start(old, new)
-    tail = common_end(old, new, head)
+    head, tail = common_ends(old, new)
     start = new.rfind(b">", 0, head) + 1
     end = new.find(b"<", len(new) - tail)
     if not start or end < 0:
