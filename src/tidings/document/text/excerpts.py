@@ -1,4 +1,6 @@
-"""Excerpts: two long texts, cut around their differences; and what two sequences share at both ends."""
+"""Excerpts: two long texts, cut around their differences; and what two sequences share at both
+ends.
+"""
 
 from __future__ import annotations
 
