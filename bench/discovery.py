@@ -1,9 +1,11 @@
 """Discovery of a site against a breadth-first crawler and its sitemap alone, at equal budgets.
 
-A made-up site on this machine: 500 articles below 25 hubs that are named by each other, a sitemap
-that lists two thirds of them, a calendar without end, pages under session ids, copies; each hour a
-hub names a new article. Measured: the share of real pages that were read, requests, and the delay
-from the birth of a new article to its first fetch.
+A made-up site on this machine: articles below 25 hubs that are named by each other, a sitemap that
+lists two thirds of them, a calendar without end, pages under session ids. Each hour a hub names a
+new article; every second hour an article moves: its old address leads to the new one, which its hub
+names at once and the sitemap after six hours. Measured: the share of old articles that were read
+(at either address), how many of the new and of the moved addresses of more than six hours ago were
+read, the delay until then, and requests.
 
     PYTHONPATH=. .venv/bin/python bench/discovery.py [--pages 500] [--hours 24] [--budgets 600 …]
 """
@@ -25,20 +27,22 @@ from tidings.detection.job.contract import Body
 from tidings.search.sites import address_of, belongs, is_page, origin_of
 from tidings.service.collections.read_links import read_links
 from tidings.service.run.monitor import Monitor
-from tidings.storage.observed import pages
-from tidings.storage.watches import subscriptions
+from tidings.storage.db.connection import Connection
 
 HUBS = 25
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 
 class Site:
-    """The site as it is at an hour; `born` is when each article came."""
+    """The site as it is at an hour; `articles` is when each came, -1 for those that were there.
+    `moved` has the hour in which an address began and the former address.
+    """
 
     def __init__(self, world: World, count: int, seed: int = 1) -> None:
         self.world = world
         self.draw = random.Random(seed)
         self.articles: dict[str, int] = {f"/s/a{n}": -1 for n in range(count)}
+        self.moved: dict[str, tuple[int, str]] = {}
         self.hub_of = {path: self.draw.randrange(HUBS) for path in self.articles}
         self.in_map = {path for path in self.articles if self.draw.random() < 2 / 3}
         self.texts = {path: self._prose() for path in self.articles}
@@ -55,8 +59,19 @@ class Site:
         """Let a new article come; the sitemap learns of it after six hours."""
         path = f"/s/new{hour}"
         self.articles[path], self.hub_of[path], self.texts[path] = hour, self.draw.randrange(HUBS), self._prose()
+        if hour % 2 == 0:
+            self._move(hour)
         self.in_map |= {each for each, born in self.articles.items() if 0 <= born <= hour - 6}
+        self.in_map |= {each for each, (since, _) in self.moved.items() if since <= hour - 6}
         self.write()
+
+    def _move(self, hour: int) -> None:
+        old = self.draw.choice(sorted(path for path, born in self.articles.items() if born < 0 and path in self.texts))
+        new = f"/s/moved{hour}"
+        self.moved[new] = hour, old
+        self.hub_of[new], self.texts[new] = self.hub_of.pop(old), self.texts.pop(old)
+        self.in_map.discard(old)
+        self.world.page(old, "", status=301, headers={"Location": new, "Content-Type": "text/html"})
 
     def write(self) -> None:
         """Put all pages up as they are now."""
@@ -75,14 +90,21 @@ class Site:
 
 def measure(site: Site, first: dict[str, int], requests: int, hours: int) -> str:
     """Return the line of one way; `first` is the minute of each page's first fetch."""
-    old = [path for path, born in site.articles.items() if born < 0]
-    new = [path for path, born in site.articles.items() if 0 <= born < hours - 6]
-    delays = [first[path] / 60 - site.articles[path] for path in new if path in first]
-    found = sum(path in first for path in old) / len(old)
-    middle = f"{statistics.median(delays):.1f} h" if delays else "-"
-    return (
-        f"{found:6.1%} of {len(old)} pages  {len(delays):2} of {len(new)} new  p50 {middle:>7}  {requests:5} requests"
+    old = {path for path, born in site.articles.items() if born < 0}
+    found = {*first, *(before for path, (_, before) in site.moved.items() if path in first)}
+    new = {path: born for path, born in site.articles.items() if 0 <= born < hours - 6}
+    moved = {path: since for path, (since, _) in site.moved.items() if since < hours - 6}
+    came = "  ".join(
+        f"{sum(path in first for path in since)} of {len(since)} {name}, p50 {_middle(first, since):>6}"
+        for name, since in (("new", new), ("moved", moved))
     )
+    return f"{len(old & found) / len(old):6.1%} of {len(old)} pages  {came}  {requests:5} requests"
+
+
+def _middle(first: dict[str, int], since: dict[str, int]) -> str:
+    """Return the median delay of those addresses that were read."""
+    delays = [first[path] / 60 - hour for path, hour in since.items() if path in first]
+    return f"{statistics.median(delays):.1f} h" if delays else "-"
 
 
 def run_tidings(folder: Path, server: WebServer, budget: float, count: int, hours: int) -> str:
@@ -99,18 +121,20 @@ def run_tidings(folder: Path, server: WebServer, budget: float, count: int, hour
             site.grow(hour + 1)
 
     play(world, story)
-    paths = {
-        i: identity.url
-        for i, identity in (
-            (s.page_id, world.read(pages.identity, s.page_id)) for s in world.read(subscriptions.listing)
-        )
-    }
+    paths = {page_id: "/" + url.split("/", 3)[-1] for page_id, url in world.read(_list_pages)}
+    led = {old: (new, 60 * hour) for new, (hour, old) in site.moved.items()}
     first: dict[str, int] = {}
     for poll in world.polls():
-        path = "/" + paths.get(poll.page_id, "///").split("/", 3)[-1]
-        if poll.outcome == "new" and path in site.articles:
-            first.setdefault(path, (poll.charged_at - begun) // MINUTE)
+        path, minute = paths[poll.page_id], (poll.charged_at - begun) // MINUTE
+        if path in led and minute >= led[path][1]:
+            path = led[path][0]  # the poll has read what it leads to
+        if poll.outcome in {"new", "changed", "unchanged"} and (path in site.articles or path in site.moved):
+            first.setdefault(path, minute)
     return measure(site, first, len(world.polls()), hours)
+
+
+def _list_pages(c: Connection) -> list[tuple[int, str]]:
+    return list(c.rows("SELECT id, given FROM page"))
 
 
 def crawl(site: Site, budget: float, hours: int, *, follows: bool) -> str:
@@ -142,7 +166,12 @@ def crawl(site: Site, budget: float, hours: int, *, follows: bool) -> str:
         page = server.pages.get(path)
         if page is None:
             continue
-        if path in site.articles:
+        if "Location" in page.headers:
+            if page.headers["Location"] not in seen:
+                seen.add(page.headers["Location"])
+                queue.append(page.headers["Location"])
+            continue
+        if path in site.articles or path in site.moved:
             first.setdefault(path, int(minute))
         if not (follows or path == "/sitemap.xml"):
             continue

@@ -60,6 +60,9 @@ class Told:
     def arrange(self, known: Any, rows: Any, hosts: Any) -> Any:
         return hosts
 
+    def chances(self, known: Any, rows: Any, days: Any) -> Any:
+        return -np.expm1(-self.rates(known, rows) * days)
+
     def remember(self, known: Any, row: int) -> dict[str, Any]:
         return {"shape": 1e6 * float(self._rates[known[row]]), "scale": 1e6}
 

@@ -19,6 +19,7 @@ TidingsError                      exit 3: the verb could not do its work
 │   ├── SingleWriterError         this SQLite allows one writing process only
 │   ├── PollerBusyError           another process polls already
 │   ├── StaleEpochError           this process has lost the right to poll and deliver
+│   ├── ClaimLostError            another process sends what this one was sending
 │   ├── SecretError               a secret, or the file with its key, cannot be opened
 │   └── UnitError                 what was to be written contradicts what is stored
 ├── BackupError                   a file that is to be a backup, or cannot become one
@@ -136,6 +137,10 @@ class PollerBusyError(StoreError):
 
 class StaleEpochError(StoreError):
     """This process has lost the lease to poll and deliver; it wrote nothing."""
+
+
+class ClaimLostError(StoreError):
+    """Another process sends the messages of this endpoint now; the result was not written."""
 
 
 class SecretError(StoreError):

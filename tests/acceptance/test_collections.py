@@ -183,6 +183,24 @@ def test_polls_stay_within_the_budget_of_the_collection(world: World):
     assert 301 == counted["watched"] + counted["found"]
 
 
+def test_pages_that_lead_elsewhere_are_read_with_a_budget_that_is_used_up(world: World):
+    """A budget that has one request at a time lets a page follow its redirect all the same; what it
+    lacks says nothing of the host.
+    """
+    show(world, 12)
+    for number in range(12):
+        world.page(f"/docs/p{number}", "", status=301, headers={"Location": f"/docs/q{number}"})
+        world.page(f"/docs/q{number}", f"<title>Title {number}</title><p>{prose(number)}</p>")
+    world.add("Create Collection docs Using {/docs/} Depth 3 Budget 48 per day")
+
+    with serve(world) as service:
+        service.pass_time(2 * DAY)
+
+    found = states(world)
+    assert {"watched"} == {found[f"/docs/q{number}"][0] for number in range(12)}
+    assert all(found[f"/docs/p{number}"][1].startswith("leads to") for number in range(12))
+
+
 @pytest.mark.parametrize(("share", "budget", "least"), [(96, 4000, 96), (4000, 96, 96), (0, 96, 96)])
 def test_its_budget_and_the_share_of_its_owner_both_pay(world: World, share: float, budget: int, least: int):
     """Whichever is smaller ends it; what the collection costs is counted as spent of the share."""

@@ -226,7 +226,7 @@ def test_a_hub_that_does_not_answer_is_asked_again_later_and_later(make_world):
         assert "answered 500" in rows(world)[0].problem
         running.run(hub.verify(running.monitor, mode="denied", **{"hub.reason": "no feeds here"}))
         assert ("refused", "the hub refuses: no feeds here") == (rows(world)[0].state, rows(world)[0].problem)
-        assert not running.monitor.ways_in.hubs.knows(hub.token())
+        assert not running.run(running.monitor.ways_in.hubs.knows(hub.token()))
         running.pass_time(23 * HOUR)
         assert 4 == len(hub.asked)
 
@@ -294,7 +294,7 @@ def test_without_a_public_address_what_was_asked_is_forgotten(make_world):
     world.flags["serve.public_url"] = ""
     with serve(world) as running:
         running.run(begin(world, running.monitor))
-        assert not running.monitor.ways_in.hubs.knows(hub.token())
+        assert not running.run(running.monitor.ways_in.hubs.knows(hub.token()))
         assert set() == running.monitor.ways_in.signals.hearing.kinds(1)
     assert [] == rows(world) == [row for row in world.read(hints.load)[1] if row.kind == "websub"]
     assert 1 == len(hub.asked)

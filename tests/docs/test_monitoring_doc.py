@@ -12,7 +12,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "howto" / "monitoring.md").read_tex
 
 def test_every_metric_is_named():
     """The table lists each metric with its type and labels, and no other."""
-    text = Meter(read_price=lambda: 1.0).write(Gauges(Now(0, 0, 0), 0, {"default": 1.0}))
+    text = Meter(read_price=lambda: 1.0).write(Gauges(Now(0, 0, 0), 0, {"default": 1.0}, {"all": 1}, 0))
     written = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
     listed = dict(re.findall(r"^\| `(tidings_\w+)(?:\{\w+\})?` \| (\w+) \|", PAGE, re.MULTILINE))
 

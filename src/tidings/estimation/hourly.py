@@ -157,6 +157,10 @@ class HourlyLearner:
         """Return the assumed rate of each page, changes a day."""
         return self.gamma.rates(known.rates, rows)
 
+    def chances(self, known: Hourly, rows: Rows, days: Floats) -> Floats:
+        """Return the probability that each page changes within so many days, whatever the hour."""
+        return self.gamma.chances(known.rates, rows, days)
+
     def profiles(self, known: Hourly) -> tuple[Floats, NDArray[np.int64]]:
         """Return the profiles, 168 weights of mean 1 each, and the profile of each page, −1 for
         none.

@@ -127,6 +127,10 @@ class GammaLearner:
         """Return the assumed rate of each page, changes a day."""
         return known.posterior.at(rows).optimistic(self.deviations)
 
+    def chances(self, known: KnownRates, rows: Rows, days: Floats) -> Floats:
+        """Return the probability that each page changes within so many days."""
+        return known.posterior.at(rows).chance(days)
+
     def observe(
         self,
         known: KnownRates,

@@ -34,7 +34,7 @@ from tidings.scheduling.policy import (
     Signal,
     State,
 )
-from tidings.scheduling.timetable.expected import RATE
+from tidings.scheduling.timetable import RATE
 
 
 class Learner(Protocol):
@@ -46,6 +46,10 @@ class Learner(Protocol):
 
     def rates(self, known: Any, rows: Rows | slice = ...) -> Floats:
         """Return the assumed rate of each page, changes a day; of all unless `rows` are named."""
+        ...
+
+    def chances(self, known: Any, rows: Rows, days: Floats) -> Floats:
+        """Return the probability that each page changes within so many days."""
         ...
 
     def observe(
@@ -206,6 +210,12 @@ class Learned:
         rows, here = state.population.present(list(rated))
         known = self.learner.recall(known, rows, list(compress(rated.values(), here)))
         return replace(state, inner=self._rate(inner, known, rows), known=known)
+
+    def chances(self, state: LearnedState, ids: ArrayLike, days: Floats) -> Floats:
+        """Return the probability that each page changes within so many days. Its rate is not
+        assumed to be high, as it is for bids.
+        """
+        return self.learner.chances(state.known, state.population.rows(ids), days)
 
     def market(self, state: LearnedState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
         """Return the policy's price and the resulting spend, 0 if it has none."""

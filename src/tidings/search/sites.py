@@ -10,7 +10,6 @@ refresh is worth the chance that the page has changed, plus the new pages that i
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -182,17 +181,16 @@ def terms_of_link(anchor: str, url: str) -> tuple[str, ...]:
     return tuple(terms_of(f"{anchor} {unquote(parts.path).replace('/', ' ').replace('-', ' ').replace('_', ' ')}"))
 
 
-def worth_refresh(rate: float, days: float, *, depth: int, importance: float, yields: float) -> float:
+def worth_refresh(chance: float, *, depth: int, importance: float, yields: float) -> float:
     """Return what a refresh is worth.
 
     Args:
-        rate: Changes a day.
-        days: How long ago the page was read.
+        chance: The probability that the page has changed.
         depth: Links from the first pages.
         importance: What a change of it matters to those who search, 1 for as much as others.
-        yields: New pages a day that it names.
+        yields: New pages that it names, as is expected.
     """
-    return PER_LINK**depth * importance * -math.expm1(-rate * days) + yields * days
+    return PER_LINK**depth * importance * chance + yields
 
 
 def shares(frequencies: Mapping[str, float]) -> dict[str, float]:

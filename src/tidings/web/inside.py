@@ -58,19 +58,34 @@ class Told(Protocol):
         ...
 
 
+class KnownPages(Protocol):
+    """The watched pages that a signal names."""
+
+    @property
+    def by_url(self) -> Mapping[str, Collection[int]]:
+        """Return the pages with each address."""
+        ...
+
+    @property
+    def watched(self) -> Collection[int]:
+        """Return all named pages that are watched."""
+        ...
+
+    @property
+    def weighed(self) -> Collection[int]:
+        """Return those for which a hint has an effect."""
+        ...
+
+
 class TakesSignals(Protocol):
-    """Accepts hints that pages may have changed; implemented by `sources.signals`."""
+    """Accepts hints that pages may have changed; implemented by `sources.signals` and
+    `sources.left_signals`.
+    """
 
-    def find(self, urls: Collection[str]) -> Mapping[str, Collection[int]]:
-        """Return the watched pages with each of these addresses."""
-        ...
-
-    def is_watched(self, page_id: int) -> bool:
-        """Return whether a page is watched."""
-        ...
-
-    def is_weighed(self, page_id: int) -> bool:
-        """Return whether a hint about a page has an effect."""
+    async def find(self, urls: Collection[str], page_ids: Collection[int]) -> KnownPages:
+        """Return the watched pages with each of these addresses, and those of these pages that are
+        watched.
+        """
         ...
 
     async def take(self, page_ids: Collection[int], *, kind: str, at: Instant | None = None, key: str = "") -> Told:
@@ -88,7 +103,7 @@ class TakesSignals(Protocol):
 class Hubs(Protocol):
     """Handles callbacks of hubs; implemented by `sources.websub`."""
 
-    def knows(self, token: str) -> bool:
+    async def knows(self, token: str) -> bool:
         """Return whether a callback token belongs to an active subscription."""
         ...
 
@@ -136,10 +151,63 @@ class Arrivals:
         self.wake()
 
 
+class InputsOutside(Protocol):
+    """The inputs from outside."""
+
+    @property
+    def events(self) -> Hooks:
+        """Return what accepts external events."""
+        ...
+
+    @property
+    def signals(self) -> TakesSignals:
+        """Return what accepts hints."""
+        ...
+
+    @property
+    def hubs(self) -> Hubs:
+        """Return what handles callbacks of hubs."""
+        ...
+
+
+class Served(Protocol):
+    """A process that is served: it polls (`run.monitor`), or only serves (`run.web_only`)."""
+
+    @property
+    def clock(self) -> Clock:
+        """Return the clock."""
+        ...
+
+    @property
+    def store(self) -> Store:
+        """Return the database."""
+        ...
+
+    @property
+    def ways_in(self) -> InputsOutside:
+        """Return the inputs from outside."""
+        ...
+
+    @property
+    def holder(self) -> str:
+        """Return the name under which this process holds the lease, "" if it polls nothing."""
+        ...
+
+    @property
+    def epoch(self) -> int:
+        """Return the epoch of its lease; 0 if it polls nothing."""
+        ...
+
+    @property
+    def price(self) -> float | None:
+        """Return the price of a poll, None if it is not known here."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Inside:
     """The running service, as far as the server needs it. `epoch` and `holder` are those of its
-    lease.
+    lease; without a holder the process only serves.
     """
 
     settings: Settings

@@ -29,6 +29,7 @@ STARTS: dict[str, set[str]] = {
     "diff n": {"lark"},
     "deliveries": {"lark"},
     "plan": {"lark"},
+    "cluster": {"lark"},
     "explain n": {"lark", "numpy"},
     "mask n": {"lark"},
     "queries": set(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 
 import pytest
@@ -99,9 +98,10 @@ def test_words_that_are_searched_for_make_a_page_worth_more():
 
 
 def test_a_refresh_is_worth_its_chance_of_a_change_and_what_it_names():
-    """1 - exp(-rate days), and so many new pages a day."""
-    assert 1 - math.exp(-0.5) == pytest.approx(worth_refresh(1.0, 0.5, depth=0, importance=1.0, yields=0.0))
-    assert 2.0 == pytest.approx(worth_refresh(0.0, 0.5, depth=0, importance=1.0, yields=4.0))
+    """Less for each link from the first pages; and so many new pages."""
+    assert 0.4 == pytest.approx(worth_refresh(0.4, depth=0, importance=1.0, yields=0.0))
+    assert 0.4 * 0.85**2 / 2 == pytest.approx(worth_refresh(0.4, depth=2, importance=0.5, yields=0.0))
+    assert 2.1 == pytest.approx(worth_refresh(0.1, depth=0, importance=1.0, yields=2.0))
     assert {} == shares({})
 
 

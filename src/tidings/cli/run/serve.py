@@ -10,8 +10,8 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Coroutine
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from tidings.cli.output import add_json, json_line, write_json, write_line, write_nowhere
 from tidings.clock import SECOND
@@ -21,17 +21,22 @@ from tidings.record import replace
 from tidings.service.run.assembly import poller
 from tidings.service.run.from_settings import open_poller
 from tidings.service.run.indexer import indexing
+from tidings.service.run.notifier import notifier
+from tidings.service.run.presence import ROLES, check_role
+from tidings.service.run.web_only import web_only
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import change_record, rfc3339
 from tidings.storage.people import accounts
-from tidings.web.door import Door
-from tidings.web.supervisor import find_supervisor
+from tidings.web.server import HttpServer, find_supervisor
 
 if TYPE_CHECKING:
+    from tidings.model.interval import Duration
     from tidings.model.observed.unit import Unit
     from tidings.service.run.monitor import Monitor
     from tidings.settings import Settings
+    from tidings.web.inside import Served
 
+T = TypeVar("T")
 FORMATS: Final = ("text", "json")
 M_ARENA_MAX: Final = -8
 """How many heaps the C library keeps at most (`mallopt`)."""
@@ -79,7 +84,6 @@ PATIENCE_SECONDS = 15.0
 MOST_PORT = 65_535
 PAUSE_WHEN_REFUSED_SECONDS = 1.0
 """pause before a new attempt to write to a database that is locked or full"""
-ROLES = ("all", "poller")
 STEP_PAUSE_SECONDS = 0.002
 """Pause between steps: without it a busy service would make a step for each answer."""
 
@@ -94,7 +98,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "--role",
         choices=ROLES,
         default="all",
-        help="all: the whole service (default); poller: only fetch pages for a service on another machine, through bus.url",
+        help="all: the whole service (default); poller: only fetch pages for a service on another machine, through"
+        " bus.url; planner, notifier, web: a part of the service, on PostgreSQL (docs/howto/many-machines.md)",
     )
     parser.add_argument("--verbose", action="store_true", help="log every check")
     add_json(parser)
@@ -107,6 +112,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     set_up(settings.serve.log_format)
     for name in settings.ignored:
         _log.warning("%s is no longer a setting and has no effect; remove it", name)
+    check_role(settings, arguments.role)
     return asyncio.run(_fetch(settings) if arguments.role == "poller" else _serve(arguments, settings))
 
 
@@ -163,31 +169,86 @@ async def _fetch(settings: Settings) -> int:
 async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
     stop = _make_stop()
     while True:
-        door = Door(settings)
+        door = None if arguments.role in {"planner", "notifier"} else HttpServer(settings)
         try:
+            if arguments.role == "notifier":
+                return await _notify(settings, stop, as_json=arguments.json)
+            if arguments.role == "web" and door is not None:
+                return await _show(settings, door, stop)
             return await _watch(arguments, settings, door, stop)
         except ClockSetBackError as error:
             announce(f"{error}; the service restarts with the new time")
-            settings = replace(settings, serve=replace(settings.serve, port=door.port))
+            if door is not None:
+                settings = replace(settings, serve=replace(settings.serve, port=door.port))
+        except StaleEpochError as error:  # another planner has taken over
+            announce(f"{error}; the planner stands by")
 
 
-async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, stop: asyncio.Event) -> int:
-    """Serve until stopped. Raises `ClockSetBackError`, since everything in memory depends on the
-    former clock.
+async def _notify(settings: Settings, stop: asyncio.Event, *, as_json: bool) -> int:
+    """Send due messages until stopped."""
+    async with contextlib.AsyncExitStack() as stack:
+        opening = notifier(settings, stream=sys.stderr if as_json else sys.stdout)
+        sending = await _unless(stop, stack.enter_async_context(opening))
+        if sending is not None:
+            announce("ready: sends messages")
+            stopped = asyncio.create_task(stop.wait())
+            stopped.add_done_callback(lambda _: sending.store.hurry())
+            async with find_supervisor().watching():
+                await _loop(sending, stopped, most=round(settings.serve.tick_seconds * SECOND))
+    announce("stopped")
+    return 0
+
+
+async def _show(settings: Settings, door: HttpServer, stop: asyncio.Event) -> int:
+    """Serve screens and API until stopped."""
+    async with contextlib.AsyncExitStack() as stack:
+        served = await _unless(stop, stack.enter_async_context(web_only(settings)))
+        if served is not None:
+            door.bind()
+            announce("ready: shows what the other processes find")
+            stopped = asyncio.create_task(stop.wait())
+            stopped.add_done_callback(lambda _: served.store.hurry())
+            async with indexing(settings), _answering(door, served, stop), find_supervisor().watching():
+                while not stopped.done():
+                    is_streamed, is_changed = await served.step()
+                    if is_streamed:
+                        door.arrivals.wake()
+                    if is_changed:
+                        door.changes.wake()
+                    await asyncio.wait({stopped}, timeout=settings.serve.tick_seconds)
+    announce("stopped")
+    return 0
+
+
+async def _watch(
+    arguments: argparse.Namespace, settings: Settings, door: HttpServer | None, stop: asyncio.Event
+) -> int:
+    """Serve until stopped; without a door, for a planner, show nothing.
+
+    Raises `ClockSetBackError`, since everything in memory depends on the former clock, and for a
+    planner `StaleEpochError`.
     """
     begun = time.perf_counter()
     console = sys.stderr if arguments.json else sys.stdout
     async with contextlib.AsyncExitStack() as stack:
-        serving = poller(settings, stream=console, patience_seconds=PATIENCE_SECONDS, spreads=True, endures=True)
+        serving = poller(
+            settings,
+            stream=console,
+            patience_seconds=PATIENCE_SECONDS,
+            spreads=True,
+            endures=True,
+            role=arguments.role,
+        )
         monitor = await _unless(stop, stack.enter_async_context(serving))
         if monitor is None:
             announce("stopped")
             return 0
-        door.bind()
+        if door is not None:
+            door.bind()
+            monitor.committer.listen(door.note)
         printer = Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
 
         monitor.committer.listen(printer)
-        monitor.committer.listen(door.note)
         await monitor.live()
         count = len(monitor.watchlist.pages)
         took = time.perf_counter() - begun
@@ -198,10 +259,18 @@ async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, 
         stopped = asyncio.create_task(stop.wait())
         stopped.add_done_callback(lambda _: monitor.store.hurry())
         try:
-            plugs = indexing(settings), inform_home_assistant(monitor, settings)
-            async with plugs[0], plugs[1], _answering(door, monitor, stop), find_supervisor().watching():
+            async with contextlib.AsyncExitStack() as around:
+                if door is not None:
+                    await around.enter_async_context(indexing(settings))
+                await around.enter_async_context(inform_home_assistant(monitor, settings))
+                if door is not None:
+                    opened = monitor.ways_in.hubs.open
+                    await around.enter_async_context(_answering(door, monitor, stop, opened=opened))
+                await around.enter_async_context(find_supervisor().watching())
                 await _loop(monitor, stopped, most=round(settings.serve.tick_seconds * SECOND))
         except StaleEpochError as error:
+            if door is None:
+                raise
             announce(f"stopped: {error}")
             return error.exit_code
         finally:
@@ -219,8 +288,8 @@ def _complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         loop.default_exception_handler(context)
 
 
-async def _unless(stop: asyncio.Event, starting: Coroutine[Any, Any, Monitor]) -> Monitor | None:
-    """Return the started monitor, or None if stopped first: starting may wait for a database or
+async def _unless(stop: asyncio.Event, starting: Coroutine[Any, Any, T]) -> T | None:
+    """Return what was started, or None if stopped first: starting may wait for a database or
     another poller.
     """
     task, stopped = asyncio.create_task(starting), asyncio.create_task(stop.wait())
@@ -234,19 +303,22 @@ async def _unless(stop: asyncio.Event, starting: Coroutine[Any, Any, Monitor]) -
 
 
 @contextlib.asynccontextmanager
-async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> AsyncIterator[None]:
+async def _answering(
+    door: HttpServer, served: Served, stop: asyncio.Event, *, opened: Callable[[], None] = lambda: None
+) -> AsyncIterator[None]:
     """Open the HTTP server beside the first checks, and close it before the service stops; a
-    failure to open ends the service.
+    failure to open ends the service. `opened` is called once it answers.
     """
 
     async def open_() -> None:
         try:
-            await door.open(monitor)
+            await door.open(served)
         except BaseException:
             stop.set()
             raise
+        opened()
         announce(f"listening on {door.url}")
-        if sys.stderr.isatty() and not await monitor.store.read(accounts.exist):
+        if sys.stderr.isatty() and not await served.store.read(accounts.exist):
             announce(
                 f"there are no accounts; make the first at {door.url}/login within an hour; code: {door.first_code}"
             )
@@ -261,7 +333,19 @@ async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> Async
             await door.close()
 
 
-async def _loop(monitor: Monitor, stopped: asyncio.Task[bool], *, most: int) -> None:
+class RunsInSteps(Protocol):
+    """What runs in steps."""
+
+    async def step(self) -> None:
+        """Do what is due."""
+        ...
+
+    async def rest(self, *, most: Duration) -> None:
+        """Wait for work, for at most `most`."""
+        ...
+
+
+async def _loop(monitor: RunsInSteps, stopped: asyncio.Task[bool], *, most: int) -> None:
     """Run steps until stopped; rest for at most `most` µs at a time."""
     told = ""
     while not stopped.done():

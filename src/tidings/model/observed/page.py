@@ -55,6 +55,10 @@ class Saturation:
     since: Instant | None = None
 
 
+NO_FURTHER = "the budget did not allow a further request"
+"""How the reason of a poll begins that needed more requests than could be paid."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageState:
     """The part of a page's row that polls change. Times are instants, None if it has not happened.
@@ -103,6 +107,13 @@ class PageState:
     moved_sights: int = 0
     saturation: Saturation = Saturation()
     problem: str = ""
+
+    @property
+    def lacks_budget(self) -> bool:
+        """Return whether its last poll failed because the budget did not allow a further
+        request.
+        """
+        return self.kind == "busy" and self.reason.startswith(NO_FURTHER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

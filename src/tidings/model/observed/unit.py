@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
@@ -17,8 +17,7 @@ from tidings.model.observed.change import ChangeSet, Composite
 from tidings.model.observed.page import HostState, PageState
 from tidings.model.observed.poll_reason import PollReason
 from tidings.model.observed.version import Blob, Digest, Member, NewBody, ValueRow, Version
-from tidings.model.watch.sentinel import State
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE, State
 from tidings.record import dataclass
 
 PollOutcome = Literal["new", "unchanged", "changed", "error", "quarantined"]
@@ -320,14 +319,22 @@ class FrameRow:
     told: bool = False
 
 
+class Claim(NamedTuple):
+    """The right of one process to try an endpoint: the name of its lease, and the epoch."""
+
+    name: str
+    epoch: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
     """All that one outcome writes. `epoch` is the poller's; a stale one is refused and nothing is
-    written.
+    written. The result of an attempt may have a `claim` instead, which is checked in the same way.
     """
 
     at: Instant
     epoch: int
+    claim: Claim | None = None
     poll: PollRecord | None = None
     page: PageState | None = None
     hosts: tuple[HostState, ...] = ()

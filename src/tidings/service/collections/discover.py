@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import AddressError, BlobError, StoreDamagedError, UsageError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
-from tidings.model.watch.collection import LISTING
+from tidings.model.watch.sentinel import LISTING
 from tidings.record import replace
 from tidings.search.sites import address_of, belongs, worth_refresh
 from tidings.service.collections.known import KnownCollection
@@ -53,6 +54,8 @@ GATHER: Final[Duration] = 2 * MINUTE
 QUIET_EVERY: Final[Duration] = HOUR
 """How often the list takes in what a first reading of the site brings; nobody is notified of that.
 """
+LEAST_SAVED: Final = 3.0
+"""Requests that a collection can save up at least: a page that leads elsewhere needs two."""
 LEARNED_EVERY: Final[Duration] = 10 * MINUTE
 _GONE: Final = frozenset({"404", "410"})
 _TRIES: Final = 3
@@ -173,7 +176,7 @@ class Discovery:
     async def _set_budget(self, held: WatchedSentinel, now: Instant) -> None:
         scope = held.sentinel.scope
         assert scope is not None  # noqa: S101 - it is a collection
-        burst = max(1.0, scope.budget / 24)
+        burst = max(LEAST_SAVED, scope.budget / 24)
         self._planner.set_class(held.budget_name, burst)
         await self._store.write(
             charge.set_budget, held.budget_name, rate_per_second=scope.budget / (DAY / SECOND), burst=burst, at=now
@@ -281,39 +284,54 @@ class Discovery:
     # -- first fetches -----------------------------------------------------------------------------
 
     async def _admit(self, known: KnownCollection, now: Instant) -> Instant:
-        """Watch what is worth more than a refresh, as far as the budget goes; return when there may
-        be more to do.
+        """Watch what is worth more than a refresh, as far as the budget goes, and let the better
+        refreshes come first; return when there may be more to do.
         """
         held = known.held
         bucket = (await self._store.read(charge.payable, at=now))[held.budget_name]
-        unread = sum(self._is_under_way(known.rows[url]) for url in known.groups["unread"])
-        room = min(MOST_AT_ONCE, max(1, int(bucket.level + 1e-9)) - unread)
+        known.preferred &= (due := self._planner.due_pages(now))
+        ahead = sum(self._is_under_way(known.rows[url]) for url in known.groups["unread"]) + len(known.preferred)
+        room = min(MOST_AT_ONCE, max(1, int(bucket.level + 1e-9)) - ahead)
         if room > 0 and (waiting := known.find_best(room, self._sought, now)):
-            best = self._find_best_refresh(known, now)
-            chosen = [row for worth, row in waiting if worth >= best]
-            if chosen:
-                await self._watch(known, chosen, now)
+            refreshes = self._rank_refreshes(known, due - known.preferred, room, now)
+            best = sorted([*waiting, *refreshes], key=lambda each: -each[0])[:room]
+            known.preferred.update(page_id for _, page_id in best if isinstance(page_id, int))
+            self._planner.prefer(known.preferred)
+            if rows := [row for _, row in best if isinstance(row, CollectedPage)]:
+                await self._watch(known, rows, now)
         if not known.groups["waiting"]:
             return now + DAY
-        return max(now + ADMITTED_EVERY, bucket.available_at(unread + 1.0) or 0)
+        return max(now + ADMITTED_EVERY, bucket.available_at(ahead + 1.0) or 0)
 
     def _is_under_way(self, row: CollectedPage) -> bool:
         page = self._watchlist.pages.get(row.page_id or 0)
         return page is not None and page.state.health == "ok"
 
-    def _find_best_refresh(self, known: KnownCollection, now: Instant) -> float:
-        """Return what the best refresh of a page that is read and due is worth."""
-        due = [page_id for page_id in self._planner.due_pages(now) if page_id in known.urls]
-        rates = self._planner.proposals.get_rates(due)
-        best = 0.0
+    def _rank_refreshes(
+        self, known: KnownCollection, due: Iterable[int], most: int, now: Instant
+    ) -> list[tuple[float, int]]:
+        """Return the refreshes of pages that are due and were read with what they are worth, the
+        best first.
+        """
+        days: dict[int, float] = {}
         for page_id in due:
-            page, row = self._watchlist.pages.get(page_id), known.rows[known.urls[page_id]]
-            if row.state != "watched" or not row.read_seq or page is None or page.state.checked_at is None:
+            page, url = self._watchlist.pages.get(page_id), known.urls.get(page_id)
+            if url is None or not known.rows[url].read_seq or known.rows[url].state != "watched":
                 continue
-            days = max(0, now - page.state.checked_at) / DAY
-            rate, yields = rates.get(page_id, 0.0), known.expect_yield(row, now)
-            best = max(best, worth_refresh(rate, days, depth=row.depth, importance=min(page.worth, 1.0), yields=yields))
-        return best
+            if page is not None and page.state.checked_at is not None:
+                days[page_id] = max(0, now - page.state.checked_at) / DAY
+        chances = self._planner.proposals.find_chances(list(days), list(days.values()))
+        found = []
+        for page_id, passed in days.items():
+            row = known.rows[known.urls[page_id]]
+            worth = worth_refresh(
+                chances.get(page_id, 0.0),
+                depth=row.depth,
+                importance=min(self._watchlist.pages[page_id].worth, 1.0),
+                yields=known.expect_yield(row, now) * passed,
+            )
+            found.append((worth, page_id))
+        return nlargest(most, found)
 
     async def _watch(self, known: KnownCollection, rows: Iterable[CollectedPage], now: Instant) -> None:
         held = known.held

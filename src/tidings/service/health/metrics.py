@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Final
 
 from tidings import __version__
 from tidings.clock import SECOND
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.record import dataclass
-from tidings.service.health.overdue import overdue
+from tidings.service.health import cluster
+from tidings.service.health.page_troubles import overdue
 from tidings.service.health.reading import HealthReading
 from tidings.storage.watches import listed
 from tidings.storage.write import charge
 
 if TYPE_CHECKING:
-    from tidings.model.interval import Instant
+    from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import Unit
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -35,8 +36,11 @@ Labels = tuple[tuple[str, str], ...]
 
 @dataclass(slots=True)
 class Meter:
-    """Counts the units of one process. `read_price` returns the price of a poll, or None."""
+    """Counts the units of one process. `read_price` returns the price of a poll, or None; a process
+    that only serves has no counts to show.
+    """
 
+    counts: bool = True
     read_price: Callable[[], float | None] = lambda: None
     polls: Counter[str] = field(default_factory=Counter)
     changes: Counter[str] = field(default_factory=Counter)
@@ -66,7 +70,7 @@ class Meter:
         bounds = [*(f"{bound:g}" for bound in BUCKETS), "+Inf"]
         price = self.read_price()
         outcomes = ("new", "unchanged", "changed", "error", "quarantined")
-        parts = [
+        counters = [
             _family(
                 "tidings_polls_total",
                 "counter",
@@ -96,12 +100,27 @@ class Meter:
                 "Failed attempts to deliver a message.",
                 [("", (), self.failed)],
             ),
+        ]
+        parts = [
+            *(counters if self.counts else ()),
             *(_family(name, "gauge", help_, [("", (), value)]) for name, help_, value in gauges.rows()),
             _family(
                 "tidings_budget_tokens",
                 "gauge",
                 "Requests that the budget allows now, by class.",
                 [("", (("class", name),), level) for name, level in gauges.tokens.items()],
+            ),
+            _family(
+                "tidings_processes",
+                "gauge",
+                "Working processes, by role; absent if one process does everything.",
+                [("", (("role", name),), count) for name, count in gauges.roles.items()],
+            ),
+            _family(
+                "tidings_delivery_late_seconds",
+                "gauge",
+                "Time for which the first message that waits has been due.",
+                [("", (), gauges.late / SECOND)],
             ),
             _family(
                 "tidings_schedule_price",
@@ -116,11 +135,15 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class Gauges:
-    """Present values: watched and overdue pages, waiting messages, tokens by class."""
+    """Present values: watched and overdue pages, waiting messages, tokens by class, processes by
+    role (none with SQLite).
+    """
 
     watching: listed.Now
     overdue: int
     tokens: Mapping[str, float]
+    roles: Mapping[str, int]
+    late: Duration
 
     def rows(self) -> Iterator[tuple[str, str, int]]:
         """Yield name, help and value of those without labels."""
@@ -134,9 +157,12 @@ def read_gauges(c: Connection, settings: Settings, *, now: Instant) -> Gauges:
     """Return the gauges at an instant (µs, wall time)."""
     reading = HealthReading(c=c, settings=settings, now=now, is_polled=True)
     known = charge.budgets(c)
+    shared = c.dialect != "sqlite"
     return Gauges(
         watching=listed.count_now(c),
         overdue=sum(1 for _ in overdue(reading)),
+        roles=dict(sorted(cluster.count_roles(cluster.list_members(c)).items())) if shared else {},
+        late=cluster.read_queue(c, now).late,
         tokens={name: known[name].refill(now).level for name in sorted(known, key=lambda name: (name != WHOLE, name))},
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
+from functools import partial
 from typing import Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
@@ -570,7 +571,7 @@ def _draft(
 def _apply(draft: Draft, watch: Watch) -> None:
     for field, (of_all, merge) in MERGED.items():
         if watch.merge(field, of_all=of_all):
-            merge(draft, None, watch)
+            draft.read(field, watch.record.get(field), partial(merge, draft, None, watch))
     for field, value in watch.record.items():
         if value in (None, "", [], {}, False) or field in MERGED:
             continue
@@ -578,7 +579,7 @@ def _apply(draft: Draft, watch: Watch) -> None:
         if isinstance(rule, Note):
             draft.note(rule.grade, field, rule.text)
         elif rule is not None:
-            rule(draft, value, watch)
+            draft.read(field, value, partial(rule, draft, value, watch))
         elif field in STATE:
             draft.note("state", field)
         elif field not in ELSEWHERE:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
@@ -70,15 +71,16 @@ def _draft(check: Mapping[str, Any], notifiers: Mapping[str, Any]) -> Draft:
         if isinstance(rule, Note):
             draft.note(rule.grade, field, rule.text)
         elif rule is not None:
-            rule(draft, value)
+            draft.read(field, value, partial(rule, draft, value))
         else:
             draft.refuse(field, f"this key is unknown: {show_value(value)}")
     if not draft.parts:
         draft.monitor("all words", "transform")
     if draft.every is None and not any(clause.text.startswith("Fetch") for clause in draft.clauses):
         draft.every = 5 * MINUTE
-    for one in check.get("notify") or []:
-        _notify(draft, one, notifiers)
+    receivers = check.get("notify") or []
+    for one in receivers if isinstance(receivers, list) else [receivers]:
+        draft.read("notify", one, partial(_notify, draft, one, notifiers))
     return draft
 
 

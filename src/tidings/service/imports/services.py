@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
@@ -133,10 +134,7 @@ def _visual(draft: Draft, job: Mapping[str, Any]) -> None:
         pattern = "(?i)" + "|".join(literal(word.strip()) for word in words if word.strip())
         draft.where(f"where matches {write_text(pattern)}", "keywords", "what came must have one of them")
     hours = _map(job.get("advanced_schedule"))
-    if hours.get("active_days"):
-        days = ", ".join(DAYS[int(day) - 1] for day in _list(hours["active_days"]) if str(day) in "1234567")
-        span = f"{int(hours.get('start_time') or 0):02}:00 to {int(hours.get('stop_time') or 24):02}:00"
-        draft.add(f"During {days} {span}", "advanced_schedule")
+    draft.read("advanced_schedule", hours, partial(_hours, draft, hours))
     for name, given in _map(_map(job.get("notification")).get("config")).items():
         if _map(given).get("active") and _map(given).get("url"):
             if name == "webhook":
@@ -156,10 +154,17 @@ def _visual(draft: Draft, job: Mapping[str, Any]) -> None:
 DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
+def _hours(draft: Draft, hours: Mapping[str, Any]) -> None:
+    if hours.get("active_days"):
+        days = ", ".join(DAYS[int(day) - 1] for day in _list(hours["active_days"]) if str(day) in {*"1234567"})
+        span = f"{int(hours.get('start_time') or 0):02}:00 to {int(hours.get('stop_time') or 24):02}:00"
+        draft.add(f"During {days} {span}", "advanced_schedule")
+
+
 def _instant(text: Any) -> int:
     try:
         return round(datetime.fromisoformat(str(text)).timestamp() * SECOND)
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0
 
 
@@ -181,15 +186,19 @@ def read_update_scanner(files: Files) -> Iterator[Draft]:
             yield _page(folders, node)
 
 
+def _rate(draft: Draft, rate: Any) -> None:
+    if rate == 0:
+        draft.add("Fetch on demand", "scanRateMinutes")
+    elif isinstance(rate, int | float):
+        draft.every = round(rate * MINUTE)
+
+
 def _page(folders: tuple[str, ...], node: Mapping[str, Any]) -> Draft:
     draft = Draft(str(node.get("title") or ""), str(node["url"]), "Update Scanner")
     draft.url = plain_address(draft, draft.url)
     draft.tags = [tag_of(one) for one in folders if one.strip()]
     rate = node.get("scanRateMinutes", node.get("scanRate"))
-    if rate == 0:
-        draft.add("Fetch on demand", "scanRateMinutes")
-    elif isinstance(rate, int | float):
-        draft.every = round(rate * MINUTE)
+    draft.read("scanRateMinutes", rate, partial(_rate, draft, rate))
     if node.get("ignoreNumbers"):
         draft.add('Exclude regex "\\d+"', "ignoreNumbers")
     if node.get("changeThreshold"):

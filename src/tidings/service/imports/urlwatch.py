@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -267,7 +268,7 @@ def _draft(
 ) -> Draft:
     url = str(job.get("url") or job.get("navigate") or "")
     location = str(job.get("user_visible_url") or url or job.get("command") or "")
-    key = hashlib.sha1(location.encode()).hexdigest()  # noqa: S324 - by which that program knows the job
+    key = hashlib.sha1(location.encode(errors="surrogatepass")).hexdigest()  # noqa: S324 - by which that program knows the job
     draft = Draft(str(job.get("name") or ""), url, peer_name, key=key)
     if "command" in job:
         command = show_value(job["command"])
@@ -280,7 +281,8 @@ def _draft(
         draft.renders = "browser"
         draft.translate("navigate" if "navigate" in job else "use_browser")
     draft.url = plain_address(draft, url)
-    filters.apply(draft, job.get("filters", job.get("filter")))
+    given = job.get("filters", job.get("filter"))
+    draft.read("filter", given, partial(filters.apply, draft, given))
     for field, value in job.items():
         rule = FIELDS.get(field)
         if field in READ or value in (None, "", [], {}) or (value is False and field != "enabled"):
@@ -288,7 +290,7 @@ def _draft(
         if isinstance(rule, Note):
             draft.note(rule.grade, field, rule.text)
         elif rule is not None:
-            rule(draft, value, job)
+            draft.read(field, value, partial(rule, draft, value, job))
         else:
             draft.refuse(field, f"this key is unknown: {show_value(value)}")
     for receiver in receivers:

@@ -59,10 +59,19 @@ class RemoteFetcher:
         robots: Known robots.txt files, exchanged with the pollers.
         usual_seconds: Timeout of a request that sets none.
         where: The bus's name in messages.
+        on_poller: Called with the name of the poller that takes a check.
     """
 
     def __init__(
-        self, bus: Bus, secret: str, own: Fetcher, *, robots: Robots, usual_seconds: float, where: str = "the bus"
+        self,
+        bus: Bus,
+        secret: str,
+        own: Fetcher,
+        *,
+        robots: Robots,
+        usual_seconds: float,
+        where: str = "the bus",
+        on_poller: Callable[[str], None] = lambda name: None,  # noqa: ARG005 - nobody asks
     ) -> None:
         self._mail = Mailbox(bus)
         self._secret = secret
@@ -70,6 +79,7 @@ class RemoteFetcher:
         self._robots = SharedRobots(robots)
         self._usual_seconds = usual_seconds
         self._where = where
+        self._on_poller = on_poller
 
     async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
         """Fetch a page and return the outcome; see `fetcher.Fetcher.fetch`."""
@@ -97,6 +107,7 @@ class RemoteFetcher:
         an outcome.
         """
         box, public = await self._await_taker(visit, inbox)
+        self._on_poller(box)
         key, own_public = make_key()
         cipher = VisitCipher(agree(key, public, secret=self._secret, visit=visit), is_service=True)
         turn = asyncio.Lock()

@@ -16,6 +16,8 @@ import functools
 import hashlib
 import hmac
 import logging
+import platform
+import re
 import secrets
 import types
 import typing
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 _SECRET: Final = 1
 """The number of the MessagePack extension that holds a `Secret`."""
 _NONCE: Final = 12
+MOST_OF_NAME: Final = 30
+"""Characters of a machine's name in the name of a mailbox."""
 
 T = TypeVar("T")
 
@@ -216,11 +220,14 @@ LOST: Final = None
 
 
 class Mailbox:
-    """Sends messages of visits, and routes incoming ones to their visit."""
+    """Sends messages of visits, and routes incoming ones to their visit. Its name begins with that
+    of the machine.
+    """
 
     def __init__(self, bus: Bus) -> None:
         self.bus = bus
-        self.box = secrets.token_hex(12)
+        machine = re.sub(r"[^a-z0-9]+", "-", platform.node().lower())[:MOST_OF_NAME]
+        self.box = f"{machine}-{secrets.token_hex(8)}"
         self._visits: dict[str, asyncio.Queue[Any]] = {}
         self._reading: asyncio.Task[None] | None = None
         self._is_open = asyncio.Event()

@@ -12,7 +12,7 @@ import numpy as np
 from tidings.clock import SECOND
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.scheduling import allocator
 from tidings.scheduling.needs import Sought, Supply, ranks
 from tidings.scheduling.paced.turns import FIRST
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidings.service.plan.next_poll import Dues
     from tidings.service.plan.page_table import PageTable
     from tidings.service.plan.proposals import Proposals
-    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.page_schedule import Needs
     from tidings.service.watch.watchlist import WatchedPage
 
 MOST_SPARE: Final = 1024
@@ -60,7 +60,7 @@ class Limits(NamedTuple):
 
 class Chooser:
     """Chooses among the rows of the table. `classes` are the budget classes; a browser has
-    `render_places`.
+    `render_places`; `preferred` pages come before all other bids of the policy.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class Chooser:
         host_connections: int,
         render_places: int,
         budget: float,
+        preferred: Collection[int] = (),
     ) -> None:
         self._table = table
         self._pages = pages
@@ -85,6 +86,7 @@ class Chooser:
         self._host_connections = host_connections
         self._render_places = render_places
         self._budget = budget
+        self._preferred = preferred
 
     def add_class(self, name: str) -> None:
         """Let a further class pay."""
@@ -254,6 +256,8 @@ class Chooser:
         if second := self._dues.second_now(now):
             soon = np.isin(ids, second) & ~late
             bids[soon], tiers[soon] = 0.0, Tier.TICK
+        if self._preferred:
+            bids[np.isin(ids, list(self._preferred)) & (tiers == Tier.BID)] = 2 * FIRST
         if needed:
             rank = np.array([needed.get(page, 0.0) for page in ids.tolist()])
             bids, tiers = np.where(rank > 0, rank, bids), np.where(rank > 0, Tier.NEEDED, tiers)

@@ -15,20 +15,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tidings.clock import SECOND
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.scheduling.policy import NEVER, Policy
 from tidings.service.plan.choose import Chooser, Limits
 from tidings.service.plan.next_poll import Dues, has_expectations, list_expected
 from tidings.service.plan.page_table import PageTable
 from tidings.service.plan.price import Pricing
 from tidings.service.plan.proposals import Proposals
-from tidings.service.watch.needs import Needs
-from tidings.service.watch.page_schedule import budget_class, find_promised_interval, is_on_change, open_share
+from tidings.service.watch.page_schedule import Needs, budget_class, find_promised_interval, is_on_change, open_share
 
 if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
-    from tidings.model.observed.page import PageIdentity
     from tidings.model.observed.unit import Grant, Unit
     from tidings.service.watch.hints import Hearing
     from tidings.service.watch.watchlist import WatchedPage
@@ -99,13 +97,14 @@ class Planner:
             pages,
             floor=floor,
             rng=rng,
-            cost=lambda page: self.cost(page.identity, self.budget(page)),
+            cost=lambda page: self.cost(page, self.budget(page)),
             code=self._table.code,
             soonest=soonest,
             budget=budget,
             hearing=hearing,
         )
         self.pricing = Pricing(self.proposals, self._table, pages, budget)
+        self._preferred: set[int] = set()
         self._chooser = Chooser(
             self._table,
             pages,
@@ -116,6 +115,7 @@ class Planner:
             host_connections=host_connections,
             render_places=render_places,
             budget=budget,
+            preferred=self._preferred,
         )
         self._fills_at: Instant = 0
         self._filled: set[int] = set()
@@ -139,6 +139,7 @@ class Planner:
         self.release(page_id)
         if unit.poll is None:
             return
+        self._preferred.discard(page_id)
         self._dues.note_poll(page_id, unit)
         self.proposals.observe(page_id, unit)
         if (row := self._table.get(page_id)) is not None:
@@ -196,6 +197,10 @@ class Planner:
             return
         self._asked.add(page_id)  # it may be new
         self.touch((page_id,))
+
+    def prefer(self, page_ids: Iterable[int]) -> None:
+        """Let pages be polled before all that only bid, once they are due; for one poll."""
+        self._preferred.update(page_ids)
 
     def unforce(self, page_id: int) -> None:
         """Undo `force`."""
@@ -276,9 +281,19 @@ class Planner:
             self._fills_at = now
         return filled
 
-    def cost(self, identity: PageIdentity, budget: str = WHOLE) -> float:
-        """Return the cost of a poll of a page to the budget, at most what its class can save up."""
-        return min(self._render_cost, self._classes.get(budget, self._render_cost)) if identity.render else 1.0
+    def cost(self, page: WatchedPage, budget: str = WHOLE) -> float:
+        """Return the cost of a poll of a page to the budget, at most what its class can save up.
+
+        A page that leads elsewhere needs two requests; one whose budget did not suffice the last
+        times, as many more.
+        """
+        if page.identity.render:
+            cost = self._render_cost
+        elif page.state.lacks_budget:
+            cost = 1.0 + page.state.failures
+        else:
+            cost = 1.0 + (page.state.final_url not in {"", page.identity.url})
+        return min(cost, self._classes.get(budget, cost))
 
     def budget(self, page: WatchedPage) -> str:
         """Return the budget class that pays for a page's polls."""
@@ -405,6 +420,7 @@ class Planner:
         self.proposals.update_policy(here, gone, self._table.__contains__)
         for page_id in gone:
             self._dues.forget(page_id)
+            self._preferred.discard(page_id)
             self._needs.settle(EXPECTED, page_id, ())
             self._table.leave(page_id)
         for page_id in here:
@@ -423,7 +439,7 @@ class Planner:
         """Store when a page is due; `on_change` is when its policy would poll."""
         page, row, table = self._pages[page_id], self._table[page_id], self._table
         budget = self.budget(page)
-        table.class_number[row], table.cost[row] = self._class_names.index(budget), self.cost(page.identity, budget)
+        table.class_number[row], table.cost[row] = self._class_names.index(budget), self.cost(page, budget)
         interval = find_promised_interval(page)
         table.promised[row], table.open_share[row] = (
             table.cost[row] / interval if interval else 0.0,

@@ -30,7 +30,6 @@ from tidings.scheduling.policy import (
     Remembers,
     Signal,
 )
-from tidings.scheduling.timetable.expected import RATE
 from tidings.service.plan.worth import weight, worth
 from tidings.service.sources.signals import find_updated
 from tidings.service.watch.hints import DATES, UPDATED
@@ -93,7 +92,6 @@ class Proposals:
         self.cost = cost
         self._code = code
         self._hearing = hearing
-        self._has_rates = isinstance(policy, Learned) or RATE in policy.reads
         self._weighs_hints = policy.reads >= index.HINTS
         self._observed: dict[int, Observed] = {}
         self._interrupted: set[int] = set()
@@ -236,16 +234,16 @@ class Proposals:
             bids[known] = self.policy.bid(self.state, now, price, rows=population.rows(page_ids[known]))
         return bids
 
-    def get_rates(self, page_ids: Sequence[int]) -> dict[int, float]:
-        """Return how often pages are taken to change, a day; those that the policy does not know
-        are left out.
+    def find_chances(self, page_ids: Sequence[int], days: Sequence[float]) -> dict[int, float]:
+        """Return the probability that each page changes within so many days; pages that the policy
+        does not know are left out, all if it learns no rates.
         """
-        population: Population = self.state.population
-        if not self._has_rates:
+        if not isinstance(self.policy, Learned):
             return {}
         ids = np.array(page_ids, dtype=np.int64)
-        rows, known = population.present(ids)
-        return dict(zip(ids[known].tolist(), population["rate"][rows].tolist(), strict=True))
+        known = self.state.population.has(ids)
+        chances = self.policy.chances(self.state, ids[known], np.array(days)[known])
+        return dict(zip(ids[known].tolist(), chances.tolist(), strict=True))
 
     def get_last_polled(self, page_ids: Ids) -> Instants:
         """Return the last good poll of pages, as the policy knows; 0 for unknown pages."""

@@ -23,6 +23,7 @@ from tidings.fetching import address
 from tidings.fetching.fetcher import fail_by_fault
 from tidings.model.event_type import EventType
 from tidings.model.observed.outcome import Failed, Fetched, Outcome, Validators
+from tidings.model.observed.page import NO_FURTHER
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Event, Grant, PollRecord, Unit
 from tidings.record import dataclass, replace
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from tidings.service.poll.requests import PageRequest
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.hints import Hearing
-    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.page_schedule import Needs
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.write.store import Store
 
@@ -159,7 +160,7 @@ class Grants:
         grant = Grant(
             page_id=page.state.page_id,
             host=page.identity.host,
-            cost=self._planner.cost(page.identity, budget),
+            cost=self._planner.cost(page, budget),
             budget=budget,
             reason=PollReason(Why.FRAME, ignoring),
         )
@@ -333,6 +334,8 @@ class Grants:
         """Record what an answer says of its host; return whether a failure is of our own network.
         Does nothing for a host that was not asked.
         """
+        if isinstance(outcome, Failed) and outcome.reason.startswith(NO_FURTHER):
+            return False  # our own budget says nothing of the host
         is_ours = isinstance(outcome, Failed) and outcome.kind == "login"  # our own retry time, not the host's
         pause = None if is_ours else _pause(outcome)
         if pause is not None:

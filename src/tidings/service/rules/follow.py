@@ -24,6 +24,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, RuleState, Unit
 from tidings.record import replace
 from tidings.service.behaviour import Effects, Moment, happening, name_logged, name_opening
+from tidings.service.notify.rates import list_flying
 from tidings.service.rules.rule_group import (
     BY_THE_WALL,
     Pause,
@@ -464,6 +465,12 @@ class RuleFollower:
             # The store has recorded it as a problem; the rest continues without these effects.
             log.error("the results of the rules of the sentinel %s were refused: %s", group.sentinel_id, error)  # noqa: TRY400 - the text says all
             await self._committer.write(unit)
+
+
+def is_awaited(connection: Connection, sentinel_id: int, endpoint_id: int) -> bool:
+    """Return whether a stored rule of a sentinel waits for a message to an endpoint."""
+    state = events.get_rule_state(connection, sentinel_id, NAME)
+    return state is not None and endpoint_id in list_flying(state["memory"].get("telling"))
 
 
 def _miss(event: EventRow, group: RuleGroup) -> None:

@@ -8,10 +8,10 @@ import asyncio
 import contextlib
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from tidings.clock import DAY, SECOND, SystemClock
+from tidings.clock import SECOND, SystemClock
 from tidings.errors import SecretError
 from tidings.fetching.http.client import user_agent
 from tidings.model.watch.asking import LONGEST_TIMEOUT
@@ -19,24 +19,22 @@ from tidings.notification.channels import sendable
 from tidings.record import dataclass
 from tidings.scheduling.policies import reads_of
 from tidings.service.collections.discover import Discovery
-from tidings.service.collections.report import read_published
+from tidings.service.collections.known import read_published
 from tidings.service.examine.detect import Detector
 from tidings.service.examine.silence import Silence
 from tidings.service.examine.stored_versions import Bodies
-from tidings.service.notify.deliver import Deliverer
+from tidings.service.notify.claims import Claims
 from tidings.service.notify.news import Bulletins
 from tidings.service.notify.rates import Flapping, NotifyBehaviour
-from tidings.service.notify.send import Sending
 from tidings.service.poll.build_request import RequestBuilder
+from tidings.service.poll.form_logins import Sessions
 from tidings.service.poll.frames import Frames
 from tidings.service.poll.grants import Grants
-from tidings.service.poll.keep import Keeper
-from tidings.service.poll.pay import Payer
 from tidings.service.poll.poller import Poller
-from tidings.service.poll.polling import Polling
+from tidings.service.poll.polling import Payer, Polling
 from tidings.service.poll.requests import Requests
-from tidings.service.poll.sessions import Sessions
 from tidings.service.poll.sitemaps import Sitemaps
+from tidings.service.poll.unit import Keeper
 from tidings.service.rules.complex_needs import ComplexNeeds
 from tidings.service.rules.composites import Composites
 from tidings.service.rules.fetch_on_event import FetchOnEvent
@@ -45,9 +43,10 @@ from tidings.service.rules.joint_reports import Reporter
 from tidings.service.run.from_settings import budgets, open_fetcher, open_planner, open_runner, open_web
 from tidings.service.run.monitor import GATHER_SECONDS, Inbox, Monitor, WaysIn
 from tidings.service.run.only_poller import lead, open_alone
-from tidings.service.run.senders import open_senders, read_signing
+from tidings.service.run.presence import Presence, SeenPollers, length_of
+from tidings.service.run.senders import open_sending, read_signing
 from tidings.service.secrets import references
-from tidings.service.sentinels.lives import Lives
+from tidings.service.sentinels.lifecycle import Lives
 from tidings.service.sources.outside_events import OutsideEvents
 from tidings.service.sources.outside_sources import Sources
 from tidings.service.sources.signals import Signals
@@ -58,13 +57,12 @@ from tidings.service.upkeep.memories import Memories
 from tidings.service.upkeep.upkeep import Heartbeat, Outages, Stall, Upkeep
 from tidings.service.upkeep.weekly import WeeklyReport
 from tidings.service.watch.committer import Committer
-from tidings.service.watch.needs import Needs
+from tidings.service.watch.page_schedule import Needs
 from tidings.service.watch.watchlist import Watchlist
-from tidings.storage.db import instance, leases
+from tidings.storage.db import instance, lock
 from tidings.storage.observed import hosts, polls, versions
 from tidings.storage.people.accounts import add_shares
-from tidings.storage.secrets.vault import Vault
-from tidings.storage.watches import deliveries
+from tidings.storage.secrets import Vault
 from tidings.storage.write import charge, retention
 from tidings.storage.write.copies import Copies
 
@@ -77,11 +75,15 @@ if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import Unit
+    from tidings.service.notify.deliver import Sending
     from tidings.service.plan.planner import Planner
     from tidings.service.run.only_poller import Lead, OpenStore
+    from tidings.service.run.presence import Role
     from tidings.service.run.senders import Signing
     from tidings.service.watch.hints import Hearing
+    from tidings.service.watch.watchlist import WatchedSentinel
     from tidings.settings import Settings
+    from tidings.storage.watches.deliveries import DeliveryRow
     from tidings.storage.write.store import Store
 
 log = logging.getLogger("tidings.service.run.assembly")
@@ -95,6 +97,7 @@ class _Base:
     clock: Clock
     store: Store
     epoch: int
+    holder: str
     installation: instance.DatabaseInstance
     archive: Archive
     vault: Vault
@@ -112,6 +115,7 @@ class _Outside(NamedTuple):
     client: Client
     fetcher: Fetcher
     runner: Runner
+    pollers: SeenPollers
 
 
 class _Watch(NamedTuple):
@@ -134,6 +138,7 @@ async def poller(
     spreads: bool = False,
     stays: bool = True,
     endures: bool = False,
+    role: Role = "all",
 ) -> AsyncIterator[Monitor]:
     """Run a monitor as the only poller of its data directory. It has loaded its pages; the caller
     runs its steps.
@@ -150,13 +155,16 @@ async def poller(
         stays: The process runs for minutes, so a first change may wait for a confirming poll.
         endures: Wait as long as needed for a database server that does not answer, at the start and
             later, until `Store.hurry` or a cancellation.
+        role: `all`, or `planner`: it sends nothing, and waits while another process holds the
+            lease.
     """
-    clock = clock or SystemClock()
-    async with open_alone(settings, patience_seconds, endures=endures) as opened, contextlib.AsyncExitStack() as stack:
+    clock, stands_by = clock or SystemClock(), role == "planner"
+    opening = open_alone(settings, patience_seconds, endures=endures, stands_by=stands_by)
+    async with opening as opened, contextlib.AsyncExitStack() as stack:
         await opened.store.read(wrong_clock.start, clock)
-        leading = await lead(settings, opened.store, opened.lock, clock, patience_seconds)
+        leading = await lead(settings, opened.store, opened.lock, clock, patience_seconds, stands_by=stands_by)
         monitor = await _build(
-            stack, settings, opened, leading, clock, stream or sys.stdout, spreads=spreads, stays=stays
+            stack, settings, opened, leading, clock, stream or sys.stdout, spreads=spreads, stays=stays, role=role
         )
         try:
             yield monitor
@@ -175,7 +183,7 @@ async def collector(settings: Settings, *, clock: Clock | None = None) -> AsyncI
         try:
             yield Collector(store, opened.archive, settings.store, epoch=epoch)
         finally:
-            await store.write(leases.release, leases.POLLER, holder, epoch)
+            await store.write(lock.release_lease, lock.POLLER, holder, epoch)
 
 
 async def _build(
@@ -188,6 +196,7 @@ async def _build(
     *,
     spreads: bool,
     stays: bool,
+    role: Role,
 ) -> Monitor:
     """Build all parts, lower layers first, subscribe them to committed units, and load the watched
     pages.
@@ -211,7 +220,7 @@ async def _build(
         store, noise=Flapping(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
     )
     rules = _build_rules(base, watch, planner, notifying)
-    sending = _build_sending(stack, base, outside, watch, signing, stream, awaits=notifying.awaits)
+    sending = _build_sending(stack, base, outside, watch, signing, stream, notifying, sends=role == "all")
     outside_events = OutsideEvents(store, base.vault, clock, on_event=watch.inbox.take_event)
     discovery = Discovery(
         store,
@@ -222,6 +231,7 @@ async def _build(
         named=outside.client.robots.sitemaps,
         worths=lambda: _read_worths(settings, clock),
     )
+    presence = await _begin_presence(stack, base, outside, role)
     monitor = Monitor(
         clock=clock,
         store=store,
@@ -229,7 +239,7 @@ async def _build(
         watchlist=watch.watchlist,
         planner=planner,
         gate=outside.gate,
-        upkeep=_build_upkeep(base, outside, watch, planner, sending, opened, leading),
+        upkeep=_build_upkeep(base, outside, watch, planner, sending, opened, presence),
         lives=Lives(store, watch.watchlist, planner, watch.committer, epoch=base.epoch),
         rules=rules,
         polling=polling,
@@ -244,6 +254,7 @@ async def _build(
             discovery,
             Heartbeat(outside.client, settings.serve, user_agent(settings.fetch)),
             WeeklyReport(store, watch.watchlist, watch.committer, watch.bulletins, settings, epoch=base.epoch),
+            *(() if presence is None else (signals,)),
         ),
         inbox=watch.inbox,
         ways_in=WaysIn(outside_events, signals, _build_subscriber(base, outside, watch, signals, signing)),
@@ -251,6 +262,8 @@ async def _build(
     watch.committer.listen_to_numbers(copies.note)
     _connect(monitor, signals, discovery)
     await monitor.start()
+    if role == "planner":
+        monitor.ways_in.hubs.open()  # processes that only serve answer the hubs
     if wrong is not None:
         await _report_wrong_clock(wrong, base, watch)
     return monitor
@@ -284,7 +297,7 @@ async def _open_base(settings: Settings, opened: OpenStore, leading: Lead, clock
     archive.sweep(await store.read(versions.files))
     await store.write(retention.clear, await store.read(retention.listing))
     await store.write(charge.set_budgets, budgets(settings), at=now)
-    return _Base(settings, clock, store, leading.epoch, installation, archive, Vault(settings.data))
+    return _Base(settings, clock, store, leading.epoch, leading.holder, installation, archive, Vault(settings.data))
 
 
 async def _open_outside(stack: contextlib.AsyncExitStack, base: _Base) -> _Outside:
@@ -298,9 +311,17 @@ async def _open_outside(stack: contextlib.AsyncExitStack, base: _Base) -> _Outsi
     await store.write(polls.end_earlier_epochs, epoch=base.epoch, now=clock.now(), longest=longest)
     gate, client = open_web(settings, clock, await store.read(hosts.as_left, now=clock.now(), longest=longest))
     sessions = Sessions(base.vault, read=store.read, write=store.write)
-    fetcher = open_fetcher(settings, client, runner, sessions, lambda number: store.read(read_published, number))
+    pollers = SeenPollers()
+    fetcher = open_fetcher(
+        settings,
+        client,
+        runner,
+        sessions,
+        lambda number: store.read(read_published, number),
+        on_poller=pollers.note,
+    )
     stack.push_async_callback(fetcher.close)
-    return _Outside(gate, client, fetcher, runner)
+    return _Outside(gate, client, fetcher, runner, pollers)
 
 
 def _usual_timeout(settings: Settings) -> Duration:
@@ -414,22 +435,54 @@ def _build_sending(
     watch: _Watch,
     signing: Signing,
     stream: TextIO,
+    notifying: NotifyBehaviour,
     *,
-    awaits: Callable[[int, int], bool],
+    sends: bool,
 ) -> Sending:
-    """Return the sender of messages. `awaits` returns whether a rule waits for a message that is
-    being sent.
+    """Return the sender of messages; without `sends` it sends nothing, since notifiers do. With
+    PostgreSQL other processes may send too, so receivers are claimed.
     """
     settings, store = base.settings, base.store
-    deliverer = Deliverer(
-        open_senders(stack, settings, outside.client, signing, base.installation, stream),
-        disable_after=round(settings.notify.disable_days * DAY),
+
+    async def awaits(sentinel_id: int, endpoint_id: int) -> bool:
+        return notifying.awaits(sentinel_id, endpoint_id)
+
+    async def list_users(delivery: DeliveryRow) -> Iterable[WatchedSentinel]:  # noqa: ARG001 - those of all
+        return watch.watchlist.sentinels.values()
+
+    sending = open_sending(
+        stack,
+        settings,
+        store,
+        watch.committer,
+        outside.client,
+        signing,
+        base.installation,
+        stream,
+        clock=base.clock,
+        epoch=base.epoch,
+        claims=Claims(store, base.holder, length_of(settings)) if settings.store.url else None,
         awaits=awaits,
-        following=lambda delivery, now: store.read(deliveries.following, delivery, now=now),
-        sentinels=watch.watchlist.sentinels.values,
-        address_of=lambda address: store.read(references.address_of, base.vault, address),
+        users_of=list_users,
     )
-    return Sending(store, watch.committer, deliverer, base.clock, epoch=base.epoch)
+    if not sends:
+        sending.leave_to_others()
+    return sending
+
+
+async def _begin_presence(
+    stack: contextlib.AsyncExitStack, base: _Base, outside: _Outside, role: Role
+) -> Presence | None:
+    """Return what notes that this process works, where others may use its database too; None with
+    SQLite.
+    """
+    if not base.settings.store.url:
+        return None
+    length = length_of(base.settings)
+    presence = Presence(base.store, role, base.holder, length, list_pollers=outside.pollers.list_recent)
+    await presence.note()
+    stack.push_async_callback(presence.end)
+    return presence
 
 
 def _build_subscriber(base: _Base, outside: _Outside, watch: _Watch, signals: Signals, signing: Signing) -> Subscriber:
@@ -470,7 +523,7 @@ def _build_upkeep(
     planner: Planner,
     sending: Sending,
     opened: OpenStore,
-    leading: Lead,
+    presence: Presence | None,
 ) -> Upkeep:
     """Return what maintains lock, lease, disk and database, and reports what stops the whole
     service.
@@ -488,8 +541,9 @@ def _build_upkeep(
         Stall(opened.lock.say),
         Outages(store, watch.watchlist, planner, watch.committer, watch.bulletins, epoch=base.epoch),
         lease=round(settings.serve.lease_seconds * SECOND),
-        holder=leading.holder,
+        holder=base.holder,
         epoch=base.epoch,
+        note_presence=None if presence is None else presence.note,
     )
 
 
@@ -511,6 +565,7 @@ def _connect(monitor: Monitor, signals: Signals, discovery: Discovery) -> None:
     ):
         monitor.committer.listen(listener)
     monitor.listen_to_writing(discovery.note_written)
+    monitor.listen_to_writing(signals.note_written)
     monitor.committer.listen_to_refusals(monitor.note_refused)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -17,11 +17,11 @@ from tidings.fetching.http.client import Client
 from tidings.fetching.politeness import HostGate
 from tidings.isolation.runner import JobLimits
 from tidings.isolation.runners import RUNNERS
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
-from tidings.scheduling.timetable.expected import RATE
+from tidings.scheduling.timetable import RATE
 from tidings.service.explain.plan_summary import render_cost
 from tidings.service.plan.planner import Planner
 from tidings.service.poll.form_logins import FormLoginFetcher
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from tidings.model.observed.page import HostState
     from tidings.scheduling.policy import Policy
     from tidings.service.machines.remote_poller import RemotePoller
-    from tidings.service.poll.sessions import Sessions
+    from tidings.service.poll.form_logins import Sessions
     from tidings.service.watch.hints import Hearing
-    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.page_schedule import Needs
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.settings import Settings
 
@@ -82,7 +82,13 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
 
 
 def open_fetcher(
-    settings: Settings, client: Client, runner: Runner, sessions: Sessions, read_listing: ReadListing | None = None
+    settings: Settings,
+    client: Client,
+    runner: Runner,
+    sessions: Sessions,
+    read_listing: ReadListing | None = None,
+    *,
+    on_poller: Callable[[str], None] = lambda name: None,  # noqa: ARG005 - nobody asks
 ) -> Fetcher:
     """Return the fetcher of all pages, including rendered ones, files, commands and lists.
     Closing it closes the client.
@@ -93,19 +99,26 @@ def open_fetcher(
         runner: Runs jobs on page content.
         sessions: The stored logins.
         read_listing: Returns a collection's list of pages; None: there are no collections.
+        on_poller: Called with the name of the poller on another machine that takes a check.
     """
     asks: Fetcher = Browser(settings.fetch, client)
     if settings.bus.url:
-        asks = open_remote(settings, asks, client)
+        asks = open_remote(settings, asks, client, on_poller)
     files = FileFetcher(settings.fetch, asks, clock=client.clock)
     commands = CommandFetcher(settings.fetch, files)
     others = commands if read_listing is None else ListingFetcher(read_listing, commands)
     return FormLoginFetcher(others, runner, sessions, clock=client.clock)
 
 
-def open_remote(settings: Settings, own: Fetcher, client: Client) -> Fetcher:
+def open_remote(settings: Settings, own: Fetcher, client: Client, on_poller: Callable[[str], None]) -> Fetcher:
     """Return a fetcher that has pollers on other machines fetch. Raises `SettingError` if the bus
     cannot be used as configured.
+
+    Args:
+        settings: The settings in use.
+        own: Fetches what only this machine can.
+        client: The HTTP client.
+        on_poller: Called with the name of the poller that takes a check.
     """
     from tidings.bus.bus import hide
     from tidings.bus.buses import open_bus  # most installations have no bus, and every verb pays for what it imports
@@ -117,6 +130,7 @@ def open_remote(settings: Settings, own: Fetcher, client: Client) -> Fetcher:
         own,
         robots=client.robots,
         usual_seconds=settings.fetch.total_seconds,
+        on_poller=on_poller,
         where=f"the bus at {hide(settings.bus.url)}",
     )
 

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import Unit
-    from tidings.service.notify.send import Sending
+    from tidings.service.notify.deliver import Sending
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.polling import Polling
     from tidings.service.poll.sitemaps import Sitemaps
     from tidings.service.rules.follow import RuleFollower
-    from tidings.service.sentinels.lives import Lives
+    from tidings.service.sentinels.lifecycle import Lives
     from tidings.service.sources.outside_events import OutsideEvents
     from tidings.service.sources.outside_sources import Sources
     from tidings.service.sources.signals import Signals
@@ -189,6 +189,21 @@ class Monitor:
         self._stepped_at: Instant = 0
         self._has_missed = False
         self._collecting = False
+
+    @property
+    def holder(self) -> str:
+        """Return the name under which this process holds the lease."""
+        return self.upkeep.holder
+
+    @property
+    def epoch(self) -> int:
+        """Return the epoch of its lease."""
+        return self.upkeep.epoch
+
+    @property
+    def price(self) -> float | None:
+        """Return the price of a poll; None if the policy has none."""
+        return self.planner.proposals.price or None
 
     async def start(self) -> None:
         """Load what is watched. Garbage collection is off meanwhile, since all of it lives

@@ -5,6 +5,10 @@ A poller that was stopped, or hangs, is replaced once its lease has ended. Its l
 fenced: the successor raises the epoch, and the store refuses every unit, charge and renewal of an
 older one. A stopped process that holds a transaction open cannot be replaced: nobody can write
 before it continues or ends.
+
+With PostgreSQL, a planner may stand by: it waits until the lease of another is over, and takes it.
+The clocks of two machines may differ, so it measures by its own clock how long the lease was not
+renewed.
 """
 
 from __future__ import annotations
@@ -12,20 +16,28 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
-import platform
-import secrets as randomness
 import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidings.clock import MINUTE, SECOND, SystemClock
 from tidings.errors import PollerBusyError, StoreBusyError, StoreLostError
-from tidings.service.poll.keep import keeping
+from tidings.service.poll.unit import keeping
 from tidings.service.run.from_settings import open_archive
-from tidings.storage.db import leases
+from tidings.service.run.presence import Presence, length_of, name_process
 from tidings.storage.db.database import Patience, open_database
-from tidings.storage.db.lock import PollerLock, is_stopped
+from tidings.storage.db.lock import (
+    POLLER,
+    LeaseRow,
+    PollerLock,
+    acquire_lease,
+    current_lease,
+    is_stopped,
+    release_lease,
+    retire,
+    shorten_lease,
+    succeed,
+)
 from tidings.storage.db.soundness import FIRST_SECONDS, Soundness
 from tidings.storage.db.sqlite import FILE
 from tidings.storage.write.store import Store
@@ -33,13 +45,15 @@ from tidings.storage.write.store import Store
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.clock import Clock
-    from tidings.model.interval import Duration
+    from tidings.model.interval import Duration, Instant
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database
 
 log = logging.getLogger("tidings.service")
 LOCK_EVERY_SECONDS: Final = 0.1
+WATCHES_A_LEASE: Final = 40
+"""How often a process that stands by reads the lease, in the length of one."""
 SMALL_BYTES: Final = 8 * 1024 * 1024
 WATCHED_SECONDS: Final = 3.0
 """A process that only slept with its machine renews its lease within this time, and keeps it."""
@@ -68,16 +82,25 @@ class Lead(NamedTuple):
 
 
 @contextlib.asynccontextmanager
-async def open_alone(settings: Settings, patience_seconds: float, *, endures: bool = False) -> AsyncIterator[OpenStore]:
+async def open_alone(
+    settings: Settings, patience_seconds: float, *, endures: bool = False, stands_by: bool = False
+) -> AsyncIterator[OpenStore]:
     """Open the database for the only poller. Raises `PollerBusyError` if another process polls,
     `StoreDamagedError` if the database is damaged.
 
-    The database is checked first if a process was interrupted, or if it is small.
+    The database is checked first if a process was interrupted, or if it is small. A process that
+    stands by needs no lock: `lead` waits for the lease.
+
+    Args:
+        settings: Where the data is.
+        patience_seconds: How long to wait for the lock, in seconds.
+        endures: Wait as long as needed for a database server that does not answer.
+        stands_by: Whether the process may wait for the lease of another.
     """
     lock = PollerLock(settings.data)
     database = await _open_patiently(settings, endures=endures)
     give_up_at = time.monotonic() + patience_seconds
-    while not (held := lock.acquire()) and time.monotonic() < give_up_at:  # noqa: ASYNC110 - another process lets go
+    while not (held := lock.acquire() or stands_by) and time.monotonic() < give_up_at:  # noqa: ASYNC110 - another process lets go
         await asyncio.sleep(LOCK_EVERY_SECONDS)
     held = held or await take_over(lock, database, settings)
     if not held:
@@ -135,12 +158,12 @@ async def take_over(lock: PollerLock, database: Database, settings: Settings) ->
     pid = lock.holder()
     if pid is None or database.dialect != "sqlite" or database.single_writer or not _gives_way(pid, database, settings):
         return False
-    before = database.read(leases.current, leases.POLLER)
+    before = database.read(current_lease, POLLER)
     await asyncio.sleep(0 if is_stopped(pid) else WATCHED_SECONDS)
-    if database.read(leases.current, leases.POLLER) != before or lock.holder() != pid:
+    if database.read(current_lease, POLLER) != before or lock.holder() != pid:
         return False
     try:
-        database.write(lambda c: leases.current(c, leases.POLLER))
+        database.write(lambda c: current_lease(c, POLLER))
     except StoreBusyError as error:
         message = (
             f"process {pid} was stopped during a write, so no other process can write; continue it (kill -CONT "
@@ -154,14 +177,22 @@ async def take_over(lock: PollerLock, database: Database, settings: Settings) ->
 
 
 def _gives_way(pid: int, database: Database, settings: Settings) -> bool:
-    lease = database.read(leases.current, leases.POLLER)
+    lease = database.read(current_lease, POLLER)
     if lease is None or not lease.holder:
         return False  # it is starting or ending
     length, ago = round(settings.serve.lease_seconds * SECOND), SystemClock().wall() - lease.until
     return ago > 0 if is_stopped(pid) else ago > max(HANGS, 2 * length)
 
 
-async def lead(settings: Settings, store: Store, lock: PollerLock, clock: Clock, patience_seconds: float) -> Lead:
+async def lead(
+    settings: Settings,
+    store: Store,
+    lock: PollerLock,
+    clock: Clock,
+    patience_seconds: float,
+    *,
+    stands_by: bool = False,
+) -> Lead:
     """Take the lease and return its epoch and holder name. From then on only this process writes
     through `store`.
 
@@ -175,21 +206,24 @@ async def lead(settings: Settings, store: Store, lock: PollerLock, clock: Clock,
         lock: The lock file, which names its last holder.
         clock: The clock.
         patience_seconds: How long to wait for another machine, in seconds; 0: not at all.
+        stands_by: Wait for as long as another process holds the lease.
     """
-    holder, lease = _name_process(), round(settings.serve.lease_seconds * SECOND)
+    holder, lease = name_process(), length_of(settings)
+    if stands_by:
+        return await _stand_by(settings, store, lock, clock, holder)
     dead = None if settings.store.url == "" else lock.left_by
     if dead is not None:
         lock.mark(holder)
     await store.write(_expire, dead, clock.now())
-    first: leases.LeaseRow | None = None
+    first: LeaseRow | None = None
     give_up_at = clock.now() + round(patience_seconds * SECOND)
     while True:
         now = clock.now()
-        await store.write(leases.shorten, leases.POLLER, until=now + lease)
+        await store.write(shorten_lease, POLLER, until=now + lease)
         try:
-            epoch = await store.write(leases.acquire, leases.POLLER, holder, at=now, until=now + lease)
+            epoch = await store.write(acquire_lease, POLLER, holder, at=now, until=now + lease)
         except PollerBusyError:
-            held = await store.read(leases.current, leases.POLLER)
+            held = await store.read(current_lease, POLLER)
             if patience_seconds == 0 or held is None:
                 raise
             if first is None:
@@ -204,13 +238,50 @@ async def lead(settings: Settings, store: Store, lock: PollerLock, clock: Clock,
             return Lead(epoch, holder)
 
 
+async def _stand_by(settings: Settings, store: Store, lock: PollerLock, clock: Clock, holder: str) -> Lead:
+    """Wait until the lease of another process is over, and take it."""
+    length = length_of(settings)
+    presence = Presence(store, "stand-by", holder, length)
+    seen: LeaseRow | None = None
+    since = time.monotonic()
+    try:
+        while True:
+            if lock.acquire():  # its last holder has ended, perhaps with the lease
+                if lock.left_by:
+                    await store.write(_expire, lock.left_by, 0)
+                lock.left_by = ""
+                lock.mark(holder)
+            held = await store.read(current_lease, POLLER)
+            is_over = held is None or not held.holder or (held == seen and time.monotonic() - since >= length / SECOND)
+            if is_over and (epoch := await _succeed(store, held, holder, until=clock.now() + length)) is not None:
+                return Lead(epoch, holder)
+            if held != seen:
+                if seen is None and held is not None:
+                    log.warning("standing by: %s holds the lease", held.holder)
+                seen, since = held, time.monotonic()
+            await asyncio.gather(*await presence.due(clock.now()))
+            await asyncio.sleep(length / SECOND / WATCHES_A_LEASE)
+    finally:
+        await presence.end()
+
+
+async def _succeed(store: Store, held: LeaseRow | None, holder: str, *, until: Instant) -> int | None:
+    """Take a lease that is over, and return the new epoch; None if another was faster."""
+    try:
+        epoch = await store.write(succeed, POLLER, held, holder, until=until)
+    except PollerBusyError:
+        return None
+    if held is not None and held.holder:
+        log.warning("%s no longer renews its lease: this process takes over", held.holder)
+        await store.write(retire, held.holder)
+    store.fence(epoch)
+    return epoch
+
+
 def _expire(connection: Connection, dead: str | None, now: int) -> None:
-    """End the lease of a holder known to be dead; None: of any holder."""
-    held = leases.current(connection, leases.POLLER)
+    """End the lease of a holder known to be dead; None: of any holder. Release its claims too."""
+    held = current_lease(connection, POLLER)
     if held is not None and held.until > now and (dead is None or held.holder == dead):
-        leases.release(connection, leases.POLLER, held.holder, held.epoch)
-
-
-def _name_process() -> str:
-    """Return a unique name of this process."""
-    return f"{platform.node()}:{os.getpid()}:{randomness.token_hex(4)}"
+        release_lease(connection, POLLER, held.holder, held.epoch)
+    if dead:
+        retire(connection, dead)

@@ -7,13 +7,13 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
-from tidings.clock import SystemClock
+from tidings.clock import DAY, SystemClock
 from tidings.errors import SecretError
-from tidings.fetching.guard import OutboundDoor
 from tidings.fetching.http.client import Client
+from tidings.fetching.network_guard import OutboundDoor
 from tidings.isolation.guarded import Guarded
 from tidings.isolation.runner import Done, JobLimits
 from tidings.isolation.runners import RUNNERS
@@ -22,16 +22,25 @@ from tidings.notification.channel import A, Answer, Refused
 from tidings.notification.channels import SenderParts, build_senders
 from tidings.notification.webhook import make_secret, read_secrets
 from tidings.record import dataclass
+from tidings.service.notify.deliver import Deliverer, Sending
+from tidings.service.secrets import references
 from tidings.storage.db import instance
-from tidings.storage.secrets.vault import SIGNING, Vault
+from tidings.storage.secrets import SIGNING, Vault
+from tidings.storage.watches import deliveries
 
 if TYPE_CHECKING:
+    from tidings.clock import Clock
     from tidings.isolation.guarded import Fault
     from tidings.isolation.runner import Runner
     from tidings.notification.channel import Sender
+    from tidings.service.notify.claims import Claims
+    from tidings.service.watch.committer import Committer
+    from tidings.service.watch.watchlist import WatchedSentinel
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database
+    from tidings.storage.watches.deliveries import DeliveryRow
+    from tidings.storage.write.store import Store
 
 log = logging.getLogger("tidings.service.run.senders")
 JOBS_AT_ONCE: Final = 2
@@ -125,11 +134,62 @@ def open_senders(
     )
 
 
+def open_client(stack: contextlib.AsyncExitStack, settings: Settings, clock: Clock) -> Client:
+    """Return a client that posts webhooks, for a process that does not check pages."""
+    client = Client(settings.fetch, clock=clock)
+    stack.push_async_callback(client.close)
+    return client
+
+
+def open_sending(
+    stack: contextlib.AsyncExitStack,
+    settings: Settings,
+    store: Store,
+    committer: Committer,
+    client: Client,
+    signing: Signing,
+    installation: instance.DatabaseInstance,
+    stream: TextIO,
+    *,
+    clock: Clock,
+    epoch: int,
+    claims: Claims | None,
+    awaits: Callable[[int, int], Awaitable[bool]],
+    users_of: Callable[[DeliveryRow], Awaitable[Iterable[WatchedSentinel]]],
+) -> Sending:
+    """Return the sender of messages.
+
+    Args:
+        stack: Ends the processes of mail and Apprise.
+        settings: The settings.
+        store: The database.
+        committer: Stores the results of attempts.
+        client: Posts webhooks.
+        signing: The keys that sign webhooks.
+        installation: The installation that sends.
+        stream: Where console messages are written.
+        clock: The clock.
+        epoch: The poller's epoch; 0 for a process that only sends.
+        claims: The receivers claimed by this process; None: no other process sends.
+        awaits: Returns whether a rule waits for a message that is being sent.
+        users_of: Returns the sentinels that notify the endpoint of a delivery.
+    """
+    vault = Vault(settings.data)
+    deliverer = Deliverer(
+        open_senders(stack, settings, client, signing, installation, stream),
+        disable_after=round(settings.notify.disable_days * DAY),
+        awaits=awaits,
+        following=lambda delivery, now: store.read(deliveries.following, delivery, now=now),
+        users_of=users_of,
+        address_of=lambda address: store.read(references.address_of, vault, address),
+    )
+    return Sending(store, committer, deliverer, clock, epoch=epoch, claims=claims)
+
+
 @contextlib.asynccontextmanager
 async def senders_alone(settings: Settings, database: Database) -> AsyncIterator[dict[str, Sender]]:
     """Yield the senders alone, for a process that notifies without polling."""
     signing = database.write(read_signing, settings, Vault(settings.data), SystemClock().now())
     async with contextlib.AsyncExitStack() as stack:
-        client = Client(settings.fetch, clock=SystemClock())
-        stack.push_async_callback(client.close)
+        client = open_client(stack, settings, SystemClock())
         yield open_senders(stack, settings, client, signing, database.read(instance.load), sys.stdout)

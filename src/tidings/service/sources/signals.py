@@ -9,19 +9,18 @@ that, and repeats one poll.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tidings.clock import DAY
+from tidings.clock import DAY, SECOND
 from tidings.errors import AddressError, StoreError, UsageError
 from tidings.fetching import address
 from tidings.model.observed.unit import Estimate
 from tidings.record import dataclass
 from tidings.scheduling import index
 from tidings.service.watch.hints import DATES, UPDATED, Drained, Hearing
-from tidings.service.watch.needs import GOOD
-from tidings.service.watch.page_schedule import is_on_change
-from tidings.storage.db import leases
+from tidings.service.watch.page_schedule import GOOD, is_on_change
+from tidings.storage.db import lock
 from tidings.storage.observed import estimates, hints
 
 if TYPE_CHECKING:
@@ -39,6 +38,8 @@ API: Final = "api"
 LONGEST_KEY: Final = 200
 KEYS_FOR: Final = 30 * DAY
 """how long accepted keys are stored"""
+COLLECT_EVERY: Final = SECOND
+"""Least time between two searches for hints that other processes have stored."""
 MOST_KINDS: Final = 16
 """most kinds of hints per page; further kinds count as `api`"""
 
@@ -63,6 +64,38 @@ class TakenSignal:
 
     pages: int
     is_new: bool
+
+
+def check_key(key: str) -> None:
+    """Raise `UsageError` for an idempotency key that is too long."""
+    if len(key) > LONGEST_KEY:
+        message = f"an idempotency key has at most {LONGEST_KEY} characters"
+        raise UsageError(message)
+
+
+class NamedPages(NamedTuple):
+    """The watched pages that a signal names: by address, all, and those for which hints count."""
+
+    by_url: Mapping[str, Collection[int]]
+    watched: Collection[int]
+    weighed: Collection[int]
+
+
+def find_addresses(urls: Collection[str], pages: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
+    """Return the pages, given as (number, normalised address), with each of these addresses; none
+    for an unwatched or invalid one.
+    """
+    wanted: dict[str, list[str]] = {}
+    for url in urls:
+        try:
+            wanted.setdefault(address.rebuild(url), []).append(url)
+        except AddressError:
+            continue
+    found: dict[str, list[int]] = {url: [] for url in urls}
+    for page_id, known in pages:
+        for url in wanted.get(known, ()):
+            found[url].append(page_id)
+    return found
 
 
 class Signals:
@@ -93,6 +126,9 @@ class Signals:
         self._updated: dict[int, Instant] = {}
         """of each feed the newest date of its entries"""
         self._on_hint = on_hint
+        self._collected_at: Instant = 0
+        self.next_due: Instant | None = None
+        """when hints that other processes have stored are to be taken over"""
 
     async def load(self) -> None:
         """Load the stored state."""
@@ -100,25 +136,13 @@ class Signals:
         known = await self._store.read(estimates.of_newest_versions, UPDATED)
         self._updated = {page_id: at for page_id, state in known.items() if isinstance(at := state.get("at"), int)}
 
-    def find(self, urls: Collection[str]) -> dict[str, list[int]]:
-        """Return the watched pages with each of these addresses; none for an unwatched or invalid
-        one.
+    async def find(self, urls: Collection[str], page_ids: Collection[int]) -> NamedPages:
+        """Return the watched pages with each of these addresses, and those of these pages that are
+        watched.
         """
-        wanted: dict[str, list[str]] = {}
-        for url in urls:
-            try:
-                wanted.setdefault(address.rebuild(url), []).append(url)
-            except AddressError:
-                continue
-        found: dict[str, list[int]] = {url: [] for url in urls}
-        for page_id, page in self._pages.items():
-            for url in wanted.get(page.identity.url, ()):
-                found[url].append(page_id)
-        return found
-
-    def is_watched(self, page_id: int) -> bool:
-        """Return whether a page is watched."""
-        return page_id in self._pages
+        found = find_addresses(urls, ((page_id, page.identity.url) for page_id, page in self._pages.items()))
+        named = {*(i for ids in found.values() for i in ids), *(i for i in page_ids if i in self._pages)}
+        return NamedPages(found, named, {page_id for page_id in named if self.is_weighed(page_id)})
 
     def is_weighed(self, page_id: int) -> bool:
         """Return whether a hint about a page has an effect: the policy schedules it, and uses
@@ -140,9 +164,7 @@ class Signals:
             at: The instant of the change (µs); None for now.
             key: Its idempotency key, empty for none.
         """
-        if len(key) > LONGEST_KEY:
-            message = f"an idempotency key has at most {LONGEST_KEY} characters"
-            raise UsageError(message)
+        check_key(key)
         async with self._lock:
             if key and (before := await self._store.read(hints.find_taken, key)) is not None:
                 return TakenSignal(before, is_new=False)
@@ -165,6 +187,31 @@ class Signals:
         except StoreError:
             self.hearing.owe(owed)
             raise
+
+    def note_written(self) -> None:
+        """Signal that other processes have written, perhaps hints."""
+        if self.next_due is None:
+            self.next_due = self._collected_at + COLLECT_EVERY
+
+    async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
+        """Return the task that takes over hints, if it is due."""
+        if self.next_due is None or now < self.next_due:
+            return []
+        self.next_due, self._collected_at = None, now
+        return [self.collect()]
+
+    async def collect(self) -> None:
+        """Take over the hints that other processes have stored."""
+        async with self._lock:
+            left = await self._store.read(hints.list_left)
+            if not left:
+                return
+            for row in left:
+                for at in row.waiting if row.page_id in self._pages else ():
+                    self._hear(row.page_id, row.kind.removeprefix(hints.LEFT), at)
+            rows = self.hearing.take_unstored({row.page_id for row in left})
+            await self._write(Drained([], rows, []), _take_left, rows, left, epoch=self._epoch)
+        self._on_hint({row.page_id for row in rows})
 
     def _hear(self, page_id: int, kind: str, at: Instant) -> None:
         known = self.hearing.kinds(page_id)
@@ -211,13 +258,19 @@ class Signals:
 
 
 def _take(c: Connection, rows: list[HintRow], key: str, *, pages: int, at: Instant, epoch: int) -> None:
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     hints.put(c, [], rows)
     if key:
         hints.note_key(c, key, pages=pages, at=at, forget_before=at - KEYS_FOR)
 
 
+def _take_left(c: Connection, rows: list[HintRow], left: list[HintRow], *, epoch: int) -> None:
+    lock.check_epoch(c, epoch)
+    hints.put(c, [], rows)
+    hints.take_left(c, left)
+
+
 def _remember(c: Connection, drained: Drained, *, epoch: int) -> None:
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     hints.put(c, drained.sources, drained.hints)
     hints.drop(c, drained.left)

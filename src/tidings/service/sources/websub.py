@@ -9,8 +9,6 @@ longer watched.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import logging
 import re
 import secrets
@@ -18,14 +16,15 @@ from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urljoin
 
-from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.clock import DAY, MINUTE, SECOND
 from tidings.errors import AddressError, BudgetError
 from tidings.fetching import address
 from tidings.model.observed.unit import Estimate
 from tidings.model.observed.version import LONGEST_HUB, Hub
 from tidings.record import replace
 from tidings.service.show.finding import Finding, ok, shorten, warn
-from tidings.storage.db import leases
+from tidings.service.sources.hub_callbacks import KIND, LEASE, find_row, is_known, is_signed, judge_callback, secret_of
+from tidings.storage.db import lock
 from tidings.storage.observed import estimates, hints, pages
 from tidings.storage.observed.hints import HubRow
 
@@ -45,12 +44,7 @@ log = logging.getLogger("tidings.service.sources.websub")
 
 HUB: Final = "hub"
 """The name under which a page's hub is stored."""
-KIND: Final = "websub"
-"""The kind of the hints that hubs give."""
 PATH: Final = "/api/v1/websub/"
-LEASE: Final[Duration] = 10 * DAY
-"""The requested lease; a hub may grant less or more."""
-LEASE_LEAST, LEASE_MOST = HOUR, 30 * DAY
 FIRST_WAIT: Final[Duration] = 10 * MINUTE
 """First wait before a hub that has not verified is asked again; doubles each time, up to a day."""
 REVIEWED_EVERY: Final[Duration] = MINUTE
@@ -61,11 +55,6 @@ service.
 """
 MEND: Final = "make sure that hubs can reach serve.public_url; until then the feed is checked without them"
 AT_ONCE: Final = 4
-LONGEST_CHALLENGE: Final = 1_024
-METHODS: Final = frozenset({"sha1", "sha256", "sha384", "sha512"})
-"""Signature methods of hubs (W3C WebSub §7.1); the signature keeps forged hints out, and many still
-use sha1.
-"""
 _LINK: Final = re.compile(r"<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s\",;]*))*)")
 _REL: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s\",;]*))", re.IGNORECASE)
 
@@ -183,6 +172,7 @@ class Subscriber:
         if self.next_due is None or now < self.next_due:
             return []
         self.next_due = now + REVIEWED_EVERY
+        await self.follow()
         rows: list[HubRow] = []
         for page_id in sorted(self._hubs.keys() | self._rows.keys()):
             if len(self._asking) + len(rows) >= AT_ONCE:
@@ -230,7 +220,7 @@ class Subscriber:
             "hub.topic": row.topic,
             "hub.callback": f"{self._public_url}{PATH}{row.token}",
             **(
-                {"hub.lease_seconds": LEASE // SECOND, "hub.secret": self._secret(row.token)}
+                {"hub.lease_seconds": LEASE // SECOND, "hub.secret": secret_of(row.token, self._keys[0])}
                 if mode == "subscribe"
                 else {}
             ),
@@ -250,6 +240,7 @@ class Subscriber:
             problem = str(error)
         finally:
             self._asking.discard(row.page_id)
+        await self.follow()
         now = self._rows.get(row.page_id)
         if now is not None and now.token == row.token and problem != now.problem:
             if problem:
@@ -264,78 +255,51 @@ class Subscriber:
         is_plain = page.identity.owner_id is None and page.identity.method == "GET" and page.identity.proxy is None
         return self._hubs.get(page_id, Hub()) if is_plain else Hub()
 
-    def knows(self, token: str) -> bool:
+    async def follow(self) -> None:
+        """Read what other processes have stored of the answers of hubs."""
+        if self._rows:
+            self._rows = {row.page_id: row for row in await self._store.read(hints.list_hubs)}
+            self._agree()
+
+    async def knows(self, token: str) -> bool:
         """Return whether a callback token belongs to an active subscription."""
-        row = self._find(token)
-        return row is not None and row.state in {"asked", "active"}
+        return is_known(find_row(self._rows.values(), token))
 
     async def verify(self, token: str, params: Mapping[str, str]) -> str | None:
         """Return the challenge if the hub verifies a request of ours, else None; record its refusal
         (W3C WebSub §5.2, §5.3).
         """
-        row, mode, now = self._find(token), params.get("hub.mode", ""), self._clock.now()
-        if row is None or params.get("hub.topic") != row.topic:
+        row = find_row(self._rows.values(), token)
+        challenge, answered = judge_callback(row, params, self._clock.now())
+        if row is None or challenge is None:
             return None
-        challenge = params.get("hub.challenge", "")
-        if mode == "denied":
-            self._signals.hearing.leave(row.page_id, KIND)
-            reason = f"the hub refuses: {params.get('hub.reason', 'it gives no reason')[:200]}"
-            await self._put(replace(row, state="refused", problem=reason, due_at=now + DAY))
-            return ""
-        if not 0 < len(challenge) <= LONGEST_CHALLENGE:
-            return None
-        if mode == "unsubscribe" and row.state == "leaving":
+        if answered is None:
             await self._drop(row.page_id)
             return challenge
-        if mode == "subscribe" and row.state != "leaving":
-            seconds = params.get("hub.lease_seconds", "")
-            lease = int(seconds[:12]) * SECOND if seconds.isascii() and seconds.isdecimal() else LEASE
-            lease = min(max(lease, LEASE_LEAST), LEASE_MOST)
+        if answered.state == "refused":
+            self._signals.hearing.leave(row.page_id, KIND)
+        else:
             self._signals.hearing.cover(row.page_id, KIND)
-            await self._put(
-                replace(row, state="active", until=now + lease, due_at=now + lease * 2 // 3, attempts=0, problem="")
-            )
-            return challenge
-        return None
+        await self._put(answered)
+        return challenge
 
     async def deliver(self, token: str, body: bytes, signature: str) -> bool:
         """Record a hub's notification as a hint; return whether its signature is valid. Others are
         ignored (W3C WebSub §7.1).
         """
-        row = self._find(token)
-        method, _, given = signature.strip().partition("=")
-        if row is None or method not in METHODS:
-            return False
-        shown = given.lower().encode("ascii", "replace")
-        expected = (hmac.new(self._secret(token, key).encode(), body, method).hexdigest() for key in self._keys)
-        if not any(hmac.compare_digest(each.encode(), shown) for each in expected):
+        row = find_row(self._rows.values(), token)
+        if row is None or not is_signed(token, body, signature, self._keys):
             return False
         await self._signals.take([row.page_id], kind=KIND)
         return True
 
-    def _find(self, token: str) -> HubRow | None:
-        return next(
-            (
-                row
-                for row in self._rows.values()
-                if hmac.compare_digest(row.token.encode(), token.encode(errors="replace"))
-            ),
-            None,
-        )
-
-    def _secret(self, token: str, key: bytes | None = None) -> str:
-        """Return the secret of one subscription, derived from a key of the installation and not
-        stored.
-        """
-        return hmac.new(self._keys[0] if key is None else key, b"websub " + token.encode(), hashlib.sha256).hexdigest()
-
     async def _put(self, row: HubRow) -> None:
-        self._rows[row.page_id] = row
         await self._store.write(_put, row, epoch=self._epoch)
+        self._rows[row.page_id] = row
 
     async def _drop(self, page_id: int) -> None:
-        self._rows.pop(page_id, None)
         await self._store.write(_drop, page_id, epoch=self._epoch)
+        self._rows.pop(page_id, None)
 
 
 def _read(state: Mapping[str, Any]) -> Hub:
@@ -347,12 +311,12 @@ def _load(c: Connection) -> tuple[dict[int, Mapping[str, Any]], list[HubRow]]:
 
 
 def _put(c: Connection, row: HubRow, *, epoch: int) -> None:
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     hints.put_hub(c, row)
 
 
 def _drop(c: Connection, page_id: int, *, epoch: int) -> None:
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     hints.drop_hub(c, page_id)
 
 

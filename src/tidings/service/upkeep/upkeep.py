@@ -27,21 +27,21 @@ from tidings.service.notify.news import recipients_before
 from tidings.service.poll.grants import unkept
 from tidings.service.show.notices import DAMAGED, OUTAGE, STALLED
 from tidings.service.show.records import rfc3339, spell_gap
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.lock import hindrance
 from tidings.storage.watches import events
 from tidings.storage.write import charge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from tidings.clock import Clock
     from tidings.fetching.fetcher import Poster
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
+    from tidings.service.notify.deliver import Sending
     from tidings.service.notify.news import Bulletins
-    from tidings.service.notify.send import Sending
     from tidings.service.plan.planner import Planner
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import Subscription, Watchlist
@@ -100,7 +100,8 @@ class Stall:
 
 class Upkeep:
     """Maintains one poller. `directory` is its data directory, `lease` the duration of its lease;
-    `sending` may hold results to be stored.
+    `sending` may hold results to be stored. `note_presence` is called with each renewal of the
+    lease.
     """
 
     def __init__(
@@ -119,6 +120,7 @@ class Upkeep:
         lease: Duration,
         holder: str,
         epoch: int,
+        note_presence: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._directory = directory
         self._clock = clock
@@ -131,6 +133,7 @@ class Upkeep:
         self._stall = stall
         self._outages = outages
         self._lease = lease
+        self._note_presence = note_presence
         self.holder = holder
         self.epoch = epoch
         self.next_due: Instant = 0
@@ -205,7 +208,7 @@ class Upkeep:
 
     async def release(self) -> None:
         """Release the lease."""
-        await self._store.write(leases.release, leases.POLLER, self.holder, self.epoch)
+        await self._store.write(lock.release_lease, lock.POLLER, self.holder, self.epoch)
 
     def is_able(self) -> bool:
         """Return whether anything may still be written: the lease is held and the database is
@@ -247,10 +250,12 @@ class Upkeep:
         if now < self.next_due:
             return
         try:
-            await self._store.write(leases.renew, leases.POLLER, self.holder, self.epoch, until=now + self._lease)
+            await self._store.write(lock.renew_lease, lock.POLLER, self.holder, self.epoch, until=now + self._lease)
         except StaleEpochError as error:
             self._committer.lost = error
             raise
+        if self._note_presence is not None:
+            await self._note_presence()
         self.next_due = now + self._lease // 3
 
 

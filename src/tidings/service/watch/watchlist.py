@@ -16,8 +16,8 @@ from tidings.errors import SentinelError, StoreDamagedError
 from tidings.language import parser
 from tidings.language.times import zone_of
 from tidings.model.event_type import EventType
-from tidings.model.watch.collection import LISTING, budget_name
 from tidings.model.watch.sentinel import (
+    LISTING,
     Channel,
     Fetch,
     FetchAt,
@@ -27,8 +27,9 @@ from tidings.model.watch.sentinel import (
     Notify,
     Sentinel,
     Statement,
+    budget_name,
 )
-from tidings.model.watch.telling import Wording
+from tidings.model.watch.telling import REFERENCE, Wording
 from tidings.notification.channel import KINDS
 from tidings.record import dataclass, replace
 from tidings.service.watch.composite_parts import composite_parts_of, list_asked
@@ -486,6 +487,34 @@ def load_pages(connection: Connection, *, zone: str) -> dict[int, WatchedPage]:
     for sub in subs:
         if sub.page_id in found and sub.sentinel_id in held:
             found[sub.page_id].subscriptions[sub.id] = Subscription(sub, held[sub.sentinel_id])
+    return found
+
+
+def load_some_pages(connection: Connection, page_ids: Iterable[int], *, zone: str) -> dict[int, WatchedPage]:
+    """Return these pages as they are watched now, for read-only use; see `load_pages`."""
+    held: dict[int, WatchedSentinel] = {}
+    found = {}
+    for page_id in page_ids:
+        page = found[page_id] = WatchedPage(*pages.get(connection, page_id))
+        for sub in subscriptions.listing(connection, active=True, page_id=page_id):
+            if sub.sentinel_id not in held:
+                row = sentinels.get(connection, sub.sentinel_id)
+                sentinel = meaning(row.text)
+                held[row.id] = WatchedSentinel(row, sentinel, {}, zone_of(sentinel.zone or zone) or UTC)
+            page.subscriptions[sub.id] = Subscription(sub, held[sub.sentinel_id])
+    return found
+
+
+def load_users(connection: Connection, endpoint_id: int, *, zone: str) -> list[WatchedSentinel]:
+    """Return the sentinels that notify an endpoint, each with the endpoints of all its channels."""
+    row = endpoints.get(connection, endpoint_id)
+    said = "" if row is None else row.address.removeprefix(REFERENCE)
+    schemes, found = endpoints.schemes(connection), []
+    for one in sentinels.saying(connection, said):
+        sentinel = meaning(one.text)
+        known = endpoints.ids(connection, {channel.endpoint for channel in list_channels(sentinel)})
+        if endpoint_id in known.values():
+            found.append(WatchedSentinel(one, sentinel, known, zone_of(sentinel.zone or zone) or UTC, schemes))
     return found
 
 

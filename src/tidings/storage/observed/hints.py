@@ -6,8 +6,8 @@ Also subscriptions at hubs (W3C WebSub): a row for each page whose feed names on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, cast
 
 from tidings.model.interval import Instant
 from tidings.record import dataclass
@@ -40,6 +40,10 @@ class HintRow:
     at: Instant
 
 
+LEFT: Final = "new:"
+"""Begins the kinds of hints that the polling process has not taken over yet."""
+MOST_LEFT: Final = 100
+"""Most such hints of a kind for a page."""
 _PUT_TRUST = (
     "INSERT INTO trust (host, kind, state, at) VALUES (:host, :kind, :state, :at)"
     " ON CONFLICT (host, kind) DO UPDATE SET state = excluded.state, at = excluded.at"
@@ -56,12 +60,40 @@ def load(c: Connection) -> tuple[list[TrustRow], list[HintRow]]:
         TrustRow(host, kind, from_json(state), at)
         for host, kind, state, at in c.rows("SELECT host, kind, state, at FROM trust ORDER BY host, kind")
     ]
-    text = "SELECT page_id, kind, waiting, state, at FROM hint ORDER BY page_id, kind"
-    hints = [
+    return sources, _rows(c, "kind NOT LIKE 'new:%'")
+
+
+def leave(c: Connection, page_ids: Iterable[int], kind: str, *, at: Instant, now: Instant) -> None:
+    """Store a hint for the polling process, which takes it over at its next step (`list_left`).
+
+    Args:
+        page_ids: The pages.
+        kind: The kind of hint.
+        at: When the pages may have changed (µs).
+        now: The present (µs).
+    """
+    name = f"{LEFT}{kind}"
+    left = {(row.page_id, row.kind): row.waiting for row in list_left(c)}
+    put(c, [], [HintRow(i, name, (*left.get((i, name), ()), at)[-MOST_LEFT:], {}, now) for i in page_ids])
+
+
+def list_left(c: Connection) -> list[HintRow]:
+    """Return the hints that other processes have stored for the polling one."""
+    return _rows(c, "kind LIKE 'new:%'")
+
+
+def take_left(c: Connection, rows: Iterable[HintRow]) -> None:
+    """Delete hints that were taken over, unless more were added since they were read."""
+    text = "DELETE FROM hint WHERE page_id = :page_id AND kind = :kind AND waiting = :waiting"
+    c.many(text, [{"page_id": r.page_id, "kind": r.kind, "waiting": to_json(list(r.waiting))} for r in rows])
+
+
+def _rows(c: Connection, condition: str) -> list[HintRow]:
+    text = f"SELECT page_id, kind, waiting, state, at FROM hint WHERE {condition} ORDER BY page_id, kind"
+    return [
         HintRow(page_id, kind, tuple(from_json(waiting)), from_json(state), at)
         for page_id, kind, waiting, state, at in c.rows(text)
     ]
-    return sources, hints
 
 
 def put(c: Connection, sources: Sequence[TrustRow], hints: Sequence[HintRow]) -> None:

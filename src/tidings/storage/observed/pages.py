@@ -155,6 +155,13 @@ def population(c: Connection, *, set_aside: SetAside | None = None) -> list[tupl
     return readable(c.rows(f"{_SELECT} WHERE {_WATCHED} ORDER BY id"), _to_both, "page", set_aside)
 
 
+def list_addresses(c: Connection) -> list[tuple[int, str]]:
+    """Return number and normalised address of every page that an active subscription watches."""
+    return c.rows(
+        "SELECT id, url FROM page WHERE id IN (SELECT page_id FROM subscription WHERE active = 1) ORDER BY id"
+    )
+
+
 def ailing(c: Connection) -> list[tuple[PageIdentity, PageState]]:
     """Return the watched pages with a condition to report: failing, not comparable, moved or
     saturated.

@@ -142,6 +142,19 @@ def next_due(c: Connection, *, now: Instant, tried_every: Duration) -> Instant |
     return found
 
 
+def count_waiting(c: Connection, *, now: Instant) -> tuple[int, int, Instant | None]:
+    """Return how many deliveries to enabled endpoints wait, how many of them are due, and since
+    when the first has been due.
+    """
+    row = c.one(
+        "SELECT count(*), sum(CASE WHEN d.due_at <= :now THEN 1 ELSE 0 END), min(d.due_at) FROM delivery d"
+        " JOIN endpoint e ON e.id = d.endpoint_id WHERE d.status = 'waiting' AND e.enabled = 1",
+        now=now,
+    )
+    waiting, due, first = row or (0, 0, None)
+    return int(waiting), int(due or 0), first if first is not None and first <= now else None
+
+
 def following(c: Connection, delivery: DeliveryRow, *, now: Instant) -> DeliveryRow | None:
     """Return the next waiting delivery of the same sentinel to the same endpoint, if it is due."""
     conditions = (

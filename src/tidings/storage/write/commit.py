@@ -13,7 +13,7 @@ from tidings.errors import StaleEpochError, UnitError
 from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, Unit
 from tidings.model.observed.version import Blob, NewBody, Version
 from tidings.record import dataclass, replace
-from tidings.storage.db import instance, leases
+from tidings.storage.db import instance, lock
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain
 from tidings.storage.observed import estimates, hosts, members, pages, polls, versions
@@ -46,11 +46,11 @@ def commit(c: Connection, units: Sequence[Unit], keep: Keep | None = None) -> li
     stored.
 
     A unit whose step in a sentinel's life was decided on clauses that have been altered since is
-    skipped. Raises `StaleEpochError`, and `UnitError` if a unit contradicts what is stored: the
-    caller must then roll back.
+    skipped. Raises `StaleEpochError`, `ClaimLostError`, and `UnitError` if a unit contradicts what
+    is stored: the caller must then roll back.
     """
     _check_epochs(c, units)
-    units = [Unit(at=unit.at, epoch=unit.epoch) if _is_overtaken(c, unit) else unit for unit in units]
+    units = [Unit(at=unit.at, epoch=unit.epoch, claim=unit.claim) if _is_overtaken(c, unit) else unit for unit in units]
     polls.finish(c, [unit.poll for unit in units if unit.poll is not None])
     _write_versions(c, units, keep)
     _write_pages(c, units)
@@ -65,11 +65,13 @@ def commit(c: Connection, units: Sequence[Unit], keep: Keep | None = None) -> li
 
 
 def _check_epochs(c: Connection, units: Iterable[Unit]) -> None:
-    epochs = {unit.epoch for unit in units}
+    epochs = {unit.epoch for unit in units if unit.claim is None}
     if len(epochs) > 1:
         raise StaleEpochError(f"units of the epochs {sorted(epochs)} in one commit: only one of them can hold")
     for epoch in epochs:
-        leases.check_epoch(c, epoch)
+        lock.check_epoch(c, epoch)
+    for claim in {unit.claim for unit in units if unit.claim is not None}:
+        lock.check_claim(c, claim)
 
 
 def _is_overtaken(c: Connection, unit: Unit) -> bool:

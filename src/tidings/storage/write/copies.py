@@ -1,9 +1,10 @@
 """Detect that the database is an older copy of itself, put back (F-37, docs/decisions/0045).
 
 Two files stand beside it. `place` is written once: a copy of the directory has a file created at
-another instant, and the database stores the original's. `numbers` holds number and instant of the
-newest event, rewritten after each commit and made durable every 1,000 numbers: a database that is
-put back alone lacks that event.
+another instant, and the database stores the original's. With PostgreSQL the database is not in the
+directory, and processes with other directories may use it: `place` says nothing. `numbers` holds
+number and instant of the newest event, rewritten after each commit and made durable every 1,000
+numbers: a database that is put back alone lacks that event.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class Copies:
         except OSError as error:
             raise StoreError(f"{self._data} cannot be written: {error.strerror}; check its owner and rights") from error
         self._newest, why = number, ""
-        if known and place != known:
+        is_beside = c.dialect == "sqlite"
+        if is_beside and known and place != known:
             why = "its directory was copied, or put back from a copy"
         elif number and events.instant(c, number) != then:
             why = f"event {number}, which was written, is not in it"
@@ -57,7 +59,7 @@ class Copies:
             self._newest = 0
             instance.raise_epoch(c, chance.randbelow(2**31) + 1)
             events.append(c, [Event(type=RESTORED, at=at, data={"reason": why})])
-        if place != known:
+        if is_beside and place != known:
             instance.set_place(c, place)
         return why
 

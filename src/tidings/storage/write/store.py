@@ -14,12 +14,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from tidings.errors import StoreError, TidingsError, UnitError
+from tidings.errors import ClaimLostError, StaleEpochError, StoreError, TidingsError, UnitError
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import Charged, Event, Grant, Unit
 from tidings.record import dataclass
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database, Outage
 from tidings.storage.watches import events
@@ -100,7 +100,7 @@ class Store:
 
         def run_fenced(c: Connection) -> T:
             if self._epoch is not None:
-                leases.check_epoch(c, self._epoch)
+                lock.check_epoch(c, self._epoch)
             return fn(c, *args, **kw)
 
         return await self._run(lambda: self._database.write(run_fenced))
@@ -251,18 +251,23 @@ def read_together(database: Database, reads: Sequence[_Read]) -> None:
 
 
 def commit_group(database: Database, units: Sequence[Unit], keep: Keep | None = None) -> list[Result]:
-    """Commit units in one transaction; if that fails, each alone, recording the failed ones."""
+    """Commit units in one transaction; if that fails, each alone, recording the failed ones. Those
+    of another lease or claim do not fail with the one that lost its own.
+    """
     try:
         return list(database.write(commit, units, keep))
     except _BROKEN as error:
-        if _is_whole_store(error):
+        if _concerns_all(error, units):
             return [error] * len(units)
         if len(units) == 1:
             return [_record(database, units[0], error)]
     return [commit_group(database, [unit], keep)[0] for unit in units]
 
 
-def _is_whole_store(error: Exception) -> bool:
+def _concerns_all(error: Exception, units: Sequence[Unit]) -> bool:
+    """Return whether an error concerns the store or the whole process, not only one of units."""
+    if isinstance(error, ClaimLostError | StaleEpochError) and any(unit.claim is not None for unit in units):
+        return len(units) == 1
     return isinstance(error, StoreError) and not isinstance(error, UnitError)
 
 

@@ -13,6 +13,7 @@ from tidings.clock import DAY, HOUR, MINUTE, ManualClock
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.gardener.medd import Medd
 from tidings.model.interval import ExecutionInterval
+from tidings.model.observed.page import NO_FURTHER
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import PollRecord, Unit
 from tidings.scheduling.learned import Learned
@@ -21,7 +22,7 @@ from tidings.scheduling.policy import NEVER, Population
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.wic import Contest, contest
 from tidings.service.plan import price as pricing
-from tidings.service.watch.needs import Deadline, Needs
+from tidings.service.watch.page_schedule import Deadline, Needs
 from tidings.service.watch.watchlist import WatchedPage
 
 NOBODY = np.random.default_rng(0)
@@ -197,16 +198,16 @@ def test_only_a_page_in_the_plan_can_be_reserved():
 
 
 def test_cost_is_limited_by_the_burst_of_the_class():
-    """Only a rendered page costs more than 1."""
+    """A rendered page costs more than 1."""
     service = in_turn(late(1, "Class shop", render=True), late(2), render_cost=5.0, classes={"shop": 3.0})
     planner = service.planner
     first, second = service.pages[1], service.pages[2]
 
     assert ["shop", "default"] == [planner.budget(page) for page in (first, second)]
     assert [3.0, 5.0, 1.0] == [
-        planner.cost(first.identity, "shop"),
-        planner.cost(first.identity),
-        planner.cost(second.identity),
+        planner.cost(first, "shop"),
+        planner.cost(first),
+        planner.cost(second),
     ]
     planner.due_pages(NOW)
     assert {"shop": 3.0} == planner.wanting(NOW)
@@ -322,6 +323,40 @@ def test_extra_requests_raise_the_price():
     assert 90 < len(late) < 145  # a step may overdraw: the second request is paid for when it leaves
     assert list_prices(made)["trim"] > 1.5
     assert len(made.planner.due_pages(made.clock.now())) < 8
+
+
+def test_a_preferred_page_is_polled_before_those_that_bid_more():
+    """Once: after that its bid is one of many again."""
+    made = service([0.1 * 1.2**page for page in range(30)], 100, 5)
+    made.run(DAY, tick=10 * MINUTE)
+    made.bucket = replace(made.bucket, level=0.0)
+    made.clock.move_to(made.clock.now() + 2 * HOUR)
+    due = sorted(made.planner.due_pages(made.clock.now()))
+    made.bucket = replace(made.bucket, level=1.0, at=made.clock.now())
+    last = due[np.argmin(made.planner.proposals.bids(np.array(due), made.clock.now(), 0.0))]
+    made.planner.prefer([last])
+    made.step()
+    assert last == made.looks[-1][1]
+    made.clock.move_to(made.clock.now() + 20 * DAY)
+    made.bucket = replace(made.bucket, level=1.0, at=made.clock.now())
+    assert last in made.planner.due_pages(made.clock.now())
+    made.step()
+    assert last != made.looks[-1][1]
+
+
+def test_a_page_that_leads_elsewhere_costs_another_request():
+    """One more for each time that the budget did not suffice; at most what its class can save."""
+    made = service([1.0], 100, 1)
+    page = made.pages[1]
+    assert 1.0 == made.planner.cost(page)
+    page.state = replace(page.state, final_url="http://h1.example/elsewhere")
+    assert 2.0 == made.planner.cost(page)
+    page.state = replace(page.state, final_url="", kind="busy", reason=f"{NO_FURTHER}: none is left", failures=3)
+    assert 4.0 == made.planner.cost(page)
+    made.planner.set_class("small", 3.0)
+    assert 3.0 == made.planner.cost(page, "small")
+    page.state = replace(page.state, reason="the server answered 429")
+    assert 1.0 == made.planner.cost(page)
 
 
 def test_spare_budget_goes_to_the_highest_bids():

@@ -91,7 +91,7 @@ def test_policy_learns_only_from_successful_polls():
     for page in (1, 2):
         proposals.observe(page, polled(page, START, "new"))
     proposals.update_policy([1, 2], [], lambda _: True)
-    usual = proposals.get_rates([1, 2])
+    usual = proposals.find_chances([1, 2], [1.0, 1.0])
     proposals.observe(1, polled(1, START + HOUR, "error"))
 
     assert not proposals.has_news
@@ -104,12 +104,12 @@ def test_policy_learns_only_from_successful_polls():
     for known in pages.values():
         known.state = replace(known.state, checked_at=START + DAY)
     proposals.update_policy([1, 2], [], lambda _: True)
-    rates = proposals.get_rates([1, 2, 9])
+    chances = proposals.find_chances([1, 2, 9], [1.0, 1.0, 1.0])
 
     assert not proposals.has_news
     assert usual[1] == usual[2]
-    assert rates[2] > rates[1]
-    assert {1, 2} == rates.keys()
+    assert chances[2] > chances[1]
+    assert {1, 2} == chances.keys()
 
 
 def test_memory_is_returned_once_and_can_be_recalled():
@@ -131,8 +131,8 @@ def test_memory_is_returned_once_and_can_be_recalled():
 
     assert memories == proposals.memories()
     assert [1] == later.recall({**memories, 9: memories[1]})
-    assert proposals.get_rates([1]) == later.get_rates([1])
-    assert later.get_rates([1]) != later.get_rates([2])
+    assert proposals.find_chances([1], [1.0]) == later.find_chances([1], [1.0])
+    assert later.find_chances([1], [1.0])[1] != later.find_chances([2], [1.0])[2]
 
 
 def test_policy_without_memory_stores_nothing():
@@ -141,7 +141,7 @@ def test_policy_without_memory_stores_nothing():
 
     assert proposals.memory(1) is None
     assert [] == proposals.recall({1: {"rate": 1}})
-    assert {} == proposals.get_rates([1])
+    assert {} == proposals.find_chances([1], [1.0])
 
 
 def test_memory_has_the_wait_of_a_page_in_seconds():

@@ -10,8 +10,7 @@ from tests.stores import SECOND, START, World
 from tidings.errors import StaleEpochError, UnitError
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant
-from tidings.model.watch.collection import budget_name
-from tidings.model.watch.weight import share_of
+from tidings.model.watch.sentinel import budget_name, share_of
 from tidings.storage.people import accounts
 from tidings.storage.watches import sentinels
 from tidings.storage.write import charge
@@ -71,6 +70,15 @@ def test_collection_without_a_share_pays_from_its_own_budget(world: World):
     own(world, share=None)
 
     assert [True] * 5 + [False] == paid(world, *grants(6, SHARED))
+
+
+def test_collection_without_a_sentinel_uses_nobodys_share(world: World):
+    """Its sentinel was dropped. The first owner has a share."""
+    world.watch()
+    world.write(charge.set_budget, SHARED, rate_per_second=0.0, burst=5.0, at=START)
+    world.write(charge.set_budget, share_of(1), rate_per_second=0.0, burst=1.0, at=START)
+
+    assert [True] * 3 == paid(world, *grants(3, SHARED))
 
 
 def test_payable_of_a_collection_is_limited_by_its_owners_share(world: World):

@@ -1,0 +1,99 @@
+"""Serve screens, API, feeds and the stream from the database, without checking or sending: the role
+`web`. Any number of such processes may run.
+
+What users and programs ask for is written as other commands write it, and the planner takes it over
+at its next step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from tidings.clock import SystemClock, put_forward, set_back
+from tidings.model.event_type import EventType
+from tidings.scheduling.policies import reads_of
+from tidings.service.notify.deliver import STREAMED
+from tidings.service.run.presence import present
+from tidings.service.run.senders import read_signing
+from tidings.service.sources.hub_callbacks import LeftCallbacks
+from tidings.service.sources.left_signals import LeftSignals
+from tidings.service.sources.outside_events import OutsideEvents
+from tidings.storage.db.database import Patience, open_database
+from tidings.storage.people.accounts import add_shares
+from tidings.storage.secrets import Vault
+from tidings.storage.watches import events
+from tidings.storage.write.store import Store
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.service.run.presence import Presence
+    from tidings.settings import Settings
+
+
+class LeftWays(NamedTuple):
+    """The inputs from outside of a process that only serves."""
+
+    events: OutsideEvents
+    signals: LeftSignals
+    hubs: LeftCallbacks
+
+
+class WebOnly:
+    """One process that only serves."""
+
+    holder = ""
+    epoch = 0
+    price = None
+
+    def __init__(self, store: Store, clock: Clock, ways_in: LeftWays, presence: Presence) -> None:
+        self.store = store
+        self.clock = clock
+        self.ways_in = ways_in
+        self._presence = presence
+        self._seen = 0
+
+    async def start(self) -> None:
+        """Begin with what is stored now."""
+        self._seen = await self.store.read(events.last_seq)
+        await self.store.has_changed()
+
+    async def step(self) -> tuple[bool, bool]:
+        """Return whether others have put records on the stream, and whether they found changes,
+        since the last call.
+        """
+        if set_back(self.clock) or put_forward(self.clock):
+            self.clock.restart()
+        await asyncio.gather(*await self._presence.due(self.clock.now()))
+        if not await self.store.has_changed():
+            return False, False
+        found = await self.store.read(events.listing, after=self._seen, types=(STREAMED, EventType.CHANGE_FOUND))
+        self._seen = max([self._seen, *(event.seq for event in found)])
+        types = {event.type for event in found}
+        return STREAMED in types, EventType.CHANGE_FOUND in types
+
+
+@contextlib.asynccontextmanager
+async def web_only(settings: Settings) -> AsyncIterator[WebOnly]:
+    """Yield what a process that only serves needs. Raises what `open_database` raises."""
+    database, clock = await asyncio.to_thread(open_database, settings), SystemClock()
+    database.patience = Patience(None)
+    store, vault = Store(database), Vault(settings.data)
+    try:
+        settings = await store.read(add_shares, settings)
+        signing = await store.write(read_signing, settings, vault, clock.now())
+        signals = LeftSignals(store, clock, reads=reads_of(settings.schedule.policy), zone=settings.serve.zone)
+        ways_in = LeftWays(
+            OutsideEvents(store, vault, clock, on_event=lambda name: None),  # noqa: ARG005 - the planner reads it
+            signals,
+            LeftCallbacks(store, signals, clock, keys=signing.keys),
+        )
+        async with present(store, "web", settings) as presence:
+            made = WebOnly(store, clock, ways_in, presence)
+            await made.start()
+            yield made
+    finally:
+        store.hurry()
+        await store.close()

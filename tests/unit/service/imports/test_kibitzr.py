@@ -1,0 +1,60 @@
+"""A file of kibitzr is read check by check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tidings.clock import HOUR, MINUTE
+from tidings.service.imports.draft import Draft
+from tidings.service.imports.kibitzr import read
+from tidings.service.imports.reading import Files
+
+
+def drafts(folder: Path, *checks: dict[str, Any], notifiers: Any = None) -> list[Draft]:
+    """Return the drafts of checks."""
+    path = folder / "kibitzr.yml"
+    path.write_text(yaml.safe_dump({"checks": list(checks), "notifiers": notifiers or {}}))
+    return list(read(Files(path)))
+
+
+def test_a_check_without_a_period_is_made_every_five_minutes(tmp_path: Path):
+    """As its program does."""
+    first, second = drafts(
+        tmp_path, {"name": "A", "url": "http://a.example/"}, {"url": "http://b.example/", "period": "1 hour"}
+    )
+
+    assert (5 * MINUTE, HOUR) == (first.every, second.every)
+    assert ("A", "http://a.example/", ["all words"]) == (first.title, first.url, [part.text for part in first.parts])
+
+
+def test_a_script_is_no_page(tmp_path: Path):
+    """Nor is a check without an address."""
+    for check in ({"name": "A", "script": "echo"}, {"name": "A"}):
+        (draft,) = drafts(tmp_path, check)
+
+        assert draft.fault.startswith("it runs a script")
+
+
+def test_a_pattern_of_addresses_is_a_page_for_each_item(tmp_path: Path):
+    """Each with its own name."""
+    check = {"batch": "Shop {}", "url-pattern": "http://a.example/{}", "items": ["x", "y"]}
+
+    assert [("Shop x", "http://a.example/x"), ("Shop y", "http://a.example/y")] == [
+        (draft.title, draft.url) for draft in drafts(tmp_path, check)
+    ]
+
+
+@pytest.mark.parametrize("field", ["period", "schedule", "transform", "notify"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), [[1]], {"every": "x"}, [3], True])
+def test_a_field_of_an_unexpected_shape_hides_no_check(tmp_path: Path, field: str, value: Any):
+    """The others are read, and so is the rest of its own."""
+    first, second = drafts(
+        tmp_path, {"name": "A", "url": "http://a.example/", field: value}, {"name": "B", "url": "http://b.example/"}
+    )
+
+    assert ("http://a.example/", "http://b.example/") == (first.url, second.url)
+    assert first.parts
