@@ -54,5 +54,5 @@ def test_a_value_before_a_full_stop_has_no_space_in_either_version():
     drawn = view(replace(DRAWING, old=old, new=new, view="two"))
 
     assert drawn is not None
-    assert ("<del>3</del>. Tickets" in drawn.html, "<ins>1</ins>. Tickets" in drawn.html) == (True, True)
+    assert (True, True) == ("<del>3</del>. Tickets" in drawn.html, "<ins>1</ins>. Tickets" in drawn.html)
     assert "pier  " not in re.sub(r"<[^>]*>|removed: |added: ", "", drawn.html)
