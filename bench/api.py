@@ -19,7 +19,7 @@ from typing import Final
 from tests.acceptance.test_screens import SHOP, edit, face
 from tests.fakes import WebServer
 from tests.world import World
-from tidings.web.connection import Server
+from tidings.web.uvicorn_server import Server
 
 TOKEN: Final = "e" * 24
 CONFIG: Final = "[checks]\nuse_after_free.enabled = false\n" + "".join(

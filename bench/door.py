@@ -22,7 +22,7 @@ from tests.unit.presentation.records import record
 from tests.unit.web.insides import inside, tell, watch
 from tidings.clock import HOUR
 from tidings.presentation.atom import MOST_ENTRIES
-from tidings.web.entrances import application
+from tidings.web.routes import application
 
 REQUESTS = 200
 RECORDS = 100
@@ -36,7 +36,7 @@ for name in sys.argv[1:]:
     __import__(name)
 print(f"{time.process_time() - begun:.2f} s CPU, {memory() - before:.1f} MB")
 """
-ANSWERS = ("tidings.web.connection", "tidings.web.entrances")
+ANSWERS = ("tidings.web.uvicorn_server", "tidings.web.routes")
 
 
 def start(*names: str) -> str:

@@ -26,7 +26,7 @@ from tidings.detection.job.examiner import compare_bodies
 from tidings.estimation.worth import Survival
 from tidings.model.observed.change import Edit
 from tidings.model.watch.interest import Interest
-from tidings.model.watch.weight import ChangeLife
+from tidings.model.watch.sentinel import ChangeLife
 
 WORDS = Interest("words")
 AGES = (1, 2, 4)

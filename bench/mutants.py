@@ -35,17 +35,17 @@ SOURCE = Path(__file__).parents[1] / "src"
 NEAREST = {
     "storage.write.commit": ("tests/unit/storage/write/test_commit.py", "tests/contract/test_store.py"),
     "storage.write.charge": ("tests/unit/storage/write/test_charge.py", "tests/contract/test_store.py"),
-    "storage.secrets.vault": ("tests/unit/storage/secrets/test_vault.py", "tests/unit/cli/change/test_secret.py"),
+    "storage.secrets": ("tests/unit/storage/test_secrets.py", "tests/unit/cli/change/test_secret.py"),
     "service.notify.deliver": ("tests/unit/service/notify/test_deliver.py",),
     "service.poll.grants": ("tests/unit/service/poll/test_grants.py",),
-    "service.poll.pay": ("tests/unit/service/poll/test_pay.py",),
+    "service.poll.polling": ("tests/unit/service/poll/test_polling.py",),
     "service.plan.planner": ("tests/unit/service/plan/test_choose.py", "tests/unit/service/plan/test_planner.py"),
     "service.watch.cursors": ("tests/unit/service/watch/test_cursors.py",),
     "detection.job.gates": ("tests/unit/detection/job",),
     "detection.ask.conditions": ("tests/unit/detection/ask",),
     "scheduling.allocator": ("tests/unit/scheduling/test_allocator.py",),
     "notification.retry": ("tests/unit/notification/test_retry.py", "tests/unit/notification/test_webhook.py"),
-    "fetching.guard": ("tests/unit/fetching/test_guard.py",),
+    "fetching.network_guard": ("tests/unit/fetching/test_network_guard.py",),
 }
 """Modules, and the tests nearest to each."""
 WANTED = 0.9

@@ -24,8 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests import data_sets
 from tidings.detection.ask.pair import Pair
 from tidings.detection.compare.instances import RESOLVED, Rules, occurrences
-from tidings.detection.compare.phrases import compare_phrase
-from tidings.detection.compare.stability import adapt, measure_changed_share
+from tidings.detection.compare.phrases import adapt, compare_phrase, measure_changed_share
 from tidings.detection.compare.words import compare_sequences
 from tidings.detection.kinds.keywords import Keywords, Phrases
 from tidings.document.parse import parse

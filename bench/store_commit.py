@@ -20,7 +20,7 @@ from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Charged, CursorMove, Grant, PollRecord, Unit
 from tidings.model.watch.sentinel import FetchEvery, Interest, Sentinel, Watched
 from tidings.settings import Settings
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.database import Database, open_database
 from tidings.storage.db.sqlite import sqlite3
 from tidings.storage.observed import pages
@@ -45,7 +45,7 @@ def fill(database: Database) -> int:
         sentinels.create, sentinel, text="", pages=given, state="enabled", start_at=None, end_at=None, at=START
     )
     database.write(charge.set_budget, "default", rate_per_second=1e6, burst=1e9, at=START)
-    return database.write(leases.acquire, leases.POLLER, "bench", at=START, until=START + 10**15)
+    return database.write(lock.acquire_lease, lock.POLLER, "bench", at=START, until=START + 10**15)
 
 
 def charge_all(database: Database, count: int, epoch: int) -> list[Charged]:

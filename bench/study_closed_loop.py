@@ -23,7 +23,7 @@ from bench.traces import FAR
 
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.policies.crawlers import Nutch, StormCrawler
-from tidings.lab.policies.index_and_rates import Index
+from tidings.lab.policies.freshness import Index
 from tidings.lab.traces import Series, outcome, replay
 from tidings.model.interval import DAY, NEVER, SECOND
 from tidings.scheduling.learned import Learned

@@ -29,7 +29,7 @@ from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.generate import feeds
 from tidings.lab.policies.crawlers import Nutch, StormCrawler
-from tidings.lab.policies.index_and_rates import Index, LambdaCrawl
+from tidings.lab.policies.freshness import Index, LambdaCrawl
 from tidings.lab.traces import (
     Series,
     TraceOutcome,

@@ -32,8 +32,7 @@ from tidings.clock import DAY
 from tidings.lab.refresh.whole import ideal_instants, staleness, transport
 from tidings.scheduling.price.value import SLOWEST, Values
 from tidings.search.query import line_of_terms, parse
-from tidings.search.query_log import knee
-from tidings.search.ranking import RankCurve, curve_of, single_terms, value_of_refresh
+from tidings.search.ranking import RankCurve, curve_of, knee, single_terms, value_of_refresh
 
 WEEKS, HALF = 48, 24
 WEEK_SECONDS = 7 * 86_400

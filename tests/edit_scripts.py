@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from tidings.detection.compare.objects import compare_objects
+from tidings.detection.compare.instances import compare_objects
 from tidings.detection.compare.words import common_length, compare_sequences
 from tidings.model.observed.change import Edit
 

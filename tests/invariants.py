@@ -23,12 +23,12 @@ from tidings.errors import BlobError
 from tidings.model.observed.version import Blob
 from tidings.service.run.from_settings import open_archive
 from tidings.settings import Settings
+from tidings.storage import secrets
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database, quick_check
 from tidings.storage.db.schema import WHOLE, statements, tables
 from tidings.storage.observed import members, pages, polls, versions
-from tidings.storage.secrets import secrets
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
 from tidings.storage.write import invariants
 

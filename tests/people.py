@@ -14,10 +14,10 @@ from tidings.service.people import tokens
 from tidings.service.run.monitor import Monitor
 from tidings.storage.people import accounts
 from tidings.storage.watches import sentinels
-from tidings.web.door import Door
-from tidings.web.entrances import application
 from tidings.web.inside import Inside
+from tidings.web.routes import application
 from tidings.web.screens.desk import Desk
+from tidings.web.server import HttpServer
 
 PASSWORD = "correct horse battery"
 ORIGIN = "http://127.0.0.1:8780"
@@ -108,7 +108,7 @@ async def with_people(world: World, monitor: Monitor, story: Any) -> None:
     headers = settle_in(world)
     anna = world.read(accounts.get_by_name, "anna")
     world.write(lambda c: sentinels.give(c, sentinels.find(c, "annas").id, anna.id))
-    door = Door(world.settings)
+    door = HttpServer(world.settings)
     monitor.committer.listen(door.note)
     desk = Desk(world.settings, world.clock, door.changes)
     inside = door.inside(monitor)

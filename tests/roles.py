@@ -22,10 +22,10 @@ from tidings.clock import SystemClock
 from tidings.model.secret import Secret
 from tidings.notification.webhook import make_secret
 from tidings.service.sentinels import register
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import polls, versions
-from tidings.storage.secrets.vault import SIGNING, Vault
+from tidings.storage.secrets import SIGNING, Vault
 from tidings.storage.watches import changes, deliveries
 
 LEASE_SECONDS = 1.5
@@ -127,9 +127,9 @@ class Cluster:
         """Return the editions of the stored changes."""
         return [_edition(row.row.summary) for row in self.main.read(changes.listing)]
 
-    def lease(self) -> leases.LeaseRow:
+    def lease(self) -> lock.LeaseRow:
         """Return the planner's lease."""
-        row: leases.LeaseRow = self.main.read(leases.current, leases.POLLER)
+        row: lock.LeaseRow = self.main.read(lock.current_lease, lock.POLLER)
         return row
 
     def violations(self) -> list[str]:

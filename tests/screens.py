@@ -8,7 +8,7 @@ import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
-from tidings.web.connection import Server
+from tidings.web.uvicorn_server import Server
 
 
 @contextlib.asynccontextmanager

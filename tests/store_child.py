@@ -12,8 +12,8 @@ from pathlib import Path
 
 from tests.stores import World
 from tidings.settings import Settings, StoreSettings
+from tidings.storage import secrets
 from tidings.storage.db.database import open_database
-from tidings.storage.secrets import secrets
 
 
 def write_secrets(settings: Settings, name: str, count: int) -> None:

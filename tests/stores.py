@@ -36,7 +36,7 @@ from tidings.model.observed.unit import (
 from tidings.model.observed.version import Blob, Member, Version, member_list
 from tidings.model.watch.sentinel import FetchEvery, FetchOnChange, Interest, Sentinel, State, Watched
 from tidings.settings import Settings, StoreSettings
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database, open_database
 from tidings.storage.db.schema import WHOLE, statements, tables
@@ -215,7 +215,7 @@ class World:
         self.write = self.database.write
         self.at = START
         self.numbers = itertools.count(1)
-        self.epoch = self.write(leases.acquire, "poller", "test", at=self.at, until=self.at + 10**15)
+        self.epoch = self.write(lock.acquire_lease, "poller", "test", at=self.at, until=self.at + 10**15)
         self.write(charge.set_budget, "default", rate_per_second=1.0, burst=1e6, at=self.at)
 
     def reopen(self) -> Database:

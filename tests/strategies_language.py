@@ -16,9 +16,10 @@ from tidings.language.words import is_reserved
 from tidings.language.write.printer import meaning_of
 from tidings.language.write.table import ORDER, REACH
 from tidings.model.watch.asking import Asking, BrowserStep, Header, Login, Value, url_of
-from tidings.model.watch.collection import DEEPEST, MOST_A_DAY, Scope
 from tidings.model.watch.interest import EXTREMES, FORMS, HIDDEN
 from tidings.model.watch.sentinel import (
+    DEEPEST,
+    MOST_A_DAY,
     AllOf,
     Alter,
     AnyOf,
@@ -50,6 +51,7 @@ from tidings.model.watch.sentinel import (
     Point,
     Quiet,
     Rate,
+    Scope,
     Selector,
     Sentinel,
     StopWords,

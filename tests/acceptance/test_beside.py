@@ -14,7 +14,7 @@ from tests.world import World, play, serve
 from tidings.clock import HOUR, MINUTE, SECOND, SystemClock
 from tidings.errors import ServiceError
 from tidings.model.watch.sentinel import Command
-from tidings.service.notify import activate
+from tidings.service.notify import life_steps
 from tidings.service.run import check as checking
 from tidings.service.run.monitor import Monitor
 from tidings.service.sentinels import register
@@ -147,7 +147,7 @@ def test_what_a_user_decides_first_is_not_stepped_over(world: World):
         for verb, state in (("disable", "disabled"), ("drop", "ended")):
             world.add(STATEMENT.replace("Sentinel s", f"Sentinel {verb}s") + "1 hour")
             service.monitor.planner.touch(service.run(service.monitor.watchlist.follow()))
-            (move,) = activate.course(service.monitor.watchlist.lives(), now=world.clock.now()).moves
+            (move,) = life_steps.play_lives(service.monitor.watchlist.lives(), now=world.clock.now()).moves
             name = f"{verb}s"
             elsewhere(world, lambda c: register.command(c, Command(verb, name), now=world.clock.now()))  # type: ignore[arg-type] # noqa: B023 - called in this turn
             service.run(service.monitor.lives._write([move]))

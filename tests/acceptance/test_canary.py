@@ -31,7 +31,7 @@ from tidings.cli.main import main
 from tidings.cli.verbs import VERBS
 from tidings.clock import HOUR
 from tidings.service.run.monitor import Monitor
-from tidings.web.entrances import entrances, resources, screens
+from tidings.web.routes import api_routes, program_routes, screen_routes
 
 NAMES = ("basic", "form", "steps")
 ENDLESS = ("/api/v1/stream", "/live", "/api/v1/websub/{token}", "/healthz")
@@ -166,7 +166,7 @@ def _list_paths(world: World) -> Iterator[str]:
         "delivery": [delivery.id for delivery in world.deliveries()],
         "watch": ("1", "2", "3"),
     }
-    for one in (*entrances(), *resources(None), *screens(None)):  # type: ignore[arg-type]
+    for one in (*program_routes(), *api_routes(None), *screen_routes(None)):  # type: ignore[arg-type]
         if one.method != "GET" or one.path in ENDLESS:
             continue
         found = [one.path]

@@ -26,7 +26,7 @@ from tidings.model.secret import Secret
 from tidings.settings import load
 from tidings.storage.db.database import open_database
 from tidings.storage.people import accounts
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import sentinels
 
 PASSWORD = "canary-in-a-header"

@@ -12,7 +12,7 @@ from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.isolation.runner import Died
 from tidings.service.run.monitor import Monitor
-from tidings.service.show.reasons import spell_poll, spell_reason
+from tidings.service.show.records import spell_poll, spell_reason
 from tidings.storage.observed import members
 
 FRAMES = '<title>Manual</title><frameset cols="20%,80%"><frame src="menu.html"><frame src="text.html"></frameset>'

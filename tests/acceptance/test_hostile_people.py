@@ -23,7 +23,7 @@ from tidings.clock import HOUR, MINUTE
 from tidings.service.run.monitor import Monitor
 from tidings.storage.people import tokens
 from tidings.storage.watches import events, sentinels
-from tidings.web.screens.screens import SCREENS
+from tidings.web.routes import SCREENS
 
 Row = Callable[[World, Monitor, People], Awaitable[None]]
 HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(2)> {{7*7}} ${7*7} %s ]]> &lt;b&gt;'

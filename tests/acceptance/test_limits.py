@@ -17,7 +17,7 @@ from tidings.errors import StoreFullError
 from tidings.isolation.runner import Died
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant, Unit
-from tidings.model.watch.weight import share_of
+from tidings.model.watch.sentinel import share_of
 from tidings.service.people import accounts as accounts_of
 from tidings.service.run.monitor import Monitor
 from tidings.service.upkeep.memories import REMEMBER_EVERY

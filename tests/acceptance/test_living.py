@@ -13,8 +13,8 @@ from tidings import __version__
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import StoreStalledError
 from tidings.service.run.monitor import Monitor
-from tidings.web.door import Door
-from tidings.web.entrances import application
+from tidings.web.routes import application
+from tidings.web.server import HttpServer
 
 TOKEN = "r" * 24
 HOURLY = "Create Sentinel {name} Using {{{path}}} Monitor all words Fetch every 1 hour"
@@ -29,7 +29,7 @@ def live(world: World, *asked: dict[str, str]) -> list[Any]:
     found: list[Any] = []
 
     with serve(world) as service:
-        door = Door(world.settings)
+        door = HttpServer(world.settings)
         service.monitor.committer.listen(door.note)
         service.pass_time(HOUR // 2)
         world.page("/a", "<p>two</p>")

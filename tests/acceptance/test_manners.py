@@ -10,7 +10,7 @@ import pytest
 
 from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.service.show.reasons import spell_poll
+from tidings.service.show.records import spell_poll
 from tidings.storage.observed import estimates, pages
 
 HTML = "text/html; charset=utf-8"

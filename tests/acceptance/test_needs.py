@@ -4,9 +4,9 @@ import pytest
 
 from tests.world import play, serve
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.service.explain.on_time_report import count_on_time
+from tidings.service.explain.explain_sentinel import count_on_time
 from tidings.service.run.check import check
-from tidings.service.show.reasons import spell_reason
+from tidings.service.show.records import spell_reason
 from tidings.service.watch.watchlist import WatchedSentinel, meaning
 from tidings.storage.observed import pages
 

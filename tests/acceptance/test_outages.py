@@ -16,8 +16,8 @@ from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import PollerBusyError
 from tidings.service.run.assembly import poller
 from tidings.service.run.monitor import Monitor
-from tidings.storage.db import leases
 from tidings.storage.db.database import Outage
+from tidings.storage.db.lock import POLLER, current_lease
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_the_lease_of_a_process_that_died_here_is_over(make_world: Callable[...,
         lock = world.directory / "lock"
         left = lock.read_bytes()
         await manager.__aexit__(None, None, None)
-        held = world.read(leases.current, leases.POLLER)
+        held = world.read(current_lease, POLLER)
         world.write(lambda c: c.execute("UPDATE lease SET holder = :h, until = :u", h=monitor.upkeep.holder, u=2**60))
         assert "" == held.holder
         lock.write_bytes(left)

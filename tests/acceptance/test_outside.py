@@ -12,7 +12,7 @@ from tests.world import World, play, serve
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import SentinelError, UsageError
 from tidings.service.sentinels import register
-from tidings.service.show.reasons import spell_reason
+from tidings.service.show.records import spell_reason
 from tidings.service.sources.outside_sources import PROBLEM
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import pages

@@ -13,7 +13,7 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.service.explain.plan_expert import appraise
 from tidings.service.run.from_settings import open_planner
 from tidings.service.run.monitor import Monitor
-from tidings.service.watch.needs import Needs
+from tidings.service.watch.page_schedule import Needs
 from tidings.service.watch.watchlist import load_pages
 
 

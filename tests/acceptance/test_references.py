@@ -24,7 +24,7 @@ from tidings.service.sentinels.apply import apply
 from tidings.service.sentinels.register import clauses_of
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import endpoints, events, sentinels
 
 WATCH = "Create Sentinel {name} Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s {notify}"

@@ -11,7 +11,7 @@ from tests.fakes import Page
 from tests.world import World, play, serve
 from tidings.cli.main import main
 from tidings.clock import HOUR, MINUTE
-from tidings.service.on_demand.add_answer import SCRIPTS_ONLY, page_warnings
+from tidings.service.on_demand.seen_now import SCRIPTS_ONLY, page_warnings
 from tidings.service.run.monitor import Monitor
 
 SHELL = "<!doctype html><title>Shop</title><body><div id=app></div><script src=/app.js></script>"

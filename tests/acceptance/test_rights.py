@@ -13,7 +13,7 @@ from tidings.service.run.monitor import Monitor
 from tidings.storage.people import accounts
 from tidings.storage.watches import changes, deliveries, subscriptions
 from tidings.web.access import RANKS, watch_of
-from tidings.web.entrances import entrances, resources, screens
+from tidings.web.routes import api_routes, program_routes, screen_routes
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 NEEDS = {"readers": 0, "markers": 1, "editors": 1, "admins": 2}
@@ -26,7 +26,7 @@ HARMLESS = {"if-match": '"none"', "origin": ORIGIN}
 
 def every_entrance() -> list[Any]:
     """Return the whole table."""
-    return [*entrances(), *resources(None), *screens(None)]  # type: ignore[arg-type]
+    return [*program_routes(), *api_routes(None), *screen_routes(None)]  # type: ignore[arg-type]
 
 
 def rank_of(who: str) -> int:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.roles import Cluster
 from tests.services import until
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.observed import hints
 
 WAIT_SECONDS = 30.0
@@ -75,7 +75,7 @@ def test_a_notifier_that_hangs_or_is_killed_is_replaced(cluster):
     cluster.holding.set()
     edition = cluster.edit()
     cluster.await_told(edition)
-    holder = {row.name: row.holder for row in cluster.main.read(leases.listing)}["endpoint:1"]
+    holder = {row.name: row.holder for row in cluster.main.read(lock.listing)}["endpoint:1"]
     dead, left = (first, second) if f":{first.process.pid}:" in holder else (second, first)
     dead.kill()
     cluster.holding.clear()

@@ -19,12 +19,11 @@ from tidings.clock import HOUR
 from tidings.model.secret import Secret
 from tidings.service.run.monitor import Monitor
 from tidings.service.secrets import secrets
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import inbox, outside, sentinels
-from tidings.web.door import Door
-from tidings.web.entrances import application
+from tidings.web.routes import SCREENS, application
 from tidings.web.screens.desk import Desk
-from tidings.web.screens.screens import SCREENS
+from tidings.web.server import HttpServer
 
 HOSTILE = "&lt;script&gt;alert(1)&lt;/script&gt; &lt;img src=x onerror=alert(2)&gt;"
 SHOP = "Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour Tags money"
@@ -33,7 +32,7 @@ SHOP = "Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour Tag
 @contextlib.asynccontextmanager
 async def face(world: World, monitor: Monitor) -> AsyncIterator[Any]:
     """Give the application that a browser meets, screens included."""
-    door = Door(world.settings)
+    door = HttpServer(world.settings)
     monitor.committer.listen(door.note)
     desk = Desk(world.settings, world.clock, door.changes)
     try:

@@ -32,7 +32,7 @@ from tidings.notification.webhook import make_secret
 from tidings.service.run.monitor import Monitor
 from tidings.service.secrets import secrets
 from tidings.storage.db.database import open_database
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 
 CANARIES = {f"s{n}": f"c4nary{n:02}x{'q7z' * 4}" for n in range(1, 10)}
 """One for each way of use; the proxy's password, a cookie and the two that sign are made below."""

@@ -15,7 +15,7 @@ from tests.world import World, play, serve
 from tidings.clock import HOUR
 from tidings.isolation.runners import InProcess
 from tidings.service.health.sources import health_of
-from tidings.service.on_demand.add_answer import answer
+from tidings.service.on_demand.seen_now import answer
 from tidings.service.on_demand.trial import trial
 from tidings.service.run.monitor import Monitor
 from tidings.service.show.records import Record

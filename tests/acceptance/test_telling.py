@@ -10,7 +10,7 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.notification.webhook import read_secrets, signature
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.database import open_database
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import deliveries
 
 

@@ -23,7 +23,7 @@ from tidings.clock import DAY, HOUR
 from tidings.service.health.sources import health_of
 from tidings.service.run.monitor import Monitor
 from tidings.storage.watches import inbox
-from tidings.web.markup import catalogue
+from tidings.web.markup import translations
 from tidings.web.markup.told import OURS
 
 MADE_UP = "qq"
@@ -55,15 +55,15 @@ def translate(sentence: str) -> str:
 @pytest.fixture
 def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Put a translation of every sentence beside the templates."""
-    english: dict[str, Any] = json.loads((catalogue.FOLDER / "en.json").read_text("utf-8"))
+    english: dict[str, Any] = json.loads((translations.FOLDER / "en.json").read_text("utf-8"))
     whole = {
         key: translate(said) if isinstance(said, str) else [*map(translate, said)] for key, said in english.items()
     }
     (tmp_path / f"{MADE_UP}.json").write_text(json.dumps(whole), encoding="utf-8")
-    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
-    catalogue.languages.cache_clear()
+    monkeypatch.setattr(translations, "FOLDER", tmp_path)
+    translations.languages.cache_clear()
     yield
-    catalogue.languages.cache_clear()
+    translations.languages.cache_clear()
 
 
 def english_of(page: str) -> set[str]:

@@ -21,7 +21,7 @@ from tidings.clock import SystemClock
 from tidings.service.sentinels import register
 from tidings.service.sources.outside_events import token_of
 from tidings.storage.db.database import open_database
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import events
 from tidings.storage.watches.outside import HAPPENED
 

@@ -12,13 +12,13 @@ from tidings.clock import DAY, HOUR
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import deliveries
-from tidings.web.door import Door
-from tidings.web.entrances import application
+from tidings.web.routes import application
+from tidings.web.server import HttpServer
 
 
 def _open(world: World, monitor: Monitor) -> Any:
     """Return the door of a running service, as requests meet it."""
-    door = Door(world.settings)
+    door = HttpServer(world.settings)
     monitor.committer.listen(door.note)
     return application(door.inside(monitor))
 

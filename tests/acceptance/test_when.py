@@ -10,12 +10,11 @@ import pytest
 from tests.world import World, play, serve
 from tidings.cli.show import plan
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.model.interval import instant_of, local_of
 from tidings.model.observed.poll_reason import Why
-from tidings.model.wall import instant_of, local_of
 from tidings.service.explain.explain_sentinel import BY_TURNS
 from tidings.service.explain.plan_summary import list_coming_polls
-from tidings.service.show.reasons import spell_reason
-from tidings.service.show.records import rfc3339
+from tidings.service.show.records import rfc3339, spell_reason
 
 PARIS = ZoneInfo("Europe/Paris")
 

@@ -47,10 +47,10 @@ from tidings.model.observed.unit import (
 from tidings.model.observed.version import Blob, Digest, Member, NewBody, Version
 from tidings.model.watch.asking import BrowserStep, Header, Value
 from tidings.model.watch.sentinel import State
-from tidings.service.poll.keep import keeping
-from tidings.storage.db import instance, leases
+from tidings.service.poll.unit import keeping
+from tidings.storage import secrets
+from tidings.storage.db import instance, lock
 from tidings.storage.observed import estimates, hints, hosts, members, pages, polls, versions
-from tidings.storage.secrets import secrets
 from tidings.storage.watches import changes, deliveries, endpoints, events, outside, sentinels, subscriptions
 from tidings.storage.write import charge, retention
 from tidings.storage.write.commit import Committed, commit
@@ -381,7 +381,7 @@ def test_a_stale_epoch_charges_nothing(world: World):
     world.watch()
     unit = world.make_unchanged()
     poll_id = world.open_polls()[0]
-    world.write(leases.acquire, "poller", "test", at=START, until=START)
+    world.write(lock.acquire_lease, "poller", "test", at=START, until=START)
 
     for write in (
         lambda: world.write(charge.charge, _grants(1), at=world.at, epoch=world.epoch),
@@ -400,7 +400,7 @@ def test_polls_of_a_process_that_died_are_ended_once_as_failures(world: World):
     world.watch()
     epoch = world.epoch
     early, late = (world.write(charge.charge, _grants(1), at=START + n * SECOND, epoch=epoch)[0] for n in (0, 50))
-    world.epoch = world.write(leases.acquire, "poller", "test", at=START, until=START)
+    world.epoch = world.write(lock.acquire_lease, "poller", "test", at=START, until=START)
     mine = world.write(charge.charge, _grants(1), at=START + 60 * SECOND, epoch=world.epoch)[0]
 
     def cut_off() -> int:
@@ -1082,24 +1082,24 @@ def test_a_start_of_a_host_never_moves_back(world: World):
 
 def test_a_lease_has_one_holder_and_a_rising_epoch(world: World):
     """Another holder waits until the time has run out; each acquisition raises the epoch; who lost it cannot renew."""
-    first = world.write(leases.acquire, "shard", "one", at=0, until=10)
+    first = world.write(lock.acquire_lease, "shard", "one", at=0, until=10)
     with pytest.raises(PollerBusyError, match="one checks pages"):
-        world.write(leases.acquire, "shard", "two", at=9, until=19)
-    world.write(leases.renew, "shard", "one", first, until=20)
+        world.write(lock.acquire_lease, "shard", "two", at=9, until=19)
+    world.write(lock.renew_lease, "shard", "one", first, until=20)
     with pytest.raises(PollerBusyError):
-        world.write(leases.acquire, "shard", "two", at=19, until=29)
-    second = world.write(leases.acquire, "shard", "two", at=20, until=30)
+        world.write(lock.acquire_lease, "shard", "two", at=19, until=29)
+    second = world.write(lock.acquire_lease, "shard", "two", at=20, until=30)
     with pytest.raises(StaleEpochError):
-        world.write(leases.renew, "shard", "one", first, until=40)
-    world.write(leases.release, "shard", "one", first)
-    lease = world.read(leases.current, "shard")
+        world.write(lock.renew_lease, "shard", "one", first, until=40)
+    world.write(lock.release_lease, "shard", "one", first)
+    lease = world.read(lock.current_lease, "shard")
     assert lease is not None
     assert ("two", second, 30) == (lease.holder, lease.epoch, lease.until)
-    world.write(leases.release, "shard", "two", second)
-    third = world.write(leases.acquire, "shard", "three", at=21, until=30)
+    world.write(lock.release_lease, "shard", "two", second)
+    third = world.write(lock.acquire_lease, "shard", "three", at=21, until=30)
 
     assert [1, 2, 3] == [first, second, third]
-    assert world.read(leases.current, "none") is None
+    assert world.read(lock.current_lease, "none") is None
 
 
 def test_requests_are_asked_answered_and_refused(world: World):
@@ -1326,17 +1326,17 @@ def test_what_hubs_were_asked_comes_back_as_it_was_stored(world: World):
 
 def test_a_lease_that_is_over_goes_to_the_first_who_saw_it(world: World):
     """Whoever takes it must have seen it as it is; one that was renewed meanwhile stays."""
-    first = world.write(leases.acquire, "shard", "one", at=0, until=10)
-    seen = world.read(leases.current, "shard")
-    world.write(leases.renew, "shard", "one", first, until=5)
+    first = world.write(lock.acquire_lease, "shard", "one", at=0, until=10)
+    seen = world.read(lock.current_lease, "shard")
+    world.write(lock.renew_lease, "shard", "one", first, until=5)
     with pytest.raises(PollerBusyError):
-        world.write(leases.succeed, "shard", seen, "two", until=20)
-    seen = world.read(leases.current, "shard")
+        world.write(lock.succeed, "shard", seen, "two", until=20)
+    seen = world.read(lock.current_lease, "shard")
 
-    assert first + 1 == world.write(leases.succeed, "shard", seen, "two", until=20)
+    assert first + 1 == world.write(lock.succeed, "shard", seen, "two", until=20)
     with pytest.raises(PollerBusyError):
-        world.write(leases.succeed, "shard", seen, "three", until=20)
-    assert 1 == world.write(leases.succeed, "new", None, "three", until=20)
+        world.write(lock.succeed, "shard", seen, "three", until=20)
+    assert 1 == world.write(lock.succeed, "new", None, "three", until=20)
 
 
 def test_an_endpoint_is_claimed_by_one_process(world: World):
@@ -1344,14 +1344,14 @@ def test_an_endpoint_is_claimed_by_one_process(world: World):
     if world.database.dialect == "sqlite":
         pytest.skip("SQLite has one process that sends")
     world.report_change()
-    ours = world.write(leases.claim, [1, 2], "one", length=30 * SECOND)
-    assert {1, 2} == world.read(leases.list_claimed, "two")
-    assert {} == world.write(leases.claim, [1], "two", length=30 * SECOND)
-    world.write(leases.drop_claim, ours[2], "one")
-    assert {2} == world.write(leases.claim, [1, 2], "two", length=30 * SECOND).keys()
+    ours = world.write(lock.claim, [1, 2], "one", length=30 * SECOND)
+    assert {1, 2} == world.read(lock.list_claimed, "two")
+    assert {} == world.write(lock.claim, [1], "two", length=30 * SECOND)
+    world.write(lock.drop_claim, ours[2], "one")
+    assert {2} == world.write(lock.claim, [1, 2], "two", length=30 * SECOND).keys()
 
     world.write(lambda c: c.execute("UPDATE lease SET until = 1 WHERE name = 'endpoint:1'"))  # one was stopped
-    theirs = world.write(leases.claim, [1], "two", length=30 * SECOND)
+    theirs = world.write(lock.claim, [1], "two", length=30 * SECOND)
     assert theirs[1].epoch > ours[1].epoch
     row = world.read(deliveries.listing)[0]
     dead = DeliveryResult(delivery_id=row.id, status="dead", attempt=1, at=world.at)
@@ -1370,14 +1370,14 @@ def test_processes_are_listed_with_their_roles(world: World):
     """Their claims last as long as they note that they work; a retired one leaves nothing."""
     if world.database.dialect == "sqlite":
         pytest.skip("SQLite has one process")
-    world.write(leases.claim, [1], "one", length=1)
-    world.write(leases.enrol, "notifier", "one", length=30 * SECOND)
-    assert {1} == world.read(leases.list_claimed, "two")
-    assert ["role:notifier:one"] == [row.name for row in world.read(leases.listing) if row.name.startswith("role:")]
-    world.write(leases.retire, "one")
+    world.write(lock.claim, [1], "one", length=1)
+    world.write(lock.enrol, "notifier", "one", length=30 * SECOND)
+    assert {1} == world.read(lock.list_claimed, "two")
+    assert ["role:notifier:one"] == [row.name for row in world.read(lock.listing) if row.name.startswith("role:")]
+    world.write(lock.retire, "one")
 
-    assert set() == world.read(leases.list_claimed, "two")
-    assert {"endpoint:1": ""} == {row.name: row.holder for row in world.read(leases.listing) if row.name != "poller"}
-    world.write(leases.enrol, "web", "old", length=-leases.REMEMBERED - SECOND)
-    world.write(leases.enrol, "web", "new", length=SECOND)
-    assert {"new"} == {row.holder for row in world.read(leases.listing) if row.name.startswith("role:")}
+    assert set() == world.read(lock.list_claimed, "two")
+    assert {"endpoint:1": ""} == {row.name: row.holder for row in world.read(lock.listing) if row.name != "poller"}
+    world.write(lock.enrol, "web", "old", length=-lock.REMEMBERED - SECOND)
+    world.write(lock.enrol, "web", "new", length=SECOND)
+    assert {"new"} == {row.holder for row in world.read(lock.listing) if row.name.startswith("role:")}

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from tests.stores import World
+from tidings.storage import secrets
 from tidings.storage.db.database import quick_check
 from tidings.storage.observed import polls, versions
-from tidings.storage.secrets import secrets
 from tidings.storage.watches import changes, deliveries
 
 REPOSITORY = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ from typing import Any
 from tests.acceptance.test_screens import SHOP, edit, face
 from tests.fakes import WebServer
 from tests.world import World
-from tidings.web.connection import Server
 from tidings.web.resources.operations import OPERATIONS
+from tidings.web.uvicorn_server import Server
 
 TEXT = (Path(__file__).parents[2] / "docs" / "howto" / "api.md").read_text(encoding="utf-8")
 

@@ -14,7 +14,7 @@ from tidings.language.parser import read
 from tidings.model.watch.interest import Interest
 from tidings.model.watch.sentinel import Sentinel
 from tidings.presentation.edits import edits_of
-from tidings.presentation.lines import edit_line
+from tidings.presentation.text import edit_line
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "content.md"
 MEDIA = {"JSON": "application/json", "XML": "application/xml", "CSV": "text/csv"}

@@ -16,11 +16,12 @@ from tidings.model.watch.sentinel import Sentinel
 from tidings.presentation.atom import MOST_ENTRIES
 from tidings.service.sources.outside_events import KEYS_FOR, MOST_PARAMS
 from tidings.settings import ServeSettings, load
-from tidings.web import connection, parameters
-from tidings.web.api import feeds, hooks, stream
-from tidings.web.connection import Server
-from tidings.web.entrances import application, entrances
-from tidings.web.listening import LEAST_TOKEN, check, listen, url_of
+from tidings.web import request_body, uvicorn_server
+from tidings.web.api import hooks, stream
+from tidings.web.resources import feeds
+from tidings.web.routes import application, program_routes
+from tidings.web.server import LEAST_TOKEN, check_address, listen, url_of
+from tidings.web.uvicorn_server import Server
 
 TEXT = (Path(__file__).parents[2] / "docs" / "howto" / "feeds-stream-hooks.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
@@ -45,7 +46,7 @@ def test_the_settings_are_settings(tmp_path):
     (tmp_path / "tidings.toml").write_text(text, encoding="utf-8")
     serve = load(tmp_path, environment={}).serve
     given = tomllib.loads(text)["serve"]
-    check(serve)
+    check_address(serve)
 
     assert (given["host"], given["token"], tuple(given["names"])) == (serve.host, serve.token, serve.names)
     assert f"at least {LEAST_TOKEN} characters" in TEXT
@@ -85,22 +86,22 @@ def test_numbers_are_those_of_the_code():
     said = {
         f"newest {MOST_ENTRIES} entries and at most {feeds.MOST_BYTES // 1_000_000} MB",
         f"no event for {stream.HEARTBEAT_SECONDS:g} seconds",
-        f"reads nothing for {connection.STALL_SECONDS:g} seconds",
+        f"reads nothing for {uvicorn_server.STALL_SECONDS:g} seconds",
         f"At most {stream.MOST_FOLLOWERS:,} clients can follow",
-        f"more than {parameters.MOST_BYTES // 1_024} kB, more than {MOST_PARAMS // 1_024} kB of parameters, or JSON with more than {parameters.DEEPEST} levels",
-        f"more than {hooks.BURST} at once",
+        f"more than {request_body.MOST_BYTES // 1_024} kB, more than {MOST_PARAMS // 1_024} kB of parameters, or JSON with more than {request_body.DEEPEST} levels",
+        f"more than {hooks.EVENTS_BURST} at once",
         f"remembers the keys for {KEYS_FOR // 86_400_000_000} days",
     }  # fmt: skip
     text = " ".join(TEXT.split())
 
-    assert 2.0 == hooks.PER_SECOND
+    assert 2.0 == hooks.EVENTS_PER_SECOND
     assert "two a second" in text
     assert [] == [one for one in said if one not in text]
 
 
 def test_every_entrance_is_described():
     """A path that is added has its words."""
-    heads = [one.path.partition("{")[0] for one in entrances()]
+    heads = [one.path.partition("{")[0] for one in program_routes()]
 
     assert [] == [head for head in heads if head not in TEXT]
     assert str(ServeSettings().port) in TEXT

@@ -12,7 +12,7 @@ from tidings.fetching.browser import chromium, parts, visit
 from tidings.language.parser import parse
 from tidings.model.observed.outcome import Fetched
 from tidings.model.watch.sentinel import Sentinel
-from tidings.service.on_demand.add_answer import SCRIPTS_ONLY
+from tidings.service.on_demand.seen_now import SCRIPTS_ONLY
 from tidings.settings import FetchSettings, load
 
 TEXT = (Path(__file__).parents[2] / "docs" / "howto" / "rendered-pages.md").read_text(encoding="utf-8")

@@ -18,10 +18,10 @@ from tidings.service.sources.hub_callbacks import METHODS
 from tidings.service.sources.websub import PATH
 from tidings.service.watch.hints import SAME
 from tidings.settings import ScheduleSettings, ServeSettings, load
-from tidings.web.api.signals import BURST, MOST_URLS, PER_SECOND
-from tidings.web.connection import Server
-from tidings.web.entrances import application
-from tidings.web.listening import listen, url_of
+from tidings.web.api.hooks import MOST_URLS, SIGNALS_BURST, SIGNALS_PER_SECOND
+from tidings.web.routes import application
+from tidings.web.server import listen, url_of
+from tidings.web.uvicorn_server import Server
 
 TEXT = (Path(__file__).parents[2] / "docs" / "howto" / "signals.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
@@ -92,8 +92,8 @@ def test_the_policies_that_heed_hints(name):
 def test_the_numbers_are_those_that_hold():
     """Each is a constant of the code."""
     assert f"at most {MOST_URLS:,}" in TEXT
-    assert f"more than {BURST} at once, or more than ten a second" in TEXT
-    assert (10, 10) == (PER_SECOND, SAME / MINUTE)
+    assert f"more than {SIGNALS_BURST} at once, or more than ten a second" in TEXT
+    assert (10, 10) == (SIGNALS_PER_SECOND, SAME / MINUTE)
 
 
 def test_the_settings_for_hubs_are_settings(tmp_path):

@@ -11,8 +11,8 @@ import pytest
 from bench.readability import BACKGROUND, USERS, list_documents, measure, sentences
 from jinja2 import nodes
 
-from tidings.web.markup.catalogue import FOLDER
 from tidings.web.markup.render import HERE, environment, write_catalogue
+from tidings.web.markup.translations import FOLDER
 
 LONGEST = 30
 SAYING = frozenset(("_", "say", "say_count", "sentence", "sentences", "count", "draw"))

@@ -16,7 +16,7 @@ from tests.invariants import Acknowledged, Asked, Limits, Taken, check_invariant
 from tests.world import World, serve
 from tidings.clock import HOUR, SECOND
 from tidings.storage.db.database import open_database
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import changes
 
 LIMITS = Limits(gap=1.0, rate=1.0, burst=5, longest_wait=4_000)

@@ -16,7 +16,7 @@ from tests.fakes import Page, WebServer
 from tests.kill_loop import VARIABLES, KillLoop, Town
 from tests.services import Installation, Service, until
 from tests.stores import Terminator, own_postgres
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.observed import polls
 
 WAIT = 60.0
@@ -133,7 +133,7 @@ def test_a_service_that_was_stopped_gives_way(url: str, install: Callable[..., I
         seen = len(web.seen)
         until(lambda: len(web.seen) > seen, WAIT, "the heir looks at nothing")
         epochs = [row.epoch for row in second.read(polls.listing)]
-        held = second.read(leases.current, leases.POLLER)
+        held = second.read(lock.current_lease, lock.POLLER)
         ended, _ = heir.terminate()
 
     assert 3 == status

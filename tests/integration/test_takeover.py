@@ -15,7 +15,7 @@ from tests.fakes import Page, WebServer
 from tests.services import Installation, until
 from tidings.clock import SystemClock
 from tidings.errors import StaleEpochError
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.database import open_database
 from tidings.storage.db.lock import PollerLock, is_stopped
 from tidings.storage.observed import polls
@@ -24,12 +24,12 @@ WITHIN = """
 import os, signal, sys
 from pathlib import Path
 from tidings.settings import Settings
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.database import open_database
 from tidings.storage.db.lock import PollerLock
 database, lock = open_database(Settings(data=Path(sys.argv[1]))), PollerLock(Path(sys.argv[1]))
 lock.acquire()
-database.write(leases.acquire, leases.POLLER, "here:1", at=1, until=2)
+database.write(lock.acquire_lease, lock.POLLER, "here:1", at=1, until=2)
 database.write(lambda c: os.kill(os.getpid(), signal.SIGSTOP))
 """
 """A process that polls and is stopped within a transaction."""
@@ -53,9 +53,9 @@ def place(tmp_path: Path, web: WebServer) -> Iterator[Installation]:
     made.close()
 
 
-def lease(place: Installation) -> leases.LeaseRow:
+def lease(place: Installation) -> lock.LeaseRow:
     """Return the lease as it stands."""
-    found: leases.LeaseRow = place.read(leases.current, leases.POLLER)
+    found: lock.LeaseRow = place.read(lock.current_lease, lock.POLLER)
     return found
 
 
@@ -113,13 +113,13 @@ def test_what_a_stopped_process_writes_later_is_refused(place: Installation) -> 
     """Its epoch is stale: no look is charged, nothing renewed."""
     database = open_database(place.settings)
     try:
-        old = database.write(leases.acquire, leases.POLLER, "here:1", at=1, until=2)
+        old = database.write(lock.acquire_lease, lock.POLLER, "here:1", at=1, until=2)
         place.run("check", "s")
         count = len(database.read(polls.listing))
         with pytest.raises(StaleEpochError):
-            database.write(leases.renew, leases.POLLER, "here:1", old, until=4)
+            database.write(lock.renew_lease, lock.POLLER, "here:1", old, until=4)
         with pytest.raises(StaleEpochError):
-            database.write(leases.check_epoch, old)
+            database.write(lock.check_epoch, old)
     finally:
         database.close()
 

@@ -26,7 +26,7 @@ from tidings.service.watch.watchlist import meaning
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import REVISIONS
 from tidings.storage.observed import pages
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import endpoints, events, sentinels
 
 STORED = sorted((Path(__file__).parents[1] / "stored").glob("*.sql"))

@@ -19,7 +19,7 @@ from tidings.cli.run.nothing_due import nothing_is_due
 from tidings.cli.verbs import GROUPS, MEANT, VERBS, common, module_of, parser_of
 from tidings.clock import SystemClock
 from tidings.errors import OutputError, SentinelError, TidingsError, UsageError
-from tidings.language.suggestions import closest
+from tidings.language.problems import closest
 from tidings.settings import load
 
 _REFUSALS: Final = frozenset(

@@ -51,12 +51,19 @@ def json_line(record: Mapping[str, Any]) -> str:
 
 def write_line(text: str = "") -> None:
     """Write one line for users; page content cannot control the terminal."""
-    line = paint(tame(text, keep="\t"), sys.stdout)
+    write_lines([text])
+
+
+def write_lines(texts: Iterable[str]) -> None:
+    """Write lines for users at once; page content cannot control the terminal."""
+    lines = "".join(paint(tame(text, keep="\t"), sys.stdout) + "\n" for text in texts)
+    if not lines:
+        return
     try:
-        _write(line + "\n")
+        _write(lines)
     except UnicodeEncodeError:
         encoding = sys.stdout.encoding or "ascii"
-        _write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        _write(lines.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def write_beside(text: str) -> None:

@@ -71,7 +71,7 @@ VERBS: Final = {
     "gc": VerbRow("run.gc", "delete versions that are not needed any more"),
     "simulate": VerbRow("run.simulate", "replay the recorded changes with other budgets, policies and urgencies"),
     "lab": VerbRow(
-        "run.laboratory", "compare the policy in use with the policies in the setting lab.policies, on made-up pages"
+        "run.simulate", "compare the policy in use with the policies in the setting lab.policies, on made-up pages"
     ),
     "list": VerbRow("show.listing", "list all sentinels"),
     "show": VerbRow("show.show", "show one sentinel: its text, state and pages, and the reason for its next check"),
@@ -83,7 +83,7 @@ VERBS: Final = {
     "deliveries": VerbRow("show.deliveries", "list messages and their receivers, or send some again"),
     "plan": VerbRow("show.plan", "list the next checks, each with its reason"),
     "explain": VerbRow(
-        "show.explain", "show how often pages change, how late changes are seen, and what other intervals would achieve"
+        "show.plan", "show how often pages change, how late changes are seen, and what other intervals would achieve"
     ),
     "mask": VerbRow("show.mask", "show what is ignored as noise, and why; --off reports it again"),
     "doctor": VerbRow("show.doctor", "examine the installation; for each problem, show the command that fixes it"),

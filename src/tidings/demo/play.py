@@ -23,7 +23,7 @@ from typing import Any, Final
 from tidings.clock import SECOND, Clock, SystemClock
 from tidings.demo import process, script
 from tidings.demo.process import ServiceProcess
-from tidings.demo.score import Notified, Tally, count_fixed_interval, evenly, tally
+from tidings.demo.report import Notified, Tally, count_fixed_interval, evenly, tally
 from tidings.demo.town import Town
 from tidings.errors import ServiceError
 from tidings.model.interval import Instant

@@ -20,7 +20,7 @@ from itertools import count
 from typing import Final
 
 from tidings.clock import SECOND, Clock
-from tidings.demo.score import Logged
+from tidings.demo.report import Logged
 from tidings.demo.script import ADVERT, CLOCK, DemoPage, ServerTrouble, TownEdit
 from tidings.model.interval import Instant
 from tidings.record import dataclass

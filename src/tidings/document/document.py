@@ -371,7 +371,7 @@ class Document:
         new_tokens = [*tokens[:first], *chain.from_iterable(parts), *tokens[behind:]]
         other.__dict__.update(
             chunks=[*self.chunks[:head], *middle, *self.chunks[tail:]],
-            _longest=max(self._longest, *map(len, middle)),
+            _longest=max((self._longest, *map(len, middle))),
             _counted=(new_tokens, new_ends),
             canonical=" ".join(new_tokens).encode("utf-8", "replace"),
             _nearly=(self, number),

@@ -27,8 +27,15 @@ from tidings.document.data.structured import (
 )
 from tidings.document.data.xml_tree import Node, XmlTree, is_small, node_of, words_of_nodes
 from tidings.document.document import Document
-from tidings.document.feeds.feeds import hub_of, newest_of, title_of
-from tidings.document.feeds.json_feed import VERSION, head_of_json_feed, is_json_feed, links_of_json_feed
+from tidings.document.feeds.feeds import (
+    VERSION,
+    head_of_json_feed,
+    hub_of,
+    is_json_feed,
+    links_of_json_feed,
+    newest_of,
+    title_of,
+)
 from tidings.document.html.frames import FrameElement
 from tidings.document.html.lines import pieces_of
 from tidings.document.html.links import base_of

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from tidings.model.interval import SECOND, Duration, Instant
 from tidings.model.observed.change import Edit
-from tidings.model.watch.weight import ChangeLife
+from tidings.model.watch.sentinel import ChangeLife
 from tidings.record import dataclass, replace
 
 LEAST: Final = 0.2

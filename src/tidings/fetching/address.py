@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, NoReturn
 from tidings.errors import AddressError, UsageError
 from tidings.fetching import files
 from tidings.model.observed.page import PageIdentity
-from tidings.model.watch import asking, collection
+from tidings.model.watch import asking, sentinel
 from tidings.model.watch.asking import PLAIN, Asking, BrowserStep, Header, Login, Value
 
 MAX_URL_LENGTH = 8_192
@@ -90,7 +90,7 @@ class UrlParts(NamedTuple):
         return self.origin + self.target
 
 
-LOCAL_HOSTS: Final = frozenset({files.HOST, asking.HOST, collection.HOST})
+LOCAL_HOSTS: Final = frozenset({files.HOST, asking.HOST, sentinel.HOST})
 """The pseudo-hosts of local pages."""
 
 
@@ -228,15 +228,15 @@ def _check_login(login: Login) -> list[object]:
 
 def is_local(url: str) -> bool:
     """Return whether an address is local, a file or a command: no server is asked."""
-    return files.is_file(url) or asking.is_command(url) or collection.is_listing(url)
+    return files.is_file(url) or asking.is_command(url) or sentinel.is_listing(url)
 
 
 def _local(url: str) -> tuple[str, str]:
     """Return the only form in which a local address is stored, and its host."""
     if files.is_file(url):
         return files.rebuild(url), files.HOST
-    if collection.is_listing(url):
-        return url, collection.HOST
+    if sentinel.is_listing(url):
+        return url, sentinel.HOST
     try:
         return asking.url_of(asking.argv_of(url)), asking.HOST
     except ValueError as error:

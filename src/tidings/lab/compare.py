@@ -17,8 +17,7 @@ import numpy as np
 from tidings.lab.gardener.medd import Medd
 from tidings.lab.policies.baselines import Cam, Lottery, PeriodicPolling
 from tidings.lab.policies.crawlers import Nutch, StormCrawler
-from tidings.lab.policies.freshness import Azar, Ebr, OlstonPandey, PoliteLambdaCrawl
-from tidings.lab.policies.index_and_rates import Index, LambdaCrawl, Sbr
+from tidings.lab.policies.freshness import Azar, Ebr, Index, LambdaCrawl, OlstonPandey, PoliteLambdaCrawl, Sbr
 from tidings.lab.simulator import World, simulate
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.registry import Registry
@@ -26,7 +25,7 @@ from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.ledger import Ledger, Trace, make_trace
 from tidings.scheduling.policies import POLICIES, Maker
 from tidings.scheduling.policy import Floats, Instants, Population, Prices
-from tidings.scheduling.timetable.expected import RATE
+from tidings.scheduling.timetable import RATE
 
 TO_COMPARE: Final[Registry[Maker]] = Registry(
     "policy to compare",

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tidings.model.interval import Duration, Instant
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.record import dataclass
 from tidings.scheduling.allocator import choose
 from tidings.scheduling.budget import TokenBucket, pay

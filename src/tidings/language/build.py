@@ -30,7 +30,6 @@ from tidings.language.write.printer import to_text
 from tidings.model.event_type import CreateEvent, EventSource, Origin
 from tidings.model.interval import Duration
 from tidings.model.watch.asking import BrowserStep, Login, StepVerb, Value, url_of
-from tidings.model.watch.collection import LISTING, Scope
 from tidings.model.watch.interest import (
     EXTREMES,
     FORMS,
@@ -43,7 +42,7 @@ from tidings.model.watch.interest import (
     Relation,
     Selector,
 )
-from tidings.model.watch.sentinel import Lasting, Sentinel, Then, Watched
+from tidings.model.watch.sentinel import LISTING, Lasting, Scope, Sentinel, Then, Watched
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate, Wording
 from tidings.model.watch.timing import DAILY, Clock, Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.record import dataclass, replace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tidings.language.suggestions import did_you_mean
+from tidings.language.problems import did_you_mean
 from tidings.model.watch.sentinel import Sentinel
 
 

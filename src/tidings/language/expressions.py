@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from tidings.model.interval import spell_duration
-from tidings.model.watch.collection import LISTING
 from tidings.model.watch.interest import EXTREMES, AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
+from tidings.model.watch.sentinel import LISTING
 
 _ESCAPED = re.compile(r'"|\\(?=["\\]|\Z)')
 _KINDS: Mapping[str, str] = {"any": "any change", "words": "all words", "links": "all links", "images": "all images"}

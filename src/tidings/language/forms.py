@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tidings.language import parser
-from tidings.language.grammar.wishes import name_of_host
+from tidings.language.grammar.guesses import name_of_host
 from tidings.language.parser import Parsed
 from tidings.language.problems import Problem
 from tidings.model.url import split_url

@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 
 from tidings.language.parser import Parsed
-from tidings.language.problems import MOST, Problem
-from tidings.language.suggestions import did_you_mean, either
-from tidings.model.watch.sentinel import Alter, Defaults, Sentinel, Statement
-from tidings.model.watch.weight import WHOLE
+from tidings.language.problems import MOST, Problem, did_you_mean, either
+from tidings.model.watch.sentinel import WHOLE, Alter, Defaults, Sentinel, Statement
 from tidings.record import dataclass, replace
 
 _WORDS = {"urgency": "Urgency", "life": "Life", "watch": "Watch as"}

@@ -45,18 +45,19 @@ from tidings.language.verify import (
     check_sentinel,
     missing,
 )
-from tidings.language.write.texts import page_text
+from tidings.language.write.printer import page_text
 from tidings.model.interval import Duration, Instant
 from tidings.model.watch.asking import url_of
-from tidings.model.watch.collection import LISTING, Scope
 from tidings.model.watch.interest import Interest
 from tidings.model.watch.sentinel import (
+    LISTING,
     Alter,
     Clauses,
     Command,
     CreateEvent,
     Defaults,
     DropEvent,
+    Scope,
     Sentinel,
     Statement,
     Watched,

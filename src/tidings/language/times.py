@@ -17,9 +17,8 @@ from difflib import get_close_matches
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from tidings.model.interval import UNITS, Duration, Instant, spell_duration
-from tidings.model.wall import instant_of as instant_of_local
-from tidings.model.wall import local_of
+from tidings.model.interval import UNITS, Duration, Instant, local_of, spell_duration
+from tidings.model.interval import instant_of as instant_of_local
 from tidings.model.watch.sentinel import Sentinel
 from tidings.model.watch.timing import DAILY, Clock, Days, Point
 from tidings.record import dataclass

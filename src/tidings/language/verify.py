@@ -10,13 +10,11 @@ from dataclasses import field
 from datetime import tzinfo
 from urllib.parse import unquote, urlsplit
 
-from tidings.language.problems import ProblemReport
-from tidings.language.suggestions import did_you_mean
+from tidings.language.problems import ProblemReport, did_you_mean
 from tidings.language.times import DAY, ends_at, local_text, point_text, starts_at
 from tidings.model.interval import Duration, Instant, spell_duration
-from tidings.model.watch.collection import LISTING
 from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
-from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnDemand, Point, Sentinel
+from tidings.model.watch.sentinel import LISTING, FetchAt, FetchEvery, FetchOnDemand, Point, Sentinel
 from tidings.record import dataclass, replace
 
 DEEPEST_BASE = 8

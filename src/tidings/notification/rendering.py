@@ -11,15 +11,15 @@ from html import escape
 from typing import Any, Final
 
 from tidings.clock import Instant
-from tidings.model.watch.telling import Wording
-from tidings.notification import mail, payload, templates
+from tidings.model.watch.telling import Wording, fill
+from tidings.notification import mail, payload
 from tidings.notification.addresses import limit_of_scheme
 from tidings.presentation import atom
 from tidings.presentation.edits import Record, headline, host_of, in_zone, minute, newest_first, summary
 from tidings.presentation.hypertext import document
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import PRESENTERS, presenter, view_of
-from tidings.presentation.writing import cut_text, headline_in, length, one_line, subject_line, unmentioning
+from tidings.presentation.writing import cut_text, headline_in, length, one_line, subject_line, tame, unmentioning
 from tidings.record import dataclass, replace
 from tidings.registry import Registry
 
@@ -91,7 +91,7 @@ def render(kind: str, news: News) -> Rendered:
     if not news.is_worded or news.wording is None:
         return Rendered(content_type, body, news.subject)
     values = values_of(news)
-    subject = templates.title(news.wording, values) or news.subject
+    subject = fill_title(news.wording, values) or news.subject
     if kind == "feed":
         body = _write_worded_entry(news, subject, values)
     elif news.wording.text and kind in WORDED:
@@ -180,7 +180,7 @@ def _heading(news: News) -> str:
     return headline(news.records[0]) if len(news.records) == 1 else news.subject
 
 
-def values_of(news: News) -> dict[str, templates.PlaceholderValue]:
+def values_of(news: News) -> dict[str, PlaceholderValue]:
     """Return the value of each placeholder, as text and as HTML."""
     changes = [record for record in news.records if record.get("record") == "change"]
     shown = [in_zone(record, news.zone) for record in newest_first(changes)]
@@ -202,9 +202,9 @@ def values_of(news: News) -> dict[str, templates.PlaceholderValue]:
         "published_at": published,
         "tags": ", ".join(news.tags),
     }
-    values = {name: templates.PlaceholderValue(value) for name, value in plain.items()}
-    most = templates.MOST_VALUE
-    values["diff"] = templates.PlaceholderValue(
+    values = {name: PlaceholderValue(value) for name, value in plain.items()}
+    most = MOST_VALUE
+    values["diff"] = PlaceholderValue(
         "\n\n".join(text.fragment(record, most=most) for record in shown),
         "".join(html.fragment(record, most=most) for record in shown),
     )
@@ -218,12 +218,12 @@ def _sides(record: Record, name: str) -> Iterator[str]:
     yield from (one_line(str(text)) for text in record.get(name) or ())
 
 
-def _write_worded_entry(news: News, subject: str, values: Mapping[str, templates.PlaceholderValue]) -> bytes:
+def _write_worded_entry(news: News, subject: str, values: Mapping[str, PlaceholderValue]) -> bytes:
     """Return a feed entry in custom wording; several changes are one default entry each, under this
     title.
     """
     text = news.wording.text if news.wording is not None else ""
-    content = templates.html(text, values) if text else ""
+    content = fill_html(text, values) if text else ""
     newest = news.records[-atom.MOST_ENTRIES :]
     shown = [in_zone(record, news.zone) for record in reversed(newest)]
     entries = (
@@ -234,33 +234,31 @@ def _write_worded_entry(news: News, subject: str, values: Mapping[str, templates
 
 
 def _limit(kind: str, news: News) -> int:
-    return limit_of_scheme(news.scheme).body if kind == "apprise" else templates.MOST_BYTES
+    return limit_of_scheme(news.scheme).body if kind == "apprise" else MOST_BYTES
 
 
-Worded = Callable[[Wording, Mapping[str, templates.PlaceholderValue], int], tuple[str, bytes]]
+Worded = Callable[[Wording, Mapping[str, "PlaceholderValue"], int], tuple[str, bytes]]
 
 
-def _letter_in_words(
-    wording: Wording, values: Mapping[str, templates.PlaceholderValue], most: int
-) -> tuple[str, bytes]:
-    text = templates.plain(wording.text, values)
-    page = document([templates.html(wording.text, values)], Caption(heading=templates.title(wording, values)))
+def _letter_in_words(wording: Wording, values: Mapping[str, PlaceholderValue], most: int) -> tuple[str, bytes]:
+    text = fill_text(wording.text, values)
+    page = document([fill_html(wording.text, values)], Caption(heading=fill_title(wording, values)))
     return mail.body_of(f"{cut_text(text, most)}\n", page)
 
 
-def _hook_in_words(wording: Wording, values: Mapping[str, templates.PlaceholderValue], most: int) -> tuple[str, bytes]:
+def _hook_in_words(wording: Wording, values: Mapping[str, PlaceholderValue], most: int) -> tuple[str, bytes]:
     if wording.is_json:
-        return payload.JSON_TYPE, templates.json_text(wording.text, values, most).encode(errors="backslashreplace")
+        return payload.JSON_TYPE, fill_json(wording.text, values, most).encode(errors="backslashreplace")
     return _text_in_words(wording, values, most)
 
 
-def _text_in_words(wording: Wording, values: Mapping[str, templates.PlaceholderValue], most: int) -> tuple[str, bytes]:
-    return payload.TEXT_TYPE, cut_text(templates.plain(wording.text, values), most).encode(errors="backslashreplace")
+def _text_in_words(wording: Wording, values: Mapping[str, PlaceholderValue], most: int) -> tuple[str, bytes]:
+    return payload.TEXT_TYPE, cut_text(fill_text(wording.text, values), most).encode(errors="backslashreplace")
 
 
-def _chat_in_words(wording: Wording, values: Mapping[str, templates.PlaceholderValue], most: int) -> tuple[str, bytes]:
+def _chat_in_words(wording: Wording, values: Mapping[str, PlaceholderValue], most: int) -> tuple[str, bytes]:
     room = most
-    while length(text := unmentioning(cut_text(templates.plain(wording.text, values), room))) > most:
+    while length(text := unmentioning(cut_text(fill_text(wording.text, values), room))) > most:
         room -= length(text) - most
     return payload.TEXT_TYPE, text.encode(errors="backslashreplace")
 
@@ -343,3 +341,74 @@ def rehearsal(
         html = document([words], Caption(heading=subject))
         return Rendered(*mail.body_of(f"{text}\n", html), subject)
     return Rendered(payload.TEXT_TYPE, text.encode(), subject)
+
+
+MOST_BYTES: Final = 64_000
+"""The largest message in custom wording, in bytes and in characters."""
+MOST_VALUE: Final = 16_384
+"""The longest value of one placeholder, in characters."""
+MOST_TITLE: Final = 200
+STEPS: Final = (MOST_VALUE, 4_000, 1_000, 200, 20, 0)
+"""Limits of each value in characters, tried in turn until the message is small enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceholderValue:
+    """The value of a placeholder: as text with lines, and as HTML if that is more than the escaped
+    text.
+    """
+
+    text: str
+    html: str = ""
+
+
+def fill_title(wording: Wording, values: Mapping[str, PlaceholderValue]) -> str:
+    """Return the title in one line, empty if the clause has none."""
+    texts = {name: " ".join(value.text.split()) for name, value in values.items()}
+    return subject_line(fill(wording.title, texts), most=MOST_TITLE)
+
+
+def fill_text(text: str, values: Mapping[str, PlaceholderValue]) -> str:
+    """Return a template filled as plain text; page content controls no screen."""
+    return _bound_length(text, {name: tame(value.text, keep="\n") for name, value in values.items()})
+
+
+def fill_html(text: str, values: Mapping[str, PlaceholderValue]) -> str:
+    """Return a template filled as HTML: its own words and those of pages are escaped, lines are
+    preserved, and edits are marked.
+    """
+    shown = {name: value.html or _lines(tame(value.text, keep="\n")) for name, value in values.items()}
+    for most in STEPS:
+        whole = f"<div>{fill(_lines(text), shown)}</div>\n"
+        if len(whole.encode(errors="backslashreplace")) <= MOST_BYTES:
+            return whole
+        cut_texts = {name: cut_text(tame(value.text, keep="\n"), most) for name, value in values.items()}
+        shown = {name: _lines(value) for name, value in cut_texts.items()}
+    return f"<div>{_lines(fill_text(text, values))}</div>\n"
+
+
+def fill_json(text: str, values: Mapping[str, PlaceholderValue], most: int = MOST_BYTES) -> str:
+    """Return a JSON template filled in at most `most` bytes; values cannot end a string."""
+    whole = ""
+    for characters in STEPS:
+        texts = {
+            name: json.dumps(cut_text(value.text, characters), ensure_ascii=False)[1:-1]
+            for name, value in values.items()
+        }
+        whole = fill(text, texts)
+        if len(whole.encode(errors="backslashreplace")) <= most:
+            break
+    return whole
+
+
+def _bound_length(text: str, values: Mapping[str, str]) -> str:
+    whole = ""
+    for most in STEPS:
+        whole = fill(text, {name: cut_text(value, most) for name, value in values.items()})
+        if length(whole) <= MOST_BYTES // 2:
+            return whole
+    return cut_text(whole, MOST_BYTES // 2)
+
+
+def _lines(text: str) -> str:
+    return escape(text, quote=True).replace("\n", "<br>\n")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-from tidings.presentation import lines
+from tidings.presentation import text as lines
 from tidings.presentation.edits import Record, edits_of
 from tidings.presentation.hypertext import ChangesAsHtml
 from tidings.presentation.presenter import Form, Presenter, View

@@ -34,7 +34,7 @@ from tidings.scheduling.policy import (
     Signal,
     State,
 )
-from tidings.scheduling.timetable.expected import RATE
+from tidings.scheduling.timetable import RATE
 
 
 class Learner(Protocol):

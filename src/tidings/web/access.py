@@ -20,8 +20,8 @@ from tidings.storage.people import accounts
 from tidings.storage.people import tokens as token_rows
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
 from tidings.storage.watches.events import OWNER
-from tidings.web.guard import READING, REALM, find_token
 from tidings.web.problems import ProblemError
+from tidings.web.request_guard import READING, REALM, find_token
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -4,11 +4,9 @@ from collections import Counter
 
 import pytest
 
-from tidings.detection.compare.instances import RESOLVED, STRICT, Rules
-from tidings.detection.compare.objects import compare_objects
+from tidings.detection.compare.instances import RESOLVED, STRICT, Rules, compare_objects
 from tidings.detection.compare.phrases import compare_phrase
-from tidings.detection.find.terms import words_of, words_of_term
-from tidings.detection.kinds.keywords import Keywords, Phrases
+from tidings.detection.kinds.keywords import Keywords, Phrases, words_of, words_of_term
 from tidings.detection.kinds.registry import KINDS
 from tidings.document.parse import parse
 from tidings.model.observed.change import ObjectCount

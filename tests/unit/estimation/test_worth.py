@@ -13,7 +13,7 @@ import pytest
 from tidings.estimation.worth import LEAST, Block, End, InterestShare, Survival
 from tidings.model.interval import DAY, HOUR
 from tidings.model.observed.change import Edit
-from tidings.model.watch.weight import ChangeLife
+from tidings.model.watch.sentinel import ChangeLife
 
 
 def test_the_share_of_changes_that_are_reported_is_learned_and_never_small():

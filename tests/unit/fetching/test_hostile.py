@@ -15,8 +15,8 @@ from tests.hostile_rows import list_required_ids, raw, rows, whole
 from tests.unit.fetching.asking import ask, settings
 from tests.unit.fetching.http.test_decoders import brotli_bomb
 from tidings.fetching import address, robots
-from tidings.fetching.guard import Guard
-from tidings.fetching.http import answers, client, connector, decoders, journey
+from tidings.fetching.http import answers, client, connector, decoders, redirects
+from tidings.fetching.network_guard import Guard
 from tidings.model.observed.outcome import Fetched
 
 ROWS = rows()
@@ -56,7 +56,7 @@ HOLES: list[tuple[str, object, str, object]] = [
     ("H-032 header Host: 'evil.example'", address, "OWN_HEADERS", frozenset()),
     (
         "H-033 302 to another host and back, with X-Api-Key and cookie",
-        journey,
+        redirects,
         "headers_for",
         lambda url, first, headers: headers,
     ),
@@ -87,13 +87,13 @@ def test_row_fails_without_its_protection(monkeypatch, name, place, attribute, h
     row: Row = BY_WHAT[name]
     monkeypatch.setattr(place, attribute, hole)
     address.parse.cache_clear()
-    journey.target_of.cache_clear()
+    redirects.target_of.cache_clear()
     try:
         with Stage() as stage:
             seen = row.see(stage, act(row.scene(stage)))
     finally:
         address.parse.cache_clear()
-        journey.target_of.cache_clear()
+        redirects.target_of.cache_clear()
 
     assert row.expected != seen
 

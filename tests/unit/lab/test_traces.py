@@ -31,7 +31,7 @@ from tidings.scheduling.ledger import Polls
 from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.timetable.expected import RATE
+from tidings.scheduling.timetable import RATE
 
 HOUR = DAY // 24
 

@@ -24,7 +24,7 @@ from tidings.service.sentinels import register
 from tidings.service.sources.signals import Signals
 from tidings.service.watch.watchlist import Watchlist
 from tidings.settings import ServeSettings, Settings
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import deliveries, endpoints
 from tidings.storage.write.store import Store
@@ -112,7 +112,7 @@ async def inside(
     settings = replace(Settings(), data=directory, serve=ServeSettings(**serve))
     store, clock = Store(open_database(settings), gather_seconds=0), clock or ManualClock()
     now = clock.now()
-    epoch = await store.write(leases.acquire, leases.POLLER, HOLDER, at=now, until=now + 30_000_000)
+    epoch = await store.write(lock.acquire_lease, lock.POLLER, HOLDER, at=now, until=now + 30_000_000)
     try:
         yield Inside(
             settings=settings,

@@ -11,7 +11,7 @@ from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.language.clauses.scope import usual_patterns
 from tidings.language.expressions import quote
-from tidings.language.grammar.wishes import name_of_host
+from tidings.language.grammar.guesses import name_of_host
 from tidings.model.watch.sentinel import Watched
 from tidings.service.sentinels import register
 from tidings.service.show.records import sentinel_record

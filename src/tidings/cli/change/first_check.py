@@ -21,7 +21,7 @@ from tidings.model.url import split_url
 from tidings.model.watch.interest import keep_inserted
 from tidings.model.watch.sentinel import Sentinel
 from tidings.record import dataclass
-from tidings.service.on_demand import add_answer
+from tidings.service.on_demand import seen_now
 from tidings.service.on_demand.seen_now import lines_of, read_stored, record_of
 from tidings.service.on_demand.try_receivers import send_test_message
 from tidings.service.run import check as checking
@@ -32,7 +32,7 @@ from tidings.service.secrets.secrets import basic
 from tidings.service.sentinels import register
 from tidings.service.show.records import problem_record, sentinel_record
 from tidings.service.watch.watchlist import meaning
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import sentinels, subscriptions
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
     if arguments.name is None:
         row = database.write(register.name_by_title, row.id, url=url, now=clock.now())
     seen = await _read_page(database, row, settings)
-    answer = database.read(add_answer.answer, row.id, seen_now=seen, settings=settings, now=clock.now())
+    answer = database.read(seen_now.answer, row.id, seen_now=seen, settings=settings, now=clock.now())
     answer["tests"] = [{"channel": t.kind, "address": t.address, "error": t.reason} for t in tests]
     if arguments.json:
         write_json(sentinel_record(database.read(sentinels.get, row.id), details=answer))
@@ -222,7 +222,7 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
 
 async def _read_page(database: Database, row: SentinelRow, settings: Settings) -> SeenNow:
     """Return what the new sentinel sees of its page."""
-    (page_id, *_) = database.read(add_answer.page_ids, row.id)
+    (page_id, *_) = database.read(seen_now.page_ids, row.id)
     runner = open_runner(settings)
     try:
         archive = open_archive(settings, dialect=database.dialect)
@@ -273,7 +273,7 @@ async def check_new(database: Database, made: Sequence[SentinelRow], settings: S
             sentinel = meaning(row.text)
             for sub in watched[row.id]:
                 seen = await read_stored(database, archive, runner, sentinel, sub.page_id, label=sub.label)
-                warnings = database.read(add_answer.page_answer, row.id, sub.page_id, seen)
+                warnings = database.read(seen_now.page_answer, row.id, sub.page_id, seen)
                 _write_seen(row.name, sub.label, seen, warnings, as_json=as_json)
     finally:
         await runner.close()
@@ -296,7 +296,7 @@ def _write_seen(name: str, label: str, seen: SeenNow, warnings: Sequence[str], *
 
 async def _check_first(database: Database, row: SentinelRow, settings: Settings, *, deadline: int) -> str:
     """Check a new page once; return the problem, if any."""
-    named = {page_id: {row.id} for page_id in database.read(add_answer.page_ids, row.id)}
+    named = {page_id: {row.id} for page_id in database.read(seen_now.page_ids, row.id)}
     return await _look(database, named, row.name, settings, deadline=deadline)
 
 
@@ -315,7 +315,7 @@ async def _look(database: Database, named: dict[int, set[int]], name: str, setti
 
     try:
         async with poller(settings, stays=False) as monitor:
-            first = settings.fetch.host_gap_seconds > add_answer.LONGEST_GAP_FOR_ROBOTS
+            first = settings.fetch.host_gap_seconds > seen_now.LONGEST_GAP_FOR_ROBOTS
             limit = max(0, deadline - clock.now())
             try:
                 found = await checking.check(monitor, named, limit=limit, first=first, alone=True, say=say)

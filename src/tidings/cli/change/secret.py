@@ -15,7 +15,7 @@ from tidings.model.secret import Secret
 from tidings.service.secrets import secrets
 from tidings.service.show.records import rfc3339
 from tidings.storage.db.database import open_database
-from tidings.storage.secrets.vault import SIGNING, Vault
+from tidings.storage.secrets import SIGNING, Vault
 
 if TYPE_CHECKING:
     from tidings.settings import Settings

@@ -16,10 +16,10 @@ from tidings.cli.arguments import read_statements
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.cli.show.mask import lines_of
 from tidings.errors import StoreMissingError
-from tidings.language.write.texts import compare_text
+from tidings.language.write.printer import compare_text
 from tidings.record import replace
 from tidings.service.on_demand import trial
-from tidings.service.on_demand.add_answer import describe_page
+from tidings.service.on_demand.seen_now import describe_page
 from tidings.service.on_demand.seen_now import lines_of as lines_of_readings
 from tidings.storage.db.database import has_been_used, open_database
 

@@ -13,7 +13,7 @@ from tidings.service.imports.draft import GRADES
 from tidings.service.imports.take_in import Imported, take_in
 
 if TYPE_CHECKING:
-    from tidings.service.imports.judge import Judged
+    from tidings.service.imports.draft import Judged
     from tidings.settings import Settings
 
 WORDS = {

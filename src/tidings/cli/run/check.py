@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, cast
 
 from tidings.cli.arguments import duration
 from tidings.cli.health import read_health, write_troubles
-from tidings.cli.output import BesideProgress, add_json, progress, write_json, write_line
+from tidings.cli.output import BesideProgress, add_json, progress, write_json, write_line, write_lines
 from tidings.cli.run.nothing_due import forget, note
 from tidings.clock import MINUTE, SystemClock
 from tidings.errors import BudgetError, OutputError, PollerBusyError, UsageError
@@ -24,6 +24,8 @@ from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, subscriptions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from tidings.model.observed.unit import Unit
     from tidings.service.health.trouble import Health
     from tidings.service.run.check import Checked
@@ -121,60 +123,99 @@ def _count(checked: int, of: int) -> None:
 class _Report:
     """Prints polls and changes as they are committed, and the rest at the end.
 
-    A new version without a change waits for the end: a change of several pages may still include
-    it.
+    What is committed together is read and printed together. A new version without a change waits
+    for the end: a change of several pages may still include it.
     """
 
     def __init__(self, database: Database, *, as_json: bool, is_quiet: bool) -> None:
         self._database = database
         self._as_json = as_json
         self._is_quiet = is_quiet
+        self._units: list[Unit] = []
         self._polls: set[int] = set()
         self._changes: set[str] = set()
         self._refusal: BrokenPipeError | OutputError | None = None
 
     def note(self, unit: Unit) -> None:
-        """Print the results of a committed unit; an output error is raised by `rest`."""
-        ids = [row.id for row in unit.changes if not row.quiet]
-        found = [change for i in ids if (change := self._database.read(changes.get, i)) is not None]
-        poll = None if unit.poll is None else self._database.read(polls.get, unit.poll.poll_id)
-        if self._refusal is None:
-            try:
-                self._say([poll] if poll is not None and (found or poll.outcome != "changed") else [], found)
-            except (BrokenPipeError, OutputError) as error:
-                self._refusal = error
+        """Print the results of a committed unit soon; an output error is raised by `rest`."""
+        self._units.append(unit)
+        if len(self._units) == 1:
+            asyncio.get_running_loop().call_soon(self._print)
 
     def rest(self, found: Checked) -> None:
         """Print what was not printed yet. Raises the output error, if any."""
+        self._print()
         if self._refusal is not None:
             raise self._refusal
-        self._say(found.polls, found.changes)
+        left = [row for row in found.polls if row.id not in self._polls]
+        self._say([self._database.read(_with_addresses, left, found.changes)])
 
-    def _say(self, new_polls: list[PollRow], new_changes: list[StoredChange]) -> None:
-        new_polls = [row for row in new_polls if row.id not in self._polls]
-        new_changes = [change for change in new_changes if change.row.id not in self._changes]
-        self._polls |= {row.id for row in new_polls}
-        self._changes |= {change.row.id for change in new_changes}
-        told = {change.row.page_id for change in new_changes}
-        for poll in new_polls:
-            self._say_poll(poll, has_news=poll.page_id in told)
-        for change in new_changes:
-            if self._as_json:
-                write_json(change_record(change.row, sentinel=change.sentinel, url=change.url))
-            else:
-                write_line(f"{change.sentinel}: {change.row.summary}  {change.url}")
+    def _print(self) -> None:
+        units, self._units = self._units, []
+        if not units or self._refusal is not None:
+            return
+        results = self._database.read(_read_results, units)
+        try:
+            self._say(results)
+        except (BrokenPipeError, OutputError) as error:
+            self._refusal = error
 
-    def _say_poll(self, poll: PollRow, *, has_news: bool) -> None:
-        url = self._database.read(pages.identity, poll.page_id).given
+    def _say(self, results: Iterable[_Results]) -> None:
         if self._as_json:
-            write_json(poll_record(poll, url=url))
-        elif poll.outcome in {"error", "quarantined"}:
-            write_line(f"{poll.outcome}({poll.kind})  {url}  {poll.note}")
-        elif poll.outcome == "changed" and not has_news:
-            if not self._is_quiet:
-                write_line(f"no news  {url}  a new version is stored, but nothing that you watch changed")
-        elif not self._is_quiet or poll.outcome == "new":
-            write_line(f"{poll.outcome}  {url}")
+            for one in results:
+                for record in self._list_records(one):
+                    write_json(record)
+        else:
+            write_lines(line for one in results for line in self._list_lines(one))
+
+    def _list_records(self, found: _Results) -> Iterator[Mapping[str, Any]]:
+        polled, changed = self._take_new(found)
+        yield from (poll_record(poll, url=url) for poll, url in polled)
+        yield from (change_record(change.row, sentinel=change.sentinel, url=change.url) for change in changed)
+
+    def _list_lines(self, found: _Results) -> Iterator[str]:
+        polled, changed = self._take_new(found)
+        told = {change.row.page_id for change in changed}
+        for poll, url in polled:
+            if poll.outcome in {"error", "quarantined"}:
+                yield f"{poll.outcome}({poll.kind})  {url}  {poll.note}"
+            elif poll.outcome == "changed" and poll.page_id not in told:
+                if not self._is_quiet:
+                    yield f"no news  {url}  a new version is stored, but nothing that you watch changed"
+            elif not self._is_quiet or poll.outcome == "new":
+                yield f"{poll.outcome}  {url}"
+        yield from (f"{change.sentinel}: {change.row.summary}  {change.url}" for change in changed)
+
+    def _take_new(self, found: _Results) -> _Results:
+        """Return what was not printed yet, and count it as printed."""
+        polled = [(poll, url) for poll, url in found.polls if poll.id not in self._polls]
+        changed = [change for change in found.changes if change.row.id not in self._changes]
+        self._polls |= {poll.id for poll, _ in polled}
+        self._changes |= {change.row.id for change in changed}
+        return _Results(polled, changed)
+
+
+class _Results(NamedTuple):
+    """Polls with the addresses of their pages, and changes, that are printed together."""
+
+    polls: list[tuple[PollRow, str]]
+    changes: list[StoredChange]
+
+
+def _read_results(connection: Connection, units: Iterable[Unit]) -> list[_Results]:
+    """Return the results of each committed unit."""
+    results = []
+    for unit in units:
+        ids = [row.id for row in unit.changes if not row.quiet]
+        found = [change for i in ids if (change := changes.get(connection, i)) is not None]
+        poll = None if unit.poll is None else polls.get(connection, unit.poll.poll_id)
+        shown = [poll] if poll is not None and (found or poll.outcome != "changed") else []
+        results.append(_with_addresses(connection, shown, found))
+    return results
+
+
+def _with_addresses(connection: Connection, polled: list[PollRow], changed: list[StoredChange]) -> _Results:
+    return _Results([(poll, pages.identity(connection, poll.page_id).given) for poll in polled], changed)
 
 
 async def _check(

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from tidings.cli.arguments import duration
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SECOND
-from tidings.demo.lines import Record, lines
 from tidings.demo.play import Say, play
 from tidings.demo.process import default_home
+from tidings.demo.report import Record, lines
 
 if TYPE_CHECKING:
     from tidings.settings import Settings

@@ -27,8 +27,7 @@ from tidings.service.run.web_only import web_only
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import change_record, rfc3339
 from tidings.storage.people import accounts
-from tidings.web.door import Door
-from tidings.web.supervisor import find_supervisor
+from tidings.web.server import HttpServer, find_supervisor
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration
@@ -170,7 +169,7 @@ async def _fetch(settings: Settings) -> int:
 async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
     stop = _make_stop()
     while True:
-        door = None if arguments.role in {"planner", "notifier"} else Door(settings)
+        door = None if arguments.role in {"planner", "notifier"} else HttpServer(settings)
         try:
             if arguments.role == "notifier":
                 return await _notify(settings, stop, as_json=arguments.json)
@@ -200,7 +199,7 @@ async def _notify(settings: Settings, stop: asyncio.Event, *, as_json: bool) -> 
     return 0
 
 
-async def _show(settings: Settings, door: Door, stop: asyncio.Event) -> int:
+async def _show(settings: Settings, door: HttpServer, stop: asyncio.Event) -> int:
     """Serve screens and API until stopped."""
     async with contextlib.AsyncExitStack() as stack:
         served = await _unless(stop, stack.enter_async_context(web_only(settings)))
@@ -221,7 +220,9 @@ async def _show(settings: Settings, door: Door, stop: asyncio.Event) -> int:
     return 0
 
 
-async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door | None, stop: asyncio.Event) -> int:
+async def _watch(
+    arguments: argparse.Namespace, settings: Settings, door: HttpServer | None, stop: asyncio.Event
+) -> int:
     """Serve until stopped; without a door, for a planner, show nothing.
 
     Raises `ClockSetBackError`, since everything in memory depends on the former clock, and for a
@@ -303,7 +304,7 @@ async def _unless(stop: asyncio.Event, starting: Coroutine[Any, Any, T]) -> T | 
 
 @contextlib.asynccontextmanager
 async def _answering(
-    door: Door, served: Served, stop: asyncio.Event, *, opened: Callable[[], None] = lambda: None
+    door: HttpServer, served: Served, stop: asyncio.Event, *, opened: Callable[[], None] = lambda: None
 ) -> AsyncIterator[None]:
     """Open the HTTP server beside the first checks, and close it before the service stops; a
     failure to open ends the service. `opened` is called once it answers.

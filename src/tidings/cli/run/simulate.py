@@ -1,9 +1,11 @@
-"""`tidings simulate`: try other budgets, policies and urgencies on recorded changes, or on
-a trace.
+"""`tidings simulate`: try other budgets, policies and urgencies on recorded changes; `lab`: compare
+the policy in use with those of `lab.policies` on simulated pages.
 """
 
 from __future__ import annotations
 
+import argparse
+from importlib.metadata import entry_points
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
@@ -29,9 +31,7 @@ from tidings.service.show.records import spell_gap
 from tidings.storage.db.database import open_database
 
 if TYPE_CHECKING:
-    import argparse
-
-    from tidings.model.watch.weight import Urgency
+    from tidings.model.watch.sentinel import Urgency
     from tidings.settings import Settings
 
 FACTORS: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -39,7 +39,17 @@ FACTORS: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
 BAR: Final = 24
 
 
-def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Declare the arguments of a verb."""
+    (_configure_lab if verb == "lab" else _configure_simulate)(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Run a verb and return the exit code."""
+    return (_run_lab if arguments.verb == "lab" else _run_simulate)(arguments, settings)
+
+
+def _configure_simulate(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "--trace",
@@ -70,7 +80,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     add_json(parser)
 
 
-def run(arguments: argparse.Namespace, settings: Settings) -> int:
+def _run_simulate(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print a line for what really happened and one for each variant."""
     urgencies: dict[str, Urgency] = {text: _urgency(text) for text in arguments.urgency}
     history = _history(arguments, settings)
@@ -152,3 +162,29 @@ def _progress(number: int, many: int) -> Progress:
         progress(f"[{'#' * round(done * BAR):<{BAR}}] {done:4.0%}")
 
     return draw
+
+
+def _configure_lab(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments: the size of the simulation."""
+    parser.add_argument("--pages", type=int, default=60, help="how many pages there are (default 60)")
+    parser.add_argument("--days", type=int, default=10, help="how many days are played (default 10)")
+    parser.add_argument("--seed", type=int, default=0, help="start value of the random numbers (default 0)")
+    parser.add_argument("--json", action="store_true", help="print JSON, one record on each line")
+
+
+def _run_lab(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print a line per policy: freshness, value, delays, and cost."""
+    if min(arguments.pages, arguments.days) < 1:
+        message = "--pages and --days are at least 1"
+        raise UsageError(message)
+    (found,) = entry_points(group="tidings.lab", name="compare")
+    compare = found.load()
+    for number, name in enumerate(dict.fromkeys((settings.schedule.policy, *settings.lab.policies))):
+        row = compare(name, pages=arguments.pages, days=arguments.days, seed=arguments.seed)
+        if arguments.json:
+            write_json({"record": "lab", "policy": name, **row})
+            continue
+        if not number:
+            write_line("  ".join(["policy".ljust(20), *row]))
+        write_line("  ".join([name.ljust(20), *(f"{value:{len(column)}.3g}" for column, value in row.items())]))
+    return 0

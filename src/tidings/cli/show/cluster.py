@@ -9,7 +9,7 @@ from tidings.cli.output import add_json, table, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.service.health.cluster import list_members, read_queue, spell_queue
 from tidings.service.show.finding import spell_count, spell_length
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.database import open_database
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _read(c: Connection, settings: Settings, now: Instant) -> tuple[list[Cluster
 
     coming = list_coming_polls(c, settings, names=(), now=now)
     due = {one.page_id: one.prospect.at for one in coming if one.prospect.at is not None and one.prospect.at < now}
-    at = now if c.dialect == "sqlite" else leases.server_time(c)
+    at = now if c.dialect == "sqlite" else lock.server_time(c)
     return list_members(c), read_queue(c, now), [now - each for each in due.values()], at
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.errors import UsageError
-from tidings.language.suggestions import did_you_mean
+from tidings.language.problems import did_you_mean
 from tidings.settings import SettingRow, table
 
 if TYPE_CHECKING:

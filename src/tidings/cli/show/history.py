@@ -11,12 +11,12 @@ from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.errors import UsageError
 from tidings.presentation.edits import headline
-from tidings.service.show.reasons import spell_poll
 from tidings.service.show.records import (
     change_record,
     poll_record,
     quarantine_record,
     rfc3339,
+    spell_poll,
     value_record,
     version_record,
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.cli.happenings import write_happenings
 from tidings.cli.health import brief, read_health, write_troubles
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import class_of, event_record, problem_record, rfc3339, sentinel_record
 from tidings.storage.db.database import open_database

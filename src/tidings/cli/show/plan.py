@@ -1,4 +1,6 @@
-"""`tidings plan [NAME…]`: the next checks, each with its reason."""
+"""`tidings plan [NAME…]`: the next checks, each with its reason; `explain NAME`: how often pages
+change, how late changes are seen, what other intervals would achieve.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from tidings.service.explain.explain_sentinel import BY_TURNS
 from tidings.service.explain.plan_summary import ComingPoll, list_coming_polls, summarize_plan
 from tidings.service.plan.learned_worth import spell
 from tidings.service.show.records import rfc3339
+from tidings.service.watch import by_name
 from tidings.storage.db.database import open_database
 
 if TYPE_CHECKING:
@@ -45,7 +48,17 @@ def _appraise(connection: Connection, settings: Settings, now: Instant) -> Appra
 SHOWN = 20
 
 
-def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Declare the arguments of a verb."""
+    (_configure_explain if verb == "explain" else _configure_plan)(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Run a verb and return the exit code."""
+    return (_run_explain if arguments.verb == "explain" else _run_plan)(arguments, settings)
+
+
+def _configure_plan(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="list only checks of these sentinels; default: all")
     add_limit(parser, SHOWN, "the next N checks")
@@ -57,7 +70,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     add_json(parser)
 
 
-def run(arguments: argparse.Namespace, settings: Settings) -> int:
+def _run_plan(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print the next checks."""
     now = SystemClock().now()
     database = open_database(settings, create=False)
@@ -102,3 +115,35 @@ def _line(poll: ComingPoll, now: int, *, expert: bool) -> str:
     expected = [] if rate is None else [f"{rate:.3g} changes a day expected"]
     said = f"  ({'; '.join([*expected, *spell(poll.taught)])})" if expert and (expected or poll.taught) else ""
     return f"{when:<17} {poll.sentinel}  {prospect.url}  {prospect.why}{said}"
+
+
+def _configure_explain(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("name", metavar="NAME")
+    add_json(parser)
+
+
+def _run_explain(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print what is known of each page."""
+    database = open_database(settings, create=False)
+    try:
+        return database.read(_explain, arguments, settings)
+    finally:
+        database.close()
+
+
+def _explain(c: Connection, arguments: argparse.Namespace, settings: Settings) -> int:
+    row = by_name.find(c, arguments.name)
+    from tidings.service.explain.page_report import reports  # it loads numpy, which a plan does not need
+
+    found = reports(c, row, settings, SystemClock().now(), most=1_000)
+    for report in found:
+        if arguments.json:
+            write_json({"record": "explain", "sentinel": row.name, **report.record()})
+            continue
+        write_line(f"{report.url}  {report.title}".rstrip())
+        for line in report.lines():
+            write_line(f"    {line}")
+    if not found and not arguments.json:
+        write_line(f"{row.name} makes no checks of its own now: {row.state}")
+    return 0

@@ -12,7 +12,7 @@ from tidings.cli.arguments import add_limit, read_text
 from tidings.cli.output import add_json, table, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
-from tidings.search.query_log import LEAST_CLICKS
+from tidings.search.ranking import LEAST_CLICKS
 from tidings.service.search import appraise as workloads
 from tidings.service.search.appraise import rates
 from tidings.service.show.finding import spell_count

@@ -15,12 +15,11 @@ from tidings.cli.show.mask import lines_of
 from tidings.clock import SystemClock
 from tidings.errors import SecretError
 from tidings.language.times import zone_of
-from tidings.model.watch.weight import WHOLE
-from tidings.service.collections.report import report
-from tidings.service.explain.explain_sentinel import outlook
-from tidings.service.explain.on_time_report import count_on_time
+from tidings.model.watch.sentinel import WHOLE
+from tidings.service.collections.known import report
+from tidings.service.explain.explain_sentinel import count_on_time, outlook
 from tidings.service.explain.plan_summary import get_budget
-from tidings.service.on_demand import add_answer
+from tidings.service.on_demand import seen_now
 from tidings.service.plan import learned_worth
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record
@@ -29,10 +28,10 @@ from tidings.service.watch import by_name, noise
 from tidings.service.watch.subscription_memory import list_healed
 from tidings.service.watch.watchlist import WatchedSentinel, meaning
 from tidings.storage.db.database import open_database
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import changes, events, sentinels, subscriptions
 from tidings.storage.watches import outside as sources
-from tidings.web.listening import url
+from tidings.web.server import url
 
 if TYPE_CHECKING:
     import argparse
@@ -83,7 +82,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             **page,
             "healed": list_healed(known[page["page"]].remembered, meaning(row.text)),
             "learned": learned_worth.record(known[page["page"]].learned),
-            "missing": add_answer.missing(connection, row.id, int(page["page"]), meaning(row.text)),
+            "missing": seen_now.missing(connection, row.id, int(page["page"]), meaning(row.text)),
         }
         for page in held
     ]

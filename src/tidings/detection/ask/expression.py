@@ -19,9 +19,9 @@ from functools import partial
 from tidings.detection.ask.conditions import Seen, choose, hold, of_the_whole
 from tidings.detection.ask.pair import Pair
 from tidings.detection.find.findings import narrow, union
-from tidings.detection.find.terms import distinct, words_of_term
 from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aim_expression, aims_of, scopes_of
 from tidings.detection.kinds.interests import interests_of
+from tidings.detection.kinds.keywords import distinct, words_of_term
 from tidings.detection.kinds.registry import KINDS, size_of, terms_of
 from tidings.document.select.extraction import WHOLE, Extraction
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPlace

@@ -12,8 +12,7 @@ from tidings.detection.find.findings import Span, without_spans
 from tidings.detection.kinds.interests import looks_through
 from tidings.detection.kinds.kind import Kind
 from tidings.detection.kinds.registry import TERM_KINDS, describe_lack, row_of
-from tidings.detection.noise.mask import Mask
-from tidings.detection.noise.views import THINGS, NoiseView, document_of, is_named, put_back, texts_of, view_of
+from tidings.detection.noise.mask import THINGS, Mask, NoiseView, document_of, is_named, put_back, texts_of, view_of
 from tidings.document.document import Document
 from tidings.document.extract import extract
 from tidings.document.select.chosen import RefusedError

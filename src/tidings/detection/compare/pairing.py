@@ -159,11 +159,3 @@ def least_moved(places: Sequence[int]) -> list[int]:
         stays.add(at)
         at = before[at]
     return [at for at in range(len(places)) if at not in stays]
-
-
-def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
-    """Return the lengths of the common start and of the common end beyond it."""
-    most = min(len(old), len(new))
-    head = next((at for at in range(most) if old[at] != new[at]), most)
-    tail = next((at for at in range(most - head) if old[-1 - at] != new[-1 - at]), most - head)
-    return head, tail

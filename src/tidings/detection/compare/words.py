@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from tidings.detection.compare.runs import Block, Runs, as_text, longest_alignment
+from tidings.document.text.excerpts import common_ends
 from tidings.model.observed.change import Edit
 
 CELLS = 256_000_000
@@ -34,8 +35,7 @@ def compare_sequences(old: Sequence[str], new: Sequence[str], *, cells: int = CE
 
     Empty exactly when the sequences are equal.
     """
-    head = common_start(old, new)
-    tail = common_end(old, new, head)
+    head, tail = common_ends(old, new)
     blocks: list[Block] = [(0, 0, head)] if head else []
     if head + tail < min(len(old), len(new)):
         aligned = _align(old[head : len(old) - tail], new[head : len(new) - tail], cells)
@@ -82,35 +82,6 @@ def _longest(blocks: list[Block]) -> list[Block]:
     if len(blocks) <= MOST_RUNS:
         return blocks
     return sorted(sorted(blocks, key=lambda block: -block[2])[:MOST_RUNS])
-
-
-def common_start(old: Sequence[object], new: Sequence[object]) -> int:
-    """Return the length of the common start, by comparing slices instead of single tokens."""
-    equal, left, step = 0, min(len(old), len(new)), 64
-    while left:
-        size = min(step, left)
-        if old[equal : equal + size] == new[equal : equal + size]:
-            equal, left, step = equal + size, left - size, step * 2
-        elif size == 1:
-            break
-        else:
-            left, step = size, size // 2
-    return equal
-
-
-def common_end(old: Sequence[object], new: Sequence[object], head: int) -> int:
-    """Return the length of the common end outside the common start."""
-    end_old, end_new = len(old), len(new)
-    equal, left, step = 0, min(end_old, end_new) - head, 64
-    while left:
-        size = min(step, left)
-        if old[end_old - equal - size : end_old - equal] == new[end_new - equal - size : end_new - equal]:
-            equal, left, step = equal + size, left - size, step * 2
-        elif size == 1:
-            break
-        else:
-            left, step = size, size // 2
-    return equal
 
 
 def _edits(blocks: list[Block], old_length: int, new_length: int) -> Iterator[Edit]:

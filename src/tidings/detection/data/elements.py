@@ -16,11 +16,12 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from tidings.detection.compare.pairing import common_ends, pair_alike
+from tidings.detection.compare.pairing import pair_alike
 from tidings.detection.compare.words import compare_sequences
 from tidings.detection.data.differences import DEEPEST, LONGEST, LONGEST_COMPARED, Difference, Differences, Span
 from tidings.detection.data.json_values import ID_FIELDS
 from tidings.document.data.xml_tree import Attributes, Node
+from tidings.document.text.excerpts import common_ends
 from tidings.model.observed.change import Edit
 
 Child = Node | str

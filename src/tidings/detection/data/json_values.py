@@ -18,7 +18,6 @@ from typing import Any
 
 from tidings.detection.compare.pairing import (
     Numbered,
-    common_ends,
     pair_alike,
     running_number,
     running_numbers,
@@ -35,6 +34,7 @@ from tidings.detection.data.differences import (
     TooManyError,
 )
 from tidings.document.data.json_tree import JsonValues, Value, number_of, parts_of_json, quote, scalar_text, scalars_of
+from tidings.document.text.excerpts import common_ends
 from tidings.record import dataclass
 
 ID_FIELDS = (

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TypeVar
 
-from tidings.detection.compare.words import Side, common_end, common_start, compare_sequences, readable
+from tidings.detection.compare.words import Side, compare_sequences, readable
 from tidings.document.document import Document
+from tidings.document.text.excerpts import common_end, common_start
 from tidings.document.text.moves import moves_of, without
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPlace, Op
 from tidings.model.watch.sentinel import Direction

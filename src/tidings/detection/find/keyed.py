@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from tidings.detection.compare.objects import compare_objects
+from tidings.detection.compare.instances import compare_objects
 from tidings.model.observed.change import ChangeSet, ObjectCount
 from tidings.model.watch.interest import Direction
 from tidings.record import dataclass, replace

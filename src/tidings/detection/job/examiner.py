@@ -13,7 +13,7 @@ from tidings.detection.ask.contexts import with_contexts
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.ask.readings import already, readings, values
-from tidings.detection.compare.stability import MOST_SHARES, measure_changed_share, shares_as_object, shares_in
+from tidings.detection.compare.phrases import MOST_SHARES, measure_changed_share, shares_as_object, shares_in
 from tidings.detection.data.items import marks_of
 from tidings.detection.doubt.plausibility import Answer, Verdict, judge
 from tidings.detection.job.contract import (
@@ -35,8 +35,7 @@ from tidings.detection.job.contract import (
     Wanted,
     Work,
 )
-from tidings.detection.job.gates import are_equal, digest_of, is_current
-from tidings.detection.job.nearly import derive_old
+from tidings.detection.job.gates import are_equal, derive_old, digest_of, is_current
 from tidings.detection.job.quiet import Heard, Quieter
 from tidings.detection.job.selectors import absence, mend, standing, targets_of, use
 from tidings.detection.kinds.aims import digests_in, needs_nodes, scopes_of, scopes_of_items

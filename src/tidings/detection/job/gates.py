@@ -2,6 +2,12 @@
 
 A digest only ever proves "unchanged". If digests differ, the comparison decides, so that a change
 always has edits. Addresses are digested as the page writes them, together with their base.
+
+Old versions that are nearly the new one: of two bodies that differ in one text, one is parsed.
+
+Most changes are of some words in one place. The old version is then the new one with another text
+in that place, if its text and its addresses have the digests that are stored of it. Where anything
+speaks against it, the old body is parsed.
 """
 
 from __future__ import annotations
@@ -13,13 +19,14 @@ from tidings.detection.data.itemised import lists_digest
 from tidings.detection.data.items import items_digest
 from tidings.detection.data.price import offers_digest
 from tidings.detection.data.tabular import tables_digest
-from tidings.detection.job.contract import EXTRACTION, WITH_FRAMES
+from tidings.detection.job.contract import EXTRACTION, WITH_FRAMES, Body
 from tidings.detection.kinds.keywords import COUNT, count_digest
 from tidings.detection.kinds.number import number_digest
 from tidings.document.document import Document
 from tidings.document.html.links import without_query
 from tidings.document.select.chosen import RefusedError
 from tidings.document.structures.structure import structure_text
+from tidings.document.text.excerpts import common_ends
 from tidings.document.text.words import RULES_VERSION, multiset_digest, text_digest
 from tidings.model.observed.version import Digest
 
@@ -120,3 +127,63 @@ def _addresses(addresses: Sequence[str], base: str, seed: int) -> tuple[str, str
     digest = multiset_digest(whole, seed=seed)
     plain = [without_query(address) for address in whole]
     return digest, digest if plain == whole else multiset_digest(plain, seed=seed)
+
+
+_ADDRESSES = ("links", "images", "links.plain", "images.plain")
+_CHARSETS = frozenset({"utf-8", "ascii", "iso-8859-1", "cp1252"})
+"""Charsets in which no byte of ASCII is a part of another character."""
+_MARKUP = b"<>&\r\0"
+
+
+def derive_old(
+    document: Document,
+    new: Body,
+    old: Body,
+    known: Digest | None,
+    digest: Digest,
+    seed: int,
+    shares: tuple[float, ...] = (),
+) -> Document | None:
+    """Return the document of `old`, derived from that of `new`; None if it must be parsed.
+
+    Args:
+        document: The new version, read without its tree.
+        new: Its body.
+        old: The body of the old version.
+        known: The digest that is stored of the old version.
+        digest: That of the new version.
+        seed: The seed of digests.
+        shares: The old version's `changed_shares`.
+    """
+    if known is None or not is_current(known) or not are_equal(_ADDRESSES, known, digest):
+        return None
+    if known.text == digest.text:  # signs differ, which digests leave out
+        return None
+    if document.media != "html" or document.tree is not None or document.frames or document.charset not in _CHARSETS:
+        return None
+    if (old.url, old.content_type, old.charset) != (new.url, new.content_type, document.charset):
+        return None
+    texts = _find_texts(old.data, new.data)
+    if texts is None:
+        return None
+    try:
+        was, now = (text.decode(document.charset) for text in texts)
+    except UnicodeDecodeError:
+        return None
+    if document.pieces.count(now) != 1:
+        return None
+    derived = document.with_piece(document.pieces.index(now), was, shares)
+    return derived if text_digest(derived.canonical, seed=seed) == known.text else None
+
+
+def _find_texts(old: bytes, new: bytes) -> tuple[bytes, bytes] | None:
+    """Return the one text between two tags in which bodies differ, old and new; None for more."""
+    head, tail = common_ends(old, new)
+    start = new.rfind(b">", 0, head) + 1
+    end = new.find(b"<", len(new) - tail)
+    if not start or end < 0:
+        return None
+    was, now = old[start : end + len(old) - len(new)], new[start:end]
+    if not was.strip() or not now.strip() or any(sign in text for text in (was, now) for sign in _MARKUP):
+        return None
+    return was, now

@@ -17,10 +17,9 @@ from tidings.detection.ask.pair import Pair
 from tidings.detection.job.contract import Noise, Wanted
 from tidings.detection.kinds.interests import interests_of
 from tidings.detection.noise.learn import learn_from_poll
-from tidings.detection.noise.mask import Mask, MaskCache, with_masked
+from tidings.detection.noise.mask import Mask, MaskCache, NoiseView, views_of, with_masked
 from tidings.detection.noise.memory import Memory
 from tidings.detection.noise.polls import Looked, calm, count_poll, with_second_look
-from tidings.detection.noise.views import NoiseView, views_of
 from tidings.document.document import Document
 from tidings.document.select.chosen import RefusedError
 from tidings.model.observed.change import ChangeSet, Edit, Masked

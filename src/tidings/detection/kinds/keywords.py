@@ -1,21 +1,25 @@
 """Keywords: how often words occur on a page, in any place (004 §5.3.2.3, §5.4); and phrases, which
 are compared with what stands around them.
+
+Terms: keywords and phrases of a user, split into words like the page (004 §5.3.2.3; detection
+§1.2).
+
+`ALGOR&DATASTRUC` is two words, and matches where these two are adjacent, whatever separates them.
+Case is folded; in thesis mode (`exact`) it matters, and symbols are not words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from typing import Final
 
-from tidings.detection.compare.instances import RESOLVED, PhraseEdit, Rules, Span, occurrences
-from tidings.detection.compare.objects import compare_objects
-from tidings.detection.compare.phrases import PhraseChange, compare_phrase
-from tidings.detection.compare.stability import adapt
+from tidings.detection.compare.instances import RESOLVED, PhraseEdit, Rules, Span, compare_objects, occurrences
+from tidings.detection.compare.phrases import PhraseChange, adapt, compare_phrase
 from tidings.detection.find.findings import finding_of_body, finding_of_objects
 from tidings.detection.find.placed import places_of
-from tidings.detection.find.terms import TermWords, words_of, words_of_term
 from tidings.document.document import Document
+from tidings.document.text.words import fold, thesis_words, tokens_of
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, Op
 from tidings.model.watch.sentinel import Direction
 from tidings.record import dataclass, replace
@@ -229,3 +233,54 @@ def _edits(change: PhraseChange, before: TermWords, after: TermWords) -> Iterato
     for edit in change.edits:
         if op := _OPS.get(edit.status):
             yield Edit(op, *before.tokens(*edit.old), *after.tokens(*edit.new))
+
+
+_REMEMBERED = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class TermWords:
+    """The words of a document for the search of terms; word `k` is token `places[k]` of the
+    document.
+    """
+
+    words: Sequence[str]
+    places: Sequence[int]
+
+    def tokens(self, start: int, end: int) -> tuple[int, int]:
+        """Return the token range of the words `start:end`."""
+        if start >= end:
+            at = self.places[start] if start < len(self.places) else (self.places[-1] + 1 if self.places else 0)
+            return at, at
+        return self.places[start], self.places[end - 1] + 1
+
+
+def words_of(document: Document, *, exact: bool = False) -> TermWords:
+    """Return the words of a document: folded, or `exact` as in the thesis."""
+    if not exact:
+        return TermWords(document.folded, range(len(document.folded)))
+    words: list[str] = []
+    places: list[int] = []
+    for place, token in enumerate(document.tokens):
+        for word in thesis_words(token):
+            words.append(word)
+            places.append(place)
+    return TermWords(words, places)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def words_of_term(term: str, *, exact: bool = False) -> tuple[str, ...]:
+    """Return the words of a term; empty if it has no letter, digit or symbol: it then matches
+    nowhere.
+    """
+    tokens = tokens_of(term)
+    return tuple(word for token in tokens for word in thesis_words(token)) if exact else tuple(map(fold, tokens))
+
+
+def distinct(terms: Iterable[str], *, exact: bool = False) -> tuple[str, ...]:
+    """Return the terms that have words, without equivalent ones; the first spelling wins."""
+    found: dict[tuple[str, ...], str] = {}
+    for term in terms:
+        if words := words_of_term(term, exact=exact):
+            found.setdefault(words, term)
+    return tuple(found.values())

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from tidings.detection.compare.objects import compare_objects
+from tidings.detection.compare.instances import compare_objects
 from tidings.detection.find.findings import finding_of_body, finding_of_objects
 from tidings.detection.find.numerals import WrittenNumber, number_in, values
 from tidings.document.document import Document

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from tidings.detection.compare.instances import STRICT
-from tidings.detection.compare.objects import as_before, compare_objects
+from tidings.detection.compare.instances import STRICT, as_before, compare_objects
 from tidings.detection.compare.words import compare_sequences
 from tidings.detection.data.itemised import Lists
 from tidings.detection.data.items import Items
@@ -18,8 +17,7 @@ from tidings.detection.data.structured import finding_of_content
 from tidings.detection.data.tabular import Tables
 from tidings.detection.find.findings import finding_of_body, finding_of_edits, finding_of_objects
 from tidings.detection.find.placed import places_of
-from tidings.detection.find.terms import distinct, words_of
-from tidings.detection.kinds.keywords import Keywords, Phrases
+from tidings.detection.kinds.keywords import Keywords, Phrases, distinct, words_of
 from tidings.detection.kinds.kind import Kind, PlacedKind, SaidKind, Span, TermKind
 from tidings.detection.kinds.number import Number, Regex
 from tidings.detection.kinds.status import Headers, Status

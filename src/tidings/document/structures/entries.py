@@ -23,8 +23,17 @@ from tidings.document.data.structured import local_name
 from tidings.document.data.xml_tree import XmlTree
 from tidings.document.document import Document
 from tidings.document.extract import clean, take
-from tidings.document.feeds.feeds import FeedEntry, entries_in, entry_of, instant_of, is_entry, words_of
-from tidings.document.feeds.json_feed import entry_of_json, is_json_feed, items_of_json_feed
+from tidings.document.feeds.feeds import (
+    FeedEntry,
+    entries_in,
+    entry_of,
+    entry_of_json,
+    instant_of,
+    is_entry,
+    is_json_feed,
+    items_of_json_feed,
+    words_of,
+)
 from tidings.document.html.links import Resolver
 from tidings.document.parse import text_of_fragment
 from tidings.document.select.chosen import RefusedError

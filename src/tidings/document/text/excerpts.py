@@ -1,6 +1,10 @@
-"""Excerpts: two long texts, cut around their differences."""
+"""Excerpts: two long texts, cut around their differences; and what two sequences share at both
+ends.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 ELLIPSIS = "…"
 
@@ -14,7 +18,7 @@ def excerpts(old: str, new: str, most: int) -> tuple[str, str]:
     if max(len(old), len(new)) <= most:
         return old, new
     same = common_start(old, new)
-    end = max(len(old), len(new)) - _common_end(old, new, same)
+    end = max(len(old), len(new)) - common_end(old, new, same)
     room = most - 2
     start = max(0, same - max(room // 3, (room - (end - same)) // 2))
     start = max(0, min(start, same, max(len(old), len(new)) - (most - 1)))
@@ -54,24 +58,36 @@ def label_of(old: str, new: str) -> str:
     return label if colon and len(label) <= LONGEST_LABEL and old != new else ""
 
 
-def common_start(old: str, new: str) -> int:
-    """Return the length of the common start, in characters."""
-    low, high = 0, min(len(old), len(new))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if old[low:middle] == new[low:middle]:
-            low = middle
+def common_start(old: Sequence[object], new: Sequence[object]) -> int:
+    """Return the length of the common start, by comparing slices instead of single items."""
+    equal, left, step = 0, min(len(old), len(new)), 64
+    while left:
+        size = min(step, left)
+        if old[equal : equal + size] == new[equal : equal + size]:
+            equal, left, step = equal + size, left - size, step * 2
+        elif size == 1:
+            break
         else:
-            high = middle - 1
-    return low
+            left, step = size, size // 2
+    return equal
 
 
-def _common_end(old: str, new: str, start: int) -> int:
-    low, high = 0, min(len(old), len(new)) - start
-    while low < high:
-        middle = (low + high + 1) // 2
-        if old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]:
-            low = middle
+def common_end(old: Sequence[object], new: Sequence[object], head: int) -> int:
+    """Return the length of the common end outside the common start."""
+    end_old, end_new = len(old), len(new)
+    equal, left, step = 0, min(end_old, end_new) - head, 64
+    while left:
+        size = min(step, left)
+        if old[end_old - equal - size : end_old - equal] == new[end_new - equal - size : end_new - equal]:
+            equal, left, step = equal + size, left - size, step * 2
+        elif size == 1:
+            break
         else:
-            high = middle - 1
-    return low
+            left, step = size, size // 2
+    return equal
+
+
+def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
+    """Return the lengths of the common start and of the common end outside it."""
+    head = common_start(old, new)
+    return head, common_end(old, new, head)

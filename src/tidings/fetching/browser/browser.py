@@ -20,10 +20,10 @@ from tidings.fetching import address
 from tidings.fetching.browser.chromium import Chromium, lack
 from tidings.fetching.browser.parts import BYTES_A_PAGE, HTML, Load, PartFetcher
 from tidings.fetching.fetcher import FetchError
-from tidings.fetching.guard import Guard, HomeGuard
 from tidings.fetching.http import answers
 from tidings.fetching.http.client import Client
-from tidings.fetching.http.journey import MOST_REDIRECTS
+from tidings.fetching.http.redirects import MOST_REDIRECTS
+from tidings.fetching.network_guard import Guard, HomeGuard
 from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Outcome, Validators
 from tidings.model.secret import reveal
 from tidings.record import replace

@@ -21,7 +21,7 @@ from tidings.fetching import address
 from tidings.fetching.fetcher import FetchError
 from tidings.fetching.http import answers, cookies
 from tidings.fetching.http.decoders import Decoder
-from tidings.fetching.http.journey import (
+from tidings.fetching.http.redirects import (
     MOST_REDIRECTS,
     OF_A_BODY,
     REPEATABLE,

@@ -20,7 +20,6 @@ from tidings.clock import SECOND, Clock, SystemClock
 from tidings.errors import AddressError, UsageError
 from tidings.fetching import address
 from tidings.fetching.fetcher import FetchError, Permit, PostAnswer
-from tidings.fetching.guard import Guard
 from tidings.fetching.http import answers
 from tidings.fetching.http.connector import (
     DIAL,
@@ -32,7 +31,7 @@ from tidings.fetching.http.connector import (
     fault_of,
 )
 from tidings.fetching.http.decoders import Decoder
-from tidings.fetching.http.journey import (
+from tidings.fetching.http.redirects import (
     MOST_REDIRECTS,
     REPEATABLE,
     DialTarget,
@@ -46,6 +45,7 @@ from tidings.fetching.http.journey import (
     target_of,
 )
 from tidings.fetching.http.routes import DIRECT, Route, Routes, aiohttp, content_type_for
+from tidings.fetching.network_guard import Guard
 from tidings.fetching.robots import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
 from tidings.fetching.robots import MAX_ROBOTS_BYTES, Robots
 from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators

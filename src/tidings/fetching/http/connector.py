@@ -25,8 +25,8 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 from tidings.fetching.fetcher import FetchError
-from tidings.fetching.guard import Guard
 from tidings.fetching.http.routes import aiohttp
+from tidings.fetching.network_guard import Guard
 from tidings.record import dataclass
 
 LONGEST_HEAD: Final = 65_536

@@ -24,7 +24,7 @@ from yarl import URL
 from tidings.errors import AddressError
 from tidings.fetching import address
 from tidings.fetching.fetcher import FetchError
-from tidings.fetching.guard import Guard
+from tidings.fetching.network_guard import Guard
 from tidings.model.observed.outcome import FetchRequest
 from tidings.model.secret import Secret, reveal
 

@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tidings.lab.policies.index_and_rates import STALENESS
+from tidings.lab.policies.freshness import STALENESS
 from tidings.model.interval import DAY, HOUR, Duration, Instant
 from tidings.record import dataclass, replace
 from tidings.scheduling.paced.turns import TURNS, RoundRobin, due_after, lateness, phases, wait_in_phase

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, ClassVar, Final
@@ -11,18 +12,86 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tidings.lab.policies.index_and_rates import STALENESS, LambdaCrawl, Sbr
-from tidings.lab.refresh.rates import host_prices, memoryless
+from tidings.lab.refresh.rates import divergence, fresh_wait, harmonic, host_prices, memoryless
 from tidings.lab.refresh.whole import ebr_looks, staleness
 from tidings.model.interval import DAY, Duration
 from tidings.record import dataclass, replace
-from tidings.scheduling.index import HINTS
-from tidings.scheduling.paced.turns import phases, wait_in_phase
+from tidings.scheduling.index import HINTS, wait
+from tidings.scheduling.index import worth as index
+from tidings.scheduling.paced.turns import TURNS, phases, wait_in_phase
 from tidings.scheduling.policy import Observation, recall, widen
 from tidings.scheduling.population import UNPOLLED, Columns, Floats, Instants, Population, Rows
 from tidings.scheduling.price.policy import Price, PriceState
-from tidings.scheduling.price.value import Values, values
+from tidings.scheduling.price.value import NOTHING, Values, values
 from tidings.scheduling.price.wic import Other
+
+STALENESS: Final = TURNS | {"cost", "importance", "rate"}
+"""The columns of policies that ask only whether the last seen version is current: urgency is
+ignored.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Index(Other):
+    """The bare index G − t·G′ of `Price`, without its guard of urgent rare pages, plus a share of
+    the backlog.
+
+    A change that keeps its worth can be delayed at no cost, and its index hardly grows: the share ε
+    of G gives each poll some value, growing with the delay, and `longest` ends every wait (bid §4,
+    guard 1).
+    """
+
+    spares_rare: ClassVar[bool] = False
+    share: float = 0.05
+
+    def waits(self, worth: Values, price: float) -> Floats:
+        """Return when the index plus ε·G is c·price: 1 + ε − e^−x(1 + ε + x) = y is a wait from ε
+        on.
+        """
+        kappa = worth.decay + worth.overwritten
+        worthless = worth.cost * price * kappa / np.maximum(worth.inflow, NOTHING)
+        x = wait(np.maximum(1 - (1 + self.share - worthless) * math.exp(-self.share), 0.0)) - self.share
+        return np.where(worthless < 1 + self.share, np.maximum(x, 0.0) / kappa, np.inf)
+
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - independent of the price
+        """Return the index and ε·G, per unit of cost."""
+        kappa = worth.decay + worth.overwritten
+        x = kappa * np.maximum(age, 0.0)
+        return np.asarray(worth.inflow / (kappa * worth.cost) * (index(x) - self.share * np.expm1(-x)))
+
+
+@dataclass(frozen=True, slots=True)
+class LambdaCrawl(Other):
+    """Rates of least harmonic penalty: no page is abandoned (Kolobov et al., NeurIPS 2019)."""
+
+    reads: ClassVar[frozenset[str]] = STALENESS | HINTS
+
+    def waits(self, worth: Values, price: float) -> Floats:
+        """Return 1/ρ."""
+        return 1 / np.maximum(harmonic(worth.rate, worth.importance, worth.cost * price), 1e-300)
+
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:
+        """Return the lateness of a page, in waits, at this price."""
+        return np.asarray(price * np.maximum(age, 0.0) / self.waits(worth, price))
+
+
+@dataclass(frozen=True, slots=True)
+class Sbr(Other):
+    """Most freshness at fixed intervals; pages that change too quickly wait their longest (002 §5,
+    SBR; Cho and Garcia-Molina 2000).
+    """
+
+    reads: ClassVar[frozenset[str]] = STALENESS | HINTS
+
+    def waits(self, worth: Values, price: float) -> Floats:
+        """Return the interval at which one more poll is worth its price."""
+        return fresh_wait(worth.rate, worth.importance, worth.cost * price)
+
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - independent of the price
+        """Return Olston and Pandey's divergence at an age, per unit of cost."""
+        rate = np.maximum(worth.rate, 1e-300)
+        return np.asarray(worth.importance * divergence(rate, np.maximum(age, 0.0)) / worth.cost)
+
 
 PACES: Final = 24
 """The length of an EBR cycle in paces, at least a day."""

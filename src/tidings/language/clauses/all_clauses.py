@@ -22,8 +22,7 @@ from tidings.language.times import instant_of, local_text, read_date, resolve
 from tidings.language.write.table import FIELDS, GATHERED, JOINED, NOTHING, ORDER, REACH, Reach
 from tidings.model.interval import Instant
 from tidings.model.watch.asking import PLAIN
-from tidings.model.watch.collection import Scope
-from tidings.model.watch.sentinel import Clauses, Point, Sentinel, Watched
+from tidings.model.watch.sentinel import Clauses, Point, Scope, Sentinel, Watched
 from tidings.record import replace
 
 Values = dict[str, Any]

@@ -7,7 +7,7 @@ from typing import cast
 from lark import Token
 
 from tidings.language.clauses.clause import Clause, Node, check_name, parts_of, read_positive_duration, unquote
-from tidings.language.suggestions import either
+from tidings.language.problems import either
 from tidings.model.event_type import CreateEvent, DropEvent, EventSource
 
 MOST_WORDS = 100

@@ -12,8 +12,7 @@ from lark import Token
 from tidings.language.clauses.clause import Clause, Node, last, read_count, unquote
 from tidings.language.times import measure
 from tidings.model.url import split_url
-from tidings.model.watch.collection import DEEPEST, MOST_A_DAY, Scope
-from tidings.model.watch.sentinel import Watched
+from tidings.model.watch.sentinel import DEEPEST, MOST_A_DAY, Scope, Watched
 
 MOST_PATTERNS = 50
 

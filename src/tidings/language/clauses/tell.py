@@ -22,7 +22,7 @@ from tidings.language.clauses.clause import (
     word_types,
 )
 from tidings.language.clauses.when import read_clocks, read_often, read_span_of_day, read_weekdays
-from tidings.language.suggestions import did_you_mean
+from tidings.language.problems import did_you_mean
 from tidings.language.times import LONGEST, measure
 from tidings.language.verify import check_address
 from tidings.model.watch.sentinel import Compare, History

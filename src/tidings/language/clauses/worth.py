@@ -18,7 +18,7 @@ from tidings.language.clauses.clause import (
     read_new_name,
     read_positive_duration,
 )
-from tidings.model.watch.weight import ChangeLife, Urgency
+from tidings.model.watch.sentinel import ChangeLife, Urgency
 
 WATCH: Mapping[str, tuple[ChangeLife, Urgency]] = {
     "ARCHIVE": (ChangeLife("forever"), Urgency("uniform")),

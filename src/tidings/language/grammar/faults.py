@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tidings.language.grammar.pieces import Lexeme, Piece, lexemes
-from tidings.language.problems import ProblemReport
-from tidings.language.suggestions import closest, did_you_mean, either
+from tidings.language.problems import ProblemReport, closest, did_you_mean, either
 from tidings.language.words import CLAUSES, STATEMENTS, TYPES, UNITS, is_reserved
 from tidings.record import dataclass
 

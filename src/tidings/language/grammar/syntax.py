@@ -12,12 +12,10 @@ from lark import Lark, Token, Tree, UnexpectedInput
 from lark.utils import TextSlice
 
 from tidings.language.grammar.faults import Fault, explain
-from tidings.language.grammar.guesses import lines_for
+from tidings.language.grammar.guesses import lines_for, statements_for
 from tidings.language.grammar.pieces import Piece, lexemes, split_text
 from tidings.language.grammar.tables import grammar
-from tidings.language.grammar.wishes import statements_for
-from tidings.language.problems import MOST, ProblemReport
-from tidings.language.suggestions import closest, either
+from tidings.language.problems import MOST, ProblemReport, closest, either
 from tidings.language.words import STATEMENTS
 from tidings.record import dataclass
 

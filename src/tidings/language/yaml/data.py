@@ -7,12 +7,10 @@ from typing import Any
 
 from tidings.language.expressions import condition_text, number_text
 from tidings.language.times import clock_text, days_text, point_text
-from tidings.language.write.printer import clauses_of
+from tidings.language.write.printer import channel_text, clauses_of, compare_text, lasting_text, rate_text, step_text
 from tidings.language.write.table import GATHERED, NOTHING
-from tidings.language.write.texts import channel_text, compare_text, lasting_text, rate_text, step_text
 from tidings.model.interval import spell_duration
 from tidings.model.watch.asking import Header, Login, Render, Value, argv_of, is_command
-from tidings.model.watch.collection import Scope
 from tidings.model.watch.interest import (
     HIDDEN,
     AllOf,
@@ -29,6 +27,7 @@ from tidings.model.watch.interest import (
 )
 from tidings.model.watch.sentinel import (
     Alter,
+    ChangeLife,
     Clauses,
     Command,
     CreateEvent,
@@ -37,14 +36,15 @@ from tidings.model.watch.sentinel import (
     EventSource,
     History,
     Lasting,
+    Scope,
     Sentinel,
     Statement,
     Then,
+    Urgency,
     Watched,
 )
 from tidings.model.watch.telling import Channel, Notify
 from tidings.model.watch.timing import Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
-from tidings.model.watch.weight import ChangeLife, Urgency
 
 Data = Any
 """Texts, numbers, lists and mappings."""

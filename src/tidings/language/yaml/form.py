@@ -15,13 +15,12 @@ from typing import Any
 import yaml
 from yaml.nodes import Node, ScalarNode, SequenceNode
 
+from tidings.language.grammar.guesses import name_of_host
 from tidings.language.grammar.pieces import Piece
 from tidings.language.grammar.syntax import Compound, EventPart, Order, Part, read_part
-from tidings.language.grammar.wishes import name_of_host
 from tidings.language.parser import Parsed, meaning_of_parts
-from tidings.language.problems import MOST, ProblemReport
+from tidings.language.problems import MOST, ProblemReport, either
 from tidings.language.statements import Surroundings
-from tidings.language.suggestions import either
 from tidings.language.times import zone_of
 from tidings.language.verify import KnownSentinel, Names
 from tidings.language.write.table import GATHERED, NOTHING

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from tidings.language.expressions import quote
-from tidings.language.suggestions import did_you_mean, either
+from tidings.language.problems import did_you_mean, either
 
 Segments = Iterator["str | Segment"]
 Segment = tuple[str, Node]

@@ -1,5 +1,5 @@
 """Why a page is polled: a stored value; the sentence for people is made where it is shown
-(`service/show/reasons`).
+(`service/show/records`).
 """
 
 from __future__ import annotations

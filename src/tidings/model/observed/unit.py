@@ -17,8 +17,7 @@ from tidings.model.observed.change import ChangeSet, Composite
 from tidings.model.observed.page import HostState, PageState
 from tidings.model.observed.poll_reason import PollReason
 from tidings.model.observed.version import Blob, Digest, Member, NewBody, ValueRow, Version
-from tidings.model.watch.sentinel import State
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE, State
 from tidings.record import dataclass
 
 PollOutcome = Literal["new", "unchanged", "changed", "error", "quarantined"]

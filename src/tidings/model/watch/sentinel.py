@@ -2,18 +2,18 @@
 
 A `Sentinel` holds the *effective* clauses: those inherited by `Using s1` and the defaults of its
 tags are already copied in. All durations are µs. The parts of a clause are in `interest` (what, and
-of which part), `timing` (when), `telling` (whom to notify), `weight` (how much it matters) and
-`asking` (how a page is requested); their names can be imported from here too.
+of which part), `timing` (when), `telling` (whom to notify) and `asking` (how a page is requested);
+their names can be imported from here too. Urgency and Life are the worth of a captured change (000
+§2.3); `Scope` is a site that is discovered page by page, within a budget of its own.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from tidings.model.event_type import CreateEvent, DropEvent, EventSource
 from tidings.model.interval import Duration
 from tidings.model.watch.asking import PLAIN, Asking
-from tidings.model.watch.collection import Scope
 from tidings.model.watch.interest import (
     AllOf,
     AnyOf,
@@ -44,8 +44,41 @@ from tidings.model.watch.timing import (
     Opening,
     Point,
 )
-from tidings.model.watch.weight import WHOLE, ChangeLife, Urgency
 from tidings.record import dataclass
+
+WHOLE: Final = "default"
+"""The total budget, from which all polls take, and the class of sentinels that name none: nothing
+else limits them.
+"""
+
+
+def share_of(owner_id: int) -> str:
+    """Return the class that pays for the checks of all sentinels of an owner who has a share."""
+    return f"user-{owner_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Urgency:
+    """The worth of a change by the delay t of its capture: `uniform` 1; `exponential` ½^(t/span),
+    `span` the half-life (None: a day); `window` 1 up to `span`, then 0. A window of 0 is the
+    scheduler's own instant.
+    """
+
+    mode: Literal["uniform", "exponential", "window"] = "exponential"
+    span: Duration | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLife:
+    """How long the information of a change stays on the page: `forever` (Unbounded-Append),
+    `window` of `span` (Time-window-Append), `changes`: until that many further changes
+    (Change-window-Append), `overwrite`: until the next one.
+    """
+
+    mode: Literal["forever", "overwrite", "window", "changes"] = "forever"
+    span: Duration = 0
+    changes: int = 0
+
 
 __all__ = [
     "DAILY",
@@ -264,3 +297,47 @@ class Defaults:
 
 
 Statement = Sentinel | Command | Alter | Defaults | CreateEvent | DropEvent
+
+
+LISTING: Final = "pages"
+"""What the list of a collection's pages is called in its sentinel: `Monitor new pages` is about it.
+"""
+SCHEME: Final = "collection:"
+HOST: Final = "collection"
+"""What stands for the host of all lists: it has no gap, since nobody is asked."""
+DEEPEST: Final = 20
+MOST_A_DAY: Final = 100_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which pages belong to a collection.
+
+    `patterns` are paths with `*` for any letters, or whole addresses; one that begins with `!`
+    leaves pages out. `depth` is how many links away from its first pages a page may be. `budget`
+    is how many requests its pages may cost a day.
+    """
+
+    patterns: tuple[str, ...]
+    depth: int = 3
+    budget: float = 500.0
+
+
+def is_listing(url: str) -> bool:
+    """Return whether an address is that of a collection's list of pages."""
+    return url[: len(SCHEME)].lower() == SCHEME
+
+
+def listing_url(sentinel_id: int) -> str:
+    """Return the address of the list of pages of a collection."""
+    return f"{SCHEME}{sentinel_id}"
+
+
+def id_of(url: str) -> int:
+    """Return whose list an address is; raises `ValueError` for one that is none."""
+    return int(url.removeprefix(SCHEME))
+
+
+def budget_name(name: str) -> str:
+    """Return the name of the budget of a collection; no class of the settings can have it."""
+    return f"{SCHEME}{name}"

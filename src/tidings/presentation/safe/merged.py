@@ -16,8 +16,7 @@ from typing import Final
 from tidings.document.document import Document
 from tidings.document.html.walk import BREAK
 from tidings.model.observed.change import Edit
-from tidings.presentation.safe.frame import page, rewrite
-from tidings.presentation.safe.markup import clean, escape
+from tidings.presentation.safe.markup import clean, escape, page, rewrite
 from tidings.presentation.views.script import Mark, script_of
 from tidings.record import dataclass
 

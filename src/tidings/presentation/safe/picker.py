@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.document.select.trees import HtmlTree
 from tidings.document.select.within import text_below
-from tidings.presentation.safe.frame import page
-from tidings.presentation.safe.markup import escape, write_page
+from tidings.presentation.safe.markup import escape, page, write_page
 from tidings.presentation.writing import cut_text, one_line
 from tidings.record import dataclass
 

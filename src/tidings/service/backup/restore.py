@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from tidings.archive.archive import Archive
 from tidings.errors import BackupError, BlobError, PollerBusyError
 from tidings.fetching import files
-from tidings.fetching.guard import Guard
+from tidings.fetching.network_guard import Guard
 from tidings.model.observed.unit import Event, SentinelMove
 from tidings.model.url import split_url
 from tidings.model.watch import asking

@@ -19,7 +19,7 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import AddressError, BlobError, StoreDamagedError, UsageError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
-from tidings.model.watch.collection import LISTING
+from tidings.model.watch.sentinel import LISTING
 from tidings.record import replace
 from tidings.search.sites import address_of, belongs, worth_refresh
 from tidings.service.collections.known import KnownCollection

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.errors import AddressError
 from tidings.fetching import address
-from tidings.fetching.http.journey import HARMLESS
+from tidings.fetching.http.redirects import HARMLESS
 from tidings.model.event_type import EventType
 from tidings.model.observed.outcome import Fetched
 from tidings.model.observed.unit import Event, FrameRow

@@ -15,7 +15,7 @@ import xxhash
 from tidings.model.observed.outcome import Fetched
 from tidings.model.observed.unit import PollRecord
 from tidings.record import dataclass
-from tidings.service.show.reasons import ROBOTS
+from tidings.service.show.records import ROBOTS
 from tidings.service.watch.page_schedule import robots_ignored
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Read the stored versions that a poll needs. `poll/keep` stores new ones.
+"""Read the stored versions that a poll needs. `poll/unit` stores new ones.
 
 Also extremes: `lowest so far` and `highest of 30 days` over the values a sentinel saw before
 (`storage.watches.values`). Detection gets the numbers to compare with, since values are stored

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from tidings.clock import DAY, HOUR, SECOND
 from tidings.model.event_type import EventType
 from tidings.model.interval import spell_duration
-from tidings.model.watch.weight import WHOLE, share_of
+from tidings.model.watch.sentinel import WHOLE, share_of
 from tidings.record import dataclass, replace
 from tidings.service.explain.explain_sentinel import Prospect, list_polls
 from tidings.service.plan import learned_worth

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import UsageError
-from tidings.service.show.reasons import spell_poll
-from tidings.service.show.records import rfc3339
+from tidings.service.show.records import rfc3339, spell_poll
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, listed, sentinels, values
 

@@ -12,8 +12,8 @@ from tidings.language.parser import recall
 from tidings.language.yaml.form import to_yaml
 from tidings.record import dataclass
 from tidings.service.watch.watchlist import meaning
+from tidings.storage import secrets
 from tidings.storage.observed import versions
-from tidings.storage.secrets import secrets
 from tidings.storage.watches import outside, sentinels, subscriptions
 
 if TYPE_CHECKING:

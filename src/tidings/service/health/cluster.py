@@ -10,14 +10,14 @@ from tidings.record import dataclass
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import spell_count, spell_length
 from tidings.service.show.records import rfc3339
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.watches import deliveries
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.service.health.reading import HealthReading
     from tidings.storage.db.connection import Connection
-    from tidings.storage.db.leases import LeaseRow
+    from tidings.storage.db.lock import LeaseRow
 
 ROLES: Final = ("all", "planner", "stand-by", "notifier", "web", "poller")
 """The order of the list."""
@@ -72,23 +72,23 @@ def list_members(c: Connection) -> list[ClusterProcess]:
     """Return the processes by role, those that ended last; with SQLite only the one that checks
     pages.
     """
-    rows = leases.listing(c)
-    held = next((row for row in rows if row.name == leases.POLLER and row.holder), None)
+    rows = lock.listing(c)
+    held = next((row for row in rows if row.name == lock.POLLER and row.holder), None)
     if c.dialect == "sqlite":
         return (
             []
             if held is None
             else [ClusterProcess("all", held.holder, is_working=True, until=held.until, epoch=held.epoch)]
         )
-    now = leases.server_time(c)
-    claimed = Counter(row.holder for row in rows if row.name.startswith(leases.ENDPOINT) and row.until > now)
-    found = [_member(row, held, claimed, now) for row in rows if row.name.startswith(leases.ROLE)]
+    now = lock.server_time(c)
+    claimed = Counter(row.holder for row in rows if row.name.startswith(lock.ENDPOINT) and row.until > now)
+    found = [_member(row, held, claimed, now) for row in rows if row.name.startswith(lock.ROLE)]
     place = {role: number for number, role in enumerate(ROLES)}
     return sorted(found, key=lambda one: (not one.is_working, place.get(one.role, len(place)), one.name))
 
 
 def _member(row: LeaseRow, held: LeaseRow | None, claimed: Counter[str], now: Instant) -> ClusterProcess:
-    role = row.name.removeprefix(leases.ROLE).partition(":")[0]
+    role = row.name.removeprefix(lock.ROLE).partition(":")[0]
     epoch = held.epoch if held is not None and held.holder == row.holder and role != "stand-by" else None
     return ClusterProcess(
         role,

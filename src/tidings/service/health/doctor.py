@@ -35,11 +35,11 @@ from tidings.service.secrets import secrets
 from tidings.service.show.finding import Finding, fail, ok, shorten, spell_count, spell_since, warn
 from tidings.service.sources import websub
 from tidings.settings import Settings
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import REVISIONS, Database, open_database, quick_check, sqlite_in_use
 from tidings.storage.observed import versions
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.write import invariants
 
 Restore = Callable[[str, Callable[[str], Blob | None]], bytes]
@@ -145,7 +145,7 @@ def _is_polling(database: Database, holder: int | None, now: Instant) -> bool:
     if database.dialect == "sqlite":
         return holder is not None
     try:
-        lease = database.read(leases.current, leases.POLLER)
+        lease = database.read(lock.current_lease, lock.POLLER)
     except UNREADABLE:
         return False
     return lease is not None and bool(lease.holder) and lease.until >= now
@@ -301,7 +301,7 @@ def _by_chain(kept: Mapping[str, Blob]) -> Iterator[str]:
 
 
 def _lease(given: _CheckInput) -> Iterator[Finding]:
-    lease = given.database.read(leases.current, leases.POLLER)
+    lease = given.database.read(lock.current_lease, lock.POLLER)
     if lease is None or not lease.holder or given.polling:
         yield from _source(given, "lease")
     else:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from tidings import __version__
 from tidings.clock import SECOND
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.record import dataclass
 from tidings.service.health import cluster
-from tidings.service.health.overdue import overdue
+from tidings.service.health.page_troubles import overdue
 from tidings.service.health.reading import HealthReading
 from tidings.storage.watches import listed
 from tidings.storage.write import charge

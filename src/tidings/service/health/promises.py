@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tidings.clock import DAY, SECOND
-from tidings.model.watch.sentinel import FetchEvery
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE, FetchEvery
 from tidings.service.explain.plan_summary import list_budgets, render_cost
 from tidings.service.health.intents import meaning_of
 from tidings.service.show.finding import Finding, ok, shorten, spell_count, spell_length, warn
@@ -19,7 +18,7 @@ from tidings.storage.watches import sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.scheduling.timetable.admission import Admission
+    from tidings.scheduling.admission import Admission
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
@@ -71,7 +70,7 @@ def _admissions(
     """
     import numpy as np  # only needed with such pages: doctor starts quickly
 
-    from tidings.scheduling.timetable.admission import admit
+    from tidings.scheduling.admission import admit
 
     intervals, costs = np.array([i for _, i, _ in asked]), np.array([cost for *_, cost in asked])
     yield (

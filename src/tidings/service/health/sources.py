@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tidings.record import dataclass
-from tidings.service.health import cluster, interruptions, news_troubles, overdue, page_troubles
+from tidings.service.health import cluster, page_troubles, service_troubles
 from tidings.service.health.reading import HealthReading
 from tidings.service.health.trouble import Health, Trouble
 from tidings.service.secrets import secrets
 from tidings.service.show.finding import Finding, shorten, spell_since
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.lock import PollerLock
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import endpoints, outside
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def health_of_service(c: Connection, settings: Settings, *, now: Instant) -> Hea
 
 def is_lease_valid(c: Connection, now: Instant) -> bool:
     """Return whether a process holds the lease of the poller (wall time in µs)."""
-    lease = leases.current(c, leases.POLLER)
+    lease = lock.current_lease(c, lock.POLLER)
     return lease is not None and bool(lease.holder) and lease.until >= now
 
 
@@ -92,7 +92,7 @@ def _find_stopped_poller(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the process that holds the lock without a valid lease: it was stopped, it hangs, or the
     machine slept.
     """
-    lease = leases.current(reading.c, leases.POLLER)
+    lease = lock.current_lease(reading.c, lock.POLLER)
     if lease is None or not lease.holder or not reading.is_polled or lease.until >= reading.now:
         return
     ended = spell_since(lease.until, reading.now)
@@ -118,7 +118,7 @@ def _find_unopened_secrets(reading: HealthReading) -> Iterator[Trouble]:
 
 def _spell_lease(reading: HealthReading) -> str:
     """Return the holder of the lease."""
-    lease = leases.current(reading.c, leases.POLLER)
+    lease = lock.current_lease(reading.c, lock.POLLER)
     if lease is None:
         return "no check was made yet"
     if not lease.holder:
@@ -143,26 +143,28 @@ SOURCES: Final[Mapping[str, Source]] = {
     "lease": Source(_find_stopped_poller, _spell_lease),
     "processes": Source(cluster.find_missing_role, cluster.spell_processes),
     "secrets": Source(_find_unopened_secrets, _constant("each opens")),
-    "clock": Source(interruptions.clock, _constant("no record is later than now")),
-    "stalls": Source(interruptions.stalls, _constant("all results of checks could be stored in the last 7 days")),
-    "outages": Source(interruptions.outages, _constant("the database was reachable in the last 7 days")),
-    "checks": Source(overdue.overdue, overdue.on_time),
+    "clock": Source(service_troubles.clock, _constant("no record is later than now")),
+    "stalls": Source(service_troubles.stalls, _constant("all results of checks could be stored in the last 7 days")),
+    "outages": Source(service_troubles.outages, _constant("the database was reachable in the last 7 days")),
+    "checks": Source(page_troubles.overdue, page_troubles.on_time),
     "pages": Source(page_troubles.failing, page_troubles.none_fails),
     "comparable pages": Source(page_troubles.incomparable, _constant("every page can be compared")),
     "frames": Source(page_troubles.partial, _constant("every frame can be read")),
     "parts": Source(page_troubles.missing_parts, _constant("all selectors match")),
     "second checks": Source(page_troubles.list_unconfirmed, _constant("no change waits for a second check")),
     "healed parts": Source(page_troubles.list_healed_selectors, _constant("no selector was healed")),
-    "masks": Source(interruptions.list_silenced, _constant("no sentinel is silenced by what is ignored as noise")),
+    "masks": Source(service_troubles.list_silenced, _constant("no sentinel is silenced by what is ignored as noise")),
     "restless pages": Source(page_troubles.restless, _constant("no page is different each time")),
     "moved pages": Source(page_troubles.list_moved, _constant("no page has moved permanently")),
     "hosts": Source(page_troubles.failing_hosts, page_troubles.no_host_fails),
-    "deliveries": Source(news_troubles.list_undelivered, _constant("none is dead, none waits longer than it should")),
-    "receivers": Source(news_troubles.failing_endpoints, _spell_endpoints),
-    "events": Source(news_troubles.impossible_events, _spell_events),
-    "classes": Source(news_troubles.list_lost_classes, _constant("every named class is defined")),
+    "deliveries": Source(
+        service_troubles.list_undelivered, _constant("none is dead, none waits longer than it should")
+    ),
+    "receivers": Source(service_troubles.failing_endpoints, _spell_endpoints),
+    "events": Source(service_troubles.impossible_events, _spell_events),
+    "classes": Source(service_troubles.list_lost_classes, _constant("every named class is defined")),
     "comparisons": Source(page_troubles.comparisons_owed, _constant("none is owed, none was given up")),
-    "search index": Source(interruptions.find_search_lag, _constant("no stored version waits for it")),
-    "problems": Source(news_troubles.list_unstored, _constant("none was recorded in the last 7 days")),
+    "search index": Source(service_troubles.find_search_lag, _constant("no stored version waits for it")),
+    "problems": Source(service_troubles.list_unstored, _constant("none was recorded in the last 7 days")),
 }
 """Every kind of trouble, in the order of `doctor`'s output."""

@@ -21,18 +21,17 @@ from tidings.model.interval import Instant
 from tidings.model.observed.unit import Estimate
 from tidings.model.secret import Secret
 from tidings.record import dataclass, replace
-from tidings.scheduling.timetable.expected import RATE
+from tidings.scheduling.timetable import RATE
 from tidings.service.imports import changedetection, kibitzr, lists, services, urlwatch
-from tidings.service.imports.draft import Draft, name_of
-from tidings.service.imports.judge import Judged, judge
+from tidings.service.imports.draft import Draft, Judged, judge, name_of
 from tidings.service.imports.reading import Files
 from tidings.service.secrets import secrets
 from tidings.service.sentinels import register
 from tidings.service.watch.watchlist import meaning
+from tidings.storage import secrets as secret_rows
 from tidings.storage.db.database import has_been_used, open_database
 from tidings.storage.observed import estimates
-from tidings.storage.secrets import secrets as secret_rows
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import sentinels, subscriptions
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidings.notification.retry import TRIED_EVERY
 from tidings.record import dataclass
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.watches import deliveries
 
 if TYPE_CHECKING:
@@ -49,17 +49,17 @@ class Claims:
 
     async def holds(self, claim: Claim) -> bool:
         """Return whether a claim is still the newest of its endpoint."""
-        return await self.store.read(leases.is_claimed, claim)
+        return await self.store.read(lock.is_claimed, claim)
 
     async def drop(self, claim: Claim) -> None:
         """Release a claim, so that any process may try the endpoint."""
-        await self.store.write(leases.drop_claim, claim, self.holder)
+        await self.store.write(lock.drop_claim, claim, self.holder)
 
 
 def _list_free(c: Connection, busy: Collection[int], holder: str, now: Instant) -> list[DeliveryRow]:
     """Return the first due message of each endpoint that nobody else has claimed."""
     due = [row for row in deliveries.first_due(c, now=now, tried_every=TRIED_EVERY) if row.endpoint_id not in busy]
-    taken = leases.list_claimed(c, holder) if due else set()
+    taken = lock.list_claimed(c, holder) if due else set()
     return [row for row in due if row.endpoint_id not in taken]
 
 
@@ -68,4 +68,4 @@ def _take(
 ) -> tuple[dict[int, Claim], list[DeliveryRow]]:
     """Read again what is due, while nobody else writes: another process may have sent it since."""
     free = _list_free(c, busy, holder, now)
-    return leases.claim(c, [row.endpoint_id for row in free], holder, length=length), free
+    return lock.claim(c, [row.endpoint_id for row in free], holder, length=length), free

@@ -3,28 +3,46 @@
 Deliveries are written in the same unit as the change they report, with the bytes of every attempt.
 One attempt per endpoint at a time, in order of numbers per sentinel: while one waits for its retry,
 later ones wait too. Retries have the same id.
+
+An owner is notified once per failure of an endpoint: at the first dead letter, after an hour
+without an accepted message, or when it is switched off; and once more when it works again. The
+message goes to the other endpoints of the sentinels that use this one, one message to each. If
+there is none, the log of `serve`, `list`, `show` and `doctor` report it.
 """
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from tidings.clock import DAY
-from tidings.errors import SecretError
+from tidings.clock import DAY, SECOND
+from tidings.errors import ClaimLostError, SecretError, StoreStalledError
 from tidings.model.event_type import EventType
-from tidings.model.observed.unit import DeliveryResult, Event, Unit
+from tidings.model.observed.unit import DeliveryDraft, DeliveryResult, EndpointMove, Event, Unit
 from tidings.notification.addresses import mask_address
 from tidings.notification.channel import Message, Refused, Sender, Sent
-from tidings.notification.retry import PATIENT_ATTEMPTS, judge_endpoint, next_attempt
+from tidings.notification.retry import PATIENT_ATTEMPTS, SILENT, TRIED_EVERY, judge_endpoint, next_attempt
 from tidings.record import dataclass, replace
-from tidings.service.notify.receivers import judge_receiver
+from tidings.service.notify.news import draft
+from tidings.service.show.records import problem_record, rfc3339, spell_gap
+from tidings.storage.watches import deliveries
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Any
+
+    from tidings.clock import Clock
     from tidings.model.interval import Instant
-    from tidings.service.watch.watchlist import WatchedSentinel
+    from tidings.model.observed.unit import Claim
+    from tidings.service.notify.claims import Claims
+    from tidings.service.show.notices import NoticeEvent
+    from tidings.service.show.records import Record
+    from tidings.service.watch.committer import Committer
+    from tidings.service.watch.watchlist import NotifyTarget, WatchedSentinel
     from tidings.storage.watches.deliveries import DeliveryRow
+    from tidings.storage.write.store import Store
 
 STREAMED = EventType.STREAM_RECORD
 """The event that puts a record on the stream; `data` has the delivery and the line."""
@@ -216,3 +234,265 @@ def _stream(delivery: DeliveryRow, now: Instant) -> Iterator[Event]:
         for line in range(delivery.body.count(b"\n")):
             data = {"delivery": delivery.id, "line": line}
             yield Event(type=STREAMED, at=now, sentinel_id=delivery.sentinel_id, data=data)
+
+
+log = logging.getLogger("tidings.service")
+FAILING = EventType.ENDPOINT_FAILING
+OFF = EventType.ENDPOINT_OFF
+OK = EventType.ENDPOINT_OK
+
+
+def endpoint_text(event: NoticeEvent) -> str:
+    """Return the text about an endpoint that accepts nothing, or works again."""
+    data = event.data
+    who, since = f"{data['channel']} {data['address']}", data["since"]
+    gap = f" for {spell_gap(event.at - since)}" if since is not None and since < event.at else ""
+    replay = "`tidings deliveries --dead` lists what was given up, `tidings deliveries replay ID` sends it again"
+    if event.type == OK:
+        return f"{who} accepts messages again, after it accepted none{gap}"
+    if event.type == OFF:
+        return f"{who} is switched off ({data['reason']}): its messages wait until you correct it; {replay}"
+    if data["dead"]:
+        return f"{who} refused a message permanently ({data['reason']}); {replay}"
+    return f"{who} has accepted no message{gap} ({data['reason']}): Tidings keeps trying for three days"
+
+
+def _record(event: NoticeEvent, sentinel: str) -> Record:
+    summary = endpoint_text(event)
+    details = {
+        "event": event.type,
+        "sentinel": sentinel,
+        "page": "",
+        "url": "",
+        "kind": event.data["channel"],
+        "summary": summary,
+        "since": rfc3339(event.data["since"]),
+        "detected_at": rfc3339(event.at),
+    }
+    return problem_record(summary, where=sentinel, details=details)
+
+
+def judge_receiver(
+    delivery: DeliveryRow,
+    move: EndpointMove,
+    users: Iterable[WatchedSentinel],
+    *,
+    is_dead: bool,
+    place: int,
+    at: Instant,
+) -> tuple[EndpointMove, tuple[Event, ...], tuple[DeliveryDraft, ...]]:
+    """Return the move with what its owner was notified of, the event of a notice and its
+    messages.
+
+    Args:
+        delivery: The delivery.
+        move: The endpoint's state after the attempt.
+        users: The sentinels watched now that notify the endpoint, perhaps among others.
+        is_dead: Whether the attempt was the delivery's last.
+        place: The event's position in its unit.
+        at: When the attempt ended (µs).
+    """
+    kind = _kind(delivery, move, is_dead=is_dead, at=at)
+    noticed = move.failing_since is not None and (kind is not None or delivery.noticed)
+    move = replace(move, noticed=noticed)
+    if kind is None:
+        return move, (), ()
+    data = {
+        "endpoint": delivery.endpoint_id,
+        "channel": delivery.kind,
+        "address": mask_address(delivery.kind, delivery.address),
+        "reason": move.reason,
+        "since": move.failing_since if move.failing_since is not None else delivery.failing_since,
+        "dead": is_dead,
+    }
+    event = Event(type=kind, at=at, sentinel_id=delivery.sentinel_id, data=data)
+    (log.info if kind == OK else log.warning)("%s", endpoint_text(event))
+    made = tuple(
+        draft(target, owner, [_record(event, owner.row.name)], at, events=(place,))
+        for owner, target in _list_others(delivery, users)
+    )
+    return move, (event,), made
+
+
+def _kind(delivery: DeliveryRow, move: EndpointMove, *, is_dead: bool, at: Instant) -> EventType | None:
+    """Return the type of the due notice, None if there is nothing new to report."""
+    if move.failing_since is None:
+        return OK if delivery.noticed else None
+    if not move.enabled:
+        return OFF
+    is_news = is_dead or at - move.failing_since >= SILENT
+    return FAILING if is_news and not delivery.noticed else None
+
+
+def _list_others(
+    delivery: DeliveryRow, users: Iterable[WatchedSentinel]
+) -> Iterable[tuple[WatchedSentinel, NotifyTarget]]:
+    """Yield the distinct other endpoints of the sentinels that use this one, those of the
+    delivery's own sentinel first.
+    """
+    users = sorted(
+        (held for held in users if delivery.endpoint_id in held.endpoints.values()),
+        key=lambda held: (held.row.id != delivery.sentinel_id, held.row.id),
+    )
+    met = {delivery.endpoint_id}
+    for held in users:
+        others = [t for t in held.error_targets() if t.endpoint_id != delivery.endpoint_id] or held.everybody()
+        for target in others:
+            if target.endpoint_id not in met:
+                met.add(target.endpoint_id)
+                yield held, target
+
+
+MOST_IN_A_ROW: Final = 20
+"""Most messages to one receiver in a row before other due messages are looked up."""
+
+
+class Sending:
+    """The messages to send. `next_due` is when there may be one (None: nothing waits).
+
+    Args:
+        store: The database.
+        committer: Stores the results.
+        deliverer: Makes the attempts.
+        clock: The clock.
+        epoch: The poller's epoch; 0 for a process that only sends.
+        claims: The receivers claimed by this process; None: no other process sends.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        committer: Committer,
+        deliverer: Deliverer,
+        clock: Clock,
+        *,
+        epoch: int,
+        claims: Claims | None = None,
+    ) -> None:
+        self._store = store
+        self._committer = committer
+        self.deliverer = deliverer
+        self._clock = clock
+        self._epoch = epoch
+        self._is_left = False
+        self._claims = claims
+        self._claimed: dict[int, Claim] = {}
+        """the claims of receivers with a running attempt"""
+        self._unwritten: list[tuple[Unit, DeliveryRow]] = []
+        """results of attempts that could not be stored yet"""
+        self.next_due: Instant | None = 0
+
+    def leave_to_others(self) -> None:
+        """Send nothing from now on: other processes do."""
+        self._is_left = True
+        self.next_due = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether an attempt is running."""
+        return bool(self.deliverer.in_flight)
+
+    def wake(self) -> None:
+        """Signal that there may be something to send."""
+        self.next_due = None if self._is_left else 0
+
+    def note(self, unit: Unit) -> None:
+        """Record a committed unit."""
+        if unit.deliveries:
+            self.wake()
+
+    async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
+        """Return the attempts to make now."""
+        if self.next_due is None or now < self.next_due:
+            return []
+        self.next_due = None  # new messages and freed receivers set it again
+        next_due: Instant | None = 0
+        try:
+            due = await self._list_due(now)
+            chosen = self.deliverer.choose(due)
+            self.deliverer.in_flight.update(delivery.endpoint_id for delivery in chosen)
+            attempts = [self._attempt(delivery) for delivery in chosen]
+            if due:  # the end of an attempt checks again; if all are running, wait a second
+                next_due = now + SECOND
+            elif (next_due := await self._next_due(now)) is not None and self._claims is not None:
+                next_due = max(next_due, now + SECOND)  # what is due is claimed by others
+        finally:
+            if self.next_due is None:
+                self.next_due = next_due
+        return attempts
+
+    async def _list_due(self, now: Instant) -> list[DeliveryRow]:
+        """Return the first due message of each receiver, as far as this process may try it."""
+        if self._claims is None:
+            return await self._store.read(deliveries.first_due, now=now, tried_every=TRIED_EVERY)
+        claimed, due = await self._claims.take(self.deliverer.in_flight, now)
+        self._claimed.update(claimed)
+        return due
+
+    async def owes(self, now: Instant) -> bool:
+        """Return whether a message is due now."""
+        due = await self._next_due(now)
+        return due is not None and due <= now
+
+    async def store_again(self) -> None:
+        """Store the results of attempts that could not be stored. Raises `StoreStalledError` while
+        that still fails.
+        """
+        while self._unwritten:
+            unit, delivery = self._unwritten[0]
+            try:
+                await self._committer.write(unit)
+            except ClaimLostError as error:
+                log.warning("the result of message %s was refused: %s", delivery.id, error)
+            del self._unwritten[0]
+            await self._free(delivery.endpoint_id)
+
+    async def _next_due(self, now: Instant) -> Instant | None:
+        return await self._store.read(deliveries.next_due, now=now, tried_every=TRIED_EVERY)
+
+    async def _attempt(self, delivery: DeliveryRow) -> None:
+        """Attempt a delivery and, while its receiver accepts them, those that wait behind it."""
+        begun, endpoint_id, chain = self._clock.now(), delivery.endpoint_id, [delivery]
+        try:
+            for _ in range(MOST_IN_A_ROW):
+                was_taken = await self._attempt_one(chain[0])
+                now = self._clock.now()
+                if not was_taken or now - begun > SECOND:
+                    break
+                chain = await self._store.read(
+                    deliveries.first_due, now=now, tried_every=TRIED_EVERY, endpoint_id=endpoint_id
+                )
+                if not chain or not await self._is_ours(endpoint_id):
+                    break
+        except ClaimLostError as error:
+            log.warning("the result of message %s was refused: %s", chain[0].id, error)
+        finally:
+            if not any(endpoint_id == unwritten.endpoint_id for _, unwritten in self._unwritten):
+                await self._free(endpoint_id)
+
+    async def _is_ours(self, endpoint_id: int) -> bool:
+        """Return whether this process may still try a receiver."""
+        claim = self._claimed.get(endpoint_id)
+        return self._claims is None or (claim is not None and await self._claims.holds(claim))
+
+    async def _attempt_one(self, delivery: DeliveryRow) -> bool:
+        """Attempt one delivery and store the result; return whether its receiver accepted it."""
+        unit = await self.deliverer.attempt(delivery, epoch=self._epoch, now=self._clock.now())
+        if (claim := self._claimed.get(delivery.endpoint_id)) is not None:
+            unit = replace(unit, claim=claim)
+        try:
+            await self._committer.write(unit)
+        except StoreStalledError:
+            self._unwritten.append((unit, delivery))  # its receiver is not tried again before this is stored
+            raise
+        return all(result.status == "delivered" for result in unit.results)
+
+    async def _free(self, endpoint_id: int) -> None:
+        """Release a receiver for its next message, for all processes that send."""
+        claim = self._claimed.pop(endpoint_id, None)
+        try:
+            if self._claims is not None and claim is not None:
+                await self._claims.drop(claim)
+        finally:
+            self.deliverer.in_flight.discard(endpoint_id)
+            self.wake()

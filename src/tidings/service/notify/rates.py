@@ -5,21 +5,29 @@ A clause that reports each change at once needs no rules: its message is written
 and whether it is due. Changes and clocks make it due; quiet hours, caps and messages in flight hold
 it. When it is due and not held, the events since `after` are read from the log and sent in one
 message, if there are any.
+
+When a Notify clause sends its gathered changes, and until when it must not: intervals, times of
+day, quiet hours, caps (004 §3.7.2; sentinels §1.2, §2.4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Final
 
+from tidings.clock import DAY
 from tidings.events.expression import Or, Periodic, Plus
 from tidings.events.operators.node import Context
 from tidings.events.rule import Coupling, Raised, Retuned, Rule
 from tidings.language.times import zone_of
 from tidings.model.event_type import EventType
+from tidings.model.interval import instant_of, local_of
 from tidings.model.observed.unit import Event, Timer
 from tidings.model.watch.telling import Rate
+from tidings.model.watch.timing import DAILY, Opening
 from tidings.record import dataclass, replace
+from tidings.scheduling.timetable import ClockTimes, Hours
 from tidings.service.behaviour import (
     NO_EFFECTS,
     Arrangement,
@@ -30,7 +38,7 @@ from tidings.service.behaviour import (
     name_opening,
     own,
 )
-from tidings.service.notify import news, quiet_hours
+from tidings.service.notify import news
 from tidings.service.show.notices import NOTICES
 from tidings.storage.watches import events
 
@@ -60,7 +68,7 @@ class RateLine:
     @property
     def is_at_once(self) -> bool:
         """Return whether it waits only until it is free."""
-        return self.clause.rate.mode in quiet_hours.AT_ONCE
+        return self.clause.rate.mode in AT_ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +232,7 @@ class NotifyBehaviour:
 
     async def _try(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Effects:
         """Report if the line is due and not held; the end of the hold leads here again."""
-        is_held = quiet_hours.free_at(line.clause, moment.at, sent=m["sent"], zone=moment.held.zone) > moment.at
+        is_held = free_at(line.clause, moment.at, sent=m["sent"], zone=moment.held.zone) > moment.at
         if not m["is_due"] or is_held or "flight" in m:
             return NO_EFFECTS
         return await self._tell(line, m, moment)
@@ -236,7 +244,7 @@ class NotifyBehaviour:
         m |= {"after": max(moment.upto, m["after"]), "count": 0, "is_due": False}
         if not found:
             return NO_EFFECTS
-        due_at = quiet_hours.free_at(clause, moment.at, sent=m["sent"], zone=held.zone)
+        due_at = free_at(clause, moment.at, sent=m["sent"], zone=held.zone)
         first, last = found[0][0], found[-1][0]
         records = [record for _, record in found]
         more = {"due_at": due_at, "first_seq": first, "last_seq": last}
@@ -313,7 +321,7 @@ def _clock(name: str, rate: Rate, moment: Moment, start: Instant) -> Iterator[Wa
     changes.
     """
     zone = moment.held.zone
-    first = quiet_hours.tick_after(rate, moment.at, start=start, zone=zone)
+    first = tick_after(rate, moment.at, start=start, zone=zone)
     if first is None:
         return
     data = {
@@ -336,7 +344,7 @@ def _retune(firing: Firing) -> Iterator[Retuned]:
     rate = Rate(data["mode"], data["interval"], clocks=tuple(clocks), days=tuple(data["days"]))
     zone = zone_of(data["zone"])
     assert zone is not None  # noqa: S101 - checked when the sentinel was created
-    following = quiet_hours.tick_after(rate, at, start=data["start"], zone=zone)
+    following = tick_after(rate, at, start=data["start"], zone=zone)
     assert following is not None  # noqa: S101 - it has a clock
     yield Retuned(firing.rule.id, following - at)
 
@@ -348,3 +356,60 @@ def _join(parts: list[Effects]) -> Effects:
         timers=tuple(timer for part in parts for timer in part.timers),
         raised=tuple(raised for part in parts for raised in part.raised),
     )
+
+
+AT_ONCE: Final = frozenset({"immediate", "best_effort"})
+"""Rates that wait only for the recipient."""
+
+
+def tick_after(rate: Rate, after: Instant, *, start: Instant, zone: tzinfo) -> Instant | None:
+    """Return the first instant after `after` at which a rate sends what has gathered; None if it
+    has no clock.
+
+    An interval counts from the sentinel's start, whenever changes were found. Whole days and times
+    of day follow the zone's wall clock across DST changes; a skipped time comes right after, a
+    repeated one comes once.
+
+    Args:
+        rate: The rate of a Notify clause.
+        after: The instant (µs).
+        start: When the sentinel started (µs).
+        zone: Its time zone.
+    """
+    if rate.mode == "at":
+        return ClockTimes(start=start, clocks=rate.clocks, days=rate.days, zone=zone).next_tick(after)
+    if rate.mode != "every" or not rate.interval:
+        return None
+    number = max(0, after - start) // rate.interval + 1
+    if rate.interval % DAY:
+        return start + number * rate.interval
+    days, local = timedelta(days=rate.interval // DAY), local_of(start, zone).replace(tzinfo=None)
+    number = max(1, number - 1)
+    while (tick := instant_of(local + number * days, zone)) <= after:
+        number += 1
+    return tick
+
+
+def free_at(clause: Notify, at: Instant, *, sent: Sequence[Instant], zone: tzinfo) -> Instant:
+    """Return the first instant from `at` on at which a clause may send: outside its quiet hours,
+    and below its cap.
+
+    Args:
+        clause: The Notify clause.
+        at: The instant (µs).
+        sent: The instants of its latest messages, the oldest first (µs).
+        zone: The sentinel's time zone.
+    """
+    while True:
+        free = at
+        if clause.cap is not None:
+            counted = [instant for instant in sent if instant > free - clause.cap.per]
+            if len(counted) >= clause.cap.count:
+                free = counted[-clause.cap.count] + clause.cap.per
+        if clause.quiet is not None:
+            hours = Hours((Opening(DAILY, clause.quiet.begins, clause.quiet.ends),), zone)
+            if hours.first_open(free) == free:
+                free = hours.closes(free)
+        if free == at:
+            return free
+        at = free

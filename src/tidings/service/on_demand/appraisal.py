@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidings.service.explain.plan_expert import appraise
 from tidings.service.run.from_settings import open_planner
-from tidings.service.watch.needs import Needs
+from tidings.service.watch.page_schedule import Needs
 from tidings.service.watch.watchlist import load_pages
 
 if TYPE_CHECKING:

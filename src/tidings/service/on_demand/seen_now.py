@@ -1,5 +1,7 @@
 """A sentinel's present view of its pages, from the newest stored versions, for `add` and
 `apply`.
+
+The answer of `add --url`: title, what is watched, warnings and the next poll.
 """
 
 from __future__ import annotations
@@ -10,18 +12,32 @@ from typing import TYPE_CHECKING, Any
 from tidings.detection.job.contract import Wanted
 from tidings.document.select.extraction import extraction_of
 from tidings.errors import BlobError
+from tidings.language import expressions
+from tidings.model.event_type import EventType
+from tidings.model.interval import say_duration
+from tidings.model.watch.sentinel import FetchEvery
 from tidings.record import dataclass
 from tidings.service.examine.stored_versions import read_body, read_parts
+from tidings.service.explain.explain_sentinel import Prospect, outlook, roundly
 from tidings.service.on_demand.trial_on_stored import examine
+from tidings.service.sentinels import register
+from tidings.service.show.finding import excludes_nothing, matches_nothing, spell_count
+from tidings.service.show.records import rfc3339
+from tidings.service.watch import by_name
 from tidings.service.watch.composite_parts import composite_parts_of
+from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import pages, versions
+from tidings.storage.watches import events, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.detection.job.contract import Part
     from tidings.isolation.runner import Runner
+    from tidings.model.interval import Instant
+    from tidings.model.observed.page import PageState
     from tidings.model.observed.version import Reading
     from tidings.model.watch.sentinel import Sentinel
+    from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database
 
@@ -130,3 +146,151 @@ def _newest(connection: Connection, archive: Archive, page_id: int) -> tuple[tup
         return read_parts(connection, archive, identity, version, body), identity.frames
     except (BlobError, LookupError):
         return (), 0
+
+
+SCRIPTS_ONLY = (
+    "the page is made by scripts: without a browser there is next to nothing to compare;"
+    " the clause `Render browser` watches what a browser shows (docs/howto/rendered-pages.md)"
+)
+NOTHING_SEEN = SeenNow()
+LONGEST_GAP_FOR_ROBOTS = 1.0
+"""If requests to a host are further apart, the first poll, which a user requested by hand, is made
+before robots.txt.
+"""
+
+
+def page_ids(connection: Connection, sentinel_id: int) -> list[int]:
+    """Return the pages of a sentinel."""
+    return [s.page_id for s in subscriptions.listing(connection, sentinel_id=sentinel_id)]
+
+
+def answer(
+    connection: Connection, sentinel_id: int, *, settings: Settings, now: Instant, seen_now: SeenNow = NOTHING_SEEN
+) -> dict[str, Any]:
+    """Return the title, what is watched, the first words, the present values, warnings and the next
+    poll of a sentinel's first page.
+
+    Args:
+        connection: The transaction.
+        sentinel_id: The sentinel's number.
+        settings: The settings in use.
+        now: The present (µs).
+        seen_now: Its present view of the page.
+    """
+    row = sentinels.get(connection, sentinel_id)
+    sentinel = meaning(row.text)
+    (page_id, *_) = page_ids(connection, sentinel_id)
+    identity, state = pages.get(connection, page_id)
+    facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
+    seen: dict[str, Any] = dict(facts.data) if facts is not None else {}
+    coming = outlook(connection, row, find=by_name.lives(connection, dropped=True), settings=settings, now=now)
+    look = next((prospect for prospect in coming if prospect.what == "look"), None)
+    return {
+        "url": identity.given,
+        "title": state.title,
+        "monitor": expressions.to_text(sentinel.monitor),
+        "watched": _describe_monitor(sentinel, seen),
+        "first_words": seen.get("first_words", ""),
+        "now": [record_of(reading) for reading in seen_now.readings],
+        "outcome": "ok" if state.last_seq else state.kind or "not checked yet",
+        "next_look": rfc3339(None if look is None else look.at),
+        "pace": _pace(sentinel, look),
+        "also_watched_by": register.watching(connection, sentinel_id),
+        "warnings": [
+            *_warnings(state, _without_shell(seen, sentinel)),
+            *missing(connection, sentinel_id, page_id, sentinel),
+            *finds_nothing(seen_now),
+        ],
+    }
+
+
+def page_answer(connection: Connection, sentinel_id: int, page_id: int, seen_now: SeenNow) -> list[str]:
+    """Return notes for the user on a page that a new sentinel watches.
+
+    Args:
+        connection: The transaction.
+        sentinel_id: The sentinel's number.
+        page_id: The page's number.
+        seen_now: Its present view of the page.
+    """
+    facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
+    _, state = pages.get(connection, page_id)
+    sentinel = meaning(sentinels.get(connection, sentinel_id).text)
+    return [
+        *_warnings(state, _without_shell({} if facts is None else dict(facts.data), sentinel)),
+        *missing(connection, sentinel_id, page_id, sentinel),
+        *finds_nothing(seen_now),
+    ]
+
+
+def _describe_monitor(sentinel: Sentinel, seen: dict[str, Any]) -> str:
+    what = expressions.to_text(sentinel.monitor)
+    if not seen:
+        return what
+    frames = f", {seen['frames']} frame{'' if seen['frames'] == 1 else 's'}" if seen.get("frames") else ""
+    return f"{what} ({describe_page(seen['words'], seen['links'], seen['images'])} now{frames})"
+
+
+def _pace(sentinel: Sentinel, look: Prospect | None) -> str:
+    if isinstance(sentinel.fetch, FetchEvery):
+        return f"every {say_duration(sentinel.fetch.interval)}"
+    if look is None or look.every is None:
+        return "on request"
+    return f"about every {say_duration(roundly(look.every))}"
+
+
+def _warnings(state: PageState, seen: dict[str, Any]) -> list[str]:
+    found = []
+    if state.kind:
+        found.append(f"{state.reason or state.kind}; Tidings tries again, and notifies you when it succeeds")
+    found += page_warnings(
+        scripts_only=bool(seen.get("scripts_only")),
+        login=bool(seen.get("login")),
+        problem=str(seen.get("problem", "")),
+        note=str(seen.get("note", "")),
+    )
+    return found
+
+
+def missing(connection: Connection, sentinel_id: int, page_id: int, sentinel: Sentinel) -> list[str]:
+    """Return messages about the parts that a sentinel selects or excludes and that the page lacks,
+    or can never have (W7).
+
+    Args:
+        sentinel_id: The sentinel.
+        page_id: The page, which has been polled.
+        sentinel: What the sentinel means.
+    """
+    subs = subscriptions.listing(connection, sentinel_id=sentinel_id, page_id=page_id)
+    names = [name for sub in subs if sub.missing is not None for name in sub.missing.names]
+    media = events.media_of(connection, page_id) if names or sentinel.exclude else ""
+    return [*(matches_nothing(name, media) for name in names), *excludes_nothing(sentinel, media)]
+
+
+def _without_shell(seen: dict[str, Any], sentinel: Sentinel) -> dict[str, Any]:
+    """Return what was seen; a page whose scripts are searched for data needs no browser."""
+    of_data = 'jsonpath "' in expressions.to_text(sentinel.monitor)
+    of_data = of_data or (sentinel.select is not None and sentinel.select.language == "jsonpath")
+    return {**seen, "scripts_only": False} if of_data else seen
+
+
+def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = "") -> list[str]:
+    """Return warnings about a page with these properties.
+
+    Args:
+        scripts_only: Whether the page is empty without scripts.
+        login: Whether it asks for a login.
+        problem: Why it cannot be read, empty if it can.
+        note: A further note, empty for none.
+    """
+    found = []
+    if scripts_only:
+        found.append(SCRIPTS_ONLY)
+    if login:
+        found.append("the page asks to log in: what is watched may be the login form")
+    return [*found, *filter(None, (problem, note))]
+
+
+def describe_page(words: int, links: int, images: int) -> str:
+    """Return the size of a page in words."""
+    return f"{spell_count(words, 'word')}, {spell_count(links, 'link')}, {spell_count(images, 'image')}"

@@ -28,15 +28,14 @@ from tidings.model.interval import NEVER
 from tidings.model.observed.page import PageState
 from tidings.model.observed.poll_reason import Why
 from tidings.model.observed.unit import PollRecord, Unit
-from tidings.model.watch.sentinel import Sentinel
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE, Sentinel
 from tidings.record import dataclass, replace
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.ledger import Ledger, Polls, Trace, account, make_trace
 from tidings.service.plan.learned_worth import relearn
 from tidings.service.run.from_settings import budgets, open_planner
 from tidings.service.watch.cursors import next_tick, ticks_of
-from tidings.service.watch.needs import Needs
+from tidings.service.watch.page_schedule import Needs
 from tidings.service.watch.watchlist import Subscription, WatchedPage, WatchedSentinel, load_pages
 from tidings.storage.observed import polls
 from tidings.storage.watches import changes
@@ -46,7 +45,7 @@ from tidings.storage.watches.subscriptions import SubscriptionRow
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import ChangeRow, Grant, PollOutcome
-    from tidings.model.watch.weight import Urgency
+    from tidings.model.watch.sentinel import Urgency
     from tidings.service.plan.planner import DuePoll
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection

@@ -17,25 +17,23 @@ from tidings.fetching import address
 from tidings.isolation.runner import Died
 from tidings.language import expressions
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged
-from tidings.model.watch.sentinel import Sentinel
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE, Sentinel
 from tidings.record import dataclass, replace
 from tidings.service.examine.framed_page import list_followed
 from tidings.service.explain.plan_summary import render_cost
-from tidings.service.on_demand.add_answer import page_warnings
-from tidings.service.on_demand.seen_now import SeenNow, finds_nothing, record_of
+from tidings.service.on_demand.seen_now import SeenNow, finds_nothing, page_warnings, record_of
 from tidings.service.on_demand.trial_on_stored import StoredTrial, try_on_stored
 from tidings.service.poll.build_request import Occasion, RequestBuilder
-from tidings.service.poll.sessions import Sessions
+from tidings.service.poll.form_logins import Sessions
 from tidings.service.run.from_settings import budgets, open_archive, open_fetcher, open_runner, open_web
 from tidings.service.sentinels import register
-from tidings.service.sentinels.addressees import check_addressees
+from tidings.service.sentinels.receivers import check_addressees
 from tidings.service.show.finding import excludes_nothing, matches_nothing
 from tidings.service.watch import noise
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.observed import hosts
 from tidings.storage.people.accounts import add_shares
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.write import charge
 
 if TYPE_CHECKING:
@@ -261,5 +259,5 @@ def _make_tried(
 
 
 def _charge(connection: Connection, budget: str, host: str, now: int, cost: float) -> None:
-    current = leases.current(connection, "poller")
+    current = lock.current_lease(connection, "poller")
     charge.bare(connection, budget, host, at=now, epoch=current.epoch if current is not None else 0, cost=cost)

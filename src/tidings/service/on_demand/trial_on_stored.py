@@ -20,7 +20,7 @@ from tidings.detection.job.contract import Body, FramedJob, Job, Wanted
 from tidings.document.select.extraction import extraction_of
 from tidings.errors import BlobError
 from tidings.isolation.runner import Died
-from tidings.language.write.texts import compare_text
+from tidings.language.write.printer import compare_text
 from tidings.model.observed.version import version_id
 from tidings.model.watch.sentinel import Compare
 from tidings.record import dataclass, replace

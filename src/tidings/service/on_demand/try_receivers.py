@@ -10,7 +10,7 @@ from tidings.service.notify.rehearse import channels_of, rehearse
 from tidings.service.run.senders import senders_alone
 from tidings.service.secrets.references import address_of
 from tidings.service.watch.watchlist import meaning
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration

@@ -12,7 +12,7 @@ import numpy as np
 from tidings.clock import SECOND
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.scheduling import allocator
 from tidings.scheduling.needs import Sought, Supply, ranks
 from tidings.scheduling.paced.turns import FIRST
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidings.service.plan.next_poll import Dues
     from tidings.service.plan.page_table import PageTable
     from tidings.service.plan.proposals import Proposals
-    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.page_schedule import Needs
     from tidings.service.watch.watchlist import WatchedPage
 
 MOST_SPARE: Final = 1024

@@ -14,7 +14,7 @@ import xxhash
 from tidings.document.select.extraction import WHOLE, extraction_of
 from tidings.estimation.worth import Block, End, InterestShare, Survival
 from tidings.model.watch.interest import Interest
-from tidings.model.watch.weight import ChangeLife
+from tidings.model.watch.sentinel import ChangeLife
 from tidings.record import dataclass, replace
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.subscription_memory import Remembered

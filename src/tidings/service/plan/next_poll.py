@@ -17,12 +17,12 @@ from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.model.interval import NEVER, say_duration
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.sentinel import FetchOnChange
-from tidings.scheduling.timetable.expected import RATE, execution_interval, learn_interval, next_update, rate_interval
+from tidings.scheduling.timetable import RATE, execution_interval, learn_interval, next_update, rate_interval
 from tidings.service.plan.spread import Apart
 from tidings.service.watch.cursors import hours_of
-from tidings.service.watch.needs import Deadline
 from tidings.service.watch.noise import second_at
 from tidings.service.watch.page_schedule import (
+    Deadline,
     Tick,
     bounds,
     closes,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import Unit
-    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.page_schedule import Needs
     from tidings.service.watch.watchlist import WatchedPage
 
 

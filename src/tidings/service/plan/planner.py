@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tidings.clock import SECOND
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.scheduling.policy import NEVER, Policy
 from tidings.service.plan.choose import Chooser, Limits
 from tidings.service.plan.next_poll import Dues, has_expectations, list_expected
 from tidings.service.plan.page_table import PageTable
 from tidings.service.plan.price import Pricing
 from tidings.service.plan.proposals import Proposals
-from tidings.service.watch.needs import Needs
-from tidings.service.watch.page_schedule import budget_class, find_promised_interval, is_on_change, open_share
+from tidings.service.watch.page_schedule import Needs, budget_class, find_promised_interval, is_on_change, open_share
 
 if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate

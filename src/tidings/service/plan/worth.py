@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidings.model.watch.weight import ChangeLife, Urgency
+from tidings.model.watch.sentinel import ChangeLife, Urgency
 from tidings.scheduling.population import HALF_LIFE, LifeKind, UrgencyKind
 from tidings.service.plan.learned_worth import FOREVER, LearnedWorth, tells_all
 

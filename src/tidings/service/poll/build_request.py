@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tidings.errors import SecretError, UsageError
 from tidings.fetching import address
 from tidings.fetching.http import cookies
-from tidings.language.write.texts import step_text
+from tidings.language.write.printer import step_text
 from tidings.model.observed.outcome import Failed, FetchRequest, FormLogin, PlayedStep, Validators
 from tidings.model.secret import Secret
 from tidings.model.watch.asking import FEWEST_TYPED, Value, secret_names
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidings.model.secret import Cookie
     from tidings.model.watch.asking import BrowserStep, Header, Login
     from tidings.storage.db.connection import Connection
-    from tidings.storage.secrets.vault import Opened, Vault
+    from tidings.storage.secrets import Opened, Vault
 
 LOCAL = 1
 """The owner of shared pages, and of their requests."""

@@ -1,35 +1,46 @@
-"""The fetcher of pages behind a login form: sends stored cookies, and logs in through the form
-where they no longer work.
+"""The fetcher of pages behind a login form: sends the cookies of the stored session, and logs in
+through the form where they no longer work (decision 0059).
 
 The password leaves in one request: the POST of the form, to the origin of its page or one that the
 sentinel names. An attempt is recorded before it is made, so that a crash counts as one.
+
+A session is stored encrypted like secrets, outside the identity of the page: one per owner,
+password secret, origin of the form and user. One text holds the cookies and the last attempts; no
+statement can use its name.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
-from tidings.clock import SECOND
+from tidings.clock import DAY, HOUR, SECOND
 from tidings.document.structures.login_form import LoginForm, LoginPage, LoginQuestion, read
-from tidings.errors import AddressError
+from tidings.errors import AddressError, SecretError
 from tidings.fetching import address
-from tidings.fetching.http import journey
+from tidings.fetching.http import redirects
 from tidings.isolation.runner import Died
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged, Validators
-from tidings.model.secret import Secret, reveal
-from tidings.record import replace
-from tidings.service.poll.sessions import name_of
+from tidings.model.secret import Cookie, Secret, reveal
+from tidings.record import dataclass, replace
+from tidings.storage.secrets import SESSION
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from tidings.clock import Clock
     from tidings.fetching.fetcher import Fetcher, Permit
     from tidings.isolation.runner import Runner
-    from tidings.model.interval import Instant
+    from tidings.model.interval import Duration, Instant
     from tidings.model.observed.outcome import FetchRequest, FormLogin, Outcome
-    from tidings.service.poll.sessions import Session, Sessions
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.secrets import Vault
 
 _LOGGED_OUT: Final = frozenset({401, 403})
 _OF_HTML: Final = ("text/html", "application/xhtml+xml")
@@ -128,7 +139,7 @@ class _Visit:
             url=login.url,
             method="GET",
             body=None,
-            headers=journey.headers_for(login.url, first=self._request.url, headers=self._request.headers),
+            headers=redirects.headers_for(login.url, first=self._request.url, headers=self._request.headers),
             validators=Validators(),
             final_url="",
             render="",
@@ -249,3 +260,106 @@ def _describe(what: str, outcome: Failed | Unchanged) -> str:
 def _is_html(seen: Fetched) -> bool:
     media = (seen.content_type or "").partition(";")[0].strip().lower()
     return media in _OF_HTML or (not media and seen.body.lstrip()[:1] == b"<")
+
+
+WAITS: Final[tuple[Duration, ...]] = (HOUR, 6 * HOUR, DAY)
+"""Wait before the next attempt after the first, the second and each further failed one."""
+MOST_A_DAY: Final = 3
+"""Attempts per day, including successful ones: sites lock accounts with too many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The stored state of a login: cookies, consecutive failures, times of the last attempts."""
+
+    cookies: tuple[Cookie, ...] = ()
+    failures: int = 0
+    tried: tuple[Instant, ...] = ()
+    reason: str = ""
+    was_in: bool = field(default=False)
+    """whether a login ever worked: then the session was lost"""
+
+    def next_try(self, now: Instant) -> Instant:
+        """Return when the next login may be attempted, `now` or later."""
+        tried = [at for at in self.tried if at <= now]  # a clock may have been wrong
+        due = now
+        if self.failures and tried:
+            due = tried[-1] + WAITS[min(self.failures, len(WAITS)) - 1]
+        if len(tried) >= MOST_A_DAY:
+            due = max(due, tried[-MOST_A_DAY] + DAY)
+        return max(due, now)
+
+    def trying(self, now: Instant) -> Session:
+        """Return the session with an attempt in progress: after a crash it counts as failed."""
+        return replace(self, failures=self.failures + 1, tried=(*self.tried, now)[-MOST_A_DAY:])
+
+    def fail(self, reason: str) -> Session:
+        """Return the session with the reason why the attempt failed."""
+        return replace(self, reason=reason)
+
+    def succeed(self, cookies: Iterable[Cookie]) -> Session:
+        """Return the session after a login."""
+        return replace(self, cookies=tuple(cookies), failures=0, reason="", was_in=True)
+
+    def renew(self, cookies: Iterable[Cookie], now: Instant) -> Session:
+        """Return the session with the cookies that an answer has set, without expired ones."""
+        jar = {(c.name, c.domain, c.path): c for c in (*self.cookies, *cookies)}
+        kept = (c for c in jar.values() if c.expires_at is None or c.expires_at > now)
+        return replace(self, cookies=tuple(kept), failures=0, reason="", was_in=True)
+
+
+class Sessions:
+    """Stores sessions; `read` and `write` run a function in a database transaction."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        *,
+        read: Callable[..., Awaitable[Any]],
+        write: Callable[..., Awaitable[Any]],
+    ) -> None:
+        self._vault = vault
+        self._read = read
+        self._write = write
+
+    async def load(self, login: FormLogin) -> Session:
+        """Return the stored session of a login.
+
+        Empty if its secret was set since, or if it cannot be decrypted.
+        """
+        text: str = await self._read(_load, self._vault, login)
+        return _session(text) if text else Session()
+
+    async def save(self, login: FormLogin, session: Session, now: Instant) -> None:
+        """Store a session; durable on return."""
+        await self._write(_save, self._vault, login, _text(session), now)
+
+
+def name_of(login: FormLogin) -> str:
+    """Return the name under which the session of a login is stored."""
+    origin = address.parse(login.url).origin
+    account = hashlib.sha256(reveal(login.user).encode(errors="surrogatepass")).hexdigest()[:16]
+    return f"{SESSION}{login.secret}:{account}:{origin}"
+
+
+def _load(c: Connection, vault: Vault, login: FormLogin) -> str:
+    try:
+        opened = vault.open(c, name_of(login), owner_id=login.owner_id)
+    except SecretError:
+        return ""
+    return "" if opened is None or opened.set_at < login.set_at else opened.value.reveal()
+
+
+def _save(c: Connection, vault: Vault, login: FormLogin, text: str, now: Instant) -> None:
+    vault.put(c, name_of(login), Secret(text), kind="session", owner_id=login.owner_id, at=now)
+
+
+def _text(session: Session) -> str:
+    cookies = [{**asdict(cookie), "value": cookie.value.reveal()} for cookie in session.cookies]
+    return json.dumps({**asdict(session), "cookies": cookies})
+
+
+def _session(text: str) -> Session:
+    data = json.loads(text)
+    cookies = (Cookie(**{**cookie, "value": Secret(cookie["value"])}) for cookie in data.pop("cookies"))
+    return Session(cookies=tuple(cookies), **{**data, "tried": tuple(data["tried"])})

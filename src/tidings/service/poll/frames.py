@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.service.examine.framed_page import Frame
 from tidings.service.watch.watchlist import WatchedPage
 from tidings.storage.observed import members, pages, versions

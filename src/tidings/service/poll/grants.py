@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tidings.service.poll.requests import PageRequest
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.hints import Hearing
-    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.page_schedule import Needs
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.write.store import Store
 

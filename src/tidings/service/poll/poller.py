@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from tidings.service.examine.stored_versions import Bodies, Stored
     from tidings.service.poll.build_request import RequestBuilder
     from tidings.service.poll.frames import Ask, Frames
-    from tidings.service.poll.keep import Keeper
+    from tidings.service.poll.unit import Keeper
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.db.instance import DatabaseInstance
     from tidings.storage.write.store import Store

@@ -20,14 +20,14 @@ from tidings.model.interval import ExecutionInterval, spell_duration
 from tidings.model.observed.change import PagePart
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.version import version_id
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.record import dataclass, replace
 from tidings.scheduling.needs import Need, Wait, WaitGroup
-from tidings.scheduling.timetable.hours import Hours
+from tidings.scheduling.timetable import Hours
 from tidings.service.behaviour import NO_EFFECTS, Arrangement, Effects, WantedRule, name_logged, own, postpone
 from tidings.service.rules.composites import HOLDS
 from tidings.service.rules.joint_reports import JointReport
-from tidings.service.watch.needs import POLLED, Deadline
+from tidings.service.watch.page_schedule import POLLED, Deadline
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, subscriptions
 from tidings.storage.write import charge
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.service.behaviour import Moment
     from tidings.service.rules.joint_reports import Reporter
-    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.page_schedule import Needs
     from tidings.service.watch.watchlist import WatchedSentinel
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store

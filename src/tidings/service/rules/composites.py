@@ -30,7 +30,7 @@ from tidings.service.behaviour import NO_EFFECTS, Arrangement, Effects, WantedRu
 from tidings.service.rules.joint_reports import JointReport, list_named_pages
 from tidings.service.watch.composite_parts import PART, CompositeParts, composite_parts_of, kind_of
 from tidings.service.watch.cursors import hours_of, ticks_of
-from tidings.service.watch.needs import POLLED, Deadline
+from tidings.service.watch.page_schedule import POLLED, Deadline
 from tidings.service.watch.watchlist import Subscription
 from tidings.storage.observed import polls
 from tidings.storage.watches import changes, subscriptions
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.service.behaviour import Moment
     from tidings.service.rules.joint_reports import Reporter
-    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.page_schedule import Needs
     from tidings.service.watch.watchlist import WatchedSentinel
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store

@@ -15,9 +15,9 @@ from tidings.clock import MINUTE
 from tidings.events.rule import Action, Condition, Coupling, Rule
 from tidings.model.interval import ExecutionInterval
 from tidings.model.observed.poll_reason import PollReason, Why
-from tidings.scheduling.timetable.hours import Hours
+from tidings.scheduling.timetable import Hours
 from tidings.service.behaviour import NO_EFFECTS, Arrangement, Effects, WantedRule, happening, name_logged
-from tidings.service.watch.needs import POLLED, Deadline
+from tidings.service.watch.page_schedule import POLLED, Deadline
 from tidings.storage.watches import subscriptions
 from tidings.storage.watches.outside import HAPPENED
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidings.events.rule import Firing
     from tidings.model.interval import Duration
     from tidings.service.behaviour import Moment
-    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.page_schedule import Needs
     from tidings.service.watch.watchlist import WatchedSentinel
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store

@@ -15,9 +15,9 @@ from tidings.model.observed.change import ChangeSet, Composite, PagePart, Verdic
 from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, SentinelMove
 from tidings.record import dataclass, replace
 from tidings.service.behaviour import NO_EFFECTS, Effects
-from tidings.service.notify.activate import REPORTED
 from tidings.service.notify.news import draft
 from tidings.service.show.records import COMPOSITE, change_record
+from tidings.service.watch.lifespan import REPORTED
 from tidings.storage.observed import pages
 from tidings.storage.watches import changes, subscriptions
 

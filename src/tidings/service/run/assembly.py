@@ -19,7 +19,7 @@ from tidings.notification.channels import sendable
 from tidings.record import dataclass
 from tidings.scheduling.policies import reads_of
 from tidings.service.collections.discover import Discovery
-from tidings.service.collections.report import read_published
+from tidings.service.collections.known import read_published
 from tidings.service.examine.detect import Detector
 from tidings.service.examine.silence import Silence
 from tidings.service.examine.stored_versions import Bodies
@@ -27,15 +27,14 @@ from tidings.service.notify.claims import Claims
 from tidings.service.notify.news import Bulletins
 from tidings.service.notify.rates import Flapping, NotifyBehaviour
 from tidings.service.poll.build_request import RequestBuilder
+from tidings.service.poll.form_logins import Sessions
 from tidings.service.poll.frames import Frames
 from tidings.service.poll.grants import Grants
-from tidings.service.poll.keep import Keeper
-from tidings.service.poll.pay import Payer
 from tidings.service.poll.poller import Poller
-from tidings.service.poll.polling import Polling
+from tidings.service.poll.polling import Payer, Polling
 from tidings.service.poll.requests import Requests
-from tidings.service.poll.sessions import Sessions
 from tidings.service.poll.sitemaps import Sitemaps
+from tidings.service.poll.unit import Keeper
 from tidings.service.rules.complex_needs import ComplexNeeds
 from tidings.service.rules.composites import Composites
 from tidings.service.rules.fetch_on_event import FetchOnEvent
@@ -47,7 +46,7 @@ from tidings.service.run.only_poller import lead, open_alone
 from tidings.service.run.presence import Presence, SeenPollers, length_of
 from tidings.service.run.senders import open_sending, read_signing
 from tidings.service.secrets import references
-from tidings.service.sentinels.lives import Lives
+from tidings.service.sentinels.lifecycle import Lives
 from tidings.service.sources.outside_events import OutsideEvents
 from tidings.service.sources.outside_sources import Sources
 from tidings.service.sources.signals import Signals
@@ -58,12 +57,12 @@ from tidings.service.upkeep.memories import Memories
 from tidings.service.upkeep.upkeep import Heartbeat, Outages, Stall, Upkeep
 from tidings.service.upkeep.weekly import WeeklyReport
 from tidings.service.watch.committer import Committer
-from tidings.service.watch.needs import Needs
+from tidings.service.watch.page_schedule import Needs
 from tidings.service.watch.watchlist import Watchlist
-from tidings.storage.db import instance, leases
+from tidings.storage.db import instance, lock
 from tidings.storage.observed import hosts, polls, versions
 from tidings.storage.people.accounts import add_shares
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.write import charge, retention
 from tidings.storage.write.copies import Copies
 
@@ -76,7 +75,7 @@ if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import Unit
-    from tidings.service.notify.send import Sending
+    from tidings.service.notify.deliver import Sending
     from tidings.service.plan.planner import Planner
     from tidings.service.run.only_poller import Lead, OpenStore
     from tidings.service.run.presence import Role
@@ -184,7 +183,7 @@ async def collector(settings: Settings, *, clock: Clock | None = None) -> AsyncI
         try:
             yield Collector(store, opened.archive, settings.store, epoch=epoch)
         finally:
-            await store.write(leases.release, leases.POLLER, holder, epoch)
+            await store.write(lock.release_lease, lock.POLLER, holder, epoch)
 
 
 async def _build(

@@ -19,7 +19,7 @@ from tidings.model.interval import spell_duration
 from tidings.record import dataclass
 from tidings.service.show.finding import spell_instant
 from tidings.service.show.notices import UNPOLLED, notice_record
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.observed import hosts, pages, polls
 from tidings.storage.watches import changes, events, sentinels
 
@@ -342,7 +342,7 @@ def _whole(duration: Duration) -> Duration:
 
 def spell_poller(c: Connection) -> str:
     """Return the process that is asked to check."""
-    lease = leases.current(c, leases.POLLER)
+    lease = lock.current_lease(c, lock.POLLER)
     return (
         f"the process that checks pages ({lease.holder if lease is not None and lease.holder else 'it has just ended'})"
     )

@@ -17,11 +17,11 @@ from tidings.fetching.http.client import Client
 from tidings.fetching.politeness import HostGate
 from tidings.isolation.runner import JobLimits
 from tidings.isolation.runners import RUNNERS
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
-from tidings.scheduling.timetable.expected import RATE
+from tidings.scheduling.timetable import RATE
 from tidings.service.explain.plan_summary import render_cost
 from tidings.service.plan.planner import Planner
 from tidings.service.poll.form_logins import FormLoginFetcher
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from tidings.model.observed.page import HostState
     from tidings.scheduling.policy import Policy
     from tidings.service.machines.remote_poller import RemotePoller
-    from tidings.service.poll.sessions import Sessions
+    from tidings.service.poll.form_logins import Sessions
     from tidings.service.watch.hints import Hearing
-    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.page_schedule import Needs
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.settings import Settings
 

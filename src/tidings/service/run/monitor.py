@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import Unit
-    from tidings.service.notify.send import Sending
+    from tidings.service.notify.deliver import Sending
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.polling import Polling
     from tidings.service.poll.sitemaps import Sitemaps
     from tidings.service.rules.follow import RuleFollower
-    from tidings.service.sentinels.lives import Lives
+    from tidings.service.sentinels.lifecycle import Lives
     from tidings.service.sources.outside_events import OutsideEvents
     from tidings.service.sources.outside_sources import Sources
     from tidings.service.sources.signals import Signals

@@ -22,13 +22,13 @@ from tidings.service.watch.committer import Committer
 from tidings.service.watch.watchlist import load_users
 from tidings.storage.db import instance
 from tidings.storage.db.database import Patience, open_database
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.write.store import Store
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.model.interval import Duration
-    from tidings.service.notify.send import Sending
+    from tidings.service.notify.deliver import Sending
     from tidings.service.watch.watchlist import WatchedSentinel
     from tidings.settings import Settings
     from tidings.storage.watches.deliveries import DeliveryRow

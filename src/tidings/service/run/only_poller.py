@@ -22,12 +22,22 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidings.clock import MINUTE, SECOND, SystemClock
 from tidings.errors import PollerBusyError, StoreBusyError, StoreLostError
-from tidings.service.poll.keep import keeping
+from tidings.service.poll.unit import keeping
 from tidings.service.run.from_settings import open_archive
 from tidings.service.run.presence import Presence, length_of, name_process
-from tidings.storage.db import leases
 from tidings.storage.db.database import Patience, open_database
-from tidings.storage.db.lock import PollerLock, is_stopped
+from tidings.storage.db.lock import (
+    POLLER,
+    LeaseRow,
+    PollerLock,
+    acquire_lease,
+    current_lease,
+    is_stopped,
+    release_lease,
+    retire,
+    shorten_lease,
+    succeed,
+)
 from tidings.storage.db.soundness import FIRST_SECONDS, Soundness
 from tidings.storage.db.sqlite import FILE
 from tidings.storage.write.store import Store
@@ -148,12 +158,12 @@ async def take_over(lock: PollerLock, database: Database, settings: Settings) ->
     pid = lock.holder()
     if pid is None or database.dialect != "sqlite" or database.single_writer or not _gives_way(pid, database, settings):
         return False
-    before = database.read(leases.current, leases.POLLER)
+    before = database.read(current_lease, POLLER)
     await asyncio.sleep(0 if is_stopped(pid) else WATCHED_SECONDS)
-    if database.read(leases.current, leases.POLLER) != before or lock.holder() != pid:
+    if database.read(current_lease, POLLER) != before or lock.holder() != pid:
         return False
     try:
-        database.write(lambda c: leases.current(c, leases.POLLER))
+        database.write(lambda c: current_lease(c, POLLER))
     except StoreBusyError as error:
         message = (
             f"process {pid} was stopped during a write, so no other process can write; continue it (kill -CONT "
@@ -167,7 +177,7 @@ async def take_over(lock: PollerLock, database: Database, settings: Settings) ->
 
 
 def _gives_way(pid: int, database: Database, settings: Settings) -> bool:
-    lease = database.read(leases.current, leases.POLLER)
+    lease = database.read(current_lease, POLLER)
     if lease is None or not lease.holder:
         return False  # it is starting or ending
     length, ago = round(settings.serve.lease_seconds * SECOND), SystemClock().wall() - lease.until
@@ -205,15 +215,15 @@ async def lead(
     if dead is not None:
         lock.mark(holder)
     await store.write(_expire, dead, clock.now())
-    first: leases.LeaseRow | None = None
+    first: LeaseRow | None = None
     give_up_at = clock.now() + round(patience_seconds * SECOND)
     while True:
         now = clock.now()
-        await store.write(leases.shorten, leases.POLLER, until=now + lease)
+        await store.write(shorten_lease, POLLER, until=now + lease)
         try:
-            epoch = await store.write(leases.acquire, leases.POLLER, holder, at=now, until=now + lease)
+            epoch = await store.write(acquire_lease, POLLER, holder, at=now, until=now + lease)
         except PollerBusyError:
-            held = await store.read(leases.current, leases.POLLER)
+            held = await store.read(current_lease, POLLER)
             if patience_seconds == 0 or held is None:
                 raise
             if first is None:
@@ -232,7 +242,7 @@ async def _stand_by(settings: Settings, store: Store, lock: PollerLock, clock: C
     """Wait until the lease of another process is over, and take it."""
     length = length_of(settings)
     presence = Presence(store, "stand-by", holder, length)
-    seen: leases.LeaseRow | None = None
+    seen: LeaseRow | None = None
     since = time.monotonic()
     try:
         while True:
@@ -241,7 +251,7 @@ async def _stand_by(settings: Settings, store: Store, lock: PollerLock, clock: C
                     await store.write(_expire, lock.left_by, 0)
                 lock.left_by = ""
                 lock.mark(holder)
-            held = await store.read(leases.current, leases.POLLER)
+            held = await store.read(current_lease, POLLER)
             is_over = held is None or not held.holder or (held == seen and time.monotonic() - since >= length / SECOND)
             if is_over and (epoch := await _succeed(store, held, holder, until=clock.now() + length)) is not None:
                 return Lead(epoch, holder)
@@ -255,23 +265,23 @@ async def _stand_by(settings: Settings, store: Store, lock: PollerLock, clock: C
         await presence.end()
 
 
-async def _succeed(store: Store, held: leases.LeaseRow | None, holder: str, *, until: Instant) -> int | None:
+async def _succeed(store: Store, held: LeaseRow | None, holder: str, *, until: Instant) -> int | None:
     """Take a lease that is over, and return the new epoch; None if another was faster."""
     try:
-        epoch = await store.write(leases.succeed, leases.POLLER, held, holder, until=until)
+        epoch = await store.write(succeed, POLLER, held, holder, until=until)
     except PollerBusyError:
         return None
     if held is not None and held.holder:
         log.warning("%s no longer renews its lease: this process takes over", held.holder)
-        await store.write(leases.retire, held.holder)
+        await store.write(retire, held.holder)
     store.fence(epoch)
     return epoch
 
 
 def _expire(connection: Connection, dead: str | None, now: int) -> None:
     """End the lease of a holder known to be dead; None: of any holder. Release its claims too."""
-    held = leases.current(connection, leases.POLLER)
+    held = current_lease(connection, POLLER)
     if held is not None and held.until > now and (dead is None or held.holder == dead):
-        leases.release(connection, leases.POLLER, held.holder, held.epoch)
+        release_lease(connection, POLLER, held.holder, held.epoch)
     if dead:
-        leases.retire(connection, dead)
+        retire(connection, dead)

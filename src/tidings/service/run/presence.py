@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tidings.clock import SECOND
 from tidings.errors import StoreError, UsageError
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -109,13 +109,13 @@ class Presence:
     async def end(self) -> None:
         """Delete the notes and release the claims. If the database refuses, they end later."""
         with contextlib.suppress(StoreError):
-            await self._store.write(leases.retire, self._holder)
+            await self._store.write(lock.retire, self._holder)
 
 
 def _note(c: Connection, role: str, holder: str, pollers: Iterable[str], *, length: Duration) -> None:
-    leases.enrol(c, role, holder, length=length)
+    lock.enrol(c, role, holder, length=length)
     for name in pollers:
-        leases.enrol(c, "poller", name, length=length)
+        lock.enrol(c, "poller", name, length=length)
 
 
 @contextlib.asynccontextmanager

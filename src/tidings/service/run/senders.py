@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 from tidings.clock import DAY, SystemClock
 from tidings.errors import SecretError
-from tidings.fetching.guard import OutboundDoor
 from tidings.fetching.http.client import Client
+from tidings.fetching.network_guard import OutboundDoor
 from tidings.isolation.guarded import Guarded
 from tidings.isolation.runner import Done, JobLimits
 from tidings.isolation.runners import RUNNERS
@@ -22,11 +22,10 @@ from tidings.notification.channel import A, Answer, Refused
 from tidings.notification.channels import SenderParts, build_senders
 from tidings.notification.webhook import make_secret, read_secrets
 from tidings.record import dataclass
-from tidings.service.notify.deliver import Deliverer
-from tidings.service.notify.send import Sending
+from tidings.service.notify.deliver import Deliverer, Sending
 from tidings.service.secrets import references
 from tidings.storage.db import instance
-from tidings.storage.secrets.vault import SIGNING, Vault
+from tidings.storage.secrets import SIGNING, Vault
 from tidings.storage.watches import deliveries
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from tidings.service.sources.left_signals import LeftSignals
 from tidings.service.sources.outside_events import OutsideEvents
 from tidings.storage.db.database import Patience, open_database
 from tidings.storage.people.accounts import add_shares
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import events
 from tidings.storage.write.store import Store
 

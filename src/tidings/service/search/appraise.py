@@ -19,17 +19,18 @@ from tidings.clock import DAY, HOUR
 from tidings.errors import UsageError
 from tidings.record import dataclass
 from tidings.search.query import Phrase, Query, parse
-from tidings.search.query_log import knee, viewing_exponent
 from tidings.search.ranking import (
     K1,
     RankCurve,
     Statistics,
     curve_of,
     idf,
+    knee,
     norm_of,
     rate,
     single_terms,
     value_of_refresh,
+    viewing_exponent,
 )
 from tidings.storage.search import find
 

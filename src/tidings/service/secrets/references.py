@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tidings.model.watch.sentinel import Statement
     from tidings.model.watch.telling import Notify
     from tidings.storage.db.connection import Connection
-    from tidings.storage.secrets.vault import Vault
+    from tidings.storage.secrets import Vault
 
 KEY: Final = "addresses:key"
 """The secret that keys the names of addresses; no statement can use its name."""

@@ -18,9 +18,9 @@ from tidings.model.watch.telling import secret_of
 from tidings.record import dataclass
 from tidings.service.show.finding import Finding, fail, ok, shorten, warn
 from tidings.service.show.records import rfc3339
+from tidings.storage import secrets
 from tidings.storage.observed import pages, polls
-from tidings.storage.secrets import secrets
-from tidings.storage.secrets.vault import SESSION, SIGNING
+from tidings.storage.secrets import SESSION, SIGNING
 from tidings.storage.watches import deliveries, endpoints, sentinels, subscriptions
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.secret import SecretKind
     from tidings.storage.db.connection import Connection
-    from tidings.storage.secrets.vault import Vault
+    from tidings.storage.secrets import Vault
 
 MOST_BYTES: Final = 65_536
 _NAME = re.compile(r"[A-Za-z_][\w.\-]{0,99}")
@@ -101,7 +101,7 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
     receivers = endpoints.referring(c, name)
     for kind_of_channel in dict.fromkeys(row.kind for row in receivers):
         references.check_value(kind_of_channel, name, text)
-    if (before := secrets.row(c, name)) is not None and before.kind == "address" and kind == "text":
+    if (before := secrets.find_row(c, name)) is not None and before.kind == "address" and kind == "text":
         kind = "address"
     if kind == "cookies":
         cookies.read(text)
@@ -152,7 +152,7 @@ def drop(c: Connection, name: str, *, force: bool = False) -> tuple[str, ...]:
     `force`.
     """
     using = users(c).get(name, ())
-    row = secrets.row(c, name)
+    row = secrets.find_row(c, name)
     if row is None:
         message = f"there is no secret {name}; `tidings secret list` shows all"
         raise UnknownNameError(message)

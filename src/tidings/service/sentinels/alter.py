@@ -15,7 +15,7 @@ from tidings.fetching import address
 from tidings.language.times import ends_at, starts_at
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, SentinelMove
-from tidings.service.notify import activate
+from tidings.service.notify import life_steps
 from tidings.service.watch import lifespan
 from tidings.service.watch.lifespan import Life
 from tidings.service.watch.watchlist import meaning
@@ -156,7 +156,7 @@ def sever(connection: Connection, name: str, *, now: Instant) -> None:
         if life.sentinel.start.sentinel == name and life.started_at is None:
             if lifespan.never_starts(life, find) is not None:
                 step = SentinelMove(
-                    sentinel_id=row.id, state="ended", at=now, reason=activate.NEVER_STARTED, before=row.state
+                    sentinel_id=row.id, state="ended", at=now, reason=life_steps.NEVER_STARTED, before=row.state
                 )
                 sentinels.move(connection, step)
                 continue

@@ -23,11 +23,11 @@ from tidings.model.watch.sentinel import CreateEvent, Defaults, Sentinel
 from tidings.record import dataclass, replace
 from tidings.service.secrets import references
 from tidings.service.sentinels import register
-from tidings.service.sentinels.addressees import addressees, check_addressees
+from tidings.service.sentinels.receivers import addressees, check_addressees
 from tidings.service.sources import outside_events
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import events, sentinels
 from tidings.storage.watches import outside as sources
 

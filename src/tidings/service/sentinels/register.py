@@ -18,12 +18,12 @@ from tidings.language.expressions import quote
 from tidings.language.forms import parse_file
 from tidings.language.means import InstallationMeans
 from tidings.language.write import printer
-from tidings.language.write.texts import page_text
+from tidings.language.write.printer import page_text
 from tidings.model.observed.unit import SentinelMove
 from tidings.model.url import split_url
 from tidings.model.watch import asking
-from tidings.model.watch.collection import LISTING, budget_name, listing_url
 from tidings.model.watch.sentinel import (
+    LISTING,
     Alter,
     Clauses,
     Command,
@@ -33,18 +33,20 @@ from tidings.model.watch.sentinel import (
     Point,
     Sentinel,
     Watched,
+    budget_name,
+    listing_url,
 )
 from tidings.record import dataclass, replace
 from tidings.service.secrets import references
 from tidings.service.sentinels import alter as altering
-from tidings.service.sentinels.addressees import addressees, check_addressees
+from tidings.service.sentinels.receivers import addressees, check_addressees
 from tidings.service.sources import command_pages, outside_events
 from tidings.service.watch import by_name, lifespan
 from tidings.service.watch.lifespan import Life
 from tidings.service.watch.watchlist import SENDABLE, list_channels, meaning
+from tidings.storage import secrets
 from tidings.storage.observed import pages
-from tidings.storage.secrets import secrets
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import endpoints, sentinels, subscriptions
 
 if TYPE_CHECKING:

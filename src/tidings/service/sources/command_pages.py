@@ -17,7 +17,7 @@ from tidings.isolation import command
 from tidings.isolation.runner import Died
 from tidings.model.observed.outcome import Failed, Fetched
 from tidings.model.watch import asking
-from tidings.model.watch.collection import id_of, is_listing
+from tidings.model.watch.sentinel import id_of, is_listing
 from tidings.record import replace
 
 if TYPE_CHECKING:

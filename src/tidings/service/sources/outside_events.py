@@ -22,8 +22,8 @@ from tidings.model.secret import Secret
 from tidings.notification.webhook import make_secret
 from tidings.record import dataclass
 from tidings.service.watch.watchlist import meaning
-from tidings.storage.secrets import secrets
-from tidings.storage.secrets.vault import Vault
+from tidings.storage import secrets
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import outside, sentinels
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event
 from tidings.record import dataclass
 from tidings.service.sources.outside_events import check_source, happen, source_of
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.watches import events, outside
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _due(c: Connection, now: Instant, most: int) -> tuple[list[SourceRow], Insta
 
 def _note(c: Connection, rows: list[SourceRow], usual: int, *, at: Instant, epoch: int) -> Instant | None:
     """Record that sources are polled now, and schedule the next poll in phase with the due time."""
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     for row in rows:
         every = max(source_of(row).every or usual, SECOND)
         was = at if row.due_at is None else row.due_at
@@ -154,7 +154,7 @@ def _note(c: Connection, rows: list[SourceRow], usual: int, *, at: Instant, epoc
 
 def _settle(c: Connection, row: SourceRow, sight: Sight, *, at: Instant, epoch: int) -> bool:
     """Store a poll's result, and the event if the content changed; return whether it did."""
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     try:
         now = outside.find(c, row.name)
     except UnknownNameError:

@@ -19,9 +19,8 @@ from tidings.model.observed.unit import Estimate
 from tidings.record import dataclass
 from tidings.scheduling import index
 from tidings.service.watch.hints import DATES, UPDATED, Drained, Hearing
-from tidings.service.watch.needs import GOOD
-from tidings.service.watch.page_schedule import is_on_change
-from tidings.storage.db import leases
+from tidings.service.watch.page_schedule import GOOD, is_on_change
+from tidings.storage.db import lock
 from tidings.storage.observed import estimates, hints
 
 if TYPE_CHECKING:
@@ -259,19 +258,19 @@ class Signals:
 
 
 def _take(c: Connection, rows: list[HintRow], key: str, *, pages: int, at: Instant, epoch: int) -> None:
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     hints.put(c, [], rows)
     if key:
         hints.note_key(c, key, pages=pages, at=at, forget_before=at - KEYS_FOR)
 
 
 def _take_left(c: Connection, rows: list[HintRow], left: list[HintRow], *, epoch: int) -> None:
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     hints.put(c, [], rows)
     hints.take_left(c, left)
 
 
 def _remember(c: Connection, drained: Drained, *, epoch: int) -> None:
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     hints.put(c, drained.sources, drained.hints)
     hints.drop(c, drained.left)

@@ -24,7 +24,7 @@ from tidings.model.observed.version import LONGEST_HUB, Hub
 from tidings.record import replace
 from tidings.service.show.finding import Finding, ok, shorten, warn
 from tidings.service.sources.hub_callbacks import KIND, LEASE, find_row, is_known, is_signed, judge_callback, secret_of
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.observed import estimates, hints, pages
 from tidings.storage.observed.hints import HubRow
 
@@ -311,12 +311,12 @@ def _load(c: Connection) -> tuple[dict[int, Mapping[str, Any]], list[HubRow]]:
 
 
 def _put(c: Connection, row: HubRow, *, epoch: int) -> None:
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     hints.put_hub(c, row)
 
 
 def _drop(c: Connection, page_id: int, *, epoch: int) -> None:
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     hints.drop_hub(c, page_id)
 
 

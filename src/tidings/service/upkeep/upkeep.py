@@ -27,7 +27,7 @@ from tidings.service.notify.news import recipients_before
 from tidings.service.poll.grants import unkept
 from tidings.service.show.notices import DAMAGED, OUTAGE, STALLED
 from tidings.service.show.records import rfc3339, spell_gap
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.lock import hindrance
 from tidings.storage.watches import events
 from tidings.storage.write import charge
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from tidings.fetching.fetcher import Poster
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
+    from tidings.service.notify.deliver import Sending
     from tidings.service.notify.news import Bulletins
-    from tidings.service.notify.send import Sending
     from tidings.service.plan.planner import Planner
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import Subscription, Watchlist
@@ -208,7 +208,7 @@ class Upkeep:
 
     async def release(self) -> None:
         """Release the lease."""
-        await self._store.write(leases.release, leases.POLLER, self.holder, self.epoch)
+        await self._store.write(lock.release_lease, lock.POLLER, self.holder, self.epoch)
 
     def is_able(self) -> bool:
         """Return whether anything may still be written: the lease is held and the database is
@@ -250,7 +250,7 @@ class Upkeep:
         if now < self.next_due:
             return
         try:
-            await self._store.write(leases.renew, leases.POLLER, self.holder, self.epoch, until=now + self._lease)
+            await self._store.write(lock.renew_lease, lock.POLLER, self.holder, self.epoch, until=now + self._lease)
         except StaleEpochError as error:
             self._committer.lost = error
             raise

@@ -15,7 +15,7 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.language.times import zone_of
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
-from tidings.scheduling.timetable.hours import ClockTimes
+from tidings.scheduling.timetable import ClockTimes
 from tidings.storage.watches import events, listed
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from tidings.service.watch import lifespan
 from tidings.service.watch.cursors import ticks_of
 from tidings.service.watch.lifespan import Life
 from tidings.service.watch.watchlist import Subscription, WatchedSentinel, meaning
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.watches import events, sentinels, subscriptions
 from tidings.storage.write import instants
 
@@ -105,7 +105,7 @@ def mend(connection: Connection, *, now: Instant, epoch: int, zone: str, policy:
         zone: The default time zone of sentinels.
         policy: The name under which rates are learned.
     """
-    leases.check_epoch(connection, epoch)
+    lock.check_epoch(connection, epoch)
     last = instants.latest(connection)
     if last is None or last <= now:
         return None

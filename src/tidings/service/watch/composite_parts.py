@@ -17,8 +17,8 @@ from tidings.detection.ask.across import Alternatives, Leaf, Meeting, join, leav
 from tidings.detection.kinds.interests import interests_of, is_across
 from tidings.language import expressions
 from tidings.model.event_type import EventType
-from tidings.model.watch.collection import LISTING
 from tidings.model.watch.interest import AnyOf, Expression, Interest
+from tidings.model.watch.sentinel import LISTING
 from tidings.record import dataclass
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from tidings.detection.find.window import Window
 from tidings.model.observed.unit import CHANGE, CursorMove, Missing
 from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnDemand
 from tidings.record import replace
-from tidings.scheduling.timetable.hours import ClockTimes, Hours
-from tidings.scheduling.timetable.intervals import FixedInterval
+from tidings.scheduling.timetable import ClockTimes, FixedInterval, Hours
 
 if TYPE_CHECKING:
     from datetime import tzinfo

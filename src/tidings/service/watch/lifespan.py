@@ -20,6 +20,8 @@ DEEPEST = 64
 """Depth limit for dependencies by a time *before* an end or start; cycles were refused earlier
 (E35).
 """
+REPORTED = "its first change was reported"
+"""Why a sentinel with `To first change` has ended."""
 
 
 @dataclass(slots=True)

@@ -16,8 +16,8 @@ from tidings.errors import SentinelError, StoreDamagedError
 from tidings.language import parser
 from tidings.language.times import zone_of
 from tidings.model.event_type import EventType
-from tidings.model.watch.collection import LISTING, budget_name
 from tidings.model.watch.sentinel import (
+    LISTING,
     Channel,
     Fetch,
     FetchAt,
@@ -27,6 +27,7 @@ from tidings.model.watch.sentinel import (
     Notify,
     Sentinel,
     Statement,
+    budget_name,
 )
 from tidings.model.watch.telling import REFERENCE, Wording
 from tidings.notification.channel import KINDS

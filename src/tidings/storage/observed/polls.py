@@ -13,8 +13,7 @@ from tidings.errors import UnitError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant, PollOutcome, PollRecord
-from tidings.model.watch.collection import SCHEME
-from tidings.model.watch.weight import share_of
+from tidings.model.watch.sentinel import SCHEME, share_of
 from tidings.record import dataclass
 from tidings.storage.db.connection import NUMBERS, UNLIMITED, Connection, select
 from tidings.storage.db.values import plain, to_json

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from tidings.errors import UnknownNameError, UsageError
 from tidings.model.interval import Instant
-from tidings.model.watch.weight import share_of
+from tidings.model.watch.sentinel import share_of
 from tidings.record import dataclass, replace
 from tidings.settings import Settings
 from tidings.storage.db.connection import Connection

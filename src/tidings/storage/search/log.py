@@ -16,7 +16,7 @@ from typing import Any, Final
 from tidings.errors import StoreStalledError
 from tidings.model.interval import Instant
 from tidings.record import dataclass
-from tidings.search.query_log import LEAST_WEIGHT, fade
+from tidings.search.ranking import LEAST_WEIGHT, fade
 
 try:
     from pysqlite3 import dbapi2 as sqlite3

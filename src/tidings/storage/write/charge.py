@@ -12,11 +12,10 @@ from itertools import chain
 from tidings.errors import BudgetError, UnitError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.unit import Charged, Grant
-from tidings.model.watch.collection import SCHEME, is_listing
-from tidings.model.watch.weight import WHOLE, share_of
+from tidings.model.watch.sentinel import SCHEME, WHOLE, is_listing, share_of
 from tidings.record import replace
 from tidings.scheduling.budget import TokenBucket, affords, pay
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.connection import Connection
 from tidings.storage.observed import hosts, polls
 
@@ -51,7 +50,7 @@ def charge(
     """
     if len(grants) > MOST_GRANTS:
         raise UnitError(f"{len(grants)} grants in one charge; at most {MOST_GRANTS} may be lost by a crash")
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     paying = {name: _list_paying(c, name) for name in dict.fromkeys(grant.budget for grant in grants)}
     buckets = {name: _bucket(c, name, at) for name in dict.fromkeys((WHOLE, *chain.from_iterable(paying.values())))}
     asked = [(paying[grant.budget], grant.cost) for grant in grants]
@@ -82,7 +81,7 @@ def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, 
         epoch: The poller's epoch.
         cost: In polls.
     """
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     name = c.value(
         "SELECT budget FROM poll WHERE id = :poll_id AND page_id = :page_id AND outcome IS NULL",
         poll_id=poll_id,
@@ -112,7 +111,7 @@ def bare(c: Connection, budget: str, host: str, *, at: Instant, epoch: int, cost
         epoch: The poller's epoch.
         cost: In polls.
     """
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     _draw(c, budget, cost, at)
     hosts.start(c, [host], at)
 
@@ -153,7 +152,7 @@ def touch(c: Connection, *, at: Instant, epoch: int) -> None:
     """Refill all classes as of an instant, which stores the clock's reading. Raises
     `StaleEpochError`.
     """
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     _spend(c, {name: bucket.refill(at) for name, bucket in budgets(c).items()})
 
 
@@ -164,7 +163,7 @@ def put_forward(c: Connection, by: Duration, *, at: Instant, epoch: int) -> None
     Args:
         epoch: The poller's epoch.
     """
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     full = {name: bucket.refill(at) for name, bucket in budgets(c).items()}
     _spend(c, {name: replace(bucket, at=bucket.at + by) for name, bucket in full.items()})
 

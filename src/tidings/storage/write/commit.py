@@ -13,7 +13,7 @@ from tidings.errors import StaleEpochError, UnitError
 from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, Unit
 from tidings.model.observed.version import Blob, NewBody, Version
 from tidings.record import dataclass, replace
-from tidings.storage.db import instance, leases
+from tidings.storage.db import instance, lock
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain
 from tidings.storage.observed import estimates, hosts, members, pages, polls, versions
@@ -69,9 +69,9 @@ def _check_epochs(c: Connection, units: Iterable[Unit]) -> None:
     if len(epochs) > 1:
         raise StaleEpochError(f"units of the epochs {sorted(epochs)} in one commit: only one of them can hold")
     for epoch in epochs:
-        leases.check_epoch(c, epoch)
+        lock.check_epoch(c, epoch)
     for claim in {unit.claim for unit in units if unit.claim is not None}:
-        leases.check_claim(c, claim)
+        lock.check_claim(c, claim)
 
 
 def _is_overtaken(c: Connection, unit: Unit) -> bool:

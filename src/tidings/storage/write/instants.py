@@ -94,7 +94,7 @@ to now.
 """
 ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
     ("subscription", "next_tick"): "reckoned anew by `upkeep.wrong_clock`",
-    ("lease", "until"): "`leases.shorten` when it is taken",
+    ("lease", "until"): "`lock.shorten_lease` when it is taken",
     ("timer", "due_at"): "of versions before rules; all go at the first start",
 }
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from tidings.model.interval import Duration, Instant
 from tidings.model.watch.sentinel import History
 from tidings.record import dataclass
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json
 from tidings.storage.observed import versions
@@ -145,7 +145,7 @@ def let_go(c: Connection, page_id: int, terms: Terms, *, epoch: int, limit: int)
         epoch: The poller's epoch.
         limit: How many versions are deleted at most.
     """
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     rows = _dead(c, page_id, terms)[:limit]
     old = c.rows(_WITHHELD, page_id=page_id, before=terms.at - terms.afterlife)[:limit]
     named: list[str] = []
@@ -180,7 +180,7 @@ def forget_learned(c: Connection, terms: Terms, *, epoch: int) -> int:
     """Delete estimates and hints of unwatched pages that are older than the storage time of ended
     sentinels, and old values; return how many rows that were. Raises `StaleEpochError`.
     """
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     before = terms.at - terms.afterlife
     gone = values.forget(c, before=terms.at - terms.values, ended=before)
     return gone + sum(
@@ -210,7 +210,7 @@ def remove_body(c: Connection, sha256: str, leaning: Sequence[str], *, epoch: in
         sha256: The hash of the body.
         epoch: The poller's epoch.
     """
-    leases.check_epoch(c, epoch)
+    lock.check_epoch(c, epoch)
     if is_named(c, sha256) or set(versions.dependents(c, sha256)) - set(leaning):
         return False
     return c.execute("DELETE FROM blob WHERE sha256 = :sha256", sha256=sha256) > 0

@@ -19,7 +19,7 @@ from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import Charged, Event, Grant, Unit
 from tidings.record import dataclass
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database, Outage
 from tidings.storage.watches import events
@@ -100,7 +100,7 @@ class Store:
 
         def run_fenced(c: Connection) -> T:
             if self._epoch is not None:
-                leases.check_epoch(c, self._epoch)
+                lock.check_epoch(c, self._epoch)
             return fn(c, *args, **kw)
 
         return await self._run(lambda: self._database.write(run_fenced))

@@ -1,5 +1,6 @@
-"""Health of the service: whether it holds its lease and its database answers, and the number of
-troubles. A process that only serves needs no lease. Nothing of what is watched is revealed.
+"""Health and metrics of the running service. `/health` says whether it holds its lease and its
+database answers, and the number of troubles; nothing of what is watched is revealed. `/metrics`
+needs read access.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 from starlette.responses import Response
 
 from tidings.errors import StoreError
+from tidings.service.health.metrics import MEDIA_TYPE, Gauges, read_gauges
 from tidings.service.health.sources import health_of_service
 from tidings.service.show.records import rfc3339
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.database import REVISIONS
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class Pulse:
             return _answer("database lost", None)
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                lease = await inside.store.read(leases.current, leases.POLLER)
+                lease = await inside.store.read(lock.current_lease, lock.POLLER)
         except (TimeoutError, StoreError):
             return _answer("busy", None)
         is_held = lease is not None and (lease.holder, lease.epoch) == (inside.holder, inside.epoch)
@@ -72,3 +74,27 @@ def _answer(status: str, lease: dict[str, object] | None, **more: object) -> Res
     code = HTTPStatus.OK if lease is not None else HTTPStatus.SERVICE_UNAVAILABLE
     body = json.dumps({"status": status, "schema": REVISIONS[-1], "lease": lease, **more})
     return Response(body, code, {"cache-control": "no-store"}, "application/json")
+
+
+KEPT_SECONDS: Final = 10.0
+
+
+class Metrics:
+    """Answers scrapers; gauges are read at most every ten seconds, in at most a hundredth of the
+    time.
+    """
+
+    def __init__(self) -> None:
+        self._gauges: Gauges | None = None
+        self._fresh_until = -math.inf
+
+    async def answer(self, request: Request, inside: Inside) -> Response:
+        """Return all metrics."""
+        del request
+        begun = asyncio.get_running_loop().time()
+        if self._gauges is None or begun >= self._fresh_until:
+            self._gauges = await inside.store.read(read_gauges, inside.settings, now=inside.clock.wall())
+            took = asyncio.get_running_loop().time() - begun
+            self._fresh_until = begun + max(KEPT_SECONDS, SHARE * took)
+        text = inside.meter.write(self._gauges)
+        return Response(text, HTTPStatus.OK, {"cache-control": "no-store", "content-type": MEDIA_TYPE})

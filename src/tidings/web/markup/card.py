@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup, escape
 
-from tidings.web.markup.catalogue import say
+from tidings.web.markup.translations import say
 
 if TYPE_CHECKING:
     from tidings.presentation.edits import EditLine

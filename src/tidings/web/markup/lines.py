@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from tidings.presentation.edits import AREAS, EditLine, edits_of, headline
 from tidings.presentation.views.table import difference_of
-from tidings.web.markup import spell
-from tidings.web.markup.catalogue import draw, say
+from tidings.web.markup import formats
+from tidings.web.markup.translations import draw, say
 
 if TYPE_CHECKING:
     from tidings.service.show.records import Record
@@ -128,4 +128,4 @@ def _edit(edit: EditLine, label: str, *, is_price: bool) -> Markup:
 
 
 def _text(value: str, *, most: int = LONGEST) -> Markup:
-    return spell.text(value, most=most)
+    return formats.text(value, most=most)

@@ -22,9 +22,9 @@ from tidings import __version__
 from tidings.model.watch.sentinel import State
 from tidings.notification.channel import KINDS
 from tidings.settings import table
-from tidings.web.markup import spell
-from tidings.web.markup.catalogue import draw, get_language, say
+from tidings.web.markup import formats
 from tidings.web.markup.sentences import Sentences, catalogue
+from tidings.web.markup.translations import draw, get_language, say
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
         extensions=[Sentences],
     )
-    made.filters.update(span=spell.span, number=spell.number, text=spell.text, brief=spell.brief)
-    made.globals.update(_=draw, count=spell.count, say=say, version=__version__, asset=asset, language=get_language)
+    made.filters.update(span=formats.span, number=formats.number, text=formats.text, brief=formats.brief)
+    made.globals.update(_=draw, count=formats.count, say=say, version=__version__, asset=asset, language=get_language)
     return made
 
 
@@ -75,7 +75,7 @@ _SERVICE: Final = (
     "service/search/*.py", "service/secrets/*.py", "service/sentinels/*.py", "service/show/*.py", "service/sources/*.py",
     "service/watch/*.py", "detection/ask/*.py", "detection/doubt/*.py", "detection/noise/*.py", "document/**/*.py",
     "fetching/**/*.py", "isolation/*.py", "language/**/*.py", "model/interval.py", "notification/*.py", "presentation/**/*.py",
-    "storage/*/*.py", "web/*.py",
+    "storage/*.py", "storage/*/*.py", "web/*.py",
     "errors.py",
 )  # fmt: skip
 """The modules whose sentences screens show: troubles, reasons, findings, problems."""

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from markupsafe import Markup, escape
 
 from tidings.record import dataclass
-from tidings.web.markup import catalogue, spell
-from tidings.web.markup.catalogue import ENGLISH, get_language, say, say_count, sentence
+from tidings.web.markup import formats, translations
+from tidings.web.markup.translations import ENGLISH, get_language, say, say_count, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,29 +98,29 @@ def tell(text: object, now: Instant, zone: tzinfo, *, most: int = LONGEST) -> Ma
     clause = _CLAUSE.match(whole)
     rest = whole[clause.end() :] if clause else whole
     said = (
-        spell.text(rest, most=most)
+        formats.text(rest, most=most)
         if get_language() == ENGLISH
-        else _tell(rest, DEEPEST) or spell.plain(rest, most=most)
+        else _tell(rest, DEEPEST) or formats.plain(rest, most=most)
     )
     return Markup("<code>{}</code>{}").format(clause[0], said if rest else "") if clause else said
 
 
 def _local(written: str, now: Instant, zone: tzinfo) -> str:
     at = round(datetime.fromisoformat(written).replace(tzinfo=UTC).timestamp()) * 1_000_000
-    return spell.short(at, now, zone)
+    return formats.short(at, now, zone)
 
 
 def _tell(text: str, depth: int) -> Markup | None:
     """Return a text in the reader's language; None if nothing of it is in the catalogue."""
     if not _LETTER.search(text):
-        return spell.plain(text)
+        return formats.plain(text)
     reading = _read(text, depth)
     if reading is None:
         return None
     if isinstance(reading.by, SentencePattern):
         return _write(reading.by, reading.values, depth)
     head, tail = (_or_value(value, depth - 1) for value in reading.values)
-    return Markup("{}{}{}").format(head, spell.plain(reading.by), tail)
+    return Markup("{}{}{}").format(head, formats.plain(reading.by), tail)
 
 
 class _SentenceReading(NamedTuple):
@@ -158,15 +158,15 @@ def _count(text: str, depth: int) -> int:
 def _or_value(text: str, depth: int) -> Markup:
     """Return a text in the reader's language; one that is not in the catalogue as a value."""
     told = _tell(text, depth) if depth >= 0 else None
-    return spell.text(text, most=LONGEST) if told is None else told
+    return formats.text(text, most=LONGEST) if told is None else told
 
 
 def _write(pattern: SentencePattern, values: Sequence[str], depth: int) -> Markup:
     if pattern.more:
         number = float(values[0].replace(",", ""))
-        return spell.plain(say_count(number, pattern.key, pattern.more))
+        return formats.plain(say_count(number, pattern.key, pattern.more))
     inner = [_or_value(value, depth - 1) for value in values]
-    said = catalogue.translate(pattern.key)
+    said = translations.translate(pattern.key)
     by_name: dict[str, list[Markup]] = {}
     for name, value in zip(pattern.names, inner, strict=True):
         by_name.setdefault(name, []).append(value)
@@ -174,11 +174,11 @@ def _write(pattern: SentencePattern, values: Sequence[str], depth: int) -> Marku
     def parts() -> Iterator[Markup]:
         done = 0
         for found in _PLACE.finditer(said):
-            yield spell.plain(said[done : found.start()])
+            yield formats.plain(said[done : found.start()])
             left = by_name.get(found[0][1:-1])
             yield left.pop(0) if left else Markup()
             done = found.end()
-        yield spell.plain(said[done:])
+        yield formats.plain(said[done:])
 
     return Markup("").join(parts())
 
@@ -202,7 +202,7 @@ def _patterns() -> dict[str, list[SentencePattern]]:
     """Return the patterns of all sentences of the catalogue, each by its rarest word that is not
     beside a place; "" for those without one.
     """
-    english = json.loads((catalogue.ENGLISH_FILE).read_text("utf-8"))
+    english = json.loads((translations.ENGLISH_FILE).read_text("utf-8"))
     found = []
     for key, said in english.items():
         if isinstance(said, list):

@@ -19,8 +19,8 @@ from starlette.responses import Response
 from tidings.clock import SECOND
 from tidings.errors import TidingsError
 from tidings.record import dataclass
-from tidings.web.parameters import body_of
 from tidings.web.problems import ProblemError, problem_of
+from tidings.web.request_body import body_of
 from tidings.web.resources.shapes import Nothing
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from tidings.errors import UnknownNameError, UsageError
+from tidings.service.search import asking
 from tidings.service.show.records import poll_record, rfc3339, version_record
 from tidings.service.watch import noise
 from tidings.storage.observed import pages, polls, versions
 from tidings.storage.watches import sentinels, subscriptions
 from tidings.web.problems import ProblemError
-from tidings.web.resources.operation import after_number, page
+from tidings.web.resources.operation import after_number, moment, page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -201,3 +202,37 @@ async def switch_mask(call: Call) -> Any:
         return _masks(c, page_id)
 
     return await call.write(write)
+
+
+FARTHEST_RESULT = 10_000
+"""Most results that can be paged through."""
+
+
+async def search(call: Call) -> Any:
+    """Return the results, the best first, and their counts by facet."""
+    query, desk = call.query, call.desk
+    offset = min(after_number(query.cursor, first=0), FARTHEST_RESULT)
+    wanted = asking.SearchRequest(
+        text=query.q,
+        site=query.site,
+        sentinel=query.sentinel,
+        tag=query.tag,
+        kind=query.kind,
+        at=moment(query.at),
+        changed_since=moment(query.changed_since),
+        viewer=call.asker.viewer,
+        reader=call.asker.owner_id,
+        limit=query.limit,
+        offset=offset,
+    )
+    answer = await asking.ask(desk.store, desk.index, wanted, now=desk.clock.wall())
+    end = offset + query.limit
+    return {
+        "items": [asking.record(result) for result in answer.results],
+        "next": str(end) if answer.count > end and end <= FARTHEST_RESULT else None,
+        "count": answer.count,
+        "sites": dict(answer.sites),
+        "kinds": dict(answer.kinds),
+        "changed_within": dict(answer.times),
+        "behind": await asking.behind(desk.store, desk.index) if call.asker.sees_all else None,
+    }

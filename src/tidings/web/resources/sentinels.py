@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from tidings.errors import TidingsError, UnknownNameError, UsageError
 from tidings.model.watch.sentinel import Command, Sentinel
-from tidings.service.collections.report import NO_SCOPE, page_record, report
+from tidings.service.collections.known import NO_SCOPE, page_record, report
 from tidings.service.sentinels import apply, register
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.service.watch import by_name

@@ -14,15 +14,16 @@ from starlette.responses import Response
 from tidings.errors import TidingsError
 from tidings.presentation.edits import edits_of
 from tidings.presentation.presenters import presenter
-from tidings.presentation.safe.frame import HEADERS, frame
+from tidings.presentation.safe.markup import HEADERS, frame
 from tidings.record import dataclass, replace
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, versions
 from tidings.storage.watches import deliveries, inbox, sentinels
-from tidings.web.markup import card, forms, lines, spell
-from tidings.web.markup.catalogue import say, sentence
+from tidings.web import request_body
+from tidings.web.markup import card, formats, lines
 from tidings.web.markup.render import environment
 from tidings.web.markup.told import tell_drawn
+from tidings.web.markup.translations import say, sentence
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back, reader_zone
 
@@ -74,7 +75,7 @@ async def show(request: Request, desk: Desk) -> Response:
     record = change_record(change.row, sentinel=change.sentinel, url=change.url)
     old, new = _choose(request, change.row.from_seq, "from"), _choose(request, change.row.to_seq, "to")
     zone = reader_zone(request)
-    whens = {one.seq: spell.short(one.fetched_at, desk.clock.wall(), zone) for one in found.versions}
+    whens = {one.seq: formats.short(one.fetched_at, desk.clock.wall(), zone) for one in found.versions}
     shown = await _draw(desk, found, record, (old, new), whens, request.query_params.get("view", ""))
     drawn = Markup(tell_drawn(shown.body, desk.clock.wall(), zone))  # noqa: S704 - captions are escaped anew
     shown = replace(shown, body=drawn)
@@ -110,7 +111,7 @@ async def show(request: Request, desk: Desk) -> Response:
 async def act(request: Request, desk: Desk) -> Response:
     """Mark a change as kept, read or unread."""
     change_id = str(request.path_params["id"])
-    form = await forms.read_form(request)
+    form = await request_body.read_form(request)
     reader = request.state.asker.owner_id
     now = desk.clock.wall()
     match form.one("act"):
@@ -155,7 +156,7 @@ async def share(request: Request, desk: Desk) -> Response:
     found, record = await _read_record(request, desk)
     edits, rest = edits_of(record, most=lines.SHOWN)
     row, zone = found.item.change.row, reader_zone(request)
-    when = spell.short(row.detected_at, desk.clock.wall(), zone)
+    when = formats.short(row.detected_at, desk.clock.wall(), zone)
     host = urlsplit(found.item.change.url).hostname or ""
     drawn = card.picture(found.title or found.item.change.sentinel, host, edits, rest, when)
     headers = {**_PICTURE, "cache-control": "no-store"}

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode
 
 from tidings.language.write.printer import COLLECTION
-from tidings.service.collections.report import NO_SCOPE, report
+from tidings.service.collections.known import NO_SCOPE, report
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.watches import collections, sentinels
-from tidings.web.markup.catalogue import say
+from tidings.web.markup.translations import say
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -32,12 +32,12 @@ from tidings.storage.search.log import SearchLog
 from tidings.storage.watches import inbox, sentinels
 from tidings.storage.write.store import Store
 from tidings.web.api.stream import SharedReads
-from tidings.web.markup import spell
-from tidings.web.markup.catalogue import say
+from tidings.web.markup import formats
 from tidings.web.markup.render import POLICY, environment, pack
 from tidings.web.markup.told import LONGEST, tell
-from tidings.web.pace import Tries
+from tidings.web.markup.translations import say
 from tidings.web.problems import ProblemError
+from tidings.web.rate_limits import Tries
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -267,8 +267,8 @@ class Desk:
                 problems=len([one for one in health.troubles if one.severity != "note"]),
                 zone=str(zone),
                 now=now,
-                at=lambda instant: spell.stamp(instant, now, zone),
-                ago=lambda instant: spell.ago(instant, now),
+                at=lambda instant: formats.stamp(instant, now, zone),
+                ago=lambda instant: formats.ago(instant, now),
                 told=lambda text, most=LONGEST: tell(text, now, zone, most=most),
                 **values,
             )
@@ -292,7 +292,7 @@ class Desk:
 
 def reader_zone(request: Request) -> tzinfo:
     """Return the zone of displayed times: the account's, else the browser's."""
-    return spell.zone_of(request.state.asker.zone or request.cookies.get(ZONE_COOKIE, ""))
+    return formats.zone_of(request.state.asker.zone or request.cookies.get(ZONE_COOKIE, ""))
 
 
 def _counts(c: Connection, asker: Asker) -> tuple[int, int]:

@@ -21,8 +21,9 @@ from tidings.service.show.records import change_record
 from tidings.service.watch import by_name
 from tidings.storage.observed import versions
 from tidings.storage.watches import changes, inbox, sentinels
-from tidings.web.markup import forms, lines
-from tidings.web.markup.catalogue import say, sentence
+from tidings.web import request_body
+from tidings.web.markup import lines
+from tidings.web.markup.translations import say, sentence
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ async def show(request: Request, desk: Desk) -> Response:
 async def act(request: Request, desk: Desk) -> Response:
     """Apply a proposal to the sentinel; the inbox offers an undo."""
     found = await _find(request, desk)
-    form = await forms.read_form(request)
+    form = await request_body.read_form(request)
     how, given = form.one("how"), form.one("edit")
     proposals = _proposals(found, how if how in NAMES else "noise")
     if (chosen := _choose(given, proposals)) is None:

@@ -19,9 +19,10 @@ from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, deliveries, inbox, sentinels
 from tidings.storage.watches.deliveries import DeliveryStatus
+from tidings.web import request_body
 from tidings.web.api.stream import HEARTBEAT_SECONDS, RETRY_MILLISECONDS, EventStream
-from tidings.web.markup import beat, forms, lines, spell
-from tidings.web.markup.catalogue import say, sentence, sentences
+from tidings.web.markup import charts, formats, lines
+from tidings.web.markup.translations import say, sentence, sentences
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back, reader_zone
 
@@ -155,7 +156,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 async def act(request: Request, desk: Desk) -> Response:
     """Apply a button of the list, to one change or to all selected ones."""
-    form = await forms.read_form(request)
+    form = await request_body.read_form(request)
     now, asker = desk.clock.wall(), request.state.asker
     selected = await desk.store.read(_keep_visible, form.every("c"), asker)
     for name in ("read", "keep"):
@@ -202,7 +203,7 @@ def _read(c: Connection, asked: Filter, now: Instant, zone: tzinfo) -> _FoundCha
         items,
         {shown: inbox.count(c, _every(asked, shown)) for shown in inbox.SHOWN},
         {page_id: pages.state(c, page_id).title for page_id in page_ids},
-        dict(beat.read(c, page_ids, now)),
+        dict(charts.read_beats(c, page_ids, now)),
         sentinels.names(c, viewer=asked.viewer),
         sentinels.tags(c, viewer=asked.viewer),
         inbox.kinds(c, viewer=asked.viewer),
@@ -221,7 +222,7 @@ def _every(asked: Filter, shown: Shown, *, since: Instant | None = None) -> Filt
 
 
 def _midnight(now: Instant, zone: tzinfo) -> Instant:
-    at = spell.local(now, zone)
+    at = formats.local(now, zone)
     return now - (at.hour * 3600 + at.minute * 60 + at.second) * 1_000_000
 
 
@@ -229,7 +230,7 @@ def _days(
     items: Sequence[InboxItem], found: _FoundChanges, now: Instant, zone: tzinfo
 ) -> Iterator[tuple[str, Iterator[Group]]]:
     def day_of(item: InboxItem) -> str:
-        return spell.day(item.change.row.detected_at, now, zone)
+        return formats.day(item.change.row.detected_at, now, zone)
 
     for day, of_day in groupby(items, day_of):
         yield day, _groups(list(of_day), found, now, zone)
@@ -254,11 +255,13 @@ def _groups(items: Sequence[InboxItem], found: _FoundChanges, now: Instant, zone
             first.sentinel,
             found.titles.get(first.row.page_id) or first.sentinel,
             split_url(first.url).hostname or "",
-            say("burst of {many} in {time}", many=len(burst), time=spell.span(length)) if is_folding and length else "",
-            beat.picture(found.beats.get(first.row.page_id, beat.NONE)),
+            say("burst of {many} in {time}", many=len(burst), time=formats.span(length))
+            if is_folding and length
+            else "",
+            charts.draw_beats(found.beats.get(first.row.page_id, charts.NONE)),
             shown[:STAND] if is_folding else shown,
             shown[STAND:] if is_folding else [],
-            spell.stamp(last.row.detected_at, now, zone),
+            formats.stamp(last.row.detected_at, now, zone),
         )
 
 
@@ -279,7 +282,7 @@ def _line(item: InboxItem, sent: Sequence[tuple[str, DeliveryStatus]], now: Inst
         why,
         lines.words(record),
         item.change.url,
-        spell.stamp(row.detected_at, now, zone, is_day_known=True),
+        formats.stamp(row.detected_at, now, zone, is_day_known=True),
         item.read_at is not None,
         item.kept_at is not None,
     )
@@ -303,14 +306,14 @@ def _says(items: Sequence[InboxItem], now: Instant, zone: tzinfo) -> str:
     if not items:
         return ""
     named = len({item.change.sentinel for item in items})
-    oldest = spell.short(items[-1].change.row.detected_at, now, zone)
-    return say("from {sentinels}, the oldest from {time}", sentinels=spell.count(named, "sentinel"), time=oldest)
+    oldest = formats.short(items[-1].change.row.detected_at, now, zone)
+    return say("from {sentinels}, the oldest from {time}", sentinels=formats.count(named, "sentinel"), time=oldest)
 
 
 def _rest(found: _FoundChanges) -> str:
     return say(
         "Nothing new. {sentinels} on checking.",
-        sentinels=spell.count(len(found.names), "sentinel goes", "sentinels go"),
+        sentinels=formats.count(len(found.names), "sentinel goes", "sentinels go"),
     )
 
 

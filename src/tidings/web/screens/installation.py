@@ -15,9 +15,9 @@ from tidings.service.health import doctor
 from tidings.settings import table
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import deliveries, endpoints
+from tidings.web import request_body
 from tidings.web.access import check_objects
-from tidings.web.markup import forms
-from tidings.web.markup.catalogue import say
+from tidings.web.markup.translations import say
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back
 
@@ -58,7 +58,7 @@ async def show_health(request: Request, desk: Desk) -> Response:
 
 async def act(request: Request, desk: Desk) -> Response:
     """Send dead letters again."""
-    form = await forms.read_form(request)
+    form = await request_body.read_form(request)
     for one in form.every("d"):
         try:
             await desk.store.read(check_objects, request.state.asker, {"delivery": one}, alters=True)

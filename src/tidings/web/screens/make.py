@@ -15,16 +15,17 @@ from starlette.responses import RedirectResponse, Response
 from tidings.errors import SentinelError, TidingsError
 from tidings.language import expressions
 from tidings.model.url import split_url
-from tidings.presentation.safe.frame import HEADERS
+from tidings.presentation.safe.markup import HEADERS
 from tidings.presentation.safe.picker import SANDBOX
 from tidings.record import dataclass
 from tidings.service.on_demand.choices import Choices
 from tidings.service.on_demand.seen_now import lines_of
 from tidings.service.sentinels import register
 from tidings.storage.watches import sentinels, subscriptions
+from tidings.web import request_body
 from tidings.web.access import check_objects
-from tidings.web.markup import forms, spell
-from tidings.web.markup.catalogue import draw, say
+from tidings.web.markup import formats
+from tidings.web.markup.translations import draw, say
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 async def act(request: Request, desk: Desk) -> Response:
     """Preview a text, or save it."""
-    form = await forms.read_form(request)
+    form = await request_body.read_form(request)
     text = _with_receivers(form.one("text").strip()[:200_000], _receivers(form.one("notify")))
     if form.one("act") != "save":
         return await _screen(request, desk, text=text, url="", tries=True)
@@ -183,21 +184,21 @@ async def _screen(
 
 def _rows(tried: Tried, choices: Choices, monitor: str) -> list[ChoiceRow]:
     """Return what can be watched on a page; the chosen clause is always among it."""
-    counts = [spell.count(tried.words, "word")]
-    counts += [spell.count(tried.links, "link")] if tried.links else []
-    counts += [spell.count(tried.images, "image")] if tried.images else []
+    counts = [formats.count(tried.words, "word")]
+    counts += [formats.count(tried.links, "link")] if tried.links else []
+    counts += [formats.count(tried.images, "image")] if tried.images else []
     size = ", ".join(counts)
     rows = [
-        ChoiceRow("any change", say("Everything"), spell.plain(size)),
+        ChoiceRow("any change", say("Everything"), formats.plain(size)),
         *(ChoiceRow(one.label, _name(one), _now(one)) for one in choices.readings),
         ChoiceRow(
             "all words",
             say("All words"),
-            draw("{words}, without links and images", words=spell.count(tried.words, "word")),
+            draw("{words}, without links and images", words=formats.count(tried.words, "word")),
         ),
-        *([ChoiceRow("links", say("Links"), spell.plain(spell.count(tried.links, "link")))] if tried.links else []),
+        *([ChoiceRow("links", say("Links"), formats.plain(formats.count(tried.links, "link")))] if tried.links else []),
         *(
-            ChoiceRow("items", say("Feed"), draw("{title}, linked by the page", title=spell.text(title or url)), url)
+            ChoiceRow("items", say("Feed"), draw("{title}, linked by the page", title=formats.text(title or url)), url)
             for url, title in choices.feeds
         ),
     ]
@@ -223,25 +224,25 @@ def _name(reading: Reading) -> str:
 
 def _now(reading: Reading) -> Markup:
     """Return the present value: a single one, or the number of things and the first of them."""
-    first = spell.text(reading.texts[0], most=80) if reading.texts else Markup()
+    first = formats.text(reading.texts[0], most=80) if reading.texts else Markup()
     match reading.kind:
         case "price" | "availability":
             return Markup("<b>{}</b>").format(first)
         case "table":
-            rows = spell.count(reading.count, "row")
+            rows = formats.count(reading.count, "row")
             if not any(reading.head):
                 return draw("{rows}, the first: {first}", rows=rows, first=first)
             names = ", ".join(one for one in reading.head[:MOST_COLUMNS] if one)
             return draw(
                 "{rows}: {columns}",
                 rows=rows,
-                columns=spell.text(names + (", …" if len(reading.head) > MOST_COLUMNS else ""), most=120),
+                columns=formats.text(names + (", …" if len(reading.head) > MOST_COLUMNS else ""), most=120),
             )
         case "list":
-            return draw("{items}, the first: {first}", items=spell.count(reading.count, "item"), first=first)
+            return draw("{items}, the first: {first}", items=formats.count(reading.count, "item"), first=first)
         case _:
             return draw(
-                "{entries}, the first: {first}", entries=spell.count(reading.count, "entry", "entries"), first=first
+                "{entries}, the first: {first}", entries=formats.count(reading.count, "entry", "entries"), first=first
             )
 
 

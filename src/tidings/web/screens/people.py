@@ -19,20 +19,20 @@ from tidings.service.people import accounts as accounts_of
 from tidings.service.people import tokens as tokens_of
 from tidings.storage.observed import polls
 from tidings.storage.people import accounts, tokens
+from tidings.web import request_body
 from tidings.web.access import RANKS, ROLES_OF_SCOPES, cookie_name
-from tidings.web.guard import find_token
-from tidings.web.markup import forms
-from tidings.web.markup.catalogue import say, sentences
+from tidings.web.markup.formats import count
 from tidings.web.markup.render import POLICY, environment, pack
-from tidings.web.markup.spell import count
+from tidings.web.markup.translations import say, sentences
 from tidings.web.problems import ProblemError
+from tidings.web.request_guard import find_token
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from tidings.storage.db.connection import Connection
     from tidings.storage.people.accounts import AccountRow
-    from tidings.web.markup.forms import SentForm
+    from tidings.web.request_body import SentForm
     from tidings.web.screens.desk import Desk
 
 AT_ONCE: Final = 2
@@ -62,7 +62,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 async def act(request: Request, desk: Desk) -> Response:
     """Sign in, or create the first account with the code from the terminal."""
-    form = await forms.read_form(request)
+    form = await request_body.read_form(request)
     name, password, where = form.one("name"), form.one("password"), own_path(form.one("next") or "/")
     if "origin" not in request.headers and "sec-fetch-site" not in request.headers:
         raise ProblemError(HTTPStatus.FORBIDDEN, say("sign in from the form of this service"))
@@ -167,7 +167,7 @@ def _read_checks(text: str) -> float:
 
 async def act_on_users(request: Request, desk: Desk) -> Response:
     """Create an account, change a role or password, remove an account, or revoke a token."""
-    form = await forms.read_form(request)
+    form = await request_body.read_form(request)
     name, role, now = form.one("name"), form.one("role"), desk.clock.wall()
     try:
         match form.one("act"):
@@ -245,7 +245,7 @@ async def act_on_account(request: Request, desk: Desk) -> Response:
     the data.
     """
     _check_signed_in(request)
-    form, asker = await forms.read_form(request), request.state.asker
+    form, asker = await request_body.read_form(request), request.state.asker
     try:
         match form.one("act"):
             case "zone":

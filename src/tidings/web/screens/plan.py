@@ -13,7 +13,7 @@ from tidings.record import dataclass
 from tidings.service.explain.plan_summary import list_budgets, list_coming_polls, summarize_plan
 from tidings.service.on_demand.simulation import other_settings, read_history
 from tidings.storage.observed import polls
-from tidings.web.markup.catalogue import say
+from tidings.web.markup.translations import say
 
 if TYPE_CHECKING:
     from starlette.requests import Request

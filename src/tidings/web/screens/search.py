@@ -13,10 +13,10 @@ from starlette.responses import RedirectResponse
 from tidings.errors import StoreError, UsageError
 from tidings.service.search import asking
 from tidings.storage.watches import listed
-from tidings.web.guard import OWN_SITE
-from tidings.web.markup import spell
-from tidings.web.markup.catalogue import say
+from tidings.web.markup import formats
+from tidings.web.markup.translations import say
 from tidings.web.problems import ProblemError
+from tidings.web.request_guard import OWN_SITE
 from tidings.web.screens.desk import reader_zone
 
 if TYPE_CHECKING:
@@ -125,10 +125,10 @@ def _show(result: Result) -> dict[str, Any]:
     stored = f"/api/v1/pages/{hit.page_id}/versions/{hit.seq}/text"
     opened = f"/search/{hit.page_id}/open?{urlencode({'rank': result.rank})}"
     return {
-        "title": spell.stretches(result.title),
+        "title": formats.stretches(result.title),
         "link": opened if hit.is_newest and _is_web(result.page.url) else stored,
         "url": result.page.url,
-        "snippet": spell.stretches(result.snippet),
+        "snippet": formats.stretches(result.snippet),
         "since": hit.since,
         "until": result.text.until,
         "sentinels": result.page.sentinels,

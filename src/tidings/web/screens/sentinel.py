@@ -23,8 +23,9 @@ from tidings.service.watch import by_name, noise
 from tidings.service.watch.watchlist import list_channels, meaning
 from tidings.storage.observed import estimates, pages, versions
 from tidings.storage.watches import changes, sentinels, subscriptions
-from tidings.web.markup import beat, forms, lines, series, week
-from tidings.web.markup.catalogue import say
+from tidings.web import request_body
+from tidings.web.markup import charts, lines
+from tidings.web.markup.translations import say
 from tidings.web.screens.sentinels import carry_out, state_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
-    from tidings.web.markup.forms import SentForm
+    from tidings.web.request_body import SentForm
     from tidings.web.screens.desk import Desk
 
 CHANGES: Final = 15
@@ -74,7 +75,7 @@ async def show(request: Request, desk: Desk) -> Response:
 async def act(request: Request, desk: Desk) -> Response:
     """Check now, pause, resume, drop, alter the text, or switch a mask."""
     name = str(request.path_params["name"])
-    form = await forms.read_form(request)
+    form = await request_body.read_form(request)
     now = desk.clock.wall()
     try:
         match form.one("act"):
@@ -129,7 +130,7 @@ async def _screen(
         tested=tested,
         budget=desk.settings.budget.polls_per_day,
         unknown=UNKNOWN,
-        week=week.picture,
+        week=charts.draw_week,
         undo=_revision(request.query_params.get("undo", ""), found["row"]),
         can_return=register.can_be_taken_back(found["row"], desk.clock.wall()),
         **found,
@@ -179,7 +180,7 @@ def _read(c: Connection, name: str, settings: Settings, now: Instant) -> dict[st
         one.page_id: one
         for one in list_polls(c, row, find=by_name.lives(c, dropped=True), settings=settings, now=now, learned=known)
     }
-    beats = beat.read(c, [sub.page_id for sub in held], now)
+    beats = charts.read_beats(c, [sub.page_id for sub in held], now)
     shown = []
     for sub in held:
         identity, state = pages.get(c, sub.page_id)
@@ -198,7 +199,7 @@ def _read(c: Connection, name: str, settings: Settings, now: Instant) -> dict[st
                 DAY / look.every if look is not None and look.every else None,
                 rate,
                 versions.newest_of(c, sub.page_id, VERSIONS),
-                beat.picture(beats.get(sub.page_id, beat.NONE)),
+                charts.draw_beats(beats.get(sub.page_id, charts.NONE)),
             )
         )
     found = changes.listing(c, sentinel=name, limit=CHANGES)
@@ -213,7 +214,7 @@ def _read(c: Connection, name: str, settings: Settings, now: Instant) -> dict[st
             (record["id"], lines.line(record), one.row.detected_at) for record, one in zip(records, found, strict=True)
         ],
         "reports": {one.page_id: one for one in reports(c, row, settings, now, most=PAGES)},
-        "courses": series.courses(c, row.id, now),
+        "courses": charts.courses(c, row.id, now),
         "masks": [
             (mask.page_id, thing, noise.where(thing), noise.why(thing), thing.id in mask.kept, thing in mask.offers)
             for mask in (noise.masks(c, sub.page_id) for sub in held)

@@ -20,9 +20,10 @@ from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import estimates, pages
 from tidings.storage.watches import listed, sentinels, subscriptions
 from tidings.storage.watches.listed import TableRequest
+from tidings.web import request_body
 from tidings.web.access import check_objects
-from tidings.web.markup import beat, forms, spell
-from tidings.web.markup.catalogue import say, sentence
+from tidings.web.markup import charts, formats
+from tidings.web.markup.translations import say, sentence
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back
 
@@ -109,7 +110,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 async def act(request: Request, desk: Desk) -> Response:
     """Apply an action to all selected ones: check now, pause, resume, tag."""
-    form = await forms.read_form(request)
+    form = await request_body.read_form(request)
     names, what = form.every("s"), form.one("act")
     now = desk.clock.wall()
     refused: list[str] = []
@@ -180,7 +181,7 @@ def _read(
     states = listed.count_states(c, viewer=viewer)
     tags = listed.count_tags(c, viewer=viewer)
     bad = listed.tags_of(c, sorted(need)[:MOST_NEEDY])
-    beats = beat.read(c, page_ids, now)
+    beats = charts.read_beats(c, page_ids, now)
     every_page = [page.page_id for row in shown for page in watched.get(row.id, ())]
     learned = estimates.load(c, settings.schedule.policy, every_page)
     find = by_name.lives(c)
@@ -234,7 +235,7 @@ def _show(
         icon,
         tone,
         says,
-        beat.picture(beat.merge(own)),
+        charts.draw_beats(charts.merge_beats(own)),
         max((page.last_change for page in watched), default=0) or None,
         next_at,
         say(_STANDS[row.state]) if row.state in _STANDS else "" if next_at else say("no time set"),
@@ -252,10 +253,10 @@ def state_of(row: SentinelRow, health: Health, *, is_new: bool) -> tuple[str, st
         return (
             ("wall" if "block" in own[0].brief else "alert"),
             "bad" if own[0].severity == "fail" else "warn",
-            spell.brief(own[0].brief),
+            formats.brief(own[0].brief),
         )
     if health.own:
-        return "wave", "warn", spell.brief(health.own[0].brief)
+        return "wave", "warn", formats.brief(health.own[0].brief)
     if is_new:
         return "wait", "soft", say("first check due")
     return "check", "ok", say("fine")

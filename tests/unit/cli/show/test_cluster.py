@@ -7,7 +7,7 @@ import contextlib
 from tests.stores import own_postgres
 from tidings.clock import HOUR, SECOND
 from tidings.settings import load
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.database import open_database
 
 
@@ -25,8 +25,8 @@ def test_processes_are_listed_with_the_work_that_waits(tidings, monkeypatch, tmp
         tidings("add", "--url", "http://127.0.0.1:1/", "--no-check")
         assert "no process checks pages" in tidings("cluster").out
         with contextlib.closing(open_database(load(tmp_path))) as database:
-            database.write(leases.enrol, "web", "c:1", length=30 * SECOND)
-            database.write(leases.enrol, "notifier", "d:1", length=-2 * HOUR)
+            database.write(lock.enrol, "web", "c:1", length=30 * SECOND)
+            database.write(lock.enrol, "notifier", "d:1", length=-2 * HOUR)
         ran = tidings("cluster")
         records = tidings("cluster", "--json").records
 

@@ -376,7 +376,7 @@ def test_cancelled_fetch_closes_its_connection():
 
 def test_contract_imports_no_http_library():
     """The service plans and verifies with contract, politeness and guard, without loading aiohttp."""
-    names = "address fetcher guard politeness".split()
+    names = "address fetcher network_guard politeness".split()
     code = f"import sys; from tidings.fetching import {', '.join(names)}; print('aiohttp' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

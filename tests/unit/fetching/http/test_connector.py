@@ -11,7 +11,6 @@ from aiohttp.client_reqrep import ConnectionKey
 
 from tests.fakes import Page, SocketRecorder, WebServer
 from tests.unit.fetching.asking import FixedNames, ask
-from tidings.fetching.guard import Guard
 from tidings.fetching.http.connector import (
     DIAL,
     Dial,
@@ -21,6 +20,7 @@ from tidings.fetching.http.connector import (
     RefusedAddressError,
     fault_of,
 )
+from tidings.fetching.network_guard import Guard
 from tidings.model.observed.outcome import Fetched, FetchRequest, Unchanged, Validators
 
 NAMED = Validators(etag='"1"')

@@ -4,8 +4,8 @@ from tidings.language.clauses.all_clauses import READERS
 from tidings.language.clauses.asking import ASKING_READERS
 from tidings.language.parser import parse, read
 from tidings.language.words import CLAUSES
+from tidings.language.write.printer import clause_lines
 from tidings.language.write.table import ASKING, FIELDS, GATHERED, JOINED, NOTHING, ORDER, REACH
-from tidings.language.write.texts import clause_lines
 
 
 def test_each_clause_has_a_meaning():

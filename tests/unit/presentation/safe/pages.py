@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-from tidings.presentation.safe.frame import SHEET
-from tidings.presentation.safe.markup import KEPT
+from tidings.presentation.safe.markup import KEPT, SHEET
 
 HIT = "document.documentElement.dataset.hit=1"
 ELSEWHERE = "http://elsewhere.example/x"

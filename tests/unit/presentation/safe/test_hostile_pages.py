@@ -5,9 +5,8 @@ from tests.unit.presentation.safe.pages import PAGES, acting
 from tidings.document.document import Document
 from tidings.document.parse import parse
 from tidings.presentation.safe import markup
-from tidings.presentation.safe.frame import HEADERS, POLICY, frame, rewrite
-from tidings.presentation.safe.frame import page as write_page
-from tidings.presentation.safe.markup import Written
+from tidings.presentation.safe.markup import HEADERS, POLICY, Written, frame, rewrite
+from tidings.presentation.safe.markup import page as write_page
 
 
 def _rewrite(document: Document) -> Written:

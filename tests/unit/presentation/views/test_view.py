@@ -11,7 +11,7 @@ from tidings.document.parse import parse
 from tidings.errors import UsageError
 from tidings.model.observed.change import ChangeSet, Edit, Masked, ObjectCount
 from tidings.model.watch.sentinel import Interest
-from tidings.presentation.safe.frame import frame
+from tidings.presentation.safe.markup import frame
 from tidings.presentation.views.paragraphs import MOST_EDITED
 from tidings.presentation.views.rows import rows_of
 from tidings.presentation.views.script import MOST_EDITS, script_of

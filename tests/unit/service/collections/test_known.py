@@ -7,8 +7,7 @@ from typing import cast
 import pytest
 
 from tidings.clock import DAY, MINUTE
-from tidings.model.watch.collection import Scope
-from tidings.model.watch.sentinel import Interest, Sentinel, Watched
+from tidings.model.watch.sentinel import Interest, Scope, Sentinel, Watched
 from tidings.search.sites import COMPARED
 from tidings.service.collections.known import KnownCollection
 from tidings.service.watch.watchlist import WatchedSentinel

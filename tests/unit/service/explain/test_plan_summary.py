@@ -8,7 +8,7 @@ import pytest
 
 from tidings.clock import DAY, HOUR
 from tidings.model.observed.unit import Event
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.service.explain.explain_sentinel import Prospect
 from tidings.service.explain.plan_summary import FRESH, PRICED, ComingPoll, findings, render_cost, summarize_plan
 from tidings.settings import BudgetSettings, ScheduleSettings, Settings, load

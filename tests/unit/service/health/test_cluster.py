@@ -18,7 +18,7 @@ from tidings.service.health.sources import SOURCES
 from tidings.service.run.notifier import notifier
 from tidings.service.run.web_only import web_only
 from tidings.settings import Settings, StoreSettings
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.database import open_database
 
 
@@ -33,14 +33,14 @@ def shared(tmp_path):
 
 def work(c, role: str, name: str) -> None:
     """Let a process work in a role."""
-    leases.enrol(c, role, name, length=30 * SECOND)
+    lock.enrol(c, role, name, length=30 * SECOND)
 
 
 def test_processes_are_shown_with_what_they_hold(shared):
     """A planner without a notifier is a trouble; one that died is listed and not counted."""
     settings, database = shared
-    now = database.read(leases.server_time)
-    database.write(leases.acquire, leases.POLLER, "a:1", at=now, until=now + 30 * SECOND)
+    now = database.read(lock.server_time)
+    database.write(lock.acquire_lease, lock.POLLER, "a:1", at=now, until=now + 30 * SECOND)
     for role, name in (("planner", "a:1"), ("stand-by", "b:1"), ("web", "c:1")):
         database.write(work, role, name)
 
@@ -50,8 +50,8 @@ def test_processes_are_shown_with_what_they_hold(shared):
 
     assert (["no notifier"], "1 planner, 1 stand-by, 1 web") == database.read(troubles)
     database.write(work, "notifier", "d:1")
-    database.write(leases.claim, [1, 2], "d:1", length=30 * SECOND)
-    database.write(leases.enrol, "web", "c:2", length=-SECOND)
+    database.write(lock.claim, [1, 2], "d:1", length=30 * SECOND)
+    database.write(lock.enrol, "web", "c:2", length=-SECOND)
     assert ([], "1 planner, 1 stand-by, 1 notifier, 1 web") == database.read(troubles)
     members = database.read(list_members)
 

@@ -21,12 +21,11 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreDamagedError, StoreMissingError, StoreNewerError
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import ComparisonRow, DeliveryResult, Event
-from tidings.service.health import doctor, machine, news_troubles, overdue, page_troubles, sources
+from tidings.service.health import doctor, machine, page_troubles, service_troubles, sources
 from tidings.service.show.finding import MOST_LINES
 from tidings.settings import Settings, StoreSettings
-from tidings.storage.db import leases
 from tidings.storage.db.database import REVISIONS
-from tidings.storage.db.lock import PollerLock
+from tidings.storage.db.lock import PollerLock, release_lease, renew_lease
 from tidings.storage.observed import versions
 from tidings.storage.watches import events
 
@@ -105,7 +104,7 @@ def test_healthy_directory_has_only_ok_lines(world):
     world.watch()
     store_file(world)
     world.commit(world.make_unchanged())
-    world.write(leases.release, "poller", "test", 1)
+    world.write(release_lease, "poller", "test", 1)
     found = examine(world, restore=restorer(world))
 
     assert [] == bad(found)
@@ -436,7 +435,7 @@ def test_running_lease_names_its_holder(world):
 @pytest.mark.parametrize("left", [DAY, -DAY])
 def test_dead_poller_is_a_warning(world, left):
     """The process ended without releasing its lease, before or after the end of the lease."""
-    world.write(leases.renew, "poller", "test", 1, until=world.at + left)
+    world.write(renew_lease, "poller", "test", 1, until=world.at + left)
     line = only(examine(world), "lease")
 
     assert ("warn", True) == (line.status, "ended without releasing its lease" in line.detail)
@@ -444,7 +443,7 @@ def test_dead_poller_is_a_warning(world, left):
 
 def test_hanging_poller_is_a_warning(world):
     """The poller has the lock, but its lease has expired."""
-    world.write(leases.renew, "poller", "test", 1, until=world.at)
+    world.write(renew_lease, "poller", "test", 1, until=world.at)
     lock = PollerLock(world.settings.data)
     assert lock.acquire()
     line = only(examine(world, later=HOUR), "lease")
@@ -455,7 +454,7 @@ def test_hanging_poller_is_a_warning(world):
 
 def test_released_lease_is_free(world):
     """The service was stopped properly."""
-    world.write(leases.release, "poller", "test", 1)
+    world.write(release_lease, "poller", "test", 1)
 
     assert "free; epoch 1" == only(examine(world), "lease").detail
 
@@ -533,7 +532,7 @@ def test_on_postgresql_the_lease_shows_who_polls(products, tmp_path):
         world = World(settings)
         world.watch()
         found = examine(world, later=30 * DAY)
-        world.write(leases.release, "poller", "test", 1)
+        world.write(release_lease, "poller", "test", 1)
         alone = examine(world, later=30 * DAY)
         world.database.close()
 
@@ -552,7 +551,8 @@ def test_postgresql_is_restored_by_its_own_tools():
 def test_every_proposed_command_exists():
     """The fixes name only commands of the table."""
     text = "".join(
-        inspect.getsource(module) for module in (doctor, sources, machine, news_troubles, overdue, page_troubles)
+        inspect.getsource(module)
+        for module in (doctor, sources, machine, service_troubles, page_troubles, page_troubles)
     )
     verbs = set(re.findall(r"\btidings ([a-z]+)\b", text)) - {"stopped"}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tidings.service.imports.judge import judge
+from tidings.service.imports.draft import judge
 from tidings.service.imports.take_in import read
 
 SETTINGS = {

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from tidings.service.imports.draft import name_of
-from tidings.service.imports.judge import judge
+from tidings.service.imports.draft import judge, name_of
 from tidings.service.imports.take_in import read
 
 DISTILL = {

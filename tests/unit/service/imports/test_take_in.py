@@ -14,10 +14,10 @@ from tidings.service.imports.draft import Draft, name_of, write_text
 from tidings.service.imports.take_in import learn_rates, take_in
 from tidings.service.sentinels import register
 from tidings.settings import load
+from tidings.storage import secrets
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import estimates
-from tidings.storage.secrets import secrets
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import deliveries, sentinels, subscriptions
 
 NOON = 1_700_000_000_000_000

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tidings.service.imports.draft import name_of
-from tidings.service.imports.judge import judge
+from tidings.service.imports.draft import judge, name_of
 from tidings.service.imports.take_in import read
 
 FILES = Path(__file__).parents[3] / "imports"

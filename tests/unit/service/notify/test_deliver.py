@@ -5,16 +5,30 @@ from __future__ import annotations
 import asyncio
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.errors import SecretError
-from tidings.model.observed.unit import Unit
+from tests.planned import make_watched
+from tests.stores import START
+from tidings.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from tidings.errors import SecretError, StoreStalledError
+from tidings.model.observed.unit import DeliveryDraft, EndpointMove, Event, Unit
 from tidings.notification.channel import Message, Refused, Sent
 from tidings.notification.retry import PATIENT_ATTEMPTS, SCHEDULE
-from tidings.service.notify.deliver import STREAMED, Deliverer
+from tidings.service.notify.deliver import (
+    FAILING,
+    MOST_IN_A_ROW,
+    OFF,
+    OK,
+    STREAMED,
+    Deliverer,
+    Sending,
+    endpoint_text,
+    judge_receiver,
+)
+from tidings.service.watch.watchlist import WatchedSentinel
 from tidings.storage.watches.deliveries import DeliveryRow
 
 NOW = 1_700_000_000 * SECOND
@@ -238,3 +252,191 @@ def test_users_of_an_endpoint_are_read_only_for_a_notice():
     attempt(replace(ROW, id="noticed", noticed=True), Sent(200), users_of=users_of)
 
     assert ["first", "noticed"] == read
+
+
+FAILING_ROW = DeliveryRow(
+    id="d",
+    endpoint_id=7,
+    kind="webhook",
+    address="http://a.example/secret",
+    sentinel_id=1,
+    sentinel="s1",
+    first_seq=1,
+    last_seq=1,
+    changes=1,
+    subject="",
+    content_type="t",
+    body=b"",
+    status="waiting",
+    attempt=1,
+    due_at=START,
+    created_at=START,
+    finished_at=None,
+    error="",
+    failing_since=None,
+)
+FAILS = EndpointMove(endpoint_id=7, failing_since=START, reason="503")
+WORKS = EndpointMove(endpoint_id=7, failing_since=None)
+
+
+def sentinel(number: int, *endpoints: int, errors: int = 0) -> WatchedSentinel:
+    """Return a sentinel that notifies these endpoints of changes, and another one of errors."""
+    hooks = ", ".join(f"webhook http://127.0.0.1/{one}" for one in endpoints)
+    clause = f"Errors to webhook http://127.0.0.1/{errors}" if errors else ""
+    held = make_watched(number, f"Notify By {hooks} immediate {clause}").subscriptions[number].owner
+    for channel in (*held.sentinel.notify[0].channels, *held.sentinel.errors):
+        held.endpoints[channel.endpoint] = int(channel.endpoint[1].rpartition("/")[2])
+    return held
+
+
+def judge(
+    *sentinels: WatchedSentinel,
+    move: EndpointMove = FAILS,
+    is_dead: bool = False,
+    late: int = 0,
+    **row: Any,
+) -> tuple[EndpointMove, list[Event], list[DeliveryDraft]]:
+    """Return the result of an attempt that ended `late` after the endpoint began to fail."""
+    at = START + late
+    found = judge_receiver(replace(FAILING_ROW, **row), move, sentinels, is_dead=is_dead, place=2, at=at)
+    return found[0], list(found[1]), list(found[2])
+
+
+def test_first_failure_is_not_reported():
+    """Tidings tries again. The failure is reported after an hour without an accepted message, and a
+    dead letter at once.
+    """
+    assert [] == judge(late=HOUR - 1)[1]
+    assert [FAILING] == [event.type for event in judge(late=HOUR)[1]]
+    assert [FAILING] == [event.type for event in judge(is_dead=True)[1]]
+
+
+def test_failure_is_reported_once():
+    """If it was reported, its end is reported too."""
+    move, _, _ = judge(late=HOUR)
+
+    assert move.noticed
+    assert [] == judge(late=2 * HOUR, noticed=True)[1]
+    assert judge(late=2 * HOUR, noticed=True)[0].noticed
+
+    fine, (event,), _ = judge(move=WORKS, noticed=True, failing_since=START, late=HOUR)
+
+    assert (OK, False, START) == (event.type, fine.noticed, event.data["since"])
+    assert [] == judge(move=WORKS)[1]
+
+
+def test_disabled_endpoint_is_always_reported():
+    """Its messages wait until a user corrects it."""
+    assert [OFF] == [event.type for event in judge(move=replace(FAILS, enabled=False), noticed=True)[1]]
+
+
+def test_other_receivers_are_notified_once_each():
+    """Those of the delivery's sentinel are first. Sentinels without the endpoint are not concerned."""
+    sentinels = (sentinel(3, 7, 9, 8), sentinel(1, 7, 8), sentinel(2, 5))
+    _, _, drafts = judge(*sentinels, late=HOUR)
+
+    assert [(8, 1), (9, 3)] == [(draft.endpoint_id, draft.sentinel_id) for draft in drafts]
+    assert {(2,)} == {draft.events for draft in drafts}
+
+
+def test_receivers_of_errors_are_preferred():
+    """If the failing endpoint is the only one of them, the receivers of changes are notified."""
+    assert [6] == [draft.endpoint_id for draft in judge(sentinel(1, 7, 8, errors=6), late=HOUR)[2]]
+    assert [8] == [draft.endpoint_id for draft in judge(sentinel(1, 8, errors=7), late=HOUR)[2]]
+
+
+def test_failure_without_another_receiver_is_logged():
+    """The event does not have the secret part of the address."""
+    _, (event,), drafts = judge(sentinel(1, 7), late=HOUR)
+
+    assert [] == drafts
+    assert ("webhook", "503", False) == (event.data["channel"], event.data["reason"], event.data["dead"])
+    assert "secret" not in event.data["address"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_dead", "words"),
+    [
+        (OK, False, "webhook a accepts messages again, after it accepted none for 1 h"),
+        (OFF, False, "webhook a is switched off (503): its messages wait until you correct it"),
+        (FAILING, True, "webhook a refused a message permanently (503)"),
+        (FAILING, False, "webhook a has accepted no message for 1 h (503): Tidings keeps trying for three days"),
+    ],
+)
+def test_texts_of_endpoint_events(kind: Any, is_dead: bool, words: str):
+    """The text has the duration of the failure."""
+    data = {"channel": "webhook", "address": "a", "since": START, "reason": "503", "dead": is_dead}
+
+    assert endpoint_text(Event(type=kind, at=START + HOUR, data=data)).startswith(words)
+
+
+class Outbox:
+    """Gives `answers` to messages; the messages are in `queue`."""
+
+    def __init__(self, answers, *, breaks_at=None):
+        self.queue = [SimpleNamespace(endpoint_id=7, number=number) for number in range(len(answers))]
+        self.answers, self.breaks_at = answers, breaks_at
+        self.in_flight, self.sent = {7}, []
+
+    async def attempt(self, delivery, **_):
+        self.sent.append(delivery.number)
+        if delivery.number == self.breaks_at:
+            raise OSError
+        assert {7} == self.in_flight
+        return SimpleNamespace(results=(SimpleNamespace(status=self.answers[delivery.number]),))
+
+    async def write(self, unit):
+        if unit.results[0].status == "not stored":
+            raise StoreStalledError
+
+    async def read(self, fn, *, endpoint_id, **_):
+        assert ("first_due", 7) == (fn.__name__, endpoint_id)
+        return self.queue[len(self.sent) : len(self.sent) + 1]
+
+    def run(self):
+        """Attempt the first message; return the sender."""
+        part: Any = self  # store, committer and deliverer at once
+        first: Any = self.queue[0]
+        sending = Sending(part, part, part, ManualClock(), epoch=1)
+        sending.next_due = None
+        asyncio.run(sending._attempt(first))
+        return sending
+
+
+@pytest.mark.parametrize(
+    ("answers", "sent"),
+    [
+        (["delivered"], 1),
+        (["delivered"] * 5, 5),
+        (["delivered", "waiting", "delivered"], 2),
+        (["dead", "delivered"], 1),
+        (["delivered"] * (MOST_IN_A_ROW + 5), MOST_IN_A_ROW),
+    ],
+)
+def test_waiting_messages_are_sent_while_they_are_accepted(answers, sent):
+    """The number is limited. Then the receiver is free for other tasks, and due messages are read
+    again.
+    """
+    receiver = Outbox(answers)
+    sending = receiver.run()
+
+    assert [*range(sent)] == receiver.sent
+    assert (set(), 0) == (receiver.in_flight, sending.next_due)
+
+
+def test_error_frees_the_receiver():
+    """The caller gets the error."""
+    receiver = Outbox(["delivered"] * 3, breaks_at=1)
+
+    with pytest.raises(OSError):
+        receiver.run()
+    assert ([0, 1], set()) == (receiver.sent, receiver.in_flight)
+
+
+def test_receiver_stays_reserved_while_its_result_is_not_stored():
+    """Otherwise it would get the message twice."""
+    receiver = Outbox(["delivered", "not stored", "delivered"])
+
+    with pytest.raises(StoreStalledError):
+        receiver.run()
+    assert ([0, 1], {7}) == (receiver.sent, receiver.in_flight)

@@ -11,7 +11,7 @@ from tidings.model.interval import ExecutionInterval
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant
 from tidings.scheduling.paced.turns import RoundRobin
-from tidings.service.watch.needs import Deadline, Needs
+from tidings.service.watch.page_schedule import Deadline, Needs
 from tidings.service.watch.watchlist import WatchedPage
 
 NOW = ManualClock().now()

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.service.plan.test_worth import page
 from tidings.estimation.worth import Block, End, InterestShare, Survival
 from tidings.model.interval import DAY, HOUR
-from tidings.model.watch.weight import ChangeLife
+from tidings.model.watch.sentinel import ChangeLife
 from tidings.service.plan.learned_worth import LearnedWorth, record, spell, tells_all
 
 KNOWN = LearnedWorth(

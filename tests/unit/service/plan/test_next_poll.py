@@ -14,7 +14,7 @@ from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Unit
 from tidings.scheduling.policy import NEVER
 from tidings.service.plan.next_poll import Due, Dues, get_confirmation_wait, has_expectations, list_expected
-from tidings.service.watch.needs import Deadline, Needs
+from tidings.service.watch.page_schedule import Deadline, Needs
 from tidings.service.watch.watchlist import WatchedPage
 
 START = 1_700_000_000_000_000 // DAY * DAY

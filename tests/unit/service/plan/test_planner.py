@@ -22,7 +22,7 @@ from tidings.scheduling.policy import NEVER, Population
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.wic import Contest, contest
 from tidings.service.plan import price as pricing
-from tidings.service.watch.needs import Deadline, Needs
+from tidings.service.watch.page_schedule import Deadline, Needs
 from tidings.service.watch.watchlist import WatchedPage
 
 NOBODY = np.random.default_rng(0)

@@ -10,8 +10,7 @@ from tidings.estimation.worth import InterestShare
 from tidings.fetching import address
 from tidings.language import parser
 from tidings.model.observed.page import PageState
-from tidings.model.watch.sentinel import Sentinel
-from tidings.model.watch.weight import ChangeLife
+from tidings.model.watch.sentinel import ChangeLife, Sentinel
 from tidings.scheduling.population import HALF_LIFE, LifeKind, UrgencyKind
 from tidings.service.plan.learned_worth import LearnedWorth
 from tidings.service.plan.worth import Worth, weight, worth

@@ -12,7 +12,7 @@ from tidings.model.observed.page import PageIdentity
 from tidings.model.secret import Secret, SecretKind
 from tidings.model.watch.asking import PLAIN, Asking, BrowserStep, Header, Value
 from tidings.service.poll.build_request import Occasion, RequestBuilder
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 
 URL = "https://shop.example/a"
 JAR = "shop.example\tFALSE\t/\tTRUE\t{ends}\tsid\tc4nary\n"

@@ -29,11 +29,11 @@ from tidings.model.observed.outcome import ErrorKind, Failed, Fetched, FetchRequ
 from tidings.model.observed.page import PageState
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Charged, Event, Grant, Unit
-from tidings.model.watch.weight import WHOLE
+from tidings.model.watch.sentinel import WHOLE
 from tidings.service.examine.judge import PollResult, xxh3
 from tidings.service.poll.grants import NETWORK_WORDS, Answered, Grants, unkept
 from tidings.service.poll.requests import PageRequest
-from tidings.service.watch.needs import Deadline, Needs
+from tidings.service.watch.page_schedule import Deadline, Needs
 from tidings.service.watch.watchlist import WatchedPage
 from tidings.storage.observed import hosts, polls
 from tidings.storage.watches import events

@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+import math
+from collections.abc import Coroutine, Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
+
 from tests.planned import make_watched
+from tests.stores import World
+from tidings.clock import HOUR, MINUTE, SECOND, ManualClock
+from tidings.errors import StoreError
+from tidings.fetching.politeness import HostGate
+from tidings.lab import simulator
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Charged, ComparisonRow, Grant, Unit
-from tidings.service.poll.polling import GRANTS_A_TICK, Polling
+from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.ledger import make_trace
+from tidings.scheduling.paced.turns import RoundRobin
+from tidings.scheduling.policy import Population
+from tidings.service.plan.planner import Planner
+from tidings.service.poll.polling import GRANTS_A_TICK, Payer, Polling
 from tidings.service.poll.requests import PageRequest
+from tidings.service.watch.watchlist import WatchedPage
+from tidings.settings import Settings
+from tidings.storage.write import charge
+from tidings.storage.write.store import Store
 
 NOW = 1_700_000_000_000_000
 
@@ -217,3 +237,272 @@ def test_end_of_a_poll_wakes_waiting_tasks():
     case = Case()
 
     assert ([10], [1]) == (case.polling.end(1), case.ended)
+
+
+PAGES, DEAR = "abcdefgh", 3.0
+PAID_AT = ManualClock().now()
+
+
+class PayCase:
+    """Pages that are overdue by different times, some of them expensive, and a bucket that pays
+    for a part of them.
+    """
+
+    def __init__(self, seed: int, now: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.now = now
+        self.ids = [*range(1, len(PAGES) + 1)]
+        self.looked = [now - HOUR - int(age) * SECOND for age in rng.permutation(np.arange(1, 1_000))[: len(PAGES)]]
+        self.is_dear = (rng.random(len(PAGES)) < 0.4).tolist()
+        burst = float(rng.integers(4, 12))
+        level = float(rng.choice([0.0, 0.5, 1.0, 2.0, 3.5, 5.0, burst]))
+        self.bucket = TokenBucket(rate=0.01, burst=burst, level=min(level, burst), at=now)
+
+    def simulate(self) -> list[int]:
+        """Return the pages that the simulator polls at once, best first."""
+        world = simulator.World(
+            population=Population(
+                {
+                    "id": self.ids,
+                    "host": self.ids,
+                    "last_polled": self.looked,
+                    "cost": [DEAR if dear else 1.0 for dear in self.is_dear],
+                }
+            ),
+            trace=make_trace({}, start=self.now, end=self.now + SECOND),
+            bucket=self.bucket,
+            tick=SECOND,
+        )
+        ledger = simulator.simulate(RoundRobin(HOUR), world, rng=np.random.default_rng(0))
+        return [int(page) for page in ledger.polls.page]
+
+    def run_live(self, world: World) -> list[int]:
+        """Return the pages that the live loop pays for at once, best first."""
+        world.watch("news", *PAGES)
+        world.write(charge.set_budgets, {"default": (self.bucket.rate, self.bucket.burst)}, at=self.now)
+        world.write(lambda c: c.execute("UPDATE budget SET level = :l, at = :at", l=self.bucket.level, at=self.now))
+        pages = {page_id: self._page(page_id) for page_id in self.ids}
+        clock = ManualClock(self.now)
+        planner = Planner(
+            RoundRobin(HOUR),
+            pages,
+            floor=MINUTE,
+            host_connections=1,
+            rng=np.random.default_rng(0),
+            render_cost=DEAR,
+            render_places=len(PAGES),
+            budget=self.bucket.rate,
+        )
+        planner.touch(pages)
+
+        async def pay() -> list[int]:
+            store = Store(world.reopen())
+            gate = HostGate(gap_seconds=0, connections=1, clock=clock)
+            payer = Payer(store, planner, gate, epoch=world.epoch)
+            charged, unpaid = await payer.pay(self.now, most=64, only=None)
+            assert {*self.ids} == {each.grant.page_id for each in charged} | {
+                paid_grant.page_id for paid_grant in unpaid
+            }
+            await store.close()
+            return [each.grant.page_id for each in charged]
+
+        return asyncio.run(pay())
+
+    def _page(self, page_id: int) -> WatchedPage:
+        page, looked = make_watched(page_id, "Fetch on change"), self.looked[page_id - 1]
+        page.identity = replace(page.identity, render="browser" if self.is_dear[page_id - 1] else "")
+        page.state = replace(page.state, last_seq=1, polled_at=looked, checked_at=looked, polls=1)
+        (sub,) = page.subscriptions.values()
+        sub.row = replace(sub.row, taken=(1,))
+        return page
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Yield a database with the lease of a poller."""
+    world = World(Settings(data=tmp_path / "data"))
+    yield world
+    world.database.close()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_live_loop_and_simulator_pay_for_the_same_polls(world: World, seed: int):
+    """With the same pages and budget, the most overdue page is first, and an expensive one is saved
+    for.
+    """
+    case = PayCase(seed, world.at)
+
+    assert case.simulate() == case.run_live(world)
+
+
+class Asked:
+    """A fake planner with these grants, and a fake store with these budgets."""
+
+    def __init__(self, *grants: Grant, **budgets: TokenBucket) -> None:
+        self.grants = list(grants)
+        self.budgets = budgets
+        self.refuses: set[int] = set()
+        self.error: Exception | None = None
+        self.due: int | None = None
+        self.has_classes = False
+        self.is_to_fill = False
+        self.waits: dict[str, float] = {}
+        self.released: list[int] = []
+        self.chosen: dict[str, Any] = {}
+        self.charges: list[dict[str, Any]] = []
+        self.payer = Payer(self, self, HostGate(gap_seconds=0, connections=1, clock=ManualClock()), epoch=4)  # type: ignore[arg-type]
+
+    def fills(self, now: int) -> bool:
+        return self.is_to_fill
+
+    def choose(self, now: int, gate: Any, **more: Any) -> list[Grant]:
+        self.chosen = more
+        return self.grants
+
+    def next_due(self, now: int, gate: Any) -> int | None:
+        return self.due
+
+    def wanting(self, now: int) -> dict[str, float]:
+        return self.waits
+
+    def release(self, page_id: int) -> None:
+        self.released.append(page_id)
+
+    async def read(self, fn: Any, *, at: int) -> dict[str, TokenBucket]:
+        return {name: bucket.refill(at) for name, bucket in self.budgets.items()}
+
+    async def charge(self, grants: list[Grant], **more: Any) -> list[Charged | None]:
+        self.charges.append(more)
+        if self.error is not None:
+            raise self.error
+        return [
+            None if g.page_id in self.refuses else Charged(poll_id=g.page_id, grant=g, at=more["at"], epoch=4)
+            for g in grants
+        ]
+
+    def pay(self, now: int = PAID_AT, **more: Any) -> tuple[list[int], list[int]]:
+        """Return the pages that are paid for and those that are not."""
+        charged, unpaid = asyncio.run(self.payer.pay(now, **{"most": 64, "only": None, **more}))
+        return [each.grant.page_id for each in charged], [paid_grant.page_id for paid_grant in unpaid]
+
+
+def paid_grant(page_id: int, cost: float = 1.0) -> Grant:
+    """Return the grant of a page."""
+    return Grant(page_id=page_id, host="a", cost=cost, reason=PollReason(Why.CHANGE))
+
+
+def bucket(level: float, *, rate: float = 0.5, burst: float = 10.0) -> TokenBucket:
+    """Return a budget with this level now."""
+    return TokenBucket(rate=rate, burst=burst, level=level, at=PAID_AT)
+
+
+def test_unpaid_page_is_released_and_returned():
+    """The sender of its request gets an answer."""
+    asked = Asked(paid_grant(1), paid_grant(2), paid_grant(3))
+    asked.refuses = {2}
+
+    assert ([1, 3], [2]) == asked.pay(most=7, only=[1, 2, 3])
+    assert [2] == asked.released
+    assert [{"at": PAID_AT, "epoch": 4, "in_turn": True}] == asked.charges
+    assert (7, [1, 2, 3], math.inf) == tuple(asked.chosen[name] for name in ("limit", "only", "tokens"))
+
+
+def test_nothing_is_written_without_grants():
+    """Most steps have no grants."""
+    asked = Asked()
+
+    assert ([], []) == asked.pay()
+    assert [] == asked.charges
+
+
+def test_failed_charge_releases_all_pages():
+    """The error is raised."""
+    asked = Asked(paid_grant(1), paid_grant(2))
+    asked.error = StoreError("full")
+    with pytest.raises(StoreError, match="full"):
+        asked.pay()
+
+    assert [1, 2] == asked.released
+
+
+def test_budget_is_read_only_if_needed():
+    """Classes and spare polls need the tokens; otherwise the charge decides."""
+    asked = Asked(default=bucket(8.0), shop=bucket(2.0))
+    asked.pay()
+
+    assert ({}, 0.0) == (asked.chosen["class_tokens"], asked.chosen["spare"])
+
+    asked.has_classes = True
+    asked.pay()
+
+    assert ({"shop": 2.0}, 0.0) == (asked.chosen["class_tokens"], asked.chosen["spare"])
+
+    asked.has_classes, asked.is_to_fill = False, True
+    asked.pay()
+
+    assert ({"shop": 2.0}, 3.0) == (asked.chosen["class_tokens"], asked.chosen["spare"])
+
+
+def test_nothing_is_chosen_before_the_budget_can_pay():
+    """Two missing tokens at half a token a second take four seconds."""
+    asked = Asked(default=bucket(0.5))
+    asked.due = PAID_AT + SECOND
+
+    assert not asked.payer.is_empty(PAID_AT)
+    assert PAID_AT + SECOND == asked.payer.next_due(PAID_AT)
+
+    asyncio.run(asked.payer.wait_for(paid_grant(1, 2.5), PAID_AT))
+
+    assert asked.payer.is_empty(PAID_AT + 4 * SECOND - 1)
+    assert not asked.payer.is_empty(PAID_AT + 4 * SECOND)
+    assert PAID_AT + 4 * SECOND == asked.payer.pays_at == asked.payer.next_due(PAID_AT + SECOND)
+    assert PAID_AT + SECOND == asked.payer.next_due(PAID_AT + 4 * SECOND)
+
+    asked.pay(PAID_AT + 4 * SECOND)
+
+    assert PAID_AT + 4 * SECOND == asked.chosen["empty_at"]
+
+
+@pytest.mark.parametrize(("rate", "wait"), [(0.0, 60.0), (0.001, 60.0), (1e9, 0.01)])
+def test_budget_is_checked_again_after_at_most_a_minute(rate: float, wait: float):
+    """Within a hundredth of a second, a check would be in vain."""
+    asked = Asked(default=bucket(0.0, rate=rate))
+    asyncio.run(asked.payer.wait_for(paid_grant(1), PAID_AT))
+
+    assert PAID_AT + round(wait * SECOND) == asked.payer.pays_at
+
+
+def test_class_that_cannot_pay_blocks_no_other_page():
+    """The budget of all polls has enough, so its wait ends."""
+    asked = Asked(default=bucket(0.0))
+    asyncio.run(asked.payer.wait_for(paid_grant(1), PAID_AT))
+    asked.budgets = {"default": bucket(9.0)}
+    asyncio.run(asked.payer.wait_for(paid_grant(1), PAID_AT))
+
+    assert (PAID_AT, False) == (asked.payer.pays_at, asked.payer.is_empty(PAID_AT))
+
+
+def test_service_wakes_when_a_class_can_pay():
+    """The most expensive waiting page and the first of several classes count. A class that can pay
+    now needs no wake-up.
+    """
+    asked = Asked(default=bucket(9.0), shop=bucket(0.0), news=bucket(1.0), rich=bucket(5.0), poor=bucket(0.0, rate=0.0))
+    asked.has_classes = True
+    asked.waits = {"shop": 1.0, "news": 1.5, "rich": 1.0, "poor": 1.0}
+    asked.pay()
+
+    assert PAID_AT + SECOND == asked.payer.pays_at == asked.payer.next_due(PAID_AT)
+
+    asked.due = PAID_AT + SECOND // 2
+
+    assert PAID_AT + SECOND // 2 == asked.payer.next_due(PAID_AT)
+
+    asked.waits = {}
+    asked.pay()
+
+    assert (0, PAID_AT + SECOND // 2) == (asked.payer.pays_at, asked.payer.next_due(PAID_AT))
+
+
+def test_nothing_is_due_without_waiting_pages():
+    """The service sleeps until something happens."""
+    assert Asked().payer.next_due(PAID_AT) is None

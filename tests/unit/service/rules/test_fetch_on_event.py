@@ -12,7 +12,7 @@ from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.sentinel import Sentinel
 from tidings.service.behaviour import Moment
 from tidings.service.rules.fetch_on_event import PROMPT, FetchOnEvent
-from tidings.service.watch.needs import Needs
+from tidings.service.watch.page_schedule import Needs
 from tidings.service.watch.watchlist import WatchedSentinel
 
 AT = 1_700_000_000 * SECOND

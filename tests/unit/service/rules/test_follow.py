@@ -34,7 +34,7 @@ from tidings.service.sentinels import register
 from tidings.service.watch.committer import Committer
 from tidings.service.watch.watchlist import WatchedSentinel, Watchlist
 from tidings.settings import load
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.database import Database, open_database
 from tidings.storage.watches import deliveries, events, outside, sentinels
 from tidings.storage.write.commit import Committed
@@ -111,7 +111,7 @@ class Home:
     def __init__(self, directory: Path, *, dies: Callable[[], bool] = lambda: False) -> None:
         self.settings = load(directory, environment={}, flags=FLAGS)
         self.door: Database = open_database(self.settings)
-        self.epoch = self.door.write(leases.acquire, "poller", "test", at=START, until=START + 10**15)
+        self.epoch = self.door.write(lock.acquire_lease, "poller", "test", at=START, until=START + 10**15)
         self.behaviour = Counting()
         self.dies = dies
         self.store: Store

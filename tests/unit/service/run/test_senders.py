@@ -2,7 +2,7 @@ import asyncio
 import operator
 import time
 
-from tidings.fetching.guard import OutboundDoor
+from tidings.fetching.network_guard import OutboundDoor
 from tidings.isolation.runner import JobLimits
 from tidings.isolation.runners import RUNNERS
 from tidings.notification.channel import Refused, Sent

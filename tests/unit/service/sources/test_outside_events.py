@@ -25,7 +25,7 @@ from tidings.service.sources.outside_events import (
 )
 from tidings.service.sources.outside_sources import AT_ONCE, Sources
 from tidings.settings import EventSettings
-from tidings.storage.secrets.vault import Vault
+from tidings.storage.secrets import Vault
 from tidings.storage.watches import events, outside
 from tidings.storage.write.store import Store
 

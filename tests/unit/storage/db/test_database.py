@@ -10,10 +10,10 @@ import pytest
 from tests.stores import World
 from tidings.errors import StoreError, StoreMissingError, StoreNewerError
 from tidings.settings import Settings, StoreSettings
+from tidings.storage import secrets
 from tidings.storage.db import database as database_module
 from tidings.storage.db import schema
 from tidings.storage.db.database import REVISIONS, open_database, quick_check
-from tidings.storage.secrets import secrets
 from tidings.storage.watches import sentinels
 
 _NEXT = "9000"
@@ -87,7 +87,7 @@ def test_opening_a_database_imports_nothing_slow(world: World):
     """
     program = (
         "import sys; from pathlib import Path; from tidings.settings import Settings;"
-        "from tidings.storage.watches import sentinels, changes; from tidings.storage.secrets import secrets; from tidings.storage.db.database import open_database;"
+        "from tidings.storage.watches import sentinels, changes; from tidings.storage import secrets; from tidings.storage.db.database import open_database;"
         "d = open_database(Settings(data=Path(sys.argv[1]))); d.read(sentinels.listing); d.write(secrets.put, 'a', 'b');"
         "print({'asyncio', 'psycopg', 'tidings.storage.db.schema'} & sys.modules.keys())"
     )
@@ -169,7 +169,7 @@ def test_data_directories_do_not_share_secrets(world: World, tmp_path: Path):
 def test_concurrent_first_uses_create_one_database(tmp_path: Path):
     """Three processes that start together all use it."""
     program = (
-        "import sys; from pathlib import Path; from tidings.settings import Settings; from tidings.storage.secrets import secrets;"
+        "import sys; from pathlib import Path; from tidings.settings import Settings; from tidings.storage import secrets;"
         "from tidings.storage.db.database import open_database; d = open_database(Settings(data=Path(sys.argv[1])));"
         "d.write(secrets.put, sys.argv[2], 'x'); d.close()"
     )

@@ -15,11 +15,11 @@ from tests.cables import Cable, End
 from tests.stores import Products, World
 from tidings.errors import StoreBusyError, StoreLostError
 from tidings.settings import Settings
+from tidings.storage import secrets
 from tidings.storage.db import postgres
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database, Patience, open_database
 from tidings.storage.db.postgres import by_name, by_place
-from tidings.storage.secrets import secrets
 
 PID = "SELECT pg_backend_pid()"
 END = "SELECT pg_terminate_backend(:pid, 5000)"

@@ -22,11 +22,11 @@ from tidings.errors import (
     UnitError,
 )
 from tidings.settings import Settings, StoreSettings
+from tidings.storage import secrets
 from tidings.storage.db import instance
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database, open_database, quick_check
 from tidings.storage.db.sqlite import SqliteDriver, library_version, needs_single_writer
-from tidings.storage.secrets import secrets
 
 OLD = (3, 40, 1)
 

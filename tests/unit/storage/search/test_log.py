@@ -3,7 +3,7 @@
 import pytest
 
 from tidings.clock import DAY
-from tidings.search.query_log import HALF_LIFE
+from tidings.search.ranking import HALF_LIFE
 from tidings.storage.search.log import FILE, LoggedQuery, SearchLog, has_log
 
 

@@ -10,8 +10,7 @@ from tests.stores import SECOND, START, World
 from tidings.errors import StaleEpochError, UnitError
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant
-from tidings.model.watch.collection import budget_name
-from tidings.model.watch.weight import share_of
+from tidings.model.watch.sentinel import budget_name, share_of
 from tidings.storage.people import accounts
 from tidings.storage.watches import sentinels
 from tidings.storage.write import charge

@@ -12,11 +12,11 @@ from tidings.errors import StaleEpochError, StoreBusyError, UnitError
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant, Unit
 from tidings.settings import Settings, StoreSettings
-from tidings.storage.db import leases
+from tidings.storage import secrets
+from tidings.storage.db import lock
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database, open_database
 from tidings.storage.observed import polls, versions
-from tidings.storage.secrets import secrets
 from tidings.storage.watches import changes, events
 from tidings.storage.write import store
 from tidings.storage.write.commit import Committed, Keep, commit
@@ -166,7 +166,7 @@ def test_stale_epoch_writes_nothing(world: World):
     """Each unit gets the error, and the problem is not recorded either (I-7)."""
     world.watch("news", "a", "b")
     units = [world.make_unchanged(1), world.make_unchanged(2)]
-    world.write(leases.acquire, "poller", "test", at=world.at, until=world.at)
+    world.write(lock.acquire_lease, "poller", "test", at=world.at, until=world.at)
     before = world.read(events.last_seq)
     (results,) = _commit(world, units)
 

@@ -4,9 +4,9 @@ from tests.asgi import ask
 from tests.unit.web.insides import inside
 from tidings.clock import MINUTE, ManualClock
 from tidings.errors import StoreBusyError
-from tidings.storage.db import leases
+from tidings.storage.db import lock
 from tidings.storage.db.database import REVISIONS
-from tidings.web.entrances import application
+from tidings.web.routes import application
 
 
 def health(tmp_path, upset):
@@ -26,7 +26,7 @@ async def _nothing(within):
 
 async def _another(within):
     now = within.clock.now() + MINUTE
-    await within.store.write(leases.acquire, leases.POLLER, "there:2", at=now, until=now + MINUTE)
+    await within.store.write(lock.acquire_lease, lock.POLLER, "there:2", at=now, until=now + MINUTE)
 
 
 async def _late(within):

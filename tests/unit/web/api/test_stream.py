@@ -12,7 +12,7 @@ from tidings.model.observed.unit import Event, Unit
 from tidings.storage.watches import events
 from tidings.web.api import stream
 from tidings.web.api.stream import Batches, Follower, batch_after
-from tidings.web.entrances import application
+from tidings.web.routes import application
 
 PATH = "/api/v1/stream"
 

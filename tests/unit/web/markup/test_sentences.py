@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from jinja2 import DictLoader, Environment
 
-from tidings.web.markup import catalogue
-from tidings.web.markup.catalogue import choose_language, draw, say, say_count
+from tidings.web.markup import translations
 from tidings.web.markup.sentences import Sentences, sentences_of_templates
+from tidings.web.markup.translations import choose_language, draw, say, say_count
 
 
 def templates(source: str) -> Environment:
@@ -53,12 +53,12 @@ def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         "Pages": "Seiten",
     }
     (tmp_path / "de.json").write_text(json.dumps(words), encoding="utf-8")
-    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
-    catalogue.languages.cache_clear()
+    monkeypatch.setattr(translations, "FOLDER", tmp_path)
+    translations.languages.cache_clear()
     choose_language("fr;q=0.9, de-AT, en;q=0.1")
     yield
     choose_language("en")
-    catalogue.languages.cache_clear()
+    translations.languages.cache_clear()
 
 
 @pytest.mark.usefixtures("german")

@@ -14,7 +14,7 @@ import pytest
 from tests.bounded import bound_time
 from tidings.clock import DAY
 from tidings.service.show.finding import spell_since
-from tidings.web.markup import catalogue
+from tidings.web.markup import translations
 from tidings.web.markup.told import SentencePattern, tell, tell_drawn
 
 NOW = 1_700_000_000_000_000
@@ -38,12 +38,12 @@ GERMAN = {
 def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Add a translation of some sentences and choose it."""
     (tmp_path / f"{TAG}.json").write_text(json.dumps(GERMAN), encoding="utf-8")
-    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
-    catalogue.languages.cache_clear()
-    catalogue.choose_language(TAG)
+    monkeypatch.setattr(translations, "FOLDER", tmp_path)
+    translations.languages.cache_clear()
+    translations.choose_language(TAG)
     yield
-    catalogue.choose_language("en")
-    catalogue.languages.cache_clear()
+    translations.choose_language("en")
+    translations.languages.cache_clear()
 
 
 def told(text: str) -> str:
