@@ -5,7 +5,7 @@ on it in a process of its own; it is killed if one of them fails or none ends.
 
     PYTHONPATH=. python bench/mutants.py                         all mutants of all modules, those that survive named: an hour or more
     PYTHONPATH=. python bench/mutants.py charge retry            of these modules
-    PYTHONPATH=. python bench/mutants.py --each 5 --seconds 30   five of each module, spread over it; none is begun after so many seconds (CI)
+    PYTHONPATH=. python bench/mutants.py --each 4 --seconds 40   four of each module, spread over it; none is begun after so many seconds (CI)
 
 Ends with status 1 if more than one in ten of those that were chosen survive.
 """

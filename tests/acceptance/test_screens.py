@@ -221,6 +221,7 @@ def test_a_link_of_another_site_sends_no_secret(world: World) -> None:
             for given in ({"text": text}, {"url": world.text('{/a} Header "X-Key" secret "shop"')}):
                 assert "X-Key" in await see(app, f"/new?{urlencode(given)}")
                 assert [] == world.server.seen
+            assert "%20Header" in await see(app, f"/new?{urlencode({'url': given['url']})}")
             assert 200 == (await send(app, "/new", ("act", "try"), ("text", text))).status
             assert ["c4nary"] == [seen.headers["x-key"] for seen in world.server.seen]
 

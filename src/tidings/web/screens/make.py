@@ -265,7 +265,11 @@ def _spell(error: TidingsError) -> list[str]:
 
 
 def _complete_address(url: str) -> str:
-    return url if "://" in url else f"https://{url}"
+    """Return an address with its scheme; what would end it in a statement is encoded, so that no
+    further clause follows it.
+    """
+    encoded = re.sub(r'[\s"<>]', lambda found: quote(found[0]), url)
+    return encoded if "://" in encoded else f"https://{encoded}"
 
 
 def _with_words(monitor: str, selection: str) -> str:

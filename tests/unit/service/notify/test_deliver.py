@@ -177,7 +177,9 @@ PATIENT = replace(ROW, attempt=PATIENT_ATTEMPTS)
 
 
 def test_message_that_fails_alone_does_not_block_the_next():
-    """The receiver accepts or refuses the next one, so the first one is retried without blocking."""
+    """The receiver accepts or refuses the next one, so the first one is retried without
+    blocking.
+    """
     passed = attempt(PATIENT, DOWN, Sent(200), behind=BEHIND)
     judged = attempt(PATIENT, DOWN, Refused(reason="404", retry=False), behind=BEHIND)
 
@@ -232,6 +234,24 @@ def test_address_that_cannot_be_decrypted_is_retried():
 
     assert ("waiting", 1) == (unit.results[0].status, unit.results[0].attempt)
     assert "the secret hook does not open" in unit.results[0].error
+
+
+def test_users_of_an_endpoint_are_read_only_for_a_notice():
+    """A notice follows a refusal, or the first accepted message after a notice."""
+    read: list[str] = []
+
+    async def users_of(delivery: DeliveryRow) -> list[Any]:
+        read.append(delivery.id)
+        return []
+
+    attempt(ROW, Sent(200), users_of=users_of)
+
+    assert [] == read
+
+    attempt(ROW, DOWN, users_of=users_of)
+    attempt(replace(ROW, id="noticed", noticed=True), Sent(200), users_of=users_of)
+
+    assert ["first", "noticed"] == read
 
 
 FAILING_ROW = DeliveryRow(

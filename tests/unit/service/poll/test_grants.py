@@ -257,6 +257,15 @@ def test_each_further_request_is_charged(world: World):
     assert case.clock.now() == world.read(hosts.state, ELSEWHERE).started_at
 
 
+def test_request_that_its_grant_has_paid_is_stored_once_per_host(world: World):
+    """The limits of the other host then hold across a crash."""
+    case = Case(world, body(), hops=["1.example", ELSEWHERE, ELSEWHERE])
+    case.poll(cost=4.0)
+
+    assert [(4.0, 2)] == case.paid()
+    assert case.clock.now() == world.read(hosts.state, ELSEWHERE).started_at
+
+
 def test_poll_ends_as_busy_if_the_budget_refuses_a_request(world: World):
     """An incomplete answer is not the page."""
     case = Case(world, body(), hops=[ELSEWHERE])

@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
-from tests.stores import World, sha256
+from tests.stores import SECOND, World, sha256
 from tidings.errors import StaleEpochError, UnitError
 from tidings.model.event_type import EventType
 from tidings.model.observed.page import HostState
 from tidings.model.observed.unit import (
     ComparisonRow,
     DeliveryDraft,
+    DeliveryResult,
+    EndpointMove,
     Estimate,
     Event,
     FrameRow,
@@ -26,10 +28,10 @@ from tidings.model.observed.unit import (
     Timer,
     Unit,
 )
-from tidings.model.observed.version import Blob, Digest, NewBody
+from tidings.model.observed.version import Blob, Digest, NewBody, ValueRow
 from tidings.storage.db.connection import Connection
 from tidings.storage.observed import estimates, hosts, members, polls, versions
-from tidings.storage.watches import deliveries, events, sentinels
+from tidings.storage.watches import deliveries, events, sentinels, values
 from tidings.storage.write import retention
 from tidings.storage.write.commit import Committed, commit
 
@@ -164,6 +166,11 @@ ALONE: dict[str, tuple[dict[str, Any], Callable[[World], Any], Any]] = {
         lambda w: [row.subscription_id for row in w.read(versions.list_pending)],
         [1],
     ),
+    "values": (
+        {"values": (ValueRow(sentinel_id=1, page_id=1, label="price", at=3, seq=1, text="7 €"),)},
+        lambda w: [value.text for value in w.read(values.listing, 1)],
+        ["7 €"],
+    ),
     "answered": ({"answered": (1,)}, lambda w: w.read(polls.list_requests), []),
 }  # fmt: skip
 """Parts of a unit, how each is read, and the value after the commit."""
@@ -207,7 +214,9 @@ def test_requests_are_answered_by_the_poll_of_their_unit(world: World):
 
 
 def test_message_names_events_of_its_own_unit(world: World):
-    """The message names events by their positions, in any order, or by numbers that exist already."""
+    """The message names events by their positions, in any order, or by numbers that exist
+    already.
+    """
     world.watch()
     world.endpoint()
     news = tuple(Event(type=EventType.PAGE_OK, at=at, page_id=1) for at in (1, 2, 3))
@@ -255,3 +264,18 @@ def test_digests_belong_to_the_page_of_the_unit(world: World):
     assert [1] == [*world.read(versions.digests, 1, [1])]
     with pytest.raises(UnitError, match="must say of which page"):
         world.commit(Unit(at=1, epoch=world.epoch, digests=((1, DIGEST),)))
+
+
+def test_retries_of_a_recovered_endpoint_are_due_at_once(world: World):
+    """Retries of an endpoint that still fails keep their time."""
+    (id_,) = world.report_change().delivery_ids
+    (row,) = world.read(deliveries.listing)
+    later = DeliveryResult(delivery_id=id_, status="waiting", attempt=1, at=world.at, due_at=world.at + 9 * SECOND)
+    move = EndpointMove(endpoint_id=row.endpoint_id, failing_since=world.at)
+    world.commit(world.unit(results=(later,), endpoints=(move,)))
+
+    assert [world.at + 9 * SECOND] == [one.due_at for one in world.read(deliveries.listing)]
+
+    world.commit(world.unit(endpoints=(replace(move, failing_since=None, is_back=True),)))
+
+    assert [world.at] == [one.due_at for one in world.read(deliveries.listing)]
