@@ -402,6 +402,9 @@ def test_a_phone_shows_the_present_entry_of_the_menu(tab: Tab, world: World) -> 
     async def story(visit: Visit) -> None:
         for path in ("/", "/plan", "/health", "/settings"):
             await visit.go(path)
+            await visit.page.get_by_text(
+                "Times in Europe/Berlin"
+            ).wait_for()  # a first visit is shown again in its zone
             box = await visit.page.locator(".top nav [aria-current]").bounding_box()
             assert box is not None
             assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
