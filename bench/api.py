@@ -22,7 +22,9 @@ from tests.world import World
 from tidings.web.uvicorn_server import Server
 
 TOKEN: Final = "e" * 24
-CONFIG: Final = "[checks]\nuse_after_free.enabled = false\n" + "".join(
+REFUSED: Final = '[400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, "5xx"]'
+CHECKS: Final = f"[checks]\nuse_after_free.enabled = false\nnegative_data_rejection.expected-statuses = {REFUSED}\n"
+CONFIG: Final = CHECKS + "".join(
     f'[[operations]]\ninclude-name = "{name}"\nchecks.positive_data_acceptance.enabled = false\n'
     for name in ("POST /api/v1/sentinels", "PATCH /api/v1/sentinels/{name}", "GET /api/v1/search")
 )

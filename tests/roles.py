@@ -35,8 +35,10 @@ WAIT_SECONDS = 30.0
 class Cluster:
     """One database, a page of `server` with an edition number, and a receiver that may be held."""
 
-    def __init__(self, directory: Path, **variables: str) -> None:
+    def __init__(self, directory: Path, url: str = "", **variables: str) -> None:
         self.directory = directory
+        self._stack = contextlib.ExitStack()
+        self._url = url
         self.variables = {
             "TIDINGS_FETCH_HOST_GAP_SECONDS": "0.1",
             "TIDINGS_FETCH_ROBOTS": "false",
@@ -53,9 +55,8 @@ class Cluster:
         self.places: dict[str, Installation] = {}
 
     def __enter__(self) -> Self:
-        self._database = own_postgres()
-        self.variables["TIDINGS_STORE_URL"] = self._database.__enter__()
-        self.server.__enter__()
+        self.variables["TIDINGS_STORE_URL"] = self._url or self._stack.enter_context(own_postgres())
+        self._stack.enter_context(self.server)
         self.server.pages["/"] = self._show
         self.server.pages["/hook"] = self._take
         self.main = self.machine("main")
@@ -70,8 +71,7 @@ class Cluster:
     ) -> None:
         for place in self.places.values():
             place.close()
-        self.server.__exit__(kind, error, trace)
-        self._database.__exit__(kind, error, trace)
+        self._stack.close()
 
     @property
     def statement(self) -> str:

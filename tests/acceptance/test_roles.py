@@ -17,8 +17,8 @@ WAIT_SECONDS = 30.0
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    with Cluster(tmp_path) as running:
+def cluster(tmp_path, products):
+    with products.fresh("postgresql", tmp_path) as settings, Cluster(tmp_path, settings.store.url) as running:
         yield running
 
 

@@ -13,12 +13,13 @@ import pytest
 import yaml
 
 from tests.services import Installation
+from tidings.cli.verbs import parser_of
 from tidings.settings import table
 
 REPOSITORY = Path(__file__).parents[2]
 DEPLOY = REPOSITORY / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
-UNITS = ("tidings.service", "tidings-backup.service", "tidings-backup.timer")
+UNITS = ("tidings.service", "tidings-backup.service", "tidings@.service", "tidings-backup.timer")
 has_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not here")
 
 
@@ -90,16 +91,30 @@ def test_the_composed_container_has_few_rights():
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
 
 
+def test_the_composed_roles_are_those_of_the_program():
+    """Each has few rights, and its command line is read by the parser."""
+    services = yaml.safe_load((DEPLOY / "roles.yaml").read_text(encoding="utf-8"))["services"]
+    del services["database"]
+    serve = parser_of("serve")
+    given = [service["command"] for service in services.values()]
+    roles = [serve.parse_args(words[2:]).role for words in given if words[:2] == ["tidings", "serve"]]
+
+    assert ["planner", "planner", "notifier", "web"] == roles
+    assert all(service["read_only"] and service["cap_drop"] == ["ALL"] for service in services.values())
+    assert [True, True, True, False] == ["healthcheck" in service for service in services.values()]
+
+
 @has_systemd
 def test_the_units_are_right(tmp_path):
     """No fault is found in them, and of 10 points of exposure they have 2 at most."""
-    for name in UNITS:
+    installed = [name.replace("@", "@planner") for name in UNITS]
+    for name, unit in zip(UNITS, installed, strict=True):
         text = (DEPLOY / name).read_text(encoding="utf-8")
-        (tmp_path / name).write_text(text.replace("/opt/tidings/bin/tidings", sys.executable), encoding="utf-8")
-    paths = [str(tmp_path / name) for name in UNITS]
+        (tmp_path / unit).write_text(text.replace("/opt/tidings/bin/tidings", sys.executable), encoding="utf-8")
+    paths = [str(tmp_path / unit) for unit in installed]
     analyse = ["systemd-analyze", "--no-pager"]
     verified = subprocess.run([*analyse, "verify", "--man=no", *paths], capture_output=True, text=True, check=False)
-    command = [*analyse, "security", "--offline=true", "--threshold=20", *paths[:2]]
+    command = [*analyse, "security", "--offline=true", "--threshold=20", *paths[:3]]
     exposed = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert (0, "") == (verified.returncode, verified.stderr)

@@ -246,6 +246,7 @@ async def _watch(
         if door is not None:
             door.bind()
             monitor.committer.listen(door.note)
+            monitor.listen_to_writing(door.arrivals.wake)  # a notifier may have put something on the stream
         printer = Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
 
         monitor.committer.listen(printer)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, Literal
 
 from tidings.document.document import Document
@@ -56,12 +57,22 @@ class Row:
     @property
     def was(self) -> tuple[TextPiece, ...]:
         """Return the paragraph before."""
-        return tuple(piece for piece in self.pieces if piece.kind not in {"inserted", "moved"})
+        return self._side({"inserted", "moved"})
 
     @property
     def now(self) -> tuple[TextPiece, ...]:
         """Return the paragraph now."""
-        return tuple(piece for piece in self.pieces if piece.kind not in {"deleted", "away"})
+        return self._side({"deleted", "away"})
+
+    def _side(self, dropped: AbstractSet[str]) -> tuple[TextPiece, ...]:
+        """Return the pieces of one version, without the space between what went and what came."""
+        kept: list[TextPiece] = []
+        for number, piece in enumerate(self.pieces):
+            beside = [one.kind for one in (*self.pieces[number - 1 : number], *self.pieces[number + 1 : number + 2])]
+            is_between = piece.text.isspace() and len(beside) == 2 and "same" not in beside
+            if piece.kind not in dropped and not (is_between and len(dropped & {*beside}) == 1):
+                kept.append(piece)
+        return tuple(kept)
 
     @property
     def text(self) -> str:

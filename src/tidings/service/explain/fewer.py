@@ -67,11 +67,16 @@ def quiet_until_more(text: str, sizes: Sequence[int]) -> Proposal | None:
     watched = sentinel.monitor
     if len(sizes) < FEWEST or not isinstance(watched, Interest) or watched.kind not in {"any", "words"}:
         return None
-    usual = sorted(sizes)[min(len(sizes) - 1, int(USUAL * len(sizes)))]
+    usual = find_usual(sizes)
     rest = tuple(one for one in watched.where if one.measure != "changed")
     larger = Condition("changed", ">", float(usual))
     after = replace(sentinel, monitor=replace(watched, where=(*rest, larger)))
     return Proposal(printer.to_text(after), f"where changed > {usual}")
+
+
+def find_usual(sizes: Sequence[int]) -> int:
+    """Return the number of words that nine of ten changes do not exceed; 0 of too few changes."""
+    return sorted(sizes)[min(len(sizes) - 1, int(USUAL * len(sizes)))] if len(sizes) >= FEWEST else 0
 
 
 def pattern(old: str, new: str, before: str) -> str:

@@ -16,9 +16,10 @@ from tidings.presentation.edits import edits_of
 from tidings.presentation.presenters import presenter
 from tidings.presentation.safe.markup import HEADERS, frame
 from tidings.record import dataclass, replace
+from tidings.service.explain.fewer import find_usual
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, versions
-from tidings.storage.watches import deliveries, inbox, sentinels
+from tidings.storage.watches import changes, deliveries, inbox, sentinels
 from tidings.web import request_body
 from tidings.web.markup import card, formats, lines
 from tidings.web.markup.render import environment
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tidings.model.observed.version import Version
     from tidings.service.show.records import Record
     from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.changes import StoredChange
     from tidings.storage.watches.deliveries import DeliveryRow
     from tidings.storage.watches.inbox import InboxItem
     from tidings.storage.watches.sentinels import SentinelRow
@@ -49,6 +51,8 @@ _LABELS: Final[Mapping[str, str]] = {
     "table": sentence("Table"),
     "rendered": sentence("Rendered"),
 }
+RECENT: Final = 40
+"""Number of newest changes of a sentinel by which the usual size is known."""
 VERSIONS: Final = 60
 """Number of newest versions offered for comparison."""
 
@@ -62,6 +66,7 @@ class _FoundChange:
     older: str | None
     sent: list[DeliveryRow]
     versions: list[Version]
+    usual: int
 
 
 async def show(request: Request, desk: Desk) -> Response:
@@ -94,6 +99,7 @@ async def show(request: Request, desk: Desk) -> Response:
         modified=change.row.modified_at,
         kind=record["kind"],
         words=lines.words(record),
+        usual=found.usual,
         newer=found.newer,
         older=found.older,
         shown=shown,
@@ -311,4 +317,9 @@ def _read(c: Connection, change_id: str, reader: int) -> _FoundChange | None:
         older,
         sent,
         sorted(kept, key=lambda one: one.seq),
+        find_usual([_count_words(one) for one in changes.listing(c, sentinel=item.change.sentinel, limit=RECENT)]),
     )
+
+
+def _count_words(change: StoredChange) -> int:
+    return lines.words(change_record(change.row, sentinel=change.sentinel, url=change.url))

@@ -317,12 +317,14 @@ def test_robots_txt_is_shared_between_pollers(monkeypatch):
             return given[-1]
 
         monkeypatch.setattr(SharedRobots, "give", note)
-        service = RemoteFetcher(bus, "s" * 16, Answers(), robots=robots, usual_seconds=1)
+        seen: set[str] = set()
+        service = RemoteFetcher(bus, "s" * 16, Answers(), robots=robots, usual_seconds=1, on_poller=seen.add)
         poller = RemotePoller(bus, "s" * 16, Reads(), robots=reader, places=1)
         running = asyncio.create_task(poller.run(("pages",)))
         for _ in range(3):
             await service.fetch(REQUEST, FreePermit())
 
+        assert {poller._mail.box} == seen
         assert [("a.example", 7.0)] == heard
         assert 1 == sum(map(len, given))
         assert b"Crawl-delay" in (robots.export(HostState(name="a.example")).robots or b"")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -44,3 +45,14 @@ def test_unreadable_version_is_not_drawn(body):
     """The reason is shown instead."""
     assert view(replace(DRAWING, new=body)) is None
     assert "cannot be read" in render((OLD, body)).why_not
+
+
+def test_a_value_before_a_full_stop_has_no_space_in_either_version():
+    """The space between what went and what came belongs to neither."""
+    bodies = (Body(data=f"<p>from pier {n}. Tickets</p>".encode(), content_type="text/html") for n in (3, 1))
+    old, new = bodies
+    drawn = view(replace(DRAWING, old=old, new=new, view="two"))
+
+    assert drawn is not None
+    assert (True, True) == ("<del>3</del>. Tickets" in drawn.html, "<ins>1</ins>. Tickets" in drawn.html)
+    assert "pier  " not in re.sub(r"<[^>]*>|removed: |added: ", "", drawn.html)
