@@ -34,8 +34,8 @@ def test_other_errors_of_a_worker_are_printed():
     assert "OSError: no such thing" == ran.stderr.splitlines()[-1]
 
 
-def test_nothing_is_taken_apart_at_the_end():
-    """The process from which workers are forked ends at once; an object that lives as long as it is not deleted."""
+def test_fork_server_ends_without_deleting_its_objects():
+    """The process from which workers are forked then ends at once."""
     code = "import tidings.isolation.forked\nclass Held:\n    def __del__(self):\n        print('deleted', flush=True)\nheld = Held()"
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

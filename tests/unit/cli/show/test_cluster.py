@@ -1,4 +1,4 @@
-"""`tidings cluster`: who works on the database, and what waits."""
+"""`tidings cluster`: the processes on the database, and the waiting work."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tidings.storage.db import lock
 from tidings.storage.db.database import open_database
 
 
-def test_with_sqlite_one_process_does_everything(tidings):
-    """Before it was started there is none."""
+def test_on_sqlite_no_process_is_listed_before_the_start(tidings):
+    """With SQLite one process does everything."""
     tidings("add", "--url", "http://127.0.0.1:1/", "--no-check")
 
     assert "no process checks pages" in tidings("cluster").out
 
 
-def test_processes_are_listed_with_the_work_that_waits(tidings, monkeypatch, tmp_path):
-    """As lines or records. A process that ended stays in the list for a day."""
+def test_processes_are_listed_with_the_waiting_work(tidings, monkeypatch, tmp_path):
+    """The output is lines or records. A process that ended stays in the list for a day."""
     with own_postgres() as url:
         monkeypatch.setenv("TIDINGS_STORE_URL", url)
         tidings("add", "--url", "http://127.0.0.1:1/", "--no-check")

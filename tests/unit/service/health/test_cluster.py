@@ -1,4 +1,4 @@
-"""The processes that share one database, as `tidings cluster`, doctor and metrics show them."""
+"""The processes that share one database in `tidings cluster`, doctor and metrics."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def shared(tmp_path):
 
 
 def work(c, role: str, name: str) -> None:
-    """Let a process work in a role."""
+    """Enrol a process in a role."""
     lock.enrol(c, role, name, length=30 * SECOND)
 
 
-def test_processes_are_shown_with_what_they_hold(shared):
-    """A planner without a notifier is a trouble; one that died is listed and not counted."""
+def test_processes_are_listed_with_their_leases(shared):
+    """A planner without a notifier is a trouble. A process that died is listed but not counted."""
     settings, database = shared
     now = database.read(lock.server_time)
     database.write(lock.acquire_lease, lock.POLLER, "a:1", at=now, until=now + 30 * SECOND)
@@ -65,8 +65,8 @@ def test_processes_are_shown_with_what_they_hold(shared):
 
 
 @pytest.mark.parametrize("opening", [notifier, web_only])
-def test_a_role_of_an_older_version_is_refused(shared, opening):
-    """It neither reads nor writes tables that it does not know."""
+def test_role_of_an_older_version_is_refused(shared, opening):
+    """The process must not read or write tables that it does not know."""
     settings, database = shared
     database.write(lambda c: c.execute("UPDATE alembic_version SET version_num = '9999'"))
 

@@ -142,8 +142,8 @@ def test_grade_of_a_field_depends_on_its_note():
 
 
 @pytest.mark.parametrize("value", [None, [], {}, float("nan"), float("inf"), 10**400, "x", [[]], {"a": {}}])
-def test_a_field_of_an_unexpected_shape_is_refused_alone(value: object):
-    """Another field of the job is still read."""
+def test_field_of_an_unexpected_type_is_refused_alone(value: object):
+    """The other fields of the job are still read."""
     made = draft()
     made.read("period", value, lambda: setattr(made, "every", round(int(value["a"]))))  # type: ignore[index]
     made.read("name", "x", lambda: made.translate("name"))
@@ -152,8 +152,8 @@ def test_a_field_of_an_unexpected_shape_is_refused_alone(value: object):
 
 
 @pytest.mark.parametrize("amount", [10**400, 10**30])
-def test_a_time_of_any_length_is_written(amount: int):
-    """The language refuses it with its reason."""
+def test_time_of_any_length_is_written(amount: int):
+    """The language refuses a time that is too long, with its reason."""
     assert duration(amount + 1).endswith(" s")
 
 

@@ -1,4 +1,4 @@
-"""A file of kibitzr is read check by check."""
+"""Imports from kibitzr: a file is read check by check."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def drafts(folder: Path, *checks: dict[str, Any], notifiers: Any = None) -> list
     return list(read(Files(path)))
 
 
-def test_a_check_without_a_period_is_made_every_five_minutes(tmp_path: Path):
-    """As its program does."""
+def test_check_without_a_period_has_five_minutes(tmp_path: Path):
+    """This is the default of kibitzr."""
     first, second = drafts(
         tmp_path, {"name": "A", "url": "http://a.example/"}, {"url": "http://b.example/", "period": "1 hour"}
     )
@@ -31,16 +31,16 @@ def test_a_check_without_a_period_is_made_every_five_minutes(tmp_path: Path):
     assert ("A", "http://a.example/", ["all words"]) == (first.title, first.url, [part.text for part in first.parts])
 
 
-def test_a_script_is_no_page(tmp_path: Path):
-    """Nor is a check without an address."""
+def test_script_is_refused(tmp_path: Path):
+    """So is a check without an address."""
     for check in ({"name": "A", "script": "echo"}, {"name": "A"}):
         (draft,) = drafts(tmp_path, check)
 
         assert draft.fault.startswith("it runs a script")
 
 
-def test_a_pattern_of_addresses_is_a_page_for_each_item(tmp_path: Path):
-    """Each with its own name."""
+def test_batch_becomes_a_page_for_each_item(tmp_path: Path):
+    """Each page has its own name."""
     check = {"batch": "Shop {}", "url-pattern": "http://a.example/{}", "items": ["x", "y"]}
 
     assert [("Shop x", "http://a.example/x"), ("Shop y", "http://a.example/y")] == [
@@ -50,8 +50,8 @@ def test_a_pattern_of_addresses_is_a_page_for_each_item(tmp_path: Path):
 
 @pytest.mark.parametrize("field", ["period", "schedule", "transform", "notify"])
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), [[1]], {"every": "x"}, [3], True])
-def test_a_field_of_an_unexpected_shape_hides_no_check(tmp_path: Path, field: str, value: Any):
-    """The others are read, and so is the rest of its own."""
+def test_field_of_an_unexpected_type_loses_no_check(tmp_path: Path, field: str, value: Any):
+    """The other checks are read, and so are the other fields of the same check."""
     first, second = drafts(
         tmp_path, {"name": "A", "url": "http://a.example/", field: value}, {"name": "B", "url": "http://b.example/"}
     )

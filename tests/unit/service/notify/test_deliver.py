@@ -440,3 +440,14 @@ def test_receiver_stays_reserved_while_its_result_is_not_stored():
     with pytest.raises(StoreStalledError):
         receiver.run()
     assert ([0, 1], {7}) == (receiver.sent, receiver.in_flight)
+
+
+def test_planner_leaves_messages_to_notifiers():
+    """Whatever wakes it, it looks up nothing."""
+    part: Any = None
+    sending = Sending(part, part, part, ManualClock(), epoch=1)
+    sending.leave_to_others()
+    sending.wake()
+
+    assert sending.next_due is None
+    assert [] == asyncio.run(sending.due(10**18))

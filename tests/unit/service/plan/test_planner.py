@@ -325,8 +325,8 @@ def test_extra_requests_raise_the_price():
     assert len(made.planner.due_pages(made.clock.now())) < 8
 
 
-def test_a_preferred_page_is_polled_before_those_that_bid_more():
-    """Once: after that its bid is one of many again."""
+def test_preferred_page_is_polled_once_before_higher_bids():
+    """Afterwards its bid is compared as before."""
     made = service([0.1 * 1.2**page for page in range(30)], 100, 5)
     made.run(DAY, tick=10 * MINUTE)
     made.bucket = replace(made.bucket, level=0.0)
@@ -344,8 +344,8 @@ def test_a_preferred_page_is_polled_before_those_that_bid_more():
     assert last != made.looks[-1][1]
 
 
-def test_a_page_that_leads_elsewhere_costs_another_request():
-    """One more for each time that the budget did not suffice; at most what its class can save."""
+def test_redirected_page_costs_another_request():
+    """Each time the budget did not suffice adds one more, up to the burst of its class."""
     made = service([1.0], 100, 1)
     page = made.pages[1]
     assert 1.0 == made.planner.cost(page)

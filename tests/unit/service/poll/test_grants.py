@@ -276,7 +276,7 @@ def test_poll_ends_as_busy_if_the_budget_refuses_a_request(world: World):
     outcome = case.settled[-1].outcome
 
     assert isinstance(outcome, Failed)
-    assert "busy" == outcome.kind
+    assert ("busy", False) == (outcome.kind, case.settled[-1].ours)
     assert outcome.reason.startswith("the budget did not allow a further request: ")
 
 

@@ -1,4 +1,4 @@
-"""Which roles a database allows, and who is seen to work."""
+"""The roles that a database allows, and the processes that are seen to work."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from tidings.settings import Settings, StoreSettings
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_role_beside_others_needs_a_database_for_several_processes(role, tmp_path: Path):
-    """With SQLite one process does everything; pollers have no database."""
+def test_separate_role_needs_postgresql(role, tmp_path: Path):
+    """With SQLite one process does everything. Pollers need no database."""
     alone = Settings(data=tmp_path)
     check_role(replace(alone, store=StoreSettings(url="postgresql://db.example/tidings")), role)
     if role in {"all", "poller"}:
@@ -23,8 +23,8 @@ def test_a_role_beside_others_needs_a_database_for_several_processes(role, tmp_p
         check_role(alone, role)
 
 
-def test_a_poller_is_seen_for_a_while(monkeypatch: pytest.MonkeyPatch):
-    """It is named as long as it takes checks."""
+def test_poller_is_listed_for_a_while(monkeypatch: pytest.MonkeyPatch):
+    """A poller is listed while it takes checks."""
     now = 0.0
     monkeypatch.setattr("tidings.service.run.presence.time.monotonic", lambda: now)
     seen = SeenPollers()
@@ -37,6 +37,6 @@ def test_a_poller_is_seen_for_a_while(monkeypatch: pytest.MonkeyPatch):
     assert ["two"] == seen.list_recent()
 
 
-def test_no_two_processes_have_one_name():
-    """Not even two that had the same number."""
+def test_each_process_has_its_own_name():
+    """Process ids are reused, so the name must not depend on them alone."""
     assert name_process() != name_process()

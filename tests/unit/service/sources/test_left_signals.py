@@ -1,4 +1,4 @@
-"""Hints that a process which only serves stores for the one that polls."""
+"""Hints that a serving process stores for the polling one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from tidings.service.sources.left_signals import LeftSignals
 from tidings.storage.observed import hints
 
 
-def test_a_hint_that_was_left_is_taken_over_once(tmp_path):
-    """Then it is like one that the polling process accepted; a repeated key leaves nothing."""
+def test_left_hint_is_taken_over_once(tmp_path):
+    """Afterwards it is like a hint that the polling process accepted. A repeated key leaves no
+    hint.
+    """
 
     async def play() -> None:
         async with inside(tmp_path) as service:
@@ -39,8 +41,8 @@ def test_a_hint_that_was_left_is_taken_over_once(tmp_path):
     asyncio.run(play())
 
 
-def test_what_is_left_meanwhile_stays_for_the_next_time(tmp_path):
-    """Only what was read is deleted."""
+def test_hint_left_meanwhile_stays(tmp_path):
+    """Only hints that were read are deleted."""
 
     async def play() -> None:
         async with inside(tmp_path) as service:

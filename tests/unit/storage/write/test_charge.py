@@ -72,8 +72,8 @@ def test_collection_without_a_share_pays_from_its_own_budget(world: World):
     assert [True] * 5 + [False] == paid(world, *grants(6, SHARED))
 
 
-def test_collection_without_a_sentinel_uses_nobodys_share(world: World):
-    """Its sentinel was dropped. The first owner has a share."""
+def test_collection_without_a_sentinel_uses_no_share(world: World):
+    """The sentinel was dropped. The first owner has a share."""
     world.watch()
     world.write(charge.set_budget, SHARED, rate_per_second=0.0, burst=5.0, at=START)
     world.write(charge.set_budget, share_of(1), rate_per_second=0.0, burst=1.0, at=START)
