@@ -20,7 +20,7 @@ from tidings.model.observed.unit import Grant, Unit
 from tidings.model.watch.sentinel import share_of
 from tidings.service.people import accounts as accounts_of
 from tidings.service.run.monitor import Monitor
-from tidings.service.upkeep.memories import REMEMBER_EVERY
+from tidings.service.upkeep.save_learned import REMEMBER_EVERY
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import estimates, pages, polls

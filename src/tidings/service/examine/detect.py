@@ -34,7 +34,7 @@ from tidings.service.watch.subscription_memory import Remembered
 if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.model.interval import Instant
-    from tidings.service.examine.look import PolledVersion
+    from tidings.service.examine.to_compare import PolledVersion
     from tidings.service.watch.composite_parts import AskedComparison
     from tidings.service.watch.watchlist import Subscription
     from tidings.storage.db.instance import DatabaseInstance

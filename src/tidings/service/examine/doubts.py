@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.observed.unit import CursorMove
     from tidings.service.examine.detect import Compared
-    from tidings.service.examine.look import PolledVersion
+    from tidings.service.examine.to_compare import PolledVersion
     from tidings.service.watch.watchlist import Subscription
 
 FIRST_POLLS: Final = 5

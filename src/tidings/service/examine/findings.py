@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from tidings.model.observed.version import Digest, Member
     from tidings.service.examine.framed_page import FramedPage
     from tidings.service.examine.judge import PollResult, Turn
-    from tidings.service.examine.look import PolledVersion
     from tidings.service.examine.stored_versions import Stored
+    from tidings.service.examine.to_compare import PolledVersion
     from tidings.storage.db.instance import DatabaseInstance
 
 KEPT_HEADERS: Final = (

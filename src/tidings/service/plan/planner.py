@@ -20,7 +20,7 @@ from tidings.scheduling.policy import NEVER, Policy
 from tidings.service.plan.choose import Chooser, Limits
 from tidings.service.plan.next_poll import Dues, has_expectations, list_expected
 from tidings.service.plan.page_table import PageTable
-from tidings.service.plan.price import Pricing
+from tidings.service.plan.pricing import Pricing
 from tidings.service.plan.proposals import Proposals
 from tidings.service.watch.page_schedule import Needs, budget_class, find_promised_interval, is_on_change, open_share
 

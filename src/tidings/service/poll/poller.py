@@ -21,7 +21,7 @@ from tidings.model.observed.poll_reason import Why
 from tidings.model.observed.unit import FrameRow
 from tidings.model.observed.version import Member
 from tidings.record import dataclass, replace
-from tidings.service.examine import findings, look, page_state, stored_versions
+from tidings.service.examine import findings, page_state, stored_versions, to_compare
 from tidings.service.examine.answer_changes import watches_headers
 from tidings.service.examine.detect import Compared
 from tidings.service.examine.doubts import FIRST_POLLS, hold_back, waiting
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from tidings.service.examine.detect import Detector
     from tidings.service.examine.findings import Findings
     from tidings.service.examine.judge import PollResult
-    from tidings.service.examine.look import PolledVersion
     from tidings.service.examine.silence import Silence
     from tidings.service.examine.stored_versions import Bodies, Stored
+    from tidings.service.examine.to_compare import PolledVersion
     from tidings.service.poll.build_request import RequestBuilder
     from tidings.service.poll.frames import Ask, Frames
     from tidings.service.poll.unit import Keeper
@@ -196,7 +196,7 @@ class Poller:
         page, last = result.page, result.page.state.last_seq
         takers = takers_of(page, result.at, result.eager, doubtful=noise.is_second(result.why, result.eager))
         stored = await self._load_stored(result, references(takers) | ({last} if last else set()), learns=True)
-        body = look.of_body(result, fetched, stored, takers)
+        body = to_compare.of_body(result, fetched, stored, takers)
         compared = await self._detect(body, result)
         seen = compared.examination
         if seen is None or seen.problem:
@@ -247,7 +247,7 @@ class Poller:
     async def _examine_frames(self, result: PollResult, frames: FramedPage, stored: Stored) -> PolledPage:
         """Examine a page that is new itself or has a new frame."""
         parts = await self._bodies.frames(frames.made_of[1:])
-        whole = look.of_frames(result, frames, stored, parts, takers_of(result.page, result.at, result.eager))
+        whole = to_compare.of_frames(result, frames, stored, parts, takers_of(result.page, result.at, result.eager))
         compared = await self._detect(whole, result)
         return PolledPage(whole, compared, stored, frames=frames)
 
@@ -327,7 +327,7 @@ class Poller:
             log.error("%s", stored.lost[newest])
             return idle
         version = await self._store.read(versions.get, page.state.page_id, newest)
-        taken = await self._detect(look.of_stored(turn, stored, version, behind), turn)
+        taken = await self._detect(to_compare.of_stored(turn, stored, version, behind), turn)
         return replace(taken, cursors=(*idle.cursors, *tick_all(taken.cursors, page, at)))
 
     async def _review(self, turn: Turn, compared: Compared, memory: Memory | None) -> tuple[Compared, Memory | None]:

@@ -53,9 +53,9 @@ from tidings.service.sources.signals import Signals
 from tidings.service.sources.websub import Subscriber
 from tidings.service.upkeep import wrong_clock
 from tidings.service.upkeep.collector import Collector
-from tidings.service.upkeep.memories import Memories
+from tidings.service.upkeep.save_learned import Memories
 from tidings.service.upkeep.upkeep import Heartbeat, Outages, Stall, Upkeep
-from tidings.service.upkeep.weekly import WeeklyReport
+from tidings.service.upkeep.weekly_report import WeeklyReport
 from tidings.service.watch.committer import Committer
 from tidings.service.watch.page_schedule import Needs
 from tidings.service.watch.watchlist import Watchlist

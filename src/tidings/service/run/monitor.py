@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tidings.service.sources.signals import Signals
     from tidings.service.sources.websub import Subscriber
     from tidings.service.upkeep.collector import Collector
-    from tidings.service.upkeep.memories import Memories
+    from tidings.service.upkeep.save_learned import Memories
     from tidings.service.upkeep.upkeep import Upkeep
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import Watchlist

@@ -16,7 +16,7 @@ from tidings.model.observed.change import ChangeSet
 from tidings.model.observed.unit import CHANGE, ChangeRow, Event, Missing
 from tidings.service.examine.detect import Compared
 from tidings.service.examine.doubts import hold_back, may_wait, waiting
-from tidings.service.examine.look import PolledVersion
+from tidings.service.examine.to_compare import PolledVersion
 from tidings.service.watch.cursors import take
 from tidings.service.watch.subscription_memory import Held, Remembered
 from tidings.service.watch.watchlist import Subscription

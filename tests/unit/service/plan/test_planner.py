@@ -21,7 +21,7 @@ from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import NEVER, Population
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.wic import Contest, contest
-from tidings.service.plan import price as pricing
+from tidings.service.plan import pricing
 from tidings.service.watch.page_schedule import Deadline, Needs
 from tidings.service.watch.watchlist import WatchedPage
 

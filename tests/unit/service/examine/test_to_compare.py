@@ -16,8 +16,8 @@ from tidings.model.observed.unit import Charged, Grant
 from tidings.model.observed.version import Member, Version
 from tidings.service.examine.framed_page import FramedPage
 from tidings.service.examine.judge import PollResult, Turn
-from tidings.service.examine.look import find_modified, of_body, of_frames, of_stored
 from tidings.service.examine.stored_versions import Stored
+from tidings.service.examine.to_compare import find_modified, of_body, of_frames, of_stored
 from tidings.service.watch.watchlist import WatchedPage
 
 NOON = 1_700_000_000 * SECOND // DAY * DAY + 12 * HOUR

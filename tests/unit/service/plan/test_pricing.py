@@ -10,7 +10,7 @@ import pytest
 from tests.planned import Service, make_watched, steady
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
 from tidings.scheduling.paced.turns import RoundRobin
-from tidings.service.plan.price import KEPT_FOR, MOST_STRETCH, Pricing
+from tidings.service.plan.pricing import KEPT_FOR, MOST_STRETCH, Pricing
 
 RATES = [0.1 * 1.3**page for page in range(20)]
 

@@ -15,7 +15,7 @@ from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import StoreError
 from tidings.model.observed.unit import Estimate, Event, Unit
 from tidings.service.explain.plan_summary import PRICED
-from tidings.service.upkeep.memories import MEMORIES_A_UNIT, PRICED_EVERY, REMEMBER_EVERY, Memories
+from tidings.service.upkeep.save_learned import MEMORIES_A_UNIT, PRICED_EVERY, REMEMBER_EVERY, Memories
 from tidings.storage.observed.estimates import LEARNED
 from tidings.storage.watches import events
 

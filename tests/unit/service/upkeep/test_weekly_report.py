@@ -13,7 +13,7 @@ from tests.stores import World
 from tidings.clock import DAY, HOUR, SECOND
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import DeliveryDraft, Event, Unit
-from tidings.service.upkeep.weekly import WeeklyReport
+from tidings.service.upkeep.weekly_report import WeeklyReport
 from tidings.service.watch.watchlist import WatchedSentinel
 from tidings.settings import NotifySettings, ServeSettings, Settings
 from tidings.storage.watches import events
