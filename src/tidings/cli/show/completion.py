@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument(
         "kind",
         choices=KINDS,
-        help="the shell; names prints the names of all sentinels, and is used by the scripts",
+        help="your shell; `names` is for the script itself: it prints the names of all sentinels",
     )
 
 
