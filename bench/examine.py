@@ -107,7 +107,7 @@ STAGES = {
     "noise: news": ("detection.job.quiet:Quieter.is_news",),
     "noise: masked evaluation": ("detection.job.quiet:Quieter.quiet",),
     "noise: strings of words": ("detection.noise.places:WordString.__init__",),
-    "links and images": ("detection.kinds.registry:Addresses.addresses",),
+    "links and images": ("detection.kinds.registry:AddressChanges.addresses",),
     "evaluation": ("detection.job.quiet:evaluate",),
     "contexts": ("detection.job.examiner:with_contexts",),
     "judging": ("detection.job.examiner:judge",),

@@ -26,7 +26,7 @@ from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import examine
 from tidings.detection.job.gates import digest_of
 from tidings.detection.kinds.keywords import Keywords
-from tidings.detection.kinds.registry import Words
+from tidings.detection.kinds.registry import WordChanges
 from tidings.document.parse import parse
 from tidings.model.watch.interest import Expression, Interest
 
@@ -65,7 +65,7 @@ def row(page: bytes) -> tuple[float, float]:
     """Print what one page takes; return both ratios."""
     other = edit_page(page)
     term = parse(page, "text/html").tokens[-1]
-    compared = [least(partial(time_of_compare, kind, page, other)) for kind in (Words(), Keywords(term))]
+    compared = [least(partial(time_of_compare, kind, page, other)) for kind in (WordChanges(), Keywords(term))]
     interests: tuple[Expression, ...] = (Interest("words"), Interest("keywords", terms=(term,)))
     jobs = [least(partial(time_of_job, interest, page, other)) for interest in interests]
     ratios = compared[1] / compared[0], jobs[1] / jobs[0]
@@ -89,7 +89,7 @@ def edit_page(page: bytes) -> bytes:
     return bytes(changed)
 
 
-def time_of_compare(kind: Words | Keywords, page: bytes, other: bytes) -> float:
+def time_of_compare(kind: WordChanges | Keywords, page: bytes, other: bytes) -> float:
     """Return the seconds of one comparison of two documents that were just read."""
     old, new = parse(page, "text/html"), parse(other, "text/html")
     digest_of(new)

@@ -26,7 +26,7 @@ import yaml
 from tests.fakes import WebServer
 from tests.world import World, play
 from tidings.clock import DAY, MINUTE
-from tidings.service.imports.take_in import take_in
+from tidings.service.imports.import_jobs import take_in
 from tidings.service.run.monitor import Monitor
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes

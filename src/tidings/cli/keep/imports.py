@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tidings.cli.output import add_json, write_beside, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.service.imports.draft import GRADES
-from tidings.service.imports.take_in import Imported, take_in
+from tidings.service.imports.import_jobs import Imported, take_in
 
 if TYPE_CHECKING:
     from tidings.service.imports.draft import Judged

@@ -41,7 +41,7 @@ _PLACES: Final[dict[str, Callable[[Document], Sequence[Place]]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordChanges:
     """All words, in order (004 §5.4); of data, by its structure (`structured`)."""
 
     name: str = "words"
@@ -84,7 +84,7 @@ class StrictWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Addresses:
+class AddressChanges:
     """Links or images, as a multiset of addresses (004 §5.3.2.2)."""
 
     name: str
@@ -163,13 +163,13 @@ class AnyChange:
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the changes of words, links and images; addresses in data are words already."""
         if old.media in _DATA and new.media in _DATA:
-            return Words().compare(old, new)
-        return (*Words().compare(old, new), *_PLAIN_LINKS.addresses(old, new), *_PLAIN_IMAGES.addresses(old, new))
+            return WordChanges().compare(old, new)
+        return (*WordChanges().compare(old, new), *_PLAIN_LINKS.addresses(old, new), *_PLAIN_IMAGES.addresses(old, new))
 
 
 _DATA: Final = frozenset({"json", "xml"})
-_PLAIN_LINKS = Addresses("links", "plain", ("links.plain", "body"))
-_PLAIN_IMAGES = Addresses("images", "plain", ("images.plain", "body"))
+_PLAIN_LINKS = AddressChanges("links", "plain", ("links.plain", "body"))
+_PLAIN_IMAGES = AddressChanges("images", "plain", ("images.plain", "body"))
 
 TERM_KINDS: Final[Registry[TermKind]] = Registry(
     "change type with terms", {"keywords": Keywords(), "phrases": Phrases()}
@@ -185,9 +185,9 @@ KINDS: Final[Registry[Kind]] = Registry(
     "change type",
     {
         "any": AnyChange(),
-        "words": Words(),
-        "links": Addresses("links", "resolved", ("links", "body")),
-        "images": Addresses("images", "resolved", ("images", "body")),
+        "words": WordChanges(),
+        "links": AddressChanges("links", "resolved", ("links", "body")),
+        "images": AddressChanges("images", "resolved", ("images", "body")),
         **TERM_KINDS,
         **PLACED_KINDS,
         "regex": Regex(),
@@ -227,7 +227,7 @@ def row_of(interest: Interest, term: str = "") -> Kind:
 def _make_kind(interest: Interest) -> Kind:
     match interest.form:
         case "raw" | "resolved" | "canonical":
-            return Addresses(interest.kind, interest.form, (interest.kind, "body"))
+            return AddressChanges(interest.kind, interest.form, (interest.kind, "body"))
         case _:
             return StrictWords() if interest.kind == "words" else _STRICT[interest.kind]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tidings.service.imports.draft import judge
-from tidings.service.imports.take_in import read
+from tidings.service.imports.import_jobs import read
 
 SETTINGS = {
     "settings": {

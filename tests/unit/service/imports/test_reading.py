@@ -10,8 +10,8 @@ import pytest
 from tests.bounded import bound_time
 from tidings.errors import ImportFileError
 from tidings.service.imports import reading
+from tidings.service.imports.import_jobs import read
 from tidings.service.imports.reading import Files
-from tidings.service.imports.take_in import read
 
 
 def packed(path, members):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tidings.service.imports.draft import judge, name_of
-from tidings.service.imports.take_in import read
+from tidings.service.imports.import_jobs import read
 
 DISTILL = {
     "client": {"local": 1},

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tidings.service.imports.draft import judge, name_of
-from tidings.service.imports.take_in import read
+from tidings.service.imports.import_jobs import read
 
 FILES = Path(__file__).parents[3] / "imports"
 T, A, R = "translated", "approximated", "refused"

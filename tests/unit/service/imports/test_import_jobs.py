@@ -9,9 +9,9 @@ from tidings.clock import DAY, HOUR
 from tidings.errors import ImportFileError
 from tidings.language import parser
 from tidings.model.watch.sentinel import Sentinel
-from tidings.service.imports import take_in as taking
+from tidings.service.imports import import_jobs as taking
 from tidings.service.imports.draft import Draft, name_of, write_text
-from tidings.service.imports.take_in import learn_rates, take_in
+from tidings.service.imports.import_jobs import learn_rates, take_in
 from tidings.service.sentinels import register
 from tidings.settings import load
 from tidings.storage import secrets
