@@ -1,4 +1,4 @@
-"""The world of each acceptance test, with each product as its database; PostgreSQL is skipped where no server answers."""
+"""The world of each acceptance test, on each database; PostgreSQL is skipped without a server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IN_MEMORY = "appearing conditions crowded_hosts from_nothing learning limits_of_
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out rows with PostgreSQL, but no file without one; names decide which."""
+    """Deselect rows with PostgreSQL, but keep one in each file; the choice depends on names only."""
     numbers = {item: zlib.crc32(item.nodeid.encode()) for item in items if _is_on_postgres(item)}
     left_out, played = set(), set()
     for item in sorted(numbers, key=lambda item: (numbers[item] % SAMPLE, numbers[item])):
@@ -52,7 +52,7 @@ def server() -> Iterator[WebServer]:
 def make_world(
     request: pytest.FixtureRequest, products: Products, tmp_path: Path, server: WebServer
 ) -> Iterator[Callable[..., World]]:
-    """Give a maker of worlds that share one empty database."""
+    """Return a function that makes worlds on one empty database."""
     with contextlib.ExitStack() as stack:
         settings = stack.enter_context(products.fresh(request.param, tmp_path / "unused"))
         if settings.store.url:  # verbs that a story runs find the same database

@@ -1,4 +1,4 @@
-"""Thirty changes as people meet them, and the messages that they get, channel by channel; `docs/messages/` has them.
+"""Thirty typical changes and their messages for each channel; `docs/messages/` has them.
 
     PYTHONPATH=. python -m tests.acceptance.messages
 
@@ -69,7 +69,7 @@ _MANY = (
 
 
 def pages(frame: str, before: str, now: str) -> tuple[str, str]:
-    """Return a page before and now."""
+    """Return a page before and after a change."""
     return frame.format(*before.split("|")), frame.format(*now.split("|"))
 
 
@@ -161,7 +161,7 @@ class Row:
 
     @property
     def found(self) -> ChangeSet:
-        """Return what is found between the two pages."""
+        """Return the findings between the two pages."""
         head = f"<title>{self.title}</title>" if self.media == HTML else ""
         before, after = (
             Body(data=f"{head}{text}".encode(), content_type=self.media, url=self.url) for text in (self.old, self.new)
@@ -171,7 +171,7 @@ class Row:
         return change
 
     def record(self, number: int) -> Record:
-        """Return the record of the change, the one of this number in the table."""
+        """Return the record of the change with this number in the table."""
         found = self.found
         row = ChangeRow(
             id=f"{number:032x}",
@@ -198,7 +198,7 @@ ROWS = [Row(*change, *page) for change, page in zip(CHANGES, PAGES, strict=True)
 
 
 def message(kind: str, row: Row, number: int, scheme: str = "") -> Rendered:
-    """Return what a channel of a kind is sent of a change."""
+    """Return the message that a channel of a kind sends for a change."""
     return render(kind, News(sentinel=row.sentinel, scheme=scheme, records=[row.record(number)], at=AT))
 
 
@@ -264,7 +264,7 @@ def _feed() -> str:
 
 
 def _html() -> str:
-    """Return the HTML of all letters on one page, each as it stands in its letter."""
+    """Return the HTML of all letters on one page."""
     import re
 
     bodies = []
@@ -315,7 +315,7 @@ FILES: dict[str, Callable[[], str]] = {
 
 
 def table() -> str:
-    """Return the table of the changes: their number, what they are, and what of the page is another."""
+    """Return the table of the changes: number, description, and what differs on the page."""
     lines = (f"| {number} | {row.what} | `{row.kind}` | {row.url} |" for number, row in enumerate(ROWS, 1))
     return "\n".join(["| number | what changed | Monitor | page |", "|---|---|---|---|", *lines])
 

@@ -1,4 +1,4 @@
-"""Promise: who has an account sets for himself what is his own, and nobody else does."""
+"""Promise: each user changes their own account, and nobody else does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidings.storage.people import accounts, tokens
 
 
 def told(world: World, story: Any) -> None:
-    """Play a story among people."""
+    """Run a story with several users."""
 
     def act(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)
@@ -22,7 +22,7 @@ def told(world: World, story: Any) -> None:
 
 
 async def signed_in(people: People, name: str) -> dict[str, str]:
-    """Return the headers of a browser in which somebody has signed in."""
+    """Return the headers of a browser in which a user has signed in."""
     answer = await people.sign_in(name)
     return {"cookie": answer.headers["set-cookie"].partition(";")[0], "origin": ORIGIN}
 
@@ -32,8 +32,11 @@ async def send(people: People, browser: dict[str, str], **fields: str) -> Any:
     return await people.send("nobody", "/account", fields, **browser)
 
 
-def test_times_are_read_in_the_zone_that_somebody_has_said(world: World) -> None:
-    """Whatever the browser says; one that there is not is refused, none is the browser's again."""
+def test_times_are_shown_in_the_zone_of_the_account(world: World) -> None:
+    """It overrides that of the browser.
+
+    An unknown zone is refused; an empty one restores the browser's.
+    """
 
     async def story(people: People) -> None:
         browser = await signed_in(people, "rita")
@@ -54,8 +57,8 @@ def test_times_are_read_in_the_zone_that_somebody_has_said(world: World) -> None
     told(world, story)
 
 
-def test_a_password_is_set_by_who_knows_the_one_until_now(world: World) -> None:
-    """All other sessions end, and this one goes on under a new id."""
+def test_password_change_needs_the_current_password(world: World) -> None:
+    """All other sessions end, and this one gets a new id."""
 
     async def story(people: People) -> None:
         browser, other = await signed_in(people, "rita"), await signed_in(people, "rita")
@@ -74,8 +77,8 @@ def test_a_password_is_set_by_who_knows_the_one_until_now(world: World) -> None:
     told(world, story)
 
 
-def test_tokens_and_shared_tags_are_ones_own(world: World) -> None:
-    """A token is shown once, does no more than its owner may, and makes none itself."""
+def test_tokens_and_shared_tags_belong_to_their_owner(world: World) -> None:
+    """A token is shown once, has at most the rights of its owner, and cannot make tokens."""
 
     async def story(people: People) -> None:
         browser = await signed_in(people, "rita")

@@ -1,4 +1,6 @@
-"""Promise: what is watched follows its files, and an altered sentinel is never a change of the page."""
+"""Promise: sentinels follow their files, and an altered sentinel is never reported as a change of
+the page.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def _try_text(world: World, text: str) -> list[Tried]:
 
 
 def test_files_create_alter_replace_and_prune(world: World):
-    """Each sentinel becomes what its file says; pruning drops what apply made and no file names, nothing else."""
+    """Each sentinel matches its file. Pruning drops only what `apply` made and no file names."""
     world.page("/a", "x")
     world.page("/b", "y")
     world.add("Create Sentinel mine Using {/a} Monitor links")
@@ -54,8 +56,8 @@ def test_files_create_alter_replace_and_prune(world: World):
     assert [("one", "altered"), ("mine", "left alone"), ("two", "dropped")] == pruned
 
 
-def test_a_relative_end_is_no_alteration_at_every_apply(world: World):
-    """`To now + 7 day` means seven days from when the sentinel was made, however often the files are applied."""
+def test_relative_end_is_not_altered_by_each_apply(world: World):
+    """`To now + 7 day` counts from the creation, however often the files are applied."""
     world.page("/a", "x")
     text = "Create Sentinel one Using {/a} Monitor any change To now + 7 day"
     _apply(world, text)
@@ -66,8 +68,8 @@ def test_a_relative_end_is_no_alteration_at_every_apply(world: World):
     assert end == world.sentinel("one").end_at
 
 
-def test_a_file_may_watch_a_file(make_world: Callable[..., World], disk: Path):
-    """It is applied and tried again like any other: its name is its own, and its end is no new date."""
+def test_file_sentinel_can_be_applied_repeatedly(make_world: Callable[..., World], disk: Path):
+    """It keeps its name, and its end does not move."""
     watched = disk / "watched.txt"
     watched.write_text("one", encoding="utf-8")
     world = make_world(fetch__allow_files=str(disk))
@@ -80,8 +82,8 @@ def test_a_file_may_watch_a_file(make_world: Callable[..., World], disk: Path):
     assert ["ok"] == [page.outcome for page in _try_text(world, text)]
 
 
-def test_two_files_do_not_make_the_same_event(world: World):
-    """The second one is told so, and nothing is done."""
+def test_event_in_two_files_is_refused(world: World):
+    """The error names the second file, and nothing is stored."""
     text = "Create Event tick Using webhook"
 
     with pytest.raises(SentinelError, match=r"1\.sentinel:1:14: E21"):
@@ -89,8 +91,8 @@ def test_two_files_do_not_make_the_same_event(world: World):
     assert [("tick", "created")] == _apply(world, text)
 
 
-def test_another_clause_is_never_a_change_of_the_page(world: World):
-    """From words to links: nothing is told for the switch; the next change of links is told, words no more."""
+def test_altered_clause_is_not_a_change_of_the_page(world: World):
+    """After a switch from words to links, only the next change of links is reported."""
     world.page("/a", '<p>one</p><a href="/x">x</a>')
     _apply(world, "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -110,8 +112,8 @@ def test_another_clause_is_never_a_change_of_the_page(world: World):
     assert [] == world.violations()
 
 
-def test_another_rate_of_telling_loses_nothing_that_had_gathered(world: World):
-    """What a removed `Every 4 day` clause had gathered is told by the clause that took its place."""
+def test_altered_rate_loses_no_gathered_news(world: World):
+    """The new clause sends what a removed `Every 4 day` clause had gathered."""
     world.page("/a", "<p>count 0</p>")
     hook = world.receiver()
     text = "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour slack 1 s Notify By webhook " + hook
@@ -131,8 +133,8 @@ def test_another_rate_of_telling_loses_nothing_that_had_gathered(world: World):
     assert [] == world.violations()
 
 
-def test_robots_txt_is_remembered_across_restarts(make_world):
-    """Asked once, obeyed after the restart without asking again."""
+def test_robots_txt_is_kept_across_restarts(make_world):
+    """It is requested once and obeyed after the restart."""
     world: World = make_world(fetch__robots="true")
     world.page("/robots.txt", "User-agent: *\nAllow: /", headers={"Content-Type": "text/plain"})
     world.page("/a", "x")
@@ -145,8 +147,10 @@ def test_robots_txt_is_remembered_across_restarts(make_world):
     assert 3 <= world.server.paths().count("/a")
 
 
-def test_another_filter_is_never_a_change_of_the_page_that_answers_304(world: World):
-    """The switch is not told; the next check asks for all of the page, so that a 304 hides nothing; the next change is told (sentinels §5.2)."""
+def test_altered_filter_is_not_a_change_of_a_page_that_answers_304(world: World):
+    """The next check sends no validators, so that a 304 hides nothing; the next change is reported
+    (sentinels §5.2).
+    """
     world.page("/a", '<p class="a">one</p><p class="b">1</p>', etag='"1"')
     world.add('Create Sentinel s Using {/a} Monitor all words in css ".a" Fetch every 1 hour')
 
@@ -166,8 +170,10 @@ def test_another_filter_is_never_a_change_of_the_page_that_answers_304(world: Wo
     assert [] == world.violations()
 
 
-def test_a_change_at_the_same_time_as_the_edit_is_told_under_the_new_meaning(world: World):
-    """The page changes between the last look and the edit, and its validators lie: what the new filter sees of that is told, once."""
+def test_change_at_the_time_of_an_edit_is_reported_by_the_new_filter(world: World):
+    """The page changes between the last check and the edit, and its validators are wrong: one
+    report.
+    """
     world.page("/a", '<p class="a">one</p><p class="b">1</p>', etag='"same"')
     world.add('Create Sentinel s Using {/a} Monitor all words in css ".a" Fetch every 1 hour')
 
@@ -183,8 +189,10 @@ def test_a_change_at_the_same_time_as_the_edit_is_told_under_the_new_meaning(wor
     assert [(2,)] == revisions
 
 
-def test_class_a_keeps_the_tick_and_class_b_makes_it_anew(world: World):
-    """Whom to tell alters no look; another interval begins at once and keeps the phase of the sentinel's start. Each is a revision."""
+def test_class_a_alteration_keeps_the_tick_and_class_b_resets_it(world: World):
+    """New receivers keep the tick; a new interval starts at once, in the phase of the sentinel's
+    start. Each is a revision.
+    """
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 4 hour slack 0 s")
     begun = world.clock.now()
@@ -205,8 +213,10 @@ def test_class_a_keeps_the_tick_and_class_b_makes_it_anew(world: World):
     assert "Fetch every 3 hour" in texts[2][1]
 
 
-def test_asking_for_a_page_in_another_way_begins_anew_on_it(world: World):
-    """With another header it is another page: its first version is the base, nothing is told, what changes after it is; and back again."""
+def test_altered_header_starts_a_new_baseline(world: World):
+    """The page with another header is another page: its first version is not reported, later
+    changes are.
+    """
 
     def answer(seen, wire) -> None:
         body = b"<p>for members 1</p>" if seen.headers.get("x-who") else b"<p>for all</p>"
@@ -233,8 +243,8 @@ def test_asking_for_a_page_in_another_way_begins_anew_on_it(world: World):
     assert [] == world.violations()
 
 
-def test_apply_moves_a_sentinel_to_the_page_as_it_is_asked_for_now(world: World):
-    """Another header in the file alters the sentinel; it is not replaced, and its history stays."""
+def test_apply_alters_a_sentinel_with_a_new_header(world: World):
+    """The sentinel is not replaced, and its history stays."""
     world.page("/a", "x")
     text = "Create Sentinel one Using {/a} Monitor any change"
     _apply(world, text)
@@ -244,8 +254,8 @@ def test_apply_moves_a_sentinel_to_the_page_as_it_is_asked_for_now(world: World)
     assert 2 == world.sentinel("one").revision
 
 
-def test_what_cannot_be_altered_is_refused_with_its_reason(world: World):
-    """Names are not altered; no circle arises, and it is named; an ended sentinel stays so (E33, E35)."""
+def test_invalid_alteration_is_refused_with_its_reason(world: World):
+    """Names cannot be altered, cycles are named, and an ended sentinel stays ended (E33, E35)."""
     world.page("/a", "x")
     world.add(
         "Create Sentinel x Using {/a} Monitor any change; Create Sentinel s Using {/a} Monitor any change From end(x); "
@@ -264,8 +274,8 @@ def test_what_cannot_be_altered_is_refused_with_its_reason(world: World):
     assert 1 == world.sentinel("x").revision
 
 
-def test_a_life_is_altered_from_where_it_stands(world: World):
-    """For counts from the start that was; a sentinel that waits gets another start; an end in the past ends it now."""
+def test_altered_life_counts_from_the_original_start(world: World):
+    """A waiting sentinel gets a new start; an end in the past ends it now."""
     world.page("/a", "x")
     world.add(
         "Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour For 10 day; "
@@ -285,8 +295,11 @@ def test_a_life_is_altered_from_where_it_stands(world: World):
     assert ("enabled", 3 * DAY) == (rows[2].state, rows[2].started_at - begun)
 
 
-def test_what_happened_in_a_pause_is_one_change_that_says_so(world: World):
-    """One comparison across the pause, marked; the next change is not. Nothing is looked at meanwhile (W-52)."""
+def test_changes_in_a_pause_are_one_marked_change(world: World):
+    """The page is not polled in the pause; one comparison spans it.
+
+    The next change has no mark (W-52).
+    """
     world.page("/a", "<p>count 0</p>")
     world.add(
         "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour; Create Sentinel c Using {/a} Monitor all words"
@@ -312,8 +325,8 @@ def test_what_happened_in_a_pause_is_one_change_that_says_so(world: World):
         assert "pause" not in plain["summary"]
 
 
-def test_a_pause_in_which_nothing_happened_marks_nothing(world: World):
-    """The first look after the pause found the page as it was: a change after it is one like any other."""
+def test_change_after_a_quiet_pause_has_no_mark(world: World):
+    """The first check after the pause found the page unchanged."""
     world.page("/a", "<p>count 0</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -330,8 +343,8 @@ def test_a_pause_in_which_nothing_happened_marks_nothing(world: World):
     assert "pause" not in change["summary"]
 
 
-def test_enabled_afresh_the_pause_is_not_told(world: World):
-    """Enable … fresh: the next check is the base, even if another sentinel has seen the page meanwhile; then changes are told again."""
+def test_enable_fresh_skips_changes_in_the_pause(world: World):
+    """The next check is the baseline, even if another sentinel polled the page meanwhile."""
     world.page("/a", "<p>count 0</p>")
     world.add(
         "Create Sentinel s Using {/a} Monitor all words Fetch every 4 hour; Create Sentinel other Using {/a} Monitor all words Fetch every 1 day slack 0 s"
@@ -351,8 +364,8 @@ def test_enabled_afresh_the_pause_is_not_told(world: World):
     assert [[{"old": "2", "new": "3"}]] == [c["updated"] for c in world.changes("s")]
 
 
-def test_a_name_that_is_used_again_takes_nobody_along(world: World):
-    """Who lives until a week after the end of x does so although there is a new x."""
+def test_reused_name_does_not_affect_dependents_of_the_old_sentinel(world: World):
+    """A sentinel that ends a week after the end of x does so although there is a new x."""
     world.page("/a", "x")
     world.add(
         "Create Sentinel x Using {/a} Monitor any change Fetch every 1 day; "
@@ -369,8 +382,8 @@ def test_a_name_that_is_used_again_takes_nobody_along(world: World):
     assert ("ended", 8 * DAY) == (world.sentinel("s").state, world.sentinel("s").ended_at - begun)
 
 
-def test_made_from_a_sentinel_that_has_ended_a_life_of_its_own_begins(world: World):
-    """W2: what the base says is copied; its schedule is over, so the new one starts now and has no end."""
+def test_sentinel_made_from_an_ended_one_has_its_own_life(world: World):
+    """W2: the clauses are copied except the past schedule, so it starts now and has no end."""
     world.page("/a", "x")
     world.add("Create Sentinel base Using {/a} Monitor links Fetch every 1 hour For 1 day")
     play(world, lambda monitor: world.pass_time(monitor, 2 * DAY))
@@ -382,8 +395,8 @@ def test_made_from_a_sentinel_that_has_ended_a_life_of_its_own_begins(world: Wor
     assert "Fetch every 1 hour" in world.sentinel("child").text
 
 
-def test_defaults_of_tags_hold_for_what_is_made_after_them(world: World):
-    """They are kept over restarts, copied into each new sentinel with the tag, replaced and taken away; nobody alters what is there."""
+def test_defaults_of_tags_apply_to_later_sentinels_only(world: World):
+    """They survive restarts and are copied into each new sentinel with the tag; existing ones stay."""
     world.page("/a", "x")
     world.add("Defaults For Tags shop, all Fetch 2 hour Notify By console immediate")
     world.add("Create Sentinel one Using {/a} Monitor links Tags shop")
@@ -404,8 +417,8 @@ def test_defaults_of_tags_hold_for_what_is_made_after_them(world: World):
     assert "Fetch" not in texts["four"]
 
 
-def test_defaults_in_files_reach_the_sentinels_of_all_files(world: World):
-    """Whatever the order of the files; other defaults alter the sentinels of the files, since those say what is to be."""
+def test_defaults_in_files_apply_to_sentinels_of_all_files(world: World):
+    """The order of the files does not matter; changed defaults alter the sentinels of the files."""
     world.page("/a", "x")
     one = "Create Sentinel one Using {/a} Monitor links Tags shop"
     _apply(world, one, "Defaults For Tags shop Fetch 2 hour")
@@ -418,7 +431,7 @@ def test_defaults_in_files_reach_the_sentinels_of_all_files(world: World):
 
 
 def _altering_answer(world: World, text: str, body: str) -> None:
-    """Let the next check at the page find another body, and the sentinel altered while it is under way."""
+    """Answer the next check with another body, and alter the sentinel during that check."""
 
     def answer(seen: Any, wire: Any) -> None:
         world.add(text)
@@ -440,8 +453,10 @@ def _altering_answer(world: World, text: str, body: str) -> None:
         ("Compare moving 2", "Compare pairwise", ["one→two", "one→three", "three→four"]),
     ],
 )
-def test_another_compare_during_a_look_tells_nothing_twice(world: World, before: str, after: str, expected: list[str]):
-    """The look that was under way is told as it began; from the version that it brought on the new meaning holds."""
+def test_compare_altered_during_a_check_reports_nothing_twice(
+    world: World, before: str, after: str, expected: list[str]
+):
+    """That check is reported by the old option; later ones by the new option, from its version on."""
     world.page("/a", "<p>one</p>")
     world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour {before}")
 
@@ -458,8 +473,8 @@ def test_another_compare_during_a_look_tells_nothing_twice(world: World, before:
     assert [] == world.violations()
 
 
-def test_another_monitor_during_a_look_tells_neither_the_switch_nor_twice(world: World):
-    """Words and links change in the look that was under way: its words are told as it began, its links never."""
+def test_monitor_altered_during_a_check_reports_no_switch(world: World):
+    """Words and links change in that check: its words are reported once, its links never."""
     world.page("/a", '<p>one</p><a href="/1">x</a>')
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 

@@ -18,8 +18,8 @@ TOLERANCE = 0.2
 
 @dataclass(frozen=True)
 class Row:
-    """An answer without a version: its kind, whether the owner hears at the first sight, how long the page is left alone at first, and
-    how much longer each time.
+    """An answer without a version: its kind, whether the first one notifies the owner, the first
+    wait, and the factor by which it grows.
     """
 
     status: int
@@ -45,8 +45,8 @@ ROWS = [
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row.status))
-def test_an_answer_without_a_version_is_told_once_and_waited_for(world: World, row: Row):
-    """No version, no change; the owner hears of the error once and of its end once; the page is left alone longer each time."""
+def test_answer_without_a_version_notifies_once_and_waits_longer(world: World, row: Row):
+    """No version and no change; the owner is notified of the error and of its end, once each."""
     world.page("/a", GOOD)
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 4 hour")
 
@@ -70,8 +70,8 @@ def test_an_answer_without_a_version_is_told_once_and_waited_for(world: World, r
     assert [] == world.violations()
 
 
-def test_a_page_that_was_never_there_waits_for_its_birth(world: World):
-    """404 from the start is no baseline: the page is in error until its first good answer, which nobody is told of as a change."""
+def test_page_that_is_missing_from_the_start_has_no_baseline(world: World):
+    """A page with 404 is in error until its first good answer, which is not reported as a change."""
     world.page("/a", "<h1>no</h1>", status=404)
     world.add(
         f"Create Sentinel s Using {{/a}} Monitor any change Fetch every 1 hour Notify By webhook {world.receiver()} immediate"
@@ -95,8 +95,11 @@ def test_a_page_that_was_never_there_waits_for_its_birth(world: World):
 
 
 @pytest.mark.parametrize(("status", "told"), [(308, 1), (302, 0)])
-def test_a_page_that_has_moved_for_good_is_told_once(world: World, status: int, told: int):
-    """After three looks and a day people hear where it is now; it is watched on by way of its old address. What is for now is not told."""
+def test_permanent_redirect_is_notified_once(world: World, status: int, told: int):
+    """Three checks and a day must confirm it.
+
+    The old address is still polled. Temporary redirects are not notified.
+    """
     world.page("/b", GOOD)
     world.page("/a", "", status=status, headers={"Location": "/b"})
     world.add(
@@ -115,8 +118,8 @@ def test_a_page_that_has_moved_for_good_is_told_once(world: World, status: int, 
     assert [] == world.violations()
 
 
-def test_what_a_redirect_leads_to_is_the_page(world: World):
-    """The target's content is the page's version, and only its content can change: a redirect that comes or goes is none."""
+def test_target_of_a_redirect_is_the_page(world: World):
+    """A redirect that appears or disappears is no change; different content of the target is one."""
     world.page("/b", GOOD)
     world.page("/a", GOOD)
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")

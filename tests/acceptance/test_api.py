@@ -1,6 +1,4 @@
-"""Promise: what people do in the browser, programs do over the API; and what it says of itself is
-so.
-"""
+"""Promise: programs can do over the API what people do in the browser, and its description is true."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from tidings.web.resources.operations import OPERATIONS
 
 
 async def call(app: Any, method: str, path: str, body: object = None, **headers: str) -> Answer:
-    """Ask the API."""
+    """Send a request to the API."""
     given = {name.replace("_", "-"): value for name, value in headers.items()}
     if body is not None:
         given["content-type"] = "application/json"
@@ -28,20 +26,20 @@ async def call(app: Any, method: str, path: str, body: object = None, **headers:
 
 
 async def have(app: Any, path: str) -> Any:
-    """Return what is at a path."""
+    """Return the answer to GET of a path."""
     answer = await call(app, "GET", path)
     assert 200 == answer.status, answer.body
     return answer.json()
 
 
 def watch(world: World) -> None:
-    """Let a shop be watched."""
+    """Create a sentinel on a shop."""
     world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
     world.add(SHOP)
 
 
-def test_all_that_is_answered_is_as_the_document_says(world: World) -> None:
-    """Each answer to GET is read by the type that its row of the table declares."""
+def test_every_answer_matches_the_document(world: World) -> None:
+    """Each answer to GET is parsed by the type that its row of the table declares."""
     watch(world)
 
     async def story(monitor: Monitor) -> None:
@@ -67,10 +65,8 @@ def test_all_that_is_answered_is_as_the_document_says(world: World) -> None:
     play(world, story)
 
 
-def test_a_sentinel_is_made_altered_dropped_and_back_for_a_day(world: World) -> None:
-    """By text, YAML or JSON; with the tag of what was read; a drop is taken back within a day and
-    not after.
-    """
+def test_sentinel_is_made_altered_dropped_and_restored(world: World) -> None:
+    """By text, YAML or JSON, with the ETag of what was read. A drop can be undone for a day."""
     watch(world)
 
     async def story(monitor: Monitor) -> None:
@@ -105,8 +101,8 @@ def test_a_sentinel_is_made_altered_dropped_and_back_for_a_day(world: World) -> 
     play(world, story)
 
 
-def test_the_log_is_read_from_any_number_on(world: World) -> None:
-    """As CloudEvents: what there is, then what comes; each once."""
+def test_log_is_read_from_any_number(world: World) -> None:
+    """It has CloudEvents: the stored ones, then new ones; each once."""
     watch(world)
 
     async def story(monitor: Monitor) -> None:
@@ -129,8 +125,8 @@ def test_the_log_is_read_from_any_number_on(world: World) -> None:
     play(world, story)
 
 
-def test_lists_come_page_by_page(world: World) -> None:
-    """Nothing twice and nothing left out; a cursor of another list is refused."""
+def test_lists_are_paginated(world: World) -> None:
+    """No item is repeated or left out; a cursor of another list is refused."""
     watch(world)
 
     async def story(monitor: Monitor) -> None:
@@ -155,8 +151,8 @@ def test_lists_come_page_by_page(world: World) -> None:
 
 
 @pytest.mark.parametrize("scope", ["read", "edit", "admin"])
-def test_a_token_lets_its_holder_do_what_its_scope_says(world: World, scope: str) -> None:
-    """And ends when it is revoked."""
+def test_token_permits_only_its_scope(world: World, scope: str) -> None:
+    """It ends when it is revoked."""
     from tidings.service.people import tokens
     from tidings.storage.people import tokens as rows
 

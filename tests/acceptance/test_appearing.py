@@ -1,4 +1,4 @@
-"""Promise: what stands in a part that appears is a change from nothing, notified as inserted, under the conditions that were asked for."""
+"""Promise: the content of a part that appears is reported as inserted, if it meets the conditions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE, PART = "<p>a</p>", "<p>a</p><div id=x>Hello <a href=/you>you</a><ul><li>on
 
 
 def watch(world: World, text: str, bodies: list[str], **more: Any) -> list[dict[str, Any]]:
-    """Return what a receiver is told of bodies that come one an hour."""
+    """Return the messages for bodies that come one an hour."""
     hook = world.receiver()
     world.page("/p", bodies[0], **more)
     world.add(f"Create Sentinel s Using {{/p}} Monitor {text} Fetch every 1 hour Notify By webhook {hook} immediate")
@@ -50,8 +50,8 @@ def watch(world: World, text: str, bodies: list[str], **more: Any) -> list[dict[
         ("price where value < 30", [SHOP.format(""), SHOP.format("20.00")], "20.00 EUR"),
     ],
 )
-def test_what_appears_is_notified_with_its_text(world: World, text: str, bodies: list[str], words: str) -> None:
-    """One message, and it says what stands there."""
+def test_appearing_part_is_notified_with_its_text(world: World, text: str, bodies: list[str], words: str) -> None:
+    """It is one message."""
     headers = JSON if bodies[0][0] == "[" else None
     (told,) = watch(world, text, bodies, **({"headers": headers} if headers else {}))
 
@@ -71,32 +71,32 @@ def test_what_appears_is_notified_with_its_text(world: World, text: str, bodies:
         ("price where drops by 10%", [SHOP.format(""), SHOP.format("20.00")]),
     ],
 )
-def test_what_does_not_meet_the_conditions_is_not_notified(world: World, text: str, bodies: list[str]) -> None:
-    """Not even that the part is there; it is the baseline from then on."""
+def test_appearing_part_that_fails_the_conditions_is_not_notified(world: World, text: str, bodies: list[str]) -> None:
+    """It becomes the baseline."""
     headers = {"headers": JSON} if bodies[0][0] == "[" else {}
 
     assert [] == watch(world, text, bodies, **headers)
     assert ["part.appeared"] == [event.type for event in world.events("part.appeared")]
 
 
-def test_what_changes_afterwards_is_compared_with_what_appeared(world: World) -> None:
-    """First the text, then the edit of it."""
+def test_later_change_is_compared_with_the_appeared_part(world: World) -> None:
+    """The first message has the text, the second the edit of it."""
     first, second = watch(world, f"any change {OPEN}", [DONE, FIRE, FLOOD], headers=JSON)
 
     assert 1 == len(first["inserted"])
     assert [{"old": "t: fire", "new": "t: flood"}] == second["updated"]
 
 
-def test_an_empty_part_that_appears_is_notified_as_that(world: World) -> None:
-    """It says nothing, so that there is no change to be shown; who asked for any change hears of it all the same."""
+def test_appearing_empty_part_is_notified_without_a_change(world: World) -> None:
+    """There is no text to show, but `any change` was asked for."""
     (told,) = watch(world, 'any change in css ".badge"', ["<p>a</p>", "<p>a</p><i class=badge></i>"])
 
     assert "problem" == told["record"]
     assert "the selected part is now there" in told["summary"]
 
 
-def test_a_part_that_one_check_misses_does_not_appear(world: World) -> None:
-    """Of two parts one is away for once while the other changes: that it is there again is no news."""
+def test_part_that_one_check_misses_does_not_appear(world: World) -> None:
+    """The other of two parts changes meanwhile; the return of the first is not reported."""
     hook = world.receiver()
     world.page("/p", "<b id=a>1</b><b id=b>1</b>")
     world.add(
@@ -116,8 +116,8 @@ def test_a_part_that_one_check_misses_does_not_appear(world: World) -> None:
     assert ["change"] == [message["data"]["record"] for _, message in world.received]
 
 
-def test_a_part_that_was_lost_and_is_back_beside_another_is_notified_with_its_text(world: World) -> None:
-    """Its loss was notified, the other part went on; what it shows now is new."""
+def test_lost_part_that_returns_is_notified_with_its_text(world: World) -> None:
+    """Its loss was notified before, while the other part stayed."""
     world.page("/p", "<b id=a>1</b><b id=b>1</b>")
     world.add('Create Sentinel s Using {/p} Monitor words in css "#a" OR words in css "#b" Fetch every 1 hour')
 

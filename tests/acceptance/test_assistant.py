@@ -1,4 +1,6 @@
-"""Promise: an assistant reads what is watched, adds after a preview, and reaches nothing else."""
+"""Promise: an assistant reads what is watched, adds sentinels after a preview, and can do nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ WRITING = {"check", "pause", "resume"}
 
 @pytest.fixture
 def lived(world: World) -> World:
-    """Give a world in which a page tells its readers what to do."""
+    """Return a world with a page that gives instructions to its readers."""
     world.page("/a", f"<title>{CANARY}</title><p>one</p>")
     with contextlib.closing(open_database(world.settings)) as database:
         database.write(Vault(world.directory).put, "key", Secret(SECRET), kind="text", at=world.clock.now())
@@ -50,7 +52,7 @@ def lived(world: World) -> World:
 
 
 def talk(world: World, story: Callable[[Client], Awaitable[Any]], *, may_edit: bool = True) -> Any:
-    """Let the SDK's own client talk with the server."""
+    """Run a story with the SDK's own client and the server."""
 
     async def act() -> Any:
         with contextlib.closing(open_database(world.settings)) as database:
@@ -61,13 +63,13 @@ def talk(world: World, story: Callable[[Client], Awaitable[Any]], *, may_edit: b
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> Any:
-    """Return what a tool answers, or the text of its error."""
+    """Return the result of a tool, or the text of its error."""
     result = await client.call_tool(tool, arguments)
     return result.content[0].text if result.is_error else result.structured_content  # type: ignore[union-attr]
 
 
 def places_of(answer: Any, words: str, where: str = "") -> set[str]:
-    """Return the names of the fields that have words in them."""
+    """Return the names of the fields with a text."""
     if isinstance(answer, dict):
         return {place for name, value in answer.items() for place in places_of(value, words, name)}
     if isinstance(answer, list):
@@ -76,7 +78,7 @@ def places_of(answer: Any, words: str, where: str = "") -> set[str]:
 
 
 async def call_all(client: Client) -> dict[str, Any]:
-    """Call every tool once, in an order in which each has something to do."""
+    """Call every tool once, in an order in which each has a result."""
     changes = await call(client, "list_changes", since="2020-01-01", limit=5)
     answers = {
         "list_sentinels": await call(client, "list_sentinels"),
@@ -94,8 +96,8 @@ async def call_all(client: Client) -> dict[str, Any]:
     return answers
 
 
-def test_each_tool_is_listed_and_answers(lived: World) -> None:
-    """Reading tools are there always, others with --edit; every one has a description and works."""
+def test_every_tool_is_listed_and_works(lived: World) -> None:
+    """Reading tools are always there, others with --edit; every one has a description."""
 
     async def names(client: Client) -> dict[str, bool]:
         tools = (await client.list_tools()).tools
@@ -116,8 +118,8 @@ def test_each_tool_is_listed_and_answers(lived: World) -> None:
     assert [1] == [row.page_id for row in lived.read(polls.list_requests)]
 
 
-def test_what_a_page_says_is_marked(lived: World) -> None:
-    """Words of a page stand in fields of untrusted text alone, are cut, and steer no screen."""
+def test_text_of_pages_is_marked_as_untrusted(lived: World) -> None:
+    """It is only in fields of untrusted text, is cut, and has no control characters."""
     answers = talk(lived, call_all)
     kept = [value for answer in answers.values() for value in _values(answer, UNTRUSTED)]
 
@@ -132,8 +134,8 @@ def _values(answer: Any, name: str) -> list[str]:
     return [value for one in answer for value in _values(one, name)] if isinstance(answer, list) else []
 
 
-def test_no_secret_is_reached(lived: World) -> None:
-    """Neither what is encrypted nor the address of a receiver is in any answer."""
+def test_answers_have_no_secret(lived: World) -> None:
+    """They have neither encrypted values nor addresses of receivers."""
     text = json.dumps(talk(lived, call_all))
 
     assert SECRET not in text
@@ -164,16 +166,16 @@ def test_no_secret_is_reached(lived: World) -> None:
         "not a statement",
     ],
 )
-def test_what_reaches_further_is_refused(lived: World, statement: str) -> None:
-    """Commands, files, secrets, new receivers and all but new sentinels have no preview."""
+def test_wider_statements_have_no_preview(lived: World, statement: str) -> None:
+    """Commands, files, secrets, new receivers and all but new sentinels are refused."""
     answer = talk(lived, lambda client: call(client, "add_sentinel", statement=statement))
 
     assert isinstance(answer, str), answer
     assert ["shop"] == [row.name for row in lived.read(sentinels.listing)]
 
 
-def test_a_preview_comes_first(lived: World) -> None:
-    """Only the confirmation of the same statement stores it; a server that reads stores nothing."""
+def test_sentinel_is_stored_only_after_a_preview(lived: World) -> None:
+    """The same statement must be confirmed; a read-only server stores nothing."""
     statement = "Create Sentinel kettle Using https://x.example/kettle Monitor price Notify by feed"
 
     async def story(client: Client) -> list[Any]:
@@ -194,8 +196,8 @@ def test_a_preview_comes_first(lived: World) -> None:
     assert ["shop", "kettle"] == [row.name for row in lived.read(sentinels.listing)]
 
 
-def test_it_is_spoken_over_a_pipe(lived: World) -> None:
-    """`tidings mcp` is a process that the SDK's client starts and talks with."""
+def test_server_works_over_a_pipe(lived: World) -> None:
+    """The SDK's client starts `tidings mcp` as a process."""
 
     async def act() -> Any:
         words = ["-m", "tidings", "mcp", "--data", str(lived.directory)]

@@ -1,4 +1,6 @@
-"""Promise: a bad answer is never a change: walls, maintenance pages, cut bodies and flapping servers are told as what they are, once."""
+"""Promise: a bad answer is never a change: walls, maintenance pages, truncated bodies and unstable
+servers are reported as such, once.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ TEXT = "<title>Prices</title>" + "".join(f"<p>Item {n} costs {n * 3} euro this w
 
 
 def _suspect(monitor: Monitor, marker: bytes, kind: str) -> None:
-    """Let the examination suspect each body with a marker in it, as the rules of `detection/doubt/plausibility` would."""
+    """Mark each body with a marker in it as suspicious, as `detection/doubt/plausibility` would."""
     detector = monitor.polling.poller._detector
     examine = detector._runner.run
 
@@ -37,8 +39,10 @@ def _suspect(monitor: Monitor, marker: bytes, kind: str) -> None:
     detector._runner = type("Suspicious", (), {"run": staticmethod(run), "close": detector._runner.close})()
 
 
-def test_a_wall_is_withheld_then_told_once_and_nothing_changed_back(world: World):
-    """200 with a challenge: quarantined, asked again after five minutes, error(blocked) once; then the page as it was: no news."""
+def test_wall_is_withheld_and_reported_once(world: World):
+    """A challenge with 200 is quarantined, the page polled again after five minutes, error(blocked)
+    reported once. The returning page is no change.
+    """
     world.page("/a", TEXT)
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
@@ -59,8 +63,8 @@ def test_a_wall_is_withheld_then_told_once_and_nothing_changed_back(world: World
     assert [] == world.violations()
 
 
-def test_a_page_that_really_became_short_is_told_after_a_second_look(world: World):
-    """Collapsed text is confirmed by a second look five minutes later, then it is a change like any other."""
+def test_shrunk_page_is_reported_after_a_second_poll(world: World):
+    """Collapsed text is confirmed by a second poll five minutes later."""
     world.page("/a", TEXT)
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
     begun = world.clock.now()
@@ -76,8 +80,8 @@ def test_a_page_that_really_became_short_is_told_after_a_second_look(world: Worl
     assert [] == world.violations()
 
 
-def test_a_page_that_is_back_at_the_second_look_was_nothing(world: World):
-    """One empty answer between two good ones: withheld, no version, no event, no news."""
+def test_empty_answer_between_good_ones_is_ignored(world: World):
+    """It is withheld: no version, no event, no message."""
     world.page("/a", TEXT)
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -95,8 +99,8 @@ def test_a_page_that_is_back_at_the_second_look_was_nothing(world: World):
     assert [] == world.violations()
 
 
-def test_a_first_look_at_a_wall_makes_no_baseline(world: World):
-    """The baseline is the first page that counts; until then the page is said to be blocked."""
+def test_wall_at_the_first_check_is_no_baseline(world: World):
+    """The page is blocked until its first good answer, which is the baseline."""
     world.page("/a", "<p>wall</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
@@ -111,8 +115,8 @@ def test_a_first_look_at_a_wall_makes_no_baseline(world: World):
     assert [] == world.violations()
 
 
-def test_a_doubt_is_cleared_up_before_the_next_tick(world: World):
-    """A page looked at daily that fails once is asked again within minutes, not after a day."""
+def test_doubtful_answer_is_polled_again_within_minutes(world: World):
+    """A page with a daily interval is polled again before its next tick."""
     world.page("/a", TEXT)
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 day")
 
@@ -129,8 +133,8 @@ def test_a_doubt_is_cleared_up_before_the_next_tick(world: World):
     assert [] == world.events("page.error")
 
 
-def test_our_own_network_being_down_is_told_once_and_held_against_no_page(world: World):
-    """All hosts unreachable for hours: one event, no page in error; once they answer again, one event and the pages go on."""
+def test_outage_of_our_network_is_reported_once_and_not_as_page_errors(world: World):
+    """All hosts are unreachable for hours: one event at its start, one at its end."""
     others = [WebServer(f"127.0.0.{n}") for n in range(2, 7)]
     for n, other in enumerate(others):
         other.__enter__()
@@ -150,8 +154,8 @@ def test_our_own_network_being_down_is_told_once_and_held_against_no_page(world:
     assert [] == world.changes()
 
 
-def test_a_network_that_is_away_for_an_hour_is_announced_once_to_each_recipient(world: World):
-    """Five pages of five hosts notify one receiver: one message that no page can be checked, one that they can again."""
+def test_network_outage_notifies_each_recipient_once(world: World):
+    """Five pages of five hosts have one receiver: one message at the start, one at the end."""
     hook = world.receiver()
     others = [WebServer(f"127.0.0.{n}") for n in range(2, 7)]
     for n, other in enumerate(others):
@@ -182,8 +186,8 @@ def test_a_network_that_is_away_for_an_hour_is_announced_once_to_each_recipient(
     assert re.search(r"\(the last failure: .*127\.0\.0\.\d", summary)
 
 
-def test_a_fault_of_tidings_at_one_page_is_an_error_of_that_page(world: World, monkeypatch):
-    """Whatever a fetch raises is an outcome with its reason; the owner is notified within the hour, other pages go on."""
+def test_internal_fault_at_one_page_is_an_error_of_that_page(world: World, monkeypatch):
+    """The owner is notified within the hour; other pages are polled as usual."""
     hook = world.receiver()
     for path in ("/a", "/b"):
         world.page(path, TEXT)
@@ -212,8 +216,8 @@ def test_a_fault_of_tidings_at_one_page_is_an_error_of_that_page(world: World, m
     assert [] == world.violations()
 
 
-def test_one_host_that_is_gone_among_others_is_its_own_error(world: World):
-    """Two of three hosts answer: the third is in error(net), told once, and the network is not blamed."""
+def test_one_unreachable_host_is_its_own_error(world: World):
+    """Two of three hosts answer: the third is in error(net), reported once."""
     others = [WebServer(f"127.0.0.{n}") for n in range(2, 5)]
     for n, other in enumerate(others):
         other.__enter__()
@@ -231,8 +235,8 @@ def test_one_host_that_is_gone_among_others_is_its_own_error(world: World):
     assert [] == world.events("network.down")
 
 
-def test_hosts_that_refuse_us_do_not_make_our_network_down(world: World):
-    """Three of three hosts take the connection and close it: each is in error by itself, since the network brought us there."""
+def test_refused_connections_are_not_a_network_outage(world: World):
+    """Three hosts close each connection: each page is in error, since the network works."""
     others = [WebServer(f"127.0.0.{n}") for n in range(2, 5)]
     for n, other in enumerate(others):
         other.__enter__()
@@ -247,8 +251,10 @@ def test_hosts_that_refuse_us_do_not_make_our_network_down(world: World):
     assert [] == world.events("network.down")
 
 
-def test_an_error_and_its_end_are_told_once_to_who_asked(world: World):
-    """A page down for a day: one message that it cannot be watched and why, one that it can again; the change after it as ever."""
+def test_error_and_its_end_are_notified_once(world: World):
+    """A page fails for a day: one message has the reason, one says that it is over; later changes
+    are reported.
+    """
     world.page("/a", TEXT)
     hook = world.receiver()
     world.add(
@@ -270,8 +276,8 @@ def test_an_error_and_its_end_are_told_once_to_who_asked(world: World):
     assert [] == world.violations()
 
 
-def test_a_digest_tells_errors_as_lines(world: World):
-    """With `Every 2 day` the error and its end are lines of the digest, not letters of their own."""
+def test_digest_has_errors_as_lines(world: World):
+    """With `Every 2 day` there are no separate messages."""
     world.page("/a", TEXT)
     hook = world.receiver()
     world.add(
@@ -289,8 +295,8 @@ def test_a_digest_tells_errors_as_lines(world: World):
     assert ["page.error", "page.ok"] == [record["event"] for record in message["data"]["changes"]]
 
 
-def test_a_host_that_is_down_is_not_asked_by_each_of_its_pages(world: World):
-    """Fifty pages of a host that fails: it is asked singly, with pauses that double, not fifty times a round."""
+def test_failing_host_is_not_polled_for_each_page(world: World):
+    """Fifty pages of it cause single requests, with pauses that double."""
     for n in range(50):
         world.page(f"/{n}", "", status=500)
         world.add(f"Create Sentinel s{n} Using {{/{n}}} Monitor any change Fetch every 10 min")
@@ -301,7 +307,7 @@ def test_a_host_that_is_down_is_not_asked_by_each_of_its_pages(world: World):
 
 
 def _with_bad_certificates() -> list[WebServer]:
-    """Return servers of which none shows a certificate that is accepted: of an unknown authority, for another name, expired."""
+    """Return servers with invalid certificates: an unknown authority, another name, expired."""
     authority = trustme.CA()
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
     servers = []
@@ -320,8 +326,8 @@ def _with_bad_certificates() -> list[WebServer]:
 
 
 @pytest.mark.parametrize("robots", ["true", "false"])
-def test_bad_certificates_are_the_pages_own_errors(server: WebServer, tmp_path: Path, robots: str):
-    """Three hosts whose certificates are not accepted are none of the network's fault: each page's reason is notified."""
+def test_invalid_certificates_are_errors_of_their_pages(server: WebServer, tmp_path: Path, robots: str):
+    """They are no network outage: the reason of each page is notified."""
     world = World(tmp_path / "data", server, fetch__robots=robots)
     others = _with_bad_certificates()
     for n, other in enumerate(others):

@@ -1,4 +1,4 @@
-"""Promise: what other processes do while the service looks at a page stays done, and breaks nothing."""
+"""Promise: what other processes write during a poll is kept and breaks nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATEMENT = "Create Sentinel s Using {/a} Monitor all words Fetch every "
 
 
 def elsewhere(world: World, act: Callable[[Connection], object]) -> None:
-    """Do something as another process would: over a connection of its own."""
+    """Write as another process would, over a connection of its own."""
     database = open_database(world.settings)
     try:
         database.write(act)
@@ -38,7 +38,7 @@ def elsewhere(world: World, act: Callable[[Connection], object]) -> None:
 
 
 def during_the_look(world: World, act: Callable[[], object], *, at: int) -> None:
-    """Let `act` happen between the `at`-th request for /a and its answer; every answer has another edition."""
+    """Call `act` between the `at`-th request for /a and its answer; every answer differs."""
     count = 0
 
     def answer(seen: Seen, wire: Wire) -> None:
@@ -56,9 +56,9 @@ def command(world: World, verb: str) -> None:
 
 
 async def second_look(world: World, monitor: Monitor, *acts: Callable[[], object]) -> int:
-    """Let things happen while the page is looked at for the second time, the service hearing of each at once.
+    """Write during the second poll of the page, and let the service notice each time.
 
-    Return how many looks were under way when they had.
+    Return how many polls were under way after each.
     """
     answered = threading.Event()
     during_the_look(world, lambda: answered.wait(10), at=2)
@@ -81,7 +81,9 @@ def alter(world: World, every: str) -> None:
 
 
 def minutely(world: World) -> list[int]:
-    """Return how often the page is looked at in five minutes of one run, and in five minutes after a restart."""
+    """Return how often the page is polled in five minutes of one run, and in five minutes after a
+    restart.
+    """
     counts = []
     for _ in range(2):
         before = len(world.polls())
@@ -90,8 +92,8 @@ def minutely(world: World) -> list[int]:
     return counts
 
 
-def test_an_interval_altered_during_a_look_holds(world: World):
-    """A sentinel altered from an hour to a minute while its page is asked for is looked at each minute from then on."""
+def test_interval_altered_during_a_poll_applies(world: World):
+    """It is altered from an hour to a minute; the page is polled each minute from then on."""
     during_the_look(world, lambda: alter(world, "1 min"), at=2)
     world.add(STATEMENT + "1 hour")
     play(world, lambda monitor: world.pass_time(monitor, HOUR))
@@ -101,8 +103,8 @@ def test_an_interval_altered_during_a_look_holds(world: World):
     assert [] == world.violations()
 
 
-def test_an_interval_altered_and_heard_of_during_a_look_holds(world: World):
-    """The same if the service has taken in the alteration before the answer comes."""
+def test_interval_altered_and_noticed_during_a_poll_applies(world: World):
+    """The service notices the alteration before the answer arrives."""
     world.add(STATEMENT + "1 hour")
     with serve(world) as service:
         service.run(second_look(world, service.monitor, lambda: alter(world, "1 min")))
@@ -114,8 +116,8 @@ def test_an_interval_altered_and_heard_of_during_a_look_holds(world: World):
     assert all(5 <= count <= 6 for count in minutely(world))
 
 
-def test_a_page_that_comes_back_during_its_look_is_not_asked_twice(make_world):
-    """Disabled and enabled again while its page is asked for: nobody asks a second time meanwhile, and no unit is refused."""
+def test_page_enabled_again_during_its_poll_is_not_polled_twice(make_world):
+    """It was disabled during the same poll; no unit is refused."""
     world: World = make_world(fetch__host_connections="4")
 
     world.add(STATEMENT + "1 hour")
@@ -139,8 +141,10 @@ def test_a_page_that_comes_back_during_its_look_is_not_asked_twice(make_world):
     assert [] == world.violations()
 
 
-def test_what_a_user_decides_first_is_not_stepped_over(world: World):
-    """A sentinel that is disabled, or dropped, just before the service starts it stays so, and the service goes on."""
+def test_user_decision_wins_over_a_concurrent_start(world: World):
+    """A sentinel that is disabled or dropped just before its start stays so, and the service
+    continues.
+    """
     world.page("/a", "<p>one</p>")
 
     with serve(world) as service:
@@ -160,8 +164,8 @@ def test_what_a_user_decides_first_is_not_stepped_over(world: World):
     assert [] == world.events("problem.unit", "sentinel.enabled")
 
 
-def test_a_sentinel_that_goes_during_a_comparison_takes_nothing_with_it(world: World):
-    """A sentinel that is dropped while its page is compared: the version is kept, the other sentinel is told, no page is held up."""
+def test_sentinel_dropped_during_a_comparison_affects_no_other(world: World):
+    """The version is stored, and the other sentinel of the page is notified."""
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, MINUTE)
@@ -189,8 +193,8 @@ def test_a_sentinel_that_goes_during_a_comparison_takes_nothing_with_it(world: W
     assert [] == world.violations()
 
 
-def test_a_look_that_fails_by_our_fault_is_answered(world: World):
-    """Who asked for a look hears that the service has failed, at once, and the service goes on with the other pages."""
+def test_requested_check_reports_an_internal_fault(world: World):
+    """The answer comes at once, and the service continues with the other pages."""
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, MINUTE)
@@ -225,8 +229,8 @@ def test_a_look_that_fails_by_our_fault_is_answered(world: World):
     assert [] == world.violations()
 
 
-def test_a_receiver_that_is_free_again_while_the_queue_is_read_is_not_forgotten(world: World):
-    """An attempt ends just as the monitor reads when the next delivery is due: it looks again at once, not a second later."""
+def test_receiver_freed_during_a_queue_read_is_served_at_once(world: World):
+    """An attempt ends while the monitor reads the next due delivery: it reads again at once."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words")
 

@@ -39,7 +39,7 @@ ENDLESS = ("/api/v1/stream", "/live", "/api/v1/websub/{token}", "/healthz")
 
 
 class Door:
-    """Pages for basic auth and for steps; what was typed is shown behind the door."""
+    """Serve pages for basic auth and for steps; the page behind the login shows the password."""
 
     def __init__(self, world: World) -> None:
         self.count = 11
@@ -59,12 +59,12 @@ class Door:
         wire.send(f"HTTP/1.1 303 Go\r\n{place}\r\nContent-Length: 0\r\n\r\n".encode())
 
     def show_inside(self, seen: Seen, wire: Wire) -> None:
-        """Answer whoever came by the form, and show the password."""
+        """Answer a session of the form with the password."""
         said = f"you typed {html.escape(CANARY)}" if "in=1" in seen.headers.get("cookie", "") else "nobody"
         self._send(wire, 200, f"<h1>Inside</h1><p>Apples cost {self.count} EUR, {said}</p>")
 
     def show_basic(self, seen: Seen, wire: Wire) -> None:
-        """Answer who gives the password in a header."""
+        """Answer a request with the password in a header."""
         is_right = seen.headers.get("authorization", "").startswith("Basic ")
         self._send(wire, 200 if is_right else 401, f"<h1>Basic</h1><p>Pears cost {self.count} EUR</p>")
 
@@ -73,11 +73,11 @@ class Door:
         wire.send(f"{head}Content-Length: {len(body.encode())}\r\n\r\n{body}".encode())
 
 
-def test_a_password_is_in_the_requests_that_log_in_and_nowhere_else(
+def test_password_is_only_in_requests_that_log_in(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    """Requests, log, messages, every verb, every screen and API path, all files, a backup of each
-    kind.
+    """Searched: requests, log, messages, every command, every screen and API path, all files, a
+    backup of each kind.
     """
     need_chromium()
     heard, door, shop = io.StringIO(), Door(world), Shop(world)
@@ -135,9 +135,7 @@ def _watch(world: World, hook: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def _open_everything(app: Any, world: World) -> dict[str, bytes]:
-    """Return each GET of the table of entrances, with what there is in its places; links of screens
-    too.
-    """
+    """Return the answer to each GET of the table of entrances, and of the links on screens."""
     shown: dict[str, bytes] = {}
     waiting = list(_list_paths(world))
     while waiting:
@@ -177,7 +175,7 @@ def _list_paths(world: World) -> Iterator[str]:
 
 
 def _run_verbs(world: World, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> dict[str, bytes]:
-    """Return what each verb that shows or keeps something prints, for people and as JSON."""
+    """Return the output of each command that shows or exports, as text and as JSON."""
     words = [
         ("list",), ("plan", "--expert"), ("changes", "--quiet"), ("doctor", "--deep"), ("settings",), ("search", "cost"),
         ("deliveries",), ("deliveries", "--dead"), ("secret", "list"), ("queries",),
@@ -199,8 +197,8 @@ def _run_verbs(world: World, folder: Path, monkeypatch: pytest.MonkeyPatch, caps
 
 
 def _list_files(world: World, folder: Path) -> Iterator[Path]:
-    """Yield every file of the data directory but the key, and both backups with all that is in
-    them; a database of PostgreSQL is backed up by its own program.
+    """Yield every file of the data directory except the key, and both backups; PostgreSQL is dumped
+    by its own program.
     """
     for backup in () if world.settings.store.url else (folder / "plain.tar", folder / "secret.tar"):
         with tarfile.open(backup) as packed:
@@ -212,6 +210,6 @@ def _list_files(world: World, folder: Path) -> Iterator[Path]:
 
 
 def _wire(seen: Seen) -> bytes:
-    """Return all of a request; what basic auth sends is read back."""
+    """Return the whole request, with basic auth decoded."""
     given = seen.headers.get("authorization", "")
     return f"{seen.method} {seen.path} {seen.headers}".encode() + seen.body + given.encode()

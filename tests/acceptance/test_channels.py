@@ -1,4 +1,6 @@
-"""Promise: news reach mailboxes and chats through the whole service, from a process that dials only what pages may be fetched from."""
+"""Promise: the service delivers news to mailboxes and chats, and connects only to addresses that
+pages may be fetched from.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def _text(letter: EmailMessage, form: str) -> str:
 
 
 def _counting(world: World, channel: str, *, looks: int = 2, pause: int = HOUR) -> None:
-    """Watch a page that changes at each look."""
+    """Watch a page that changes at each poll."""
     world.page("/a", "<h1>Price</h1><p>count 0</p>")
     world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s Notify By {channel}")
 
@@ -60,8 +62,8 @@ def _counting(world: World, channel: str, *, looks: int = 2, pause: int = HOUR) 
         service.pass_time(pause)
 
 
-def test_a_letter_tells_what_changed_and_letters_of_a_sentinel_are_a_thread(mailing: World, mail: MailServer):
-    """Text and HTML say old and new; each delivery has its own Message-ID, all answer one root."""
+def test_mail_shows_the_change_and_mails_of_a_sentinel_are_a_thread(mailing: World, mail: MailServer):
+    """Text and HTML have old and new; each has its own Message-ID, and all refer to one root."""
     _counting(mailing, "email anna@example.org immediate", looks=3)
     first, second = _letters(mail)
 
@@ -73,8 +75,11 @@ def test_a_letter_tells_what_changed_and_letters_of_a_sentinel_are_a_thread(mail
     assert [] == mailing.violations()
 
 
-def test_a_letter_that_was_lost_on_its_way_comes_again_as_the_same(mailing: World, mail: MailServer):
-    """F-31: dropped after DATA, it may have arrived; the second has the same Message-ID and the same bodies."""
+def test_lost_mail_is_sent_again_with_the_same_id(mailing: World, mail: MailServer):
+    """F-31: a connection dropped after DATA may have delivered it.
+
+    Message-ID and bodies are equal.
+    """
     mail.answers["END"] = ""
     mailing.page("/a", "<p>count 0</p>")
     mailing.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Notify By email anna@example.org")
@@ -93,8 +98,8 @@ def test_a_letter_that_was_lost_on_its_way_comes_again_as_the_same(mailing: Worl
     assert ["delivered"] == [d.status for d in mailing.deliveries()]
 
 
-def test_a_mailbox_that_is_not_there_is_a_dead_letter(mailing: World, mail: MailServer):
-    """F-31: 5xx is believed at once; the delivery says why."""
+def test_unknown_mailbox_is_a_dead_letter(mailing: World, mail: MailServer):
+    """F-31: 5xx is final; the delivery has the reason."""
     mail.answers["RCPT"] = "550 5.1.1 no such user"
     _counting(mailing, "email anna@example.org", pause=DAY)
     (delivery,) = mailing.deliveries()
@@ -103,8 +108,8 @@ def test_a_mailbox_that_is_not_there_is_a_dead_letter(mailing: World, mail: Mail
     assert "550 5.1.1 no such user" in delivery.error
 
 
-def test_letters_wait_until_mail_is_set_up(make_world: Callable[..., World], mail: MailServer):
-    """Without a mail server nothing is written and nothing fails; once there is one, the next news are sent."""
+def test_no_mail_is_queued_until_mail_is_set_up(make_world: Callable[..., World], mail: MailServer):
+    """Without a mail server nothing is written and nothing fails; later news are sent."""
     _counting(make_world(), "email anna@example.org")
     before = make_world().deliveries()
     later = make_world(**_mail_flags(mail))
@@ -119,7 +124,7 @@ def test_letters_wait_until_mail_is_set_up(make_world: Callable[..., World], mai
     assert "{+9+}" in _text(letter, "plain")
 
 
-def test_a_digest_is_one_message_to_a_chat(world: World):
+def test_digest_is_one_chat_message(world: World):
     """Apprise's services get text: a headline, then each change, the newest first."""
     with WebServer("127.0.0.3") as chat:
         chat.pages["/room"] = Page(status=200)
@@ -134,8 +139,8 @@ def test_a_digest_is_one_message_to_a_chat(world: World):
     assert ["delivered"] == [d.status for d in world.deliveries()]
 
 
-def test_news_go_to_no_address_that_pages_are_not_fetched_from(make_world: Callable[..., World], mail: MailServer):
-    """R-01: mail servers and services are judged by the guard of pages; nothing is dialled, and the reason is told without secrets."""
+def test_forbidden_addresses_are_not_connected_to(make_world: Callable[..., World], mail: MailServer):
+    """R-01: the guard of pages also checks mail servers and services; the reason has no secrets."""
     narrow = {"fetch__allow_networks": "127.0.0.1/32"}
     mail.host = "127.0.0.1"
     with MailServer(host="127.0.0.2") as elsewhere, WebServer("127.0.0.2") as chat:
@@ -149,8 +154,8 @@ def test_news_go_to_no_address_that_pages_are_not_fetched_from(make_world: Calla
 
 
 @pytest.mark.parametrize("channel", ["tgramm://token/chat", "pigeonpost://x"])
-def test_an_address_that_cannot_be_is_refused_when_it_is_given(world: World, channel: str):
-    """Nothing is registered that could never be told."""
+def test_invalid_address_is_refused_when_it_is_stored(world: World, channel: str):
+    """Every registered receiver can be notified."""
     with pytest.raises(AddressError, match="no service of Apprise"):
         world.add(f"Create Sentinel s Using {{/a}} Monitor any change Notify By {channel}")
 
@@ -169,10 +174,8 @@ UNREACHABLE = ("discord://onlyone", "tgram://abc", "slack://x", "pover://nouser"
         "Defaults For Tags shop Notify By {}",
     ],
 )
-def test_a_receiver_that_its_service_does_not_understand_is_refused_where_it_is_read(
-    world: World, address: str, text: str
-):
-    """In Notify, Errors and Defaults: the text says whose clause it is and the form of the service, and nothing is stored."""
+def test_invalid_service_address_is_refused_when_it_is_parsed(world: World, address: str, text: str):
+    """In Notify, Errors and Defaults: the error names the clause and the form of the service."""
     with pytest.raises(AddressError, match="the form is") as raised:
         world.add(text.format(address))
 
@@ -180,8 +183,8 @@ def test_a_receiver_that_its_service_does_not_understand_is_refused_where_it_is_
     assert [] == world.read(endpoints.listing)
 
 
-def test_letters_say_when_in_the_zone_of_the_sentinel(world: World):
-    """The console of a sentinel in India says the time there."""
+def test_messages_use_the_zone_of_the_sentinel(world: World):
+    """The console of a sentinel in India shows Indian time."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Notify By console Zone Asia/Kolkata")
 

@@ -1,5 +1,5 @@
-"""Promise: a site is discovered page by page within its own budget, and its comings and goings are
-news.
+"""Promise: the pages of a site are discovered within its own budget, and new and removed pages are
+reported.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ TEXT = "Create Collection docs Using {/docs/} Depth 3 Budget 4000 per day Notify
 
 
 def prose(number: int) -> str:
-    """Return a text that no other number has."""
+    """Return a text that is unique to a number."""
     letters = "abcdefghijklmnopqrst"
     return " ".join(f"w{letters[number % 20]}{letters[number // 20 % 20]}{letter}" for letter in letters * 2)
 
 
 def show(world: World, count: int, *, more: str = "", gone: Sequence[int] = ()) -> None:
-    """Let a site have so many pages, all named by its first one."""
+    """Serve a site with this number of pages, all linked from its first one."""
     links = " ".join(f'<a href="/docs/p{n}">Page {n}</a>' for n in range(count) if n not in gone)
     world.page("/docs/", f"<title>Docs</title>{links}{more}")
     for number in range(count):
@@ -42,12 +42,12 @@ def show(world: World, count: int, *, more: str = "", gone: Sequence[int] = ()) 
 
 
 def states(world: World) -> dict[str, tuple[str, str]]:
-    """Return state and reason of each address of the first collection, by its path."""
+    """Return state and reason of each address of the first collection, by path."""
     return {"/" + row.url.split("/", 3)[3]: (row.state, row.reason) for row in world.read(collections.listing, 1)}
 
 
 async def index(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bring the index up to date, by the clock of the world."""
+    """Update the index at the time of the world."""
     monkeypatch.setattr(indexer, "SystemClock", lambda: world.clock)
     async with indexer.open_indexer(world.settings) as (_, opened):
         await opened.catch_up()
@@ -59,9 +59,10 @@ def list_troubles(world: World) -> list[str]:
     return [trouble.brief for trouble in health.of("docs").troubles]
 
 
-def test_what_comes_moves_and_goes_is_news(world: World, monkeypatch: pytest.MonkeyPatch):
-    """Nobody is notified of the first reading; new pages come in one message, a page that moved is
-    one change. Memory has what is stored.
+def test_new_moved_and_removed_pages_are_notified(world: World, monkeypatch: pytest.MonkeyPatch):
+    """The first crawl is not notified.
+
+    New pages come in one message; a moved page is one change. Memory matches the database.
     """
     known: list[KnownCollection] = []
 
@@ -96,8 +97,10 @@ def test_what_comes_moves_and_goes_is_news(world: World, monkeypatch: pytest.Mon
     assert {row.url: row for row in world.read(collections.listing, 1)} == known[0].rows
 
 
-def test_sitemaps_and_feeds_are_followed_packed_too(world: World):
-    """An index names a packed sitemap, which names what no page does; a feed names its entries."""
+def test_sitemaps_and_feeds_are_followed(world: World):
+    """An index names a compressed sitemap with pages that nothing else links; a feed names its
+    entries.
+    """
     url = world.server.url
     ns = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
     show(world, 0, more='<link rel="alternate" type="application/rss+xml" href="/docs/feed">')
@@ -127,8 +130,8 @@ def test_sitemaps_and_feeds_are_followed_packed_too(world: World):
     assert {"watched": 3} == world.read(collections.count, 1)  # sitemaps and feeds are no pages of it
 
 
-def test_a_calendar_without_end_takes_a_part_of_the_budget_only(world: World):
-    """Months that say the same are left out, and so is what they name; real pages are found."""
+def test_endless_calendar_uses_only_part_of_the_budget(world: World):
+    """Months with the same text are skipped, and so are their links; real pages are found."""
     show(world, 12, more='<a href="/docs/cal?month=1">calendar</a>')
     for month in range(1, 400):
         links = f'<a href="/docs/cal?month={month + 1}">next</a>'
@@ -149,8 +152,8 @@ def test_a_calendar_without_end_takes_a_part_of_the_budget_only(world: World):
     assert asked < 4_000
 
 
-def test_lists_that_are_alike_are_followed(world: World):
-    """Each has the same words and other links: what a list names makes it new."""
+def test_lists_with_the_same_words_are_followed(world: World):
+    """They have different links, which make them new."""
     world.page("/docs/", '<a href="/docs/list1">list</a>')
     for number in range(1, 13):
         links = "".join(f'<a href="/docs/p{number * 3 + n}">{number * 3 + n}</a>' for n in range(3))
@@ -166,9 +169,7 @@ def test_lists_that_are_alike_are_followed(world: World):
 
 
 def test_polls_stay_within_the_budget_of_the_collection(world: World):
-    """With what is saved up at first; refreshes and first fetches are paid from one budget, the list
-    from none.
-    """
+    """Saved tokens count. Refreshes and first fetches share one budget; the list is free."""
     show(world, 300)
     world.add("Create Collection docs Using {/docs/} Budget 240 per day")
 
@@ -183,10 +184,8 @@ def test_polls_stay_within_the_budget_of_the_collection(world: World):
     assert 301 == counted["watched"] + counted["found"]
 
 
-def test_pages_that_lead_elsewhere_are_read_with_a_budget_that_is_used_up(world: World):
-    """A budget that has one request at a time lets a page follow its redirect all the same; what it
-    lacks says nothing of the host.
-    """
+def test_redirect_is_followed_on_an_exhausted_budget(world: World):
+    """One request at a time is enough; the lack of tokens is no error of the host."""
     show(world, 12)
     for number in range(12):
         world.page(f"/docs/p{number}", "", status=301, headers={"Location": f"/docs/q{number}"})
@@ -202,8 +201,8 @@ def test_pages_that_lead_elsewhere_are_read_with_a_budget_that_is_used_up(world:
 
 
 @pytest.mark.parametrize(("share", "budget", "least"), [(96, 4000, 96), (4000, 96, 96), (0, 96, 96)])
-def test_its_budget_and_the_share_of_its_owner_both_pay(world: World, share: float, budget: int, least: int):
-    """Whichever is smaller ends it; what the collection costs is counted as spent of the share."""
+def test_collection_budget_and_owner_share_both_pay(world: World, share: float, budget: int, least: int):
+    """The smaller one limits; the cost counts as spent of the share."""
     show(world, 60)
     world.add(f"Create Collection docs Using {{/docs/}} Budget {budget} per day")
 
@@ -225,10 +224,8 @@ def test_its_budget_and_the_share_of_its_owner_both_pay(world: World, share: flo
     assert len(paid) - 1 <= spent <= len(paid)
 
 
-def test_each_page_can_be_watched_for_words(world: World):
-    """What a page of the collection says is reported as of any page; its coming is not, if nobody
-    asked.
-    """
+def test_page_of_a_collection_can_be_watched_for_words(world: World):
+    """Its change is reported like that of any page; its arrival is not, unless asked for."""
     show(world, 4)
     world.add('Create Collection docs Using {/docs/} Budget 4000 per day Monitor keyword "oil" Notify by console')
 
@@ -243,8 +240,8 @@ def test_each_page_can_be_watched_for_words(world: World):
     assert 'keyword added "oil"' in line
 
 
-def test_a_collection_goes_on_after_a_restart(world: World):
-    """What it knew is known; nothing is told twice, what is new is told."""
+def test_collection_survives_a_restart(world: World):
+    """Known pages are not notified again, new ones are."""
     show(world, 5)
     world.add(TEXT)
 
@@ -260,10 +257,8 @@ def test_a_collection_goes_on_after_a_restart(world: World):
     assert 1 == world.console.getvalue().count("page added")
 
 
-def test_a_first_page_that_fails_is_a_trouble_that_is_told_once(world: World):
-    """It is shown and tried again, unlike other pages of the collection; once it is there, the
-    pages are found.
-    """
+def test_failing_first_page_is_notified_once(world: World):
+    """It is shown and polled again, unlike other pages; then its pages are found."""
     world.add(TEXT)
 
     with serve(world) as service:
@@ -280,8 +275,8 @@ def test_a_first_page_that_fails_is_a_trouble_that_is_told_once(world: World):
 
 
 @pytest.mark.parametrize("monitor", ["", 'Monitor keyword "oil"'])
-def test_a_scope_that_nothing_is_in_is_a_trouble_that_is_told_once(world: World, monitor: str):
-    """Until a page of it is found."""
+def test_empty_scope_is_notified_once(world: World, monitor: str):
+    """The trouble ends when a page in the scope is found."""
     world.page("/docs/", '<title>Docs</title><a href="/blog/x">elsewhere</a>')
     world.add(f"{TEXT} {monitor}")
 
@@ -301,10 +296,8 @@ def test_a_scope_that_nothing_is_in_is_a_trouble_that_is_told_once(world: World,
     assert [] == world.violations()
 
 
-def test_pages_whose_changes_help_those_who_search_matter_more(world: World, monkeypatch: pytest.MonkeyPatch):
-    """Of two pages that changed once, the one that gained the word that is searched for matters
-    more than usual, and the other does not.
-    """
+def test_change_with_a_searched_word_raises_importance(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Of two pages that changed once, only the one that gained the word gets a higher weight."""
     show(world, 12)
     for number in (5, 6):
         world.page(f"/docs/p{number}", f"<title>Title {number}</title><p>{prose(number)} oil</p>")

@@ -1,4 +1,6 @@
-"""Promise: which versions are compared is the user's choice, and each sentinel counts versions for itself (W-14, W-63, W-85)."""
+"""Promise: the user chooses which versions are compared, and each sentinel counts versions for
+itself (W-14, W-63, W-85).
+"""
 
 from __future__ import annotations
 
@@ -22,21 +24,21 @@ EXPECTED = {
 
 
 def pairs(world: World, sentinel: str) -> list[tuple[int, int]]:
-    """Return the versions that each change of a sentinel is between."""
+    """Return the two versions of each change of a sentinel."""
     ends = [(c["from_version"], c["to_version"]) for c in world.changes(sentinel)]
     return [(int(old.partition(".")[2]), int(new.partition(".")[2])) for old, new in ends]
 
 
 async def edit(world: World, monitor: Monitor, *bodies: str) -> None:
-    """Let the page hold each body for an hour."""
+    """Serve each body for an hour."""
     for body in bodies:
         world.page("/a", f"<p>{body}</p>")
         await world.pass_time(monitor, HOUR)
 
 
-def test_each_option_compares_what_the_table_says(world: World):
-    """W-14, W-63: four sentinels on one page see the ten versions of it as the table of sentinels §4.4 says, across a restart; a
-    window that still fills is said to be partial; and what they keep is what the table says.
+def test_each_option_compares_the_versions_of_the_table(world: World):
+    """W-14, W-63: four sentinels on one page with ten versions, across a restart, follow sentinels
+    §4.4. An incomplete window is marked as partial; retention follows the table too.
     """
     for number, compare in enumerate(EXPECTED):
         world.add(
@@ -56,9 +58,10 @@ def test_each_option_compares_what_the_table_says(world: World):
     assert [] == world.violations()
 
 
-def test_a_slow_sentinel_never_sees_the_rate_of_a_quick_one(world: World):
-    """W-85: one sentinel looks every hour, one every three; the slow one is told of what differs at its own looks and no more, and its
-    `every 2` counts the versions that it has taken itself.
+def test_slow_sentinel_is_independent_of_a_fast_one(world: World):
+    """W-85: one polls every hour, one every three.
+
+    The slow one compares its own versions only, and its `every 2` counts those.
     """
     world.add("Create Sentinel quick Using {/a} Monitor all words Fetch every 1 hour")
     world.add("Create Sentinel slow Using {/a} Monitor all words Fetch every 3 hour")
@@ -73,8 +76,9 @@ def test_a_slow_sentinel_never_sees_the_rate_of_a_quick_one(world: World):
 
 
 def test_confirm_makes_the_newest_version_the_reference(world: World):
-    """`Compare first` tells how the page differs from a version that you approved; Confirm approves what it shows now, and telling
-    begins anew from there, also after a restart.
+    """`Compare first` compares with an approved version.
+
+    Confirm approves the present one, also across a restart.
     """
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Compare first")
 
@@ -99,10 +103,10 @@ def test_confirm_makes_the_newest_version_the_reference(world: World):
         ("moving 3", "every 2", [(1, 2), (1, 3), (3, 5)]),
     ],
 )
-def test_another_compare_is_no_change_of_the_page(
+def test_altered_compare_is_no_change_of_the_page(
     world: World, before: str, after: str, expected: list[tuple[int, int]]
 ):
-    """What was told is not told again after `Alter … Compare`, and what was not yet told is."""
+    """After `Alter … Compare` nothing is reported twice and nothing is lost."""
     world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour Compare {before}")
 
     with serve(world) as service:
@@ -113,8 +117,8 @@ def test_another_compare_is_no_change_of_the_page(
     assert expected == pairs(world, "s")
 
 
-def test_a_comparison_that_died_is_made_with_its_own_reference(world: World, monkeypatch: pytest.MonkeyPatch):
-    """A job that dies leaves the comparison owed with the version that the option names, and it is made once the job lives again."""
+def test_failed_comparison_is_retried_with_its_own_reference(world: World, monkeypatch: pytest.MonkeyPatch):
+    """A job that dies leaves the comparison pending; it is made once when a job succeeds."""
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Compare moving 2")
     lives = InProcess.run
     deaths: list[object] = []

@@ -1,4 +1,4 @@
-"""Promise: what was made for changedetection.io's API reads Tidings, and changes nothing here."""
+"""Promise: clients of changedetection.io's API can read Tidings, and cannot change anything."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ KEY = "reader-" * 5
 
 
 async def get(app: Any, path: str, key: str = KEY, method: str = "GET") -> Answer:
-    """Ask as its clients do."""
+    """Request a path as its clients do."""
     return await ask(app, f"{COMPATIBLE}/api/v1{path}", method, headers={"x-api-key": key} if key else {})
 
 
 async def have(app: Any, path: str) -> Any:
-    """Return what is there."""
+    """Return the answer."""
     answer = await get(app, path)
     assert 200 == answer.status, answer.body
     return answer.json()
 
 
-def test_its_clients_find_watches_versions_and_differences(make_world: Any) -> None:
-    """A watch is a page of a sentinel; its history are the stored versions, by the second."""
+def test_its_clients_read_watches_versions_and_differences(make_world: Any) -> None:
+    """A watch is a page of a sentinel; its history are the stored versions, to the second."""
     world: World = make_world(serve__token=KEY)
     hook = world.receiver()
     world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
@@ -71,8 +71,8 @@ def test_its_clients_find_watches_versions_and_differences(make_world: Any) -> N
     play(world, story)
 
 
-def test_they_change_nothing_and_need_the_token_in_the_header(make_world: Any) -> None:
-    """A check that a client asks for by GET is refused as every other method is."""
+def test_its_clients_change_nothing_and_need_a_token_header(make_world: Any) -> None:
+    """A check that is requested by GET is refused like every other method."""
     world: World = make_world(serve__token=KEY)
     world.page("/a", "<p>one</p>")
     world.add(SHOP)
@@ -98,8 +98,8 @@ def test_they_change_nothing_and_need_the_token_in_the_header(make_world: Any) -
     play(world, story)
 
 
-def test_everybody_sees_his_own(world: World) -> None:
-    """As everywhere: another's watch is not there."""
+def test_each_user_sees_only_their_own_watches(world: World) -> None:
+    """A watch of another user is not found."""
 
     async def story(people: Any) -> None:
         async def seen(who: str) -> Any:

@@ -1,4 +1,6 @@
-"""Promises about changes of several pages that belong together: AND, OR, NOT with `of` (sentinels §4.5, W-4, W-65)."""
+"""Promises about combined changes of several pages: AND, OR, NOT with `of` (sentinels §4.5, W-4,
+W-65).
+"""
 
 import random
 from datetime import datetime
@@ -18,24 +20,26 @@ SAVE = "Create Sentinel veto Using {/a} As A, {/b} As B Monitor any change of A 
 
 
 def list_records(world):
-    """Return the records that the webhook got."""
+    """Return the records that the webhook received."""
     return [body["data"] for _, body in world.received]
 
 
 def write(world, name, text):
-    """Let a page say something."""
+    """Serve a text as a page."""
     world.page(f"/{name}", f"<title>{name.upper()}</title><p>{text}</p>")
 
 
 def begin(world, text):
-    """Three pages that say one, and a sentinel on them."""
+    """Serve three pages with the text one, and watch them."""
     for name in "abc":
         write(world, name, "one")
     world.add(text.replace("HOOK", world.receiver()))
 
 
-def test_both_pages_changed_within_an_hour(make_world):
-    """Example 21: when A and then B change within an hour it is told once, with both pages, their versions, times and texts."""
+def test_two_changes_within_the_window_are_one_report(make_world):
+    """Example 21: A and B change within an hour; the report has both pages, versions, times and
+    texts.
+    """
     world = make_world()
 
     with serve(world) as service:
@@ -64,8 +68,8 @@ def _spell(part):
     return (part["name"], part["status"], part["from_version"], part["to_version"], part["updated"])
 
 
-def test_a_composite_is_readable_in_every_view(make_world):
-    """As text and as HTML each page stands with its versions, its time and its edits."""
+def test_composite_is_readable_in_every_view(make_world):
+    """Text and HTML have each page with its versions, time and edits."""
     world = make_world()
 
     with serve(world) as service:
@@ -86,8 +90,8 @@ def test_a_composite_is_readable_in_every_view(make_world):
     assert "2 more" not in text
 
 
-def test_a_part_expires(make_world):
-    """Changes that are more than the window apart are not told together, and nothing is left of them."""
+def test_changes_further_apart_than_the_window_are_not_combined(make_world):
+    """No state is left of them."""
     world = make_world()
 
     with serve(world) as service:
@@ -101,8 +105,8 @@ def test_a_part_expires(make_world):
     assert [] == list_records(world)
 
 
-def test_what_was_told_is_told_once(make_world):
-    """A pair is consumed: a further change of B alone, within the hour, makes no second pair with the same change of A."""
+def test_change_is_part_of_one_report_only(make_world):
+    """After a report another change of B does not pair with the same change of A."""
     world = make_world()
 
     with serve(world) as service:
@@ -116,8 +120,8 @@ def test_what_was_told_is_told_once(make_world):
     assert 1 == len(list_records(world))
 
 
-def test_a_restart_in_the_middle_of_a_window(make_world):
-    """An open window survives to the instant: half of it before a restart, half after; and what ran out meanwhile is not told."""
+def test_open_window_survives_a_restart(make_world):
+    """It still ends at its instant; a window that ends during the downtime is not reported."""
     world = make_world()
 
     with serve(world) as service:
@@ -140,8 +144,10 @@ def test_a_restart_in_the_middle_of_a_window(make_world):
     assert 1 == len(list_records(world))
 
 
-def test_not_on_another_page_is_decided_when_the_window_is_over(make_world):
-    """`A AND NOT B within 1 hour` tells a change of A an hour later, if B was looked at and did not change in that hour or the one before."""
+def test_not_of_another_page_is_decided_when_the_window_ends(make_world):
+    """`A AND NOT B within 1 hour` reports a change of A an hour later, if B was polled and
+    unchanged for an hour before and after.
+    """
     world = make_world()
 
     with serve(world) as service:
@@ -167,8 +173,8 @@ def test_not_on_another_page_is_decided_when_the_window_is_over(make_world):
     assert "complete" == record["verdict"]
 
 
-def test_what_nobody_could_look_at_is_undecided(make_world):
-    """If B could not be looked at around the change of A, the report says that it is undecided, and why."""
+def test_unpolled_page_makes_the_report_undecided(make_world):
+    """B could not be polled around the change of A; the report has the reason."""
     world = make_world()
 
     with serve(world) as service:
@@ -185,8 +191,10 @@ def test_what_nobody_could_look_at_is_undecided(make_world):
     assert record["summary"].startswith("undecided: whether B changed is unknown")
 
 
-def test_a_part_makes_a_need_of_the_others(make_world):
-    """Pages that are looked at every six hours can meet within one: near its end the other page is looked at once more (AuctionWatch)."""
+def test_pending_part_causes_a_poll_of_the_other_page(make_world):
+    """Pages with a six-hour interval can meet within one: the other page is polled near the end of
+    the window (AuctionWatch).
+    """
     world = make_world()
 
     with serve(world) as service:
@@ -203,8 +211,8 @@ def test_a_part_makes_a_need_of_the_others(make_world):
     assert 3 == len(world.polls(2))
 
 
-def test_a_need_of_not_keeps_the_report_from_being_undecided(make_world):
-    """For `NOT any change of B` B is looked at before the window is over, however seldom it is by itself."""
+def test_not_causes_a_poll_of_its_page(make_world):
+    """For `NOT any change of B` B is polled before the window ends, whatever its interval."""
     world = make_world()
 
     with serve(world) as service:
@@ -220,8 +228,8 @@ def test_a_need_of_not_keeps_the_report_from_being_undecided(make_world):
     assert ["complete"] == [record["verdict"] for record in list_records(world)]
 
 
-def test_a_look_that_comes_anyway_makes_no_further_one(make_world):
-    """Where a page is looked at near the end of the window anyway, the need of a meeting costs no look."""
+def test_no_extra_poll_if_one_is_due_anyway(make_world):
+    """A page with a poll near the end of the window gets no other."""
     world = make_world()
 
     with serve(world) as service:
@@ -237,8 +245,8 @@ def _at(part):
     return round(datetime.fromisoformat(part["polled_at"]).timestamp() * 1_000_000)
 
 
-def test_or_over_pages_waits_for_nothing(make_world):
-    """`links of A OR any change of B` tells a change as it is found, as a change of its page."""
+def test_or_of_pages_does_not_wait(make_world):
+    """`links of A OR any change of B` reports each change when it is found."""
     world = make_world()
 
     with serve(world) as service:
@@ -257,8 +265,8 @@ def test_or_over_pages_waits_for_nothing(make_world):
     assert "parts" not in record
 
 
-def test_an_alternative_of_one_page_does_not_wait_for_the_others(make_world):
-    """In `A AND B OR any change of C` a change of C is told at once, and A and B are told when both are there."""
+def test_or_alternative_of_one_page_does_not_wait(make_world):
+    """In `A AND B OR any change of C` a change of C is reported at once, A and B when both changed."""
     world = make_world()
 
     with serve(world) as service:
@@ -278,8 +286,8 @@ def test_an_alternative_of_one_page_does_not_wait_for_the_others(make_world):
     )
 
 
-def test_without_a_window_it_is_the_interval_of_the_looks(make_world):
-    """Without `within`, changes count together that are at most the fetch interval apart."""
+def test_default_window_is_the_fetch_interval(make_world):
+    """Without `within` changes count together if they are at most one interval apart."""
     world = make_world()
     text = (
         "Create Sentinel pair Using {/a} As A, {/b} As B Monitor any change of A AND any change of B Fetch every 1 hour"
@@ -301,7 +309,7 @@ def test_without_a_window_it_is_the_interval_of_the_looks(make_world):
     assert 1 == len([r for r in world.changes() if not r["quiet"]])
 
 
-def test_pages_fetched_on_change_meet_within_their_interval(make_world):
+def test_default_window_of_pages_on_change_is_their_current_interval(make_world):
     """On change the window is the current interval of the pages."""
     world = make_world()
     text = "Create Sentinel pair Using {/a} As A, {/b} As B Monitor any change of A AND any change of B"
@@ -316,8 +324,8 @@ def test_pages_fetched_on_change_meet_within_their_interval(make_world):
     assert 1 == len([r for r in world.changes() if not r["quiet"]])
 
 
-def test_not_on_pages_fetched_on_change_is_decided_at_the_end_of_their_interval(make_world):
-    """The window is the current interval, an hour here; its end is met to the second, not some quarter of an hour later."""
+def test_not_on_pages_on_change_is_decided_at_the_end_of_their_interval(make_world):
+    """The window is the current interval, an hour here; it ends at that second."""
     world = make_world(schedule__policy="round_robin", schedule__pace_seconds="3600")
     text = "Create Sentinel pair Using {/a} As A, {/b} As B Monitor any change of A AND NOT any change of B"
 
@@ -333,8 +341,8 @@ def test_not_on_pages_fetched_on_change_is_decided_at_the_end_of_their_interval(
     assert 3600 == (decided - seen).total_seconds()
 
 
-def test_the_first_report_of_several_pages_ends_a_sentinel(make_world):
-    """`To first change` ends with the report, not with one of its parts."""
+def test_to_first_change_ends_with_the_combined_report(make_world):
+    """A single part does not end the sentinel."""
     world = make_world()
 
     with serve(world) as service:
@@ -351,8 +359,8 @@ def test_the_first_report_of_several_pages_ends_a_sentinel(make_world):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_over_random_traces_the_reports_are_those_of_the_definition(make_world, seed):
-    """Whatever the pages do, over restarts too: AND is told when the words say so and NOT where they do, by trying all that was found."""
+def test_reports_of_random_traces_match_the_definition(make_world, seed):
+    """AND and NOT are compared with a brute-force search, over restarts too."""
     world = make_world()
     chance = random.Random(seed)
     both = PAIR.replace("within 1 hour", "within 35 min")
@@ -385,7 +393,9 @@ def test_over_random_traces_the_reports_are_those_of_the_definition(make_world, 
 
 
 def pairs(seen, window):
-    """Return (when A, when B) of all meetings: the latest of each side, at most the window apart, used up once told."""
+    """Return (time of A, time of B) of all pairs: the latest of each side, at most the window
+    apart, each used once.
+    """
     latest: dict[str, int] = {}
     met = []
     for at, page in seen:
@@ -397,12 +407,12 @@ def pairs(seen, window):
 
 
 def saves(seen, window):
-    """Return the changes of A around which there is none of B."""
+    """Return the changes of A without a change of B around them."""
     return [at for at, page in seen if page == "a" and not any(p == "b" and abs(t - at) <= window for t, p in seen)]
 
 
 def show_text(world, path, text, version):
-    """Let a page show a text from now on, and be answered with a header."""
+    """Serve a page with this text and header from now on."""
     world.page(path, f"<p>{text}</p>", headers={"Content-Type": "text/html", "X-Version": version})
 
 
@@ -410,8 +420,8 @@ def show_text(world, path, text, version):
 @pytest.mark.parametrize(
     ("version", "text", "told"), [("2", "two", ["shown and answered"]), ("1", "two", []), ("2", "one", [])]
 )
-def test_a_header_and_a_text_of_one_page_are_told_when_both_change(world, pages, version, text, told):
-    """One look brings both: one change with its two parts. One of them alone is not what was asked for."""
+def test_header_and_text_of_one_page_are_combined(world, pages, version, text, told):
+    """One poll finds both: one change with two parts. A single one is not reported."""
     show_text(world, "/a", "one", "1")
     show_text(world, "/b", "one", "1")
     world.add(f'Create Sentinel s Using {pages} Monitor all words AND header "X-Version" Fetch every 30 min')
@@ -427,8 +437,8 @@ def test_a_header_and_a_text_of_one_page_are_told_when_both_change(world, pages,
     assert [] == world.violations()
 
 
-def test_a_text_that_changes_while_a_header_does_not(world):
-    """NOT of a header: the window after the change must be over; a header that changes in it takes the change back."""
+def test_text_change_without_a_header_change(world):
+    """NOT of a header is decided after the window; a header change within it cancels the report."""
     show_text(world, "/a", "one", "1")
     world.add('Create Sentinel s Using {/a} Monitor all words AND NOT header "X-Version" Fetch every 30 min')
 

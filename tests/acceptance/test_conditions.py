@@ -1,4 +1,6 @@
-"""Promise: a server that cannot cope with conditional requests costs no news and no false alarm, and is asked plainly from then on."""
+"""Promise: a server that handles conditional requests wrongly hides no change and causes no false
+alarm; it gets no more of them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def is_conditional(seen: Seen) -> bool:
 
 
 def answering(world: World, path: str, body: list[str], to_conditions: Callable[[], Page], **headers: str) -> None:
-    """Let a path answer the newest of `body`, and anything conditional as `to_conditions` says."""
+    """Serve the newest of `body` on a path, and answer conditional requests as `to_conditions`
+    says.
+    """
 
     def answer(seen: Seen, wire: Wire) -> None:
         data = body[-1].encode()
@@ -32,8 +36,8 @@ def answering(world: World, path: str, body: list[str], to_conditions: Callable[
 
 
 @pytest.mark.parametrize("status", [412, 403])
-def test_a_server_that_refuses_conditional_requests_is_asked_without(world: World, status: int):
-    """No error is notified, the change comes with the next check, and no conditional request is sent again, not even by another process."""
+def test_server_that_refuses_validators_gets_none(world: World, status: int):
+    """No error is notified, the next check finds the change; other processes send none either."""
     body = [TEXT]
     answering(world, "/a", body, lambda: Page(b"", status=status))
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
@@ -50,8 +54,8 @@ def test_a_server_that_refuses_conditional_requests_is_asked_without(world: Worl
     assert [] == world.violations()
 
 
-def test_a_page_that_is_denied_is_not_asked_twice_each_time(world: World):
-    """A 403 that means the page itself stays one: asked twice when it first comes, then once."""
+def test_denied_page_is_requested_twice_only_the_first_time(world: World):
+    """A 403 may be caused by the validators: the first one is verified without them."""
     answers = [Page(TEXT.encode(), HTML, etag='"1"')]
     world.server.pages["/a"] = lambda seen, wire: wire.send(response(answers[-1], seen))
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
@@ -75,8 +79,8 @@ NOTHING = {
 
 @pytest.mark.parametrize("kind", NOTHING)
 @pytest.mark.parametrize("has_etag", [True, False])
-def test_a_server_that_answers_nothing_instead_of_304_is_no_alarm(world: World, kind: str, has_etag: bool):
-    """200 with nothing to a matching If-None-Match: nothing is ever notified, and its validators are used no more."""
+def test_empty_200_instead_of_304_is_no_alarm(world: World, kind: str, has_etag: bool):
+    """Its validators are not sent again, and nothing is notified."""
     tag = f'"{len(TEXT)}"' if has_etag else None
     answering(world, "/a", [TEXT], lambda: Page(NOTHING[kind], HTML, etag=tag))
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
@@ -89,8 +93,8 @@ def test_a_server_that_answers_nothing_instead_of_304_is_no_alarm(world: World, 
     assert 1 == sum(map(is_conditional, world.server.seen))
 
 
-def test_a_feed_without_entries_instead_of_304_is_no_alarm(world: World):
-    """Its five entries are not gone."""
+def test_empty_feed_instead_of_304_is_no_alarm(world: World):
+    """Its five entries are not reported as removed."""
     feed = {"Content-Type": "application/rss+xml"}
     body = [FEED.format(ITEMS)]
     answering(world, "/f", body, lambda: Page(FEED.format("").encode(), feed, etag=f'"{len(body[0])}"'), **feed)
@@ -101,8 +105,8 @@ def test_a_feed_without_entries_instead_of_304_is_no_alarm(world: World):
     assert [] == world.changes()
 
 
-def test_a_doubted_page_is_asked_for_whole(world: World):
-    """Nothing under another tag: it is doubted, and the second look is made without validators."""
+def test_doubtful_page_is_polled_without_validators(world: World):
+    """An empty body with a new ETag is doubted; the second poll is unconditional."""
     answering(world, "/a", [TEXT], lambda: Page(b"", HTML, etag='"other"'))
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -112,8 +116,8 @@ def test_a_doubted_page_is_asked_for_whole(world: World):
     assert [] == world.events("page.error")
 
 
-def test_a_page_whose_tag_never_changes_is_still_watched(world: World):
-    """Other words under the same tag: the change is notified at the check that finds it."""
+def test_page_whose_etag_never_changes_is_watched(world: World):
+    """A change under the same ETag is notified at the check that finds it."""
     body = [TEXT]
     answering(world, "/a", body, lambda: Page(body[-1].encode(), HTML, etag='"1"'), ETag='"1"')
 

@@ -1,4 +1,4 @@
-"""Promise: on a host that is asked for more than its gap allows, every page has its turn."""
+"""Promise: every page of an overloaded host is polled."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ GAP = 5
 
 
 @pytest.mark.parametrize("left", ["between 10 s and 20 s", ""], ids=["with bounds", "without"])
-def test_fixed_intervals_that_fill_a_host_starve_no_page_of_it(make_world: Callable[..., World], left: str):
-    """Two pages each 10 s fill a host that may be asked each 5 s. The third, on change, is polled too, and they go on."""
+def test_fixed_intervals_that_fill_a_host_starve_no_page(make_world: Callable[..., World], left: str):
+    """Two pages at 10 s use the whole gap of 5 s. A third, on change, is polled too."""
     world = make_world(
         fetch__host_gap_seconds=str(GAP),
         fetch__page_floor_seconds="1",

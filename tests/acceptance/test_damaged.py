@@ -1,4 +1,4 @@
-"""Promise: two hundred damaged responses are no change of a page, and none of them is kept as a version."""
+"""Promise: two hundred damaged responses are no change of a page, and none is stored as a version."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGE = (
 
 
 async def _look(world: World, monitor: Monitor) -> None:
-    """Let the next check at the page happen, whenever it is due."""
+    """Let the next check of the page happen, at any due time."""
     due = monitor.planner.due_at(1)
     assert due is not None
     world.clock.move_to(max(due, world.clock.now() + MINUTE))
@@ -32,7 +32,7 @@ async def _look(world: World, monitor: Monitor) -> None:
 
 
 def test_no_damaged_response_is_a_change(make_world):
-    """Good, damaged at one look, good again, each kind of damage four times: one version, no news."""
+    """Good, damaged, good again, four times for each kind of damage: one version, no message."""
     world: World = make_world(fetch__total_seconds="2")
     world.page("/a", PAGE)
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
@@ -64,7 +64,9 @@ MONITORS = ("any change", "all words", "all links", "all images", "keywords <agr
 
 
 def _pages() -> list[tuple[RealPage, int]]:
-    """Return real pages, each with the number of a version whose text differs from the one before; sites take turns."""
+    """Return real pages, each with the number of a version whose text differs from the previous
+    one, from alternating sites.
+    """
     chosen = []
     for family, count in PAGES.items():
         found = []
@@ -83,7 +85,9 @@ def _page(version: Version) -> Page:
 
 
 def _sentinels(number: int) -> str:
-    """Return sentinels of several change types on the page of this number; the last one looks at a pace of its own."""
+    """Return sentinels of several change types on the page of this number; the last one is on
+    change.
+    """
     return ";\n".join(
         f"Create Sentinel p{number}k{k} Using {{/{number}}} Monitor {monitor} Fetch every {'2 hour' if k == 5 else '1 hour'}"
         for k, monitor in enumerate(MONITORS)
@@ -91,7 +95,7 @@ def _sentinels(number: int) -> str:
 
 
 class Once:
-    """Answers once with what is damaged, then with the page."""
+    """Answer once with the damaged response, then with the page."""
 
     def __init__(self, bad: Answer, good: Page) -> None:
         self.bad = bad
@@ -108,7 +112,9 @@ class Once:
 
 
 def test_two_hundred_damaged_responses_of_real_pages_are_no_change(make_world):
-    """Each real page is damaged ten times, good in between: nothing is told or kept; the next real version is one change."""
+    """Each real page is damaged ten times between good answers; the next real version is one
+    change.
+    """
     pages = _pages()
     world: World = make_world(fetch__total_seconds="2", fetch__host_connections="4")
     good = [[_page(page.versions[to - 1 + which]) for which in (0, 1)] for page, to in pages]

@@ -1,4 +1,4 @@
-"""Promise: what is watched and was found leaves as other programs read it; no secret does."""
+"""Promise: sentinels and findings are exported in formats of other programs, without secrets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PAGES = ("<p>one</p>", "<p>two</p>", "<p>=1+2 beats @all</p>", "<p>one</p>")
 
 @pytest.fixture
 def lived(world: World) -> World:
-    """Give a world of three sentinels: a page of four versions, a price, and a feed."""
+    """Return a world of three sentinels: a page with four versions, a price, and a feed."""
     with contextlib.closing(open_database(world.settings)) as database:
         database.write(Vault(world.directory).put, "key", Secret(PASSWORD), kind="text", at=world.clock.now())
     world.page("/a", PAGES[0], headers={"Content-Type": "text/html; charset=utf-8", "Set-Cookie": "id=canary-cookie"})
@@ -61,7 +61,7 @@ def lived(world: World) -> World:
 
 
 def export(world: World, *words: str) -> int:
-    """Run the verb on the data directory of a world."""
+    """Run the command on the data directory of a world."""
     return main(["export", *words, "--data", str(world.directory)])
 
 
@@ -71,8 +71,8 @@ def texts(world: World) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("form", ["text", "yaml"])
-def test_sentinels_come_back_the_same(lived: World, tmp_path: Path, form: str, capsys: Any) -> None:
-    """Added elsewhere an export makes the same sentinels; it says which secrets they need."""
+def test_exported_sentinels_can_be_imported(lived: World, tmp_path: Path, form: str, capsys: Any) -> None:
+    """The export names the secrets that they need."""
     main(["disable", "feed", "--data", str(lived.directory)])
     capsys.readouterr()
     export(lived, form)
@@ -93,7 +93,7 @@ def test_sentinels_come_back_the_same(lived: World, tmp_path: Path, form: str, c
     assert "tidings secret set key" in written
 
 
-def test_rows_are_what_the_database_holds(lived: World, capsys: Any, tmp_path: Path) -> None:
+def test_exported_rows_match_the_database(lived: World, capsys: Any, tmp_path: Path) -> None:
     """JSON Lines, CSV and Parquet have the same rows; DuckDB reads the last."""
     for table in ("changes", "checks", "values"):
         export(lived, "jsonl", "--of", table)
@@ -118,8 +118,8 @@ def test_rows_are_what_the_database_holds(lived: World, capsys: Any, tmp_path: P
     assert [10.5, 11.0, 9.25] == [number for (number,) in numbers]
 
 
-def test_one_sentinel_alone(lived: World, capsys: Any) -> None:
-    """Names narrow every format; a name that nobody has is an error."""
+def test_export_can_be_limited_to_names(lived: World, capsys: Any) -> None:
+    """Names filter every format; an unknown name is an error."""
     export(lived, "jsonl", "a")
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
@@ -127,8 +127,8 @@ def test_one_sentinel_alone(lived: World, capsys: Any) -> None:
     assert 2 == export(lived, "jsonl", "nobody")
 
 
-def test_a_spreadsheet_runs_nothing(lived: World, capsys: Any) -> None:
-    """A text that begins as a formula does is no formula in CSV."""
+def test_csv_has_no_formulas(lived: World, capsys: Any) -> None:
+    """A text that begins like a formula is escaped."""
     export(lived, "csv")
     cells = [cell for row in csv.reader(io.StringIO(capsys.readouterr().out)) for cell in row]
 
@@ -136,8 +136,8 @@ def test_a_spreadsheet_runs_nothing(lived: World, capsys: Any) -> None:
     assert [] == [cell for cell in cells if cell.startswith(("=", "@", "+", "-"))]
 
 
-def test_versions_are_read_as_warc(lived: World, tmp_path: Path) -> None:
-    """Two readers give back every body; one that comes again is a revisit."""
+def test_versions_are_exported_as_warc(lived: World, tmp_path: Path) -> None:
+    """Two readers return every body; a repeated one is a revisit."""
     file = tmp_path / "all.warc.gz"
     export(lived, "warc", "--output", str(file))
     url = lived.server.url("/a")
@@ -163,8 +163,8 @@ def test_versions_are_read_as_warc(lived: World, tmp_path: Path) -> None:
     assert b"canary-cookie" not in gzip.decompress(file.read_bytes())
 
 
-def test_feed_readers_take_the_list(lived: World, tmp_path: Path, capsys: Any) -> None:
-    """OPML is well formed, names each page, and our own import reads the feeds of it."""
+def test_feeds_are_exported_as_opml(lived: World, tmp_path: Path, capsys: Any) -> None:
+    """It is well formed and names each page; our own import reads it."""
     export(lived, "opml", "--output", str(tmp_path / "all.opml"))
     tree = etree.parse(tmp_path / "all.opml")
     outlines = {one.get("text"): one for one in tree.iter("outline")}
@@ -178,8 +178,8 @@ def test_feed_readers_take_the_list(lived: World, tmp_path: Path, capsys: Any) -
     assert [lived.server.url("/feed")] == [record["url"] for record in records if record["record"] == "imported"]
 
 
-def test_no_secret_leaves(lived: World, tmp_path: Path, capsys: Any) -> None:
-    """What is encrypted, and the address of a receiver, is in no export."""
+def test_export_has_no_secret(lived: World, tmp_path: Path, capsys: Any) -> None:
+    """Encrypted values and addresses of receivers are left out."""
     for form in ("text", "yaml", "opml", "csv", "jsonl"):
         for table in ("changes", "checks", "values"):
             export(lived, form, "--of", table)
@@ -190,8 +190,8 @@ def test_no_secret_leaves(lived: World, tmp_path: Path, capsys: Any) -> None:
     assert "canary-address" not in written
 
 
-def test_a_file_is_not_overwritten(lived: World, tmp_path: Path, capsys: Any) -> None:
-    """A file that is there stays, unless it is said; one that is no text needs a name."""
+def test_existing_file_is_not_overwritten(lived: World, tmp_path: Path, capsys: Any) -> None:
+    """An option permits it; a binary format needs a file name."""
     (tmp_path / "a.csv").write_text("mine", encoding="utf-8")
 
     assert 2 == export(lived, "csv", "--output", str(tmp_path / "a.csv"))
@@ -201,8 +201,8 @@ def test_a_file_is_not_overwritten(lived: World, tmp_path: Path, capsys: Any) ->
     assert ["a.csv"] == [path.name for path in tmp_path.iterdir() if path.is_file()]
 
 
-def test_a_user_exports_what_he_sees(lived: World, capsys: Any) -> None:
-    """`--user` leaves out what is another's."""
+def test_user_exports_only_their_own(lived: World, capsys: Any) -> None:
+    """`--user` leaves out what belongs to others."""
     bob = lived.write(accounts.add, "bob", "editor", "", at=lived.clock.now())
     ada = lived.write(accounts.add, "ada", "editor", "", at=lived.clock.now())
     for name, owner in (("a", ada), ("price", bob), ("feed", ada)):

@@ -1,4 +1,6 @@
-"""Promise: what silence would hide is shown before it is made, and can be undone, as an end can."""
+"""Promise: a user sees what "not relevant" would hide before it is stored, and can undo it, and an
+end too.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ def text_of(world: World, name: str) -> str:
     return str(world.read(sentinels.find, name).text)
 
 
-def test_what_is_not_relevant_is_previewed_left_out_and_can_be_taken_back(world: World) -> None:
-    """A counter that nobody wants: 2 of 3 changes would have been hidden, the price stays."""
+def test_not_relevant_is_previewed_and_can_be_undone(world: World) -> None:
+    """An unwanted counter: 2 of 3 changes would have been hidden; the price is still notified."""
     world.page("/a", "<p>Seen by 5 people</p><p>Price 129 EUR</p>")
     world.add("Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -51,8 +53,8 @@ def test_what_is_not_relevant_is_previewed_left_out_and_can_be_taken_back(world:
     play(world, story)
 
 
-def test_a_page_can_be_quiet_until_it_changes_more_than_usual(world: World) -> None:
-    """What is usual is what the page itself has done so far."""
+def test_page_can_be_quiet_until_an_unusual_change(world: World) -> None:
+    """The usual size is that of the page's earlier changes."""
     world.page("/a", "<p>start</p>")
     world.add("Create Sentinel wiki Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -72,8 +74,8 @@ def test_a_page_can_be_quiet_until_it_changes_more_than_usual(world: World) -> N
     play(world, story)
 
 
-def test_what_was_ended_can_be_taken_back_for_a_day(world: World) -> None:
-    """Under its name, with what happened meanwhile; not after a day, nor if the name is taken."""
+def test_ended_sentinel_can_be_restored_for_a_day(world: World) -> None:
+    """It gets its name back and the changes meanwhile; not after a day, nor if the name is taken."""
     world.page("/a", "<p>Price 129 EUR</p>")
     world.add("Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -100,8 +102,8 @@ def test_what_was_ended_can_be_taken_back_for_a_day(world: World) -> None:
 
 
 @pytest.mark.parametrize("how", ["noise", "size", "nonsense"])
-def test_a_change_of_which_nothing_can_be_left_out_says_what_else_helps(world: World, how: str) -> None:
-    """No button that would do nothing, and no text of a page that is taken for markup."""
+def test_change_that_cannot_be_narrowed_offers_other_ways(world: World, how: str) -> None:
+    """No button is shown that has no effect, and no text of the page becomes markup."""
     world.page("/a", "<p>a</p>")
     world.add("Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour")
 

@@ -1,4 +1,6 @@
-"""Promise: on a page that is hardly known a change waits a minute at most for a second poll; what names a value never waits."""
+"""Promise: a change of a new page waits at most a minute for a second poll; a named value never
+waits.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,13 @@ NAMED = {
 
 @pytest.fixture
 def world(world: World) -> World:
-    """An installation that polls pages a second time."""
+    """Return an installation with second polls."""
     world.flags["detect.second_looks"] = "true"
     return world
 
 
 def _show_each(world: World, said: Callable[[int], str]) -> None:
-    """Let the page say at the n-th request (from 1 on) what `said` returns."""
+    """Serve what `said` returns for the n-th request (from 1 on)."""
     asked = [0]
 
     def answer(_: Any, wire: Any) -> None:
@@ -56,7 +58,7 @@ def _pass(world: World, duration: int) -> None:
 
 
 def _find_change(world: World) -> list[tuple[int, str]]:
-    """Return when, in seconds after the first poll, a change was found, and the last word of what came."""
+    """Return the time of the change, in seconds after the first poll, and the last inserted word."""
     begun = world.polls()[0].charged_at
     rows = [change for change in world.changes("s") if not change["quiet"]]
     events = sorted(world.events("change.found"), key=lambda event: event.at)
@@ -68,12 +70,12 @@ def _find_change(world: World) -> list[tuple[int, str]]:
 
 
 def _after(*contents: str) -> Callable[[int], str]:
-    """Return what says these at one request after the other, the last one for good."""
+    """Return a function that returns these texts for successive requests; the last one repeats."""
     return lambda asked: f"the lamp is {contents[min(asked, len(contents)) - 1]}"
 
 
-def test_a_change_that_a_second_poll_confirms_is_notified_within_a_minute(world: World):
-    """It is found at the hour, confirmed 60 seconds later, and notified once."""
+def test_change_confirmed_by_a_second_poll_is_notified_within_a_minute(world: World):
+    """It is found at the hour and confirmed 60 seconds later."""
     _show_each(world, _after("blue", "red"))
     _watch(world)
     _pass(world, 3 * HOUR)
@@ -82,8 +84,8 @@ def test_a_change_that_a_second_poll_confirms_is_notified_within_a_minute(world:
     assert [] == world.violations()
 
 
-def test_what_is_back_at_the_second_poll_is_no_news(world: World):
-    """A banner that one visitor in two is shown: without the wait both ways would be notified."""
+def test_change_that_a_second_poll_reverts_is_not_notified(world: World):
+    """Such as a banner that one visitor in two sees."""
     _show_each(world, _after("blue", "red", "blue"))
     _watch(world)
     _pass(world, 3 * HOUR)
@@ -92,8 +94,8 @@ def test_what_is_back_at_the_second_poll_is_no_news(world: World):
     assert 3 == len(world.versions())
 
 
-def test_what_differs_from_both_is_notified_as_it_is_then(world: World):
-    """News that goes on is told from what was known, to what is."""
+def test_change_that_moves_on_is_notified_with_its_latest_state(world: World):
+    """The comparison is from the known version to the second poll."""
     _show_each(world, _after("blue", "red", "green"))
     _watch(world)
     _pass(world, 3 * HOUR)
@@ -101,8 +103,8 @@ def test_what_differs_from_both_is_notified_as_it_is_then(world: World):
     assert [(3_660, "green")] == _find_change(world)
 
 
-def test_a_page_that_is_known_makes_nobody_wait(world: World):
-    """After five polls a change is notified at the poll that finds it."""
+def test_known_page_does_not_wait(world: World):
+    """After five polls a change is notified by the poll that finds it."""
     _show_each(world, _after(*["blue"] * 6, "red"))
     _watch(world)
     _pass(world, 8 * HOUR)
@@ -111,7 +113,7 @@ def test_a_page_that_is_known_makes_nobody_wait(world: World):
 
 
 @pytest.mark.parametrize("named", NAMED)
-def test_what_names_a_value_never_waits(world: World, named: str):
+def test_named_value_does_not_wait(world: World, named: str):
     """It is notified at the first check that finds it."""
     if named == "entries":
         world.page("/a", _feed("one"), headers={"Content-Type": "application/rss+xml"})
@@ -144,8 +146,8 @@ def _feed(*entries: str) -> str:
     return f"<?xml version='1.0'?><rss version='2.0'><channel><title>t</title>{items}</channel></rss>"
 
 
-def test_the_wait_outlasts_a_restart(world: World):
-    """The service stops right after the poll that found the change; who starts it hours later hears of it at once, and once."""
+def test_wait_survives_a_restart(world: World):
+    """A service that stops after the first poll and starts hours later notifies at once, and once."""
     _show_each(world, _after("blue", "red"))
     _watch(world)
     _pass(world, HOUR + 10 * SECOND)
@@ -158,8 +160,8 @@ def test_the_wait_outlasts_a_restart(world: World):
     assert 1 == len(_find_change(world))
 
 
-def test_a_second_poll_that_fails_confirms_what_was_found(world: World):
-    """No second poll is possible: what the first one found is notified then, not when the server is back."""
+def test_failed_second_poll_confirms_the_change(world: World):
+    """The first finding is notified then, not when the server is back."""
     _show_each(world, _after("blue", "red"))
     _watch(world)
     _pass(world, HOUR + 10 * SECOND)
@@ -169,8 +171,8 @@ def test_a_second_poll_that_fails_confirms_what_was_found(world: World):
     assert [(3_660, "red")] == _find_change(world)
 
 
-def test_pages_that_are_polled_often_wait_for_a_tenth_of_that(world: World):
-    """A page that is polled every two minutes waits twelve seconds, where its floor permits."""
+def test_frequently_polled_page_waits_a_tenth_of_its_interval(world: World):
+    """A two-minute interval waits twelve seconds, if its minimum permits."""
     world.flags["fetch.page_floor_seconds"] = "10"
     _show_each(world, _after("blue", "red"))
     _watch(world, fetch="every 2 min")
@@ -179,8 +181,8 @@ def test_pages_that_are_polled_often_wait_for_a_tenth_of_that(world: World):
     assert [(132, "red")] == _find_change(world)
 
 
-def test_hours_that_end_make_nobody_wait(world: World):
-    """Where the page is not to be polled a minute later, the change is notified at once."""
+def test_change_at_the_end_of_hours_does_not_wait(world: World):
+    """The page may not be polled a minute later."""
     _show_each(world, _after("blue", "red"))
     _watch(world, fetch="every 1 hour During mon-sun 22:00 to 23:14")  # the story begins at 22:13:20
     _pass(world, HOUR + 30 * SECOND)
@@ -196,8 +198,8 @@ def test_hours_that_end_make_nobody_wait(world: World):
         pytest.param({}, 3_660, id="it is there"),
     ],
 )
-def test_nobody_waits_for_a_poll_that_the_budget_does_not_pay(world: World, budget: dict[str, str], found_at: int):
-    """A second poll that cannot be paid for within two minutes confirms nothing: the change is notified."""
+def test_unpaid_second_poll_does_not_delay_the_change(world: World, budget: dict[str, str], found_at: int):
+    """If it cannot be paid within two minutes, the change is notified."""
     world.flags.update(budget)
     _show_each(world, _after("blue", "red"))
     world.add(
@@ -209,8 +211,8 @@ def test_nobody_waits_for_a_poll_that_the_budget_does_not_pay(world: World, budg
     assert [(found_at, "red")] == _find_change(world)
 
 
-def test_who_does_not_stay_makes_nobody_wait(world: World):
-    """`tidings check` from cron ends before a second poll: what it finds is notified."""
+def test_single_check_does_not_wait(world: World):
+    """`tidings check` from cron ends before a second poll."""
     _show_each(world, _after("blue", "red"))
     _watch(world)
 
@@ -225,8 +227,10 @@ def test_who_does_not_stay_makes_nobody_wait(world: World):
     assert [(3_600, "red")] == _find_change(world)
 
 
-def test_a_place_that_a_second_poll_found_different_waits_later_too(world: World):
-    """It is not yet known to be noise, and it may be: what is back a minute later is no news after five polls either."""
+def test_place_that_differed_at_a_second_poll_waits_again(world: World):
+    """It may be noise: a change that reverts within a minute is not notified, after five polls
+    either.
+    """
     _show_each(world, _after("blue", "red", *["blue"] * 6, "red", "blue"))
     _watch(world)
     _pass(world, 10 * HOUR)
@@ -236,8 +240,8 @@ def test_a_place_that_a_second_poll_found_different_waits_later_too(world: World
     assert 2 == sum(poll.reason.why is Why.SECOND for poll in world.polls())
 
 
-def test_health_says_that_a_change_waits(world: World):
-    """`list`, `show` and `doctor` say so until the second poll was made."""
+def test_health_shows_a_waiting_change(world: World):
+    """`list`, `show` and `doctor` show it until the second poll."""
     _show_each(world, _after("blue", "red"))
     _watch(world)
     said: list[list[tuple[str, str, tuple[str, ...]]]] = []

@@ -1,7 +1,5 @@
-"""Promise.
-
-A page behind a login form is watched, a lost login is repaired once, and the password goes to the
-form alone.
+"""Promise: a page behind a login form is watched, a lost login is repaired, and the password is
+sent to the form only.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ FORM = (
 
 
 class Shop:
-    """A shop with a form, a token that holds once, and cookies that it renews at each page."""
+    """A shop with a login form, a single-use token, and cookies that each page renews."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -49,7 +47,7 @@ class Shop:
         world.server.pages["/account"] = self._account
 
     def refuse(self, status: int) -> None:
-        """Take no password from now on."""
+        """Refuse the password from now on."""
         self.password, self.status = "another", status
 
     def log_all_out(self) -> None:
@@ -122,14 +120,14 @@ def watch(world: World, more: str = "") -> None:
 
 
 def state(world: World) -> Any:
-    """Return what is known of the page."""
+    """Return the state of the page."""
     return world.read(pages.get, 1)[1]
 
 
-def test_a_page_behind_a_form_is_watched_and_its_renewed_cookies_are_kept(world: World, shop: Shop):
+def test_page_behind_a_form_is_watched_with_renewed_cookies(world: World, shop: Shop):
     """One login serves many checks, also after a restart.
 
-    Hidden fields and the button are sent along.
+    Hidden fields and the button are sent too.
     """
     watch(world)
 
@@ -144,7 +142,7 @@ def test_a_page_behind_a_form_is_watched_and_its_renewed_cookies_are_kept(world:
     assert '"12" → "9"' in world.console.getvalue()
 
 
-def test_a_lost_login_is_repaired_by_itself_and_nobody_hears_of_it(world: World, shop: Shop):
+def test_lost_login_is_repaired_silently(world: World, shop: Shop):
     """The site forgets the session; the next check logs in again."""
     watch(world)
 
@@ -158,8 +156,8 @@ def test_a_lost_login_is_repaired_by_itself_and_nobody_hears_of_it(world: World,
     assert "" == world.console.getvalue()
 
 
-def test_a_login_that_cannot_be_repaired_is_told_once_and_not_tried_too_often(world: World, shop: Shop):
-    """At most three tries a day; it is mended by itself once the site takes the password again."""
+def test_failing_login_is_notified_once_and_retried_rarely(world: World, shop: Shop):
+    """At most three attempts a day; it recovers when the site accepts the password."""
     watch(world)
     tries: list[int] = []
 
@@ -186,8 +184,8 @@ def test_a_login_that_cannot_be_repaired_is_told_once_and_not_tried_too_often(wo
     assert "ok" == state(world).health
 
 
-def test_a_new_password_is_tried_at_once(world: World, shop: Shop):
-    """Whoever sets the secret anew has mended it."""
+def test_new_password_is_tried_at_once(world: World, shop: Shop):
+    """Setting the secret ends the wait."""
     keep(world, "shop", "wrong")
     watch(world)
 
@@ -217,12 +215,12 @@ def test_a_new_password_is_tried_at_once(world: World, shop: Shop):
         (lambda shop: shop.refuse(403), "the form got no answer", 1),
     ],
 )
-def test_each_way_in_which_a_login_fails_has_its_words(
+def test_each_login_failure_has_its_own_message(
     world: World, shop: Shop, change: Callable[[Shop], Any], why: str, sent: int
 ):
-    """A page that is down, a form that is gone or leads elsewhere, a captcha.
+    """The form page fails, has no form, leads elsewhere or has a captcha.
 
-    The password leaves only where it may.
+    The password is sent only where it may.
     """
     change(shop)
     watch(world)
@@ -234,11 +232,8 @@ def test_each_way_in_which_a_login_fails_has_its_words(
     assert 0 == state(world).last_seq
 
 
-def test_success_is_told_by_a_selector(world: World, shop: Shop):
-    """A page that asks for a password again may be logged in all the same.
-
-    One without the selector is not.
-    """
+def test_selector_decides_whether_the_login_succeeded(world: World, shop: Shop):
+    """A page with another password field can be logged in; one without the selector is not."""
     watch(world, 'success css "p.in"')
     play(world, lambda monitor: world.pass_time(monitor, MINUTE))
     assert "ok" == state(world).health
@@ -249,10 +244,8 @@ def test_success_is_told_by_a_selector(world: World, shop: Shop):
     assert "the page has no p.out" in world.read(pages.listing)[-1][1].reason
 
 
-def test_the_password_is_in_no_request_but_the_form_s_and_nothing_that_comes_out(
-    world: World, shop: Shop, tmp_path, monkeypatch: pytest.MonkeyPatch
-):
-    """All requests, files, logs and records, after logins that worked and failed."""
+def test_password_is_sent_to_the_form_only(world: World, shop: Shop, tmp_path, monkeypatch: pytest.MonkeyPatch):
+    """All requests, files, logs and records are searched, after logins that worked and failed."""
     records = io.StringIO()
     handler = logging.StreamHandler(records)
     logging.getLogger().addHandler(handler)

@@ -1,4 +1,6 @@
-"""Pages made of several: framesets always, iframes on request (sentinels §5.4, W-120)."""
+"""Promise: pages with frames: framesets are always followed, iframes on request (sentinels §5.4,
+W-120).
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def words(name: str, number: int = 30) -> str:
 
 
 def manual(world: World, **frames: str) -> None:
-    """Let the web show a page with two frames."""
+    """Serve a page with two frames."""
     world.page("/index.html", FRAMES, etag='"base"')
     for name, body in {"menu": words("menu"), "text": words("text")}.items():
         world.page(f"/{name}.html", frames.get(name, body), etag=f'"{name}"')
@@ -38,8 +40,8 @@ def frames_of(world: World, page_id: int = 1) -> Any:
     return world.read(members.frames, page_id)
 
 
-def test_a_change_only_in_a_frame_is_told_with_its_frame(world: World):
-    """W-120: the page that holds the frames stays as it is (304) and one frame changes: one change, that says in which frame."""
+def test_change_in_a_frame_is_reported_with_its_frame(world: World):
+    """W-120: the page itself answers 304 and one frame changes: one change, which names the frame."""
     manual(world)
     hook = world.receiver()
     watch(world, more=f"Notify By webhook {hook} immediate")
@@ -61,8 +63,8 @@ def test_a_change_only_in_a_frame_is_told_with_its_frame(world: World):
     assert [] == world.violations()
 
 
-def test_a_quiet_page_with_frames_stays_quiet(world: World):
-    """Many looks, all answered by 304: one version, no change, and each member asked once a look."""
+def test_unchanged_page_with_frames_has_no_change(world: World):
+    """Many checks are answered by 304: one version, and one request of each member per check."""
     manual(world)
     watch(world)
 
@@ -75,8 +77,8 @@ def test_a_quiet_page_with_frames_stays_quiet(world: World):
     assert [] == world.violations()
 
 
-def test_each_frame_is_a_page_with_its_own_conditional_request(world: World):
-    """Frames have validators of their own: after the first check only changes are sent again."""
+def test_each_frame_is_requested_conditionally(world: World):
+    """Frames have validators of their own."""
     manual(world)
     watch(world)
 
@@ -86,8 +88,8 @@ def test_each_frame_is_a_page_with_its_own_conditional_request(world: World):
     assert [None, '"text"', '"text"'] == asked
 
 
-def test_every_request_is_charged_to_a_poll_of_its_page(world: World):
-    """Each member has poll records of its own, and no request leaves that was not paid for."""
+def test_every_request_belongs_to_a_paid_poll(world: World):
+    """Each member has polls of its own."""
     manual(world)
     watch(world)
 
@@ -97,8 +99,8 @@ def test_every_request_is_charged_to_a_poll_of_its_page(world: World):
     assert ["frame"] * 3 == [spell_reason(poll.reason) for poll in world.polls(2)]
 
 
-def test_the_gap_of_the_host_is_kept_between_members(make_world: Any):
-    """With a gap of 5 s a look at a page with two frames takes 10 s, and no two requests are nearer than that."""
+def test_host_gap_is_kept_between_members(make_world: Any):
+    """With a gap of 5 s a check of a page with two frames takes 10 s."""
     world = make_world(fetch__host_gap_seconds="5")
     manual(world)
     watch(world)
@@ -110,8 +112,10 @@ def test_the_gap_of_the_host_is_kept_between_members(make_world: Any):
     assert 10 * SECOND == world.polls(1)[0].finished_at - world.polls(1)[0].charged_at
 
 
-def test_a_budget_that_is_spent_leaves_frames_as_they_are(make_world: Any):
-    """Tokens for two requests a look: one frame is not asked for, the record of the poll says so, the next check is its turn."""
+def test_exhausted_budget_leaves_frames_unchanged(make_world: Any):
+    """Two requests per check: one frame is skipped, the poll says so, and it is first at the next
+    check.
+    """
     world = make_world(budget__polls_per_day="48", budget__burst="2")
     manual(world)
     watch(world)
@@ -128,8 +132,10 @@ def test_a_budget_that_is_spent_leaves_frames_as_they_are(make_world: Any):
     assert [] == world.violations()
 
 
-def test_a_frame_that_fails_keeps_what_it_showed_and_is_told_once(world: World):
-    """A frame answers 500 for a day: no change, the polls say partial at once, people hear of it once, and of its end once."""
+def test_failing_frame_keeps_its_version_and_is_notified_once(world: World):
+    """It answers 500 for a day: no change, polls are partial, and the error and its end are
+    notified once.
+    """
     manual(world)
     hook = world.receiver()
     watch(world, more=f"Notify By webhook {hook} immediate")
@@ -153,8 +159,8 @@ def test_a_frame_that_fails_keeps_what_it_showed_and_is_told_once(world: World):
     assert [] == world.violations()
 
 
-def test_what_changed_beside_a_failing_frame_is_told(world: World):
-    """A page is partial, and a change of its other frame is news all the same."""
+def test_change_beside_a_failing_frame_is_reported(world: World):
+    """The page is partial."""
     manual(world)
     watch(world)
 
@@ -171,8 +177,8 @@ def test_what_changed_beside_a_failing_frame_is_told(world: World):
     assert [] == world.violations()
 
 
-def test_a_wall_in_a_frame_never_becomes_part_of_the_page(world: World):
-    """A frame that shows a wall keeps its last good version; when the wall is gone nothing has changed back."""
+def test_wall_in_a_frame_is_not_stored(world: World):
+    """The frame keeps its last good version; the end of the wall is no change."""
     manual(world)
     watch(world)
 
@@ -190,8 +196,8 @@ def test_a_wall_in_a_frame_never_becomes_part_of_the_page(world: World):
     assert [] == world.violations()
 
 
-def test_a_frame_that_never_answered_is_a_baseline_when_it_does(world: World):
-    """One frame fails from the first check: what it says once it answers is no news."""
+def test_first_answer_of_a_failing_frame_is_a_baseline(world: World):
+    """The frame failed from the first check."""
     manual(world)
     world.page("/text.html", "", status=500)
     watch(world)
@@ -208,8 +214,8 @@ def test_a_frame_that_never_answered_is_a_baseline_when_it_does(world: World):
     assert [] == world.violations()
 
 
-def test_frames_that_the_page_names_anew_come_and_go_whole(world: World):
-    """The page that holds the frames exchanges one: the content of the old one is deleted, that of the new one inserted."""
+def test_replaced_frame_is_deleted_and_inserted_whole(world: World):
+    """The page names another frame instead."""
     manual(world)
     world.page("/news.html", "<p>hot news</p>")
     watch(world)
@@ -227,8 +233,8 @@ def test_frames_that_the_page_names_anew_come_and_go_whole(world: World):
     assert [] == world.violations()
 
 
-def test_a_page_that_loses_its_frames_is_a_page_again(world: World):
-    """A frameset becomes an ordinary page: its frames are deleted, what it says itself is inserted; later changes are as ever."""
+def test_page_that_loses_its_frames_becomes_an_ordinary_page(world: World):
+    """The frames are deleted and its own text is inserted; later changes are reported as usual."""
     manual(world)
     watch(world)
 
@@ -247,8 +253,10 @@ def test_a_page_that_loses_its_frames_is_a_page_again(world: World):
     assert [] == world.violations()
 
 
-def test_iframes_are_followed_where_somebody_asks(world: World):
-    """`Frames 2` follows iframes and reads what is written into the page; without it, and with `Frames 1`, they are not asked for."""
+def test_iframes_are_followed_on_request(world: World):
+    """`Frames 2` follows iframes and reads inline documents; without it, or with `Frames 1`, they
+    are not requested.
+    """
     world.page("/a", words("a") + '<iframe src="/inner"></iframe><iframe srcdoc="<p>written here</p>"></iframe>')
     world.page("/inner", words("inner"))
     watch(world, "plain", "/a")
@@ -270,8 +278,8 @@ def test_iframes_are_followed_where_somebody_asks(world: World):
     assert [] == world.violations()
 
 
-def test_a_frame_alone_can_be_switched_off(world: World):
-    """`Frames 1` watches a frameset alone: its frames are never asked for."""
+def test_frames_can_be_switched_off(world: World):
+    """`Frames 1` watches only the frameset."""
     manual(world)
     watch(world, more="Frames 1")
 
@@ -280,8 +288,8 @@ def test_a_frame_alone_can_be_switched_off(world: World):
     assert {"/index.html"} == set(world.server.paths())
 
 
-def test_frames_of_other_sites_and_too_many_are_left_alone(world: World):
-    """Only the page's own site is asked, at most eight frames of it, and never the page itself."""
+def test_foreign_and_excess_frames_are_not_requested(world: World):
+    """At most eight frames of the page's own site are, and never the page itself."""
     with WebServer("127.0.0.2") as other:
         other.pages["/ad"] = Page(b"<p>buy</p>", {"Content-Type": "text/html"})
         sources = [other.url("/ad"), "/a", "/a#again", "data:text/html,x", *(f"/{n}" for n in range(12))]
@@ -296,8 +304,8 @@ def test_frames_of_other_sites_and_too_many_are_left_alone(world: World):
     assert 8 == world.versions()[0].frames
 
 
-def test_a_frame_of_two_pages_is_asked_once(world: World):
-    """Two pages with the same frame, due at the same time: one request for it, and both pages have its change."""
+def test_frame_of_two_pages_is_requested_once(world: World):
+    """Both pages are due at the same time, and both have its change."""
     manual(world)
     world.page("/other.html", FRAMES.replace("Manual", "Other").replace("menu.html", "index2.html"))
     world.page("/index2.html", words("index"))
@@ -315,8 +323,8 @@ def test_a_frame_of_two_pages_is_asked_once(world: World):
     assert [] == world.violations()
 
 
-def test_a_frame_that_is_watched_by_itself_is_one_page(world: World):
-    """A sentinel on a frame shares its looks with the page around it: asked once, told to each of them."""
+def test_watched_frame_shares_the_polls_of_its_page(world: World):
+    """It is requested once and reported to both sentinels."""
     manual(world)
     watch(world)
     watch(world, "frame", "/text.html")
@@ -334,8 +342,8 @@ def test_a_frame_that_is_watched_by_itself_is_one_page(world: World):
     assert [] == world.violations()
 
 
-def test_pages_that_are_frames_of_each_other_come_to_an_end(world: World):
-    """Two framesets, both watched, each a frame of the other: every look ends, and both keep changes."""
+def test_circular_frames_terminate(world: World):
+    """Two watched framesets are frames of each other: every check ends, and both report changes."""
     for name, other in (("a", "b"), ("b", "a")):
         world.page(f"/{name}", f"<title>{name}</title><frameset><frame src=/{other}><frame src=/c></frameset>")
         watch(world, name, f"/{name}")
@@ -351,8 +359,8 @@ def test_pages_that_are_frames_of_each_other_come_to_an_end(world: World):
     assert [] == world.violations()
 
 
-def test_frames_are_known_again_after_a_restart(world: World):
-    """The service stops and starts: the page is still one with frames, and what changed meanwhile in a frame is found."""
+def test_frames_survive_a_restart(world: World):
+    """A change of a frame during the downtime is found."""
     manual(world)
     watch(world)
     play(world, lambda monitor: world.pass_time(monitor, MINUTE))
@@ -364,8 +372,8 @@ def test_frames_are_known_again_after_a_restart(world: World):
     assert [] == world.violations()
 
 
-def test_a_frame_that_became_a_page_with_frames_later_is_read_whole(world: World):
-    """A frameset in a frame is that frame's own matter: the page around it has its body, whoever watches it has its frames."""
+def test_frame_that_becomes_a_frameset_is_read_whole(world: World):
+    """The outer page has only its own body; a sentinel on the frame has its frames."""
     world.page("/outer", "<frameset><frame src=/inner></frameset>")
     world.page("/inner", "<title>i</title><frameset><frame src=/leaf></frameset>")
     world.page("/leaf", words("leaf"))
@@ -384,8 +392,10 @@ def test_a_frame_that_became_a_page_with_frames_later_is_read_whole(world: World
 
 
 @pytest.mark.parametrize("name", ["menu", "text"])
-def test_robots_are_obeyed_for_each_frame(make_world: Any, name: str):
-    """A frame that robots.txt forbids is never asked for; the rest of the page is watched, and people are told."""
+def test_robots_txt_is_obeyed_for_each_frame(make_world: Any, name: str):
+    """A forbidden frame is not requested and the owner is notified; the rest of the page is
+    watched.
+    """
     world = make_world(fetch__robots="true")
     manual(world)
     disallowed = f"User-agent: *\nDisallow: /{name}.html\n".encode()
@@ -399,8 +409,8 @@ def test_robots_are_obeyed_for_each_frame(make_world: Any, name: str):
     assert [] == world.violations()
 
 
-def test_robots_that_are_ignored_for_a_page_are_ignored_for_its_frames(make_world: Any):
-    """Who says why robots.txt is not obeyed has a site of their own in mind: it holds for the frames too, and their polls say why."""
+def test_ignored_robots_txt_is_ignored_for_frames_too(make_world: Any):
+    """The reason holds for the site; the polls of the frames have it."""
     world = make_world(fetch__robots="true")
     manual(world)
     world.server.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /\n", {"Content-Type": "text/plain"})
@@ -412,8 +422,10 @@ def test_robots_that_are_ignored_for_a_page_are_ignored_for_its_frames(make_worl
 
 
 @pytest.mark.parametrize("job", ["examine", "examine_framed"])
-def test_a_job_that_dies_loses_no_change_of_a_page_with_frames(world: World, job: str):
-    """The worker dies over the page that holds the frames, or over all of it: the version is kept and its change is told once, later."""
+def test_failed_job_loses_no_change_of_a_page_with_frames(world: World, job: str):
+    """The worker dies over the outer page or over all: the version is stored and its change
+    reported once, later.
+    """
     manual(world)
     watch(world)
 

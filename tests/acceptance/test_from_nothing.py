@@ -1,4 +1,6 @@
-"""Promise: a page that is empty or missing when it is first checked is said to be so, and what comes is notified."""
+"""Promise: a page that is empty or missing at its first check is reported so, and its later content
+is notified.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ EMPTY = {
 
 @pytest.mark.parametrize("name", EMPTY)
 @pytest.mark.parametrize("monitor_text", ["any change", 'any change where contains "recall"'])
-def test_what_comes_after_nothing_is_notified(world: World, name: str, monitor_text: str):
+def test_content_after_an_empty_baseline_is_notified(world: World, name: str, monitor_text: str):
     """An empty page is a baseline from its first check on."""
     world.page("/p", EMPTY[name])
     world.add(f"Create Sentinel a Using {{/p}} Monitor {monitor_text} Fetch every 1 hour Notify By console")
@@ -35,8 +37,8 @@ def test_what_comes_after_nothing_is_notified(world: World, name: str, monitor_t
 
 
 @pytest.mark.parametrize(("status", "hours"), [(404, 1), (500, 12)])
-def test_a_page_that_comes_after_an_error_is_notified_with_its_first_words(world: World, status: int, hours: int):
-    """Whoever watches for a page hears that it is there, however short it was missing, and how it begins."""
+def test_page_that_appears_after_an_error_is_notified_with_its_first_words(world: World, status: int, hours: int):
+    """This holds however short the page was missing."""
     world.server.pages["/p"] = Page(b"not here", status=status)
     world.add("Create Sentinel a Using {/p} Monitor any change Fetch every 1 hour Notify By console")
 

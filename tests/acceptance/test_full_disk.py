@@ -1,4 +1,6 @@
-"""Promise: a disk that is full stops nothing for good. The service says so, and goes on by itself within a minute, every page (F-08)."""
+"""Promise: a full disk stops nothing for good: the service says so, and continues with every page
+within a minute of room (F-08).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ PAGES = 20
 
 @pytest.fixture
 def make_world(tmp_path: Path, server: WebServer) -> Callable[..., World]:
-    """Give a maker of worlds on SQLite: the disk of PostgreSQL is its server's."""
+    """Return a function that makes worlds on SQLite: the disk of PostgreSQL is its server's."""
     return lambda **flags: World(tmp_path / "data", server, **flags)
 
 
@@ -51,13 +53,13 @@ def _body(number: int, edition: int) -> str:
 
 
 async def _grow(monitor: Monitor, to: int) -> None:
-    """Let the database have so many pages at the most; as SQLite does it, never fewer than it has."""
+    """Limit the database to this number of pages; SQLite never goes below the present size."""
     store = monitor.store
     await store._run(lambda: store._database._driver._raw.execute(f"PRAGMA max_page_count = {to}").fetchone())  # type: ignore[attr-defined]
 
 
 async def _stand(world: World, monitor: Monitor, steps: int) -> int:
-    """Let steps be made while the disk is full; return how many said so."""
+    """Run steps while the disk is full; return how many reported it."""
     refused = 0
     for _ in range(steps):
         try:
@@ -71,7 +73,7 @@ async def _stand(world: World, monitor: Monitor, steps: int) -> int:
 
 @pytest.fixture
 def heard(monkeypatch):
-    """Return a switch that lets the store take nothing: set it to the error that is raised."""
+    """Return a switch that makes commits raise the error it is set to."""
     refusal: dict[str, Exception] = {}
     write, commit = Store.write, Store.commit
 
@@ -88,8 +90,10 @@ def heard(monkeypatch):
     return refusal
 
 
-def test_every_page_goes_on_after_each_full_disk(world: World):
-    """Twice the database cannot grow while all pages change: within a minute of room each page is what it shows; one report is sent."""
+def test_every_page_continues_after_each_full_disk(world: World):
+    """Twice the database cannot grow while all pages change: a minute after there is room, all are
+    up to date; one report is sent.
+    """
     _watch(world)
 
     with serve(world) as service:
@@ -137,8 +141,10 @@ def _records(body: Any) -> list[dict[str, Any]]:
     ],
     ids=["full", "read-only", "error", "descriptors", "memory"],
 )
-def test_whatever_refuses_to_store_a_look_is_waited_for(world: World, heard, error, caplog):
-    """A look whose outcome the machine refuses ends as error(disk), the page is asked again within a minute, and no traceback is printed."""
+def test_refused_commit_of_a_poll_is_retried(world: World, heard, error, caplog):
+    """The poll ends as error(disk), the page is polled again within a minute, and no traceback is
+    printed.
+    """
     _watch(world, 3)
 
     async def story(monitor: Monitor) -> None:
@@ -165,8 +171,10 @@ def test_whatever_refuses_to_store_a_look_is_waited_for(world: World, heard, err
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
-def test_a_body_that_cannot_be_written_leaves_the_record_of_its_look(make_world, monkeypatch, code):
-    """Whatever the system says to the file of a body: the look is recorded, the state says disk, and the next check keeps it."""
+def test_body_that_cannot_be_written_keeps_the_poll_record(make_world, monkeypatch, code):
+    """Any error of the file: the poll is recorded, the state is disk, and the next check stores the
+    body.
+    """
     world: World = make_world(store__blob_file_bytes="0")
     _watch(world, 2)
 
@@ -192,8 +200,8 @@ def test_a_body_that_cannot_be_written_leaves_the_record_of_its_look(make_world,
     assert [] == world.violations()
 
 
-def test_a_message_that_was_sent_while_the_disk_took_nothing_is_not_sent_again(world: World, heard):
-    """That it was sent is stored as soon as there is room; meanwhile its receiver has no copies."""
+def test_message_sent_during_a_full_disk_is_not_sent_again(world: World, heard):
+    """The result is stored when there is room; the receiver gets no copy meanwhile."""
     _watch(world, 1)
 
     async def story(monitor: Monitor) -> None:
@@ -222,7 +230,7 @@ def test_a_message_that_was_sent_while_the_disk_took_nothing_is_not_sent_again(w
     assert {"delivered"} == {delivery.status for delivery in world.deliveries()}
 
 
-def test_faults_more_than_an_hour_apart_are_two(world: World, heard):
+def test_faults_an_hour_apart_are_two_reports(world: World, heard):
     """Each has a report of its own."""
     _watch(world, 1)
 
@@ -238,8 +246,8 @@ def test_faults_more_than_an_hour_apart_are_two(world: World, heard):
     assert 2 == len(world.events("service.stalled"))
 
 
-def test_list_show_and_doctor_say_that_nothing_can_be_stored(world: World, heard, capsys):
-    """While a service stands still whoever asks reads why, since when, and that it is the disk."""
+def test_list_show_and_doctor_report_a_full_disk(world: World, heard, capsys):
+    """They give the reason and since when."""
     _watch(world, 1)
 
     with serve(world) as service:
@@ -257,8 +265,8 @@ def test_list_show_and_doctor_say_that_nothing_can_be_stored(world: World, heard
     assert "STANDSTILL" not in capsys.readouterr().out
 
 
-def test_nothing_is_written_to_a_database_that_was_removed(world: World):
-    """A data directory that goes while it is served ends the service with a way out: what it wrote would be lost silently."""
+def test_service_ends_when_its_data_directory_is_removed(world: World):
+    """It names the way out: its writes would be lost silently."""
     _watch(world, 1)
 
     async def story(monitor: Monitor) -> None:

@@ -1,4 +1,6 @@
-"""Promise: a selector that finds nothing any more is healed where that is beyond doubt, and says so; else the part is told as lost (detection §4.4)."""
+"""Promise: a selector that finds nothing is repaired if that is certain, with a notice; else the
+part is reported as lost (detection §4.4).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ PARTS = ("part.lost", "part.back", "part.healed", "part.appeared")
 
 
 def shop(price: str, *, name: str = "price", more: str = "") -> str:
-    """Return a page of a shop; `name` is what the class of its price is called."""
+    """Return a page of a shop; `name` is the class of its price."""
     rows = "".join(f"<tr><th>{row}</th><td>{row} of brass</td></tr>" for row in ("Stand", "Shade", "Cord"))
     return (
         f"<html><body><div class=shop><h1>Lamp of brass</h1><p>In our shop for years.</p>{more}"
@@ -24,7 +26,7 @@ def shop(price: str, *, name: str = "price", more: str = "") -> str:
 
 
 def follow(world: World, bodies: list[str], *, monitor: str = 'words in css ".price"', more: str = "") -> list[str]:
-    """Watch a page that shows these bodies, five hours each; return what was told."""
+    """Watch a page with these bodies, five hours each; return the messages."""
     hook = world.receiver()
     world.page("/p", bodies[0])
     world.add(
@@ -46,8 +48,10 @@ HEALED = (
 )
 
 
-def test_a_class_of_another_name_is_found_again_and_told(world: World) -> None:
-    """Told once with what was and what is; what changed meanwhile is told as a change, and so is what comes after."""
+def test_renamed_class_is_healed_and_notified(world: World) -> None:
+    """The notice has both selectors, once; a change meanwhile and later ones are reported as
+    changes.
+    """
     told = follow(world, [shop("19"), shop("18", name="amount"), shop("17", name="amount")])
 
     assert ["part.healed"] == [event.type for event in world.events(*PARTS)]
@@ -57,8 +61,8 @@ def test_a_class_of_another_name_is_found_again_and_told(world: World) -> None:
     assert 3 == len(told)
 
 
-def test_versions_are_compared_as_they_were_found(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """`tidings diff` of versions before and after looks where the sentinel looked."""
+def test_diff_uses_the_selector_of_each_version(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """`tidings diff` compares versions before and after the repair."""
     follow(world, [shop("19"), shop("18", name="amount")])
     capsys.readouterr()
 
@@ -68,8 +72,8 @@ def test_versions_are_compared_as_they_were_found(world: World, capsys: pytest.C
     assert "18" in capsys.readouterr().out
 
 
-def test_where_two_places_are_as_like_the_part_is_lost(world: World) -> None:
-    """Nothing is guessed."""
+def test_ambiguous_part_is_lost(world: World) -> None:
+    """Two places match equally well."""
     twice = shop(
         "18",
         name="amount",
@@ -81,16 +85,16 @@ def test_where_two_places_are_as_like_the_part_is_lost(world: World) -> None:
     assert ['the selected part is gone: css ".price" no longer matches anything on the page'] == told
 
 
-def test_a_part_that_was_taken_out_is_lost(world: World) -> None:
-    """The page without it holds nothing that is like it."""
+def test_removed_part_is_lost(world: World) -> None:
+    """Nothing on the page is similar."""
     gone = shop("19").replace("<span class=price>19 EUR with tax</span>", "")
 
     assert 1 == len(follow(world, [shop("19"), gone]))
     assert ["part.lost"] == [event.type for event in world.events(*PARTS)]
 
 
-def test_the_selector_itself_is_used_again_once_it_finds_something(world: World) -> None:
-    """What stands in for it is forgotten."""
+def test_original_selector_is_preferred_when_it_matches_again(world: World) -> None:
+    """The substitute is forgotten."""
     follow(world, [shop("19"), shop("18", name="amount"), shop("17"), shop("16")])
 
     assert [("19", "18"), ("18", "17"), ("17", "16")] == [
@@ -99,16 +103,16 @@ def test_the_selector_itself_is_used_again_once_it_finds_something(world: World)
     assert "healed" not in world.changes()[-1]["summary"]
 
 
-def test_it_can_be_switched_off(world: World) -> None:
-    """`detect.heal = false`: what is not found is lost."""
+def test_healing_can_be_switched_off(world: World) -> None:
+    """With `detect.heal = false` the part is lost."""
     world.flags["detect.heal"] = "false"
     follow(world, [shop("19"), shop("18", name="amount")])
 
     assert ["part.lost"] == [event.type for event in world.events(*PARTS)]
 
 
-def test_show_says_what_is_watched_and_alter_keeps_it(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """The selector that is used now, as it is to be written; once it is the sentinel's own nothing more is said, and nothing is told of the switch."""
+def test_show_has_the_substitute_and_alter_keeps_it(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """After the sentinel is altered to it there is no notice, and the switch is no change."""
     follow(world, [shop("19"), shop("18", name="amount")])
     main(["--data", str(world.directory), "show", "s"])
     shown = capsys.readouterr().out

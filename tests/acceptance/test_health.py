@@ -1,5 +1,5 @@
-"""Promise: there is one truth about health. Whatever keeps a watch from seeing or telling changes stands in `list`, `show`, `doctor` and at the end of
-`check`, in the same words, as long as it is so and no longer.
+"""Promise: whatever keeps a sentinel from finding or sending changes is shown by `list`, `show`,
+`doctor` and at the end of `check`, in the same words, as long as it lasts.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Act = Callable[[World], None]
 
 
 class Tidings:
-    """The verbs, at the time of a world's clock."""
+    """The commands, at the time of a world's clock."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._monkeypatch = monkeypatch
         self._capsys = capsys
 
     def __call__(self, world: World, *words: str) -> str:
-        """Run a verb and return what it prints."""
+        """Run a command and return its output."""
         for name, value in world.flags.items():
             self._monkeypatch.setenv(f"TIDINGS_{name.upper().replace('.', '_')}", value)
         for module in (tidings.cli.run.check, tidings.cli.show.doctor, tidings.cli.health, tidings.cli.show.show):
@@ -63,7 +63,7 @@ def watch(world: World, what: str = "all words", more: str = "") -> None:
 
 
 def hours(world: World, number: float) -> None:
-    """Let so many hours pass."""
+    """Let this number of hours pass."""
     play(world, lambda monitor: world.pass_time(monitor, round(number * HOUR)))
 
 
@@ -239,8 +239,12 @@ STORIES: dict[str, tuple[Act, str, str]] = {
 
 
 @pytest.mark.parametrize("name", STORIES)
-def test_each_trouble_is_said_alike_by_all(make_world: Callable[..., World], tidings_at: Tidings, name: str) -> None:
-    """`list` has it in its column and below, `show` and `doctor` as a line, `check` before its last line, which counts it."""
+def test_each_trouble_is_shown_alike_by_all_commands(
+    make_world: Callable[..., World], tidings_at: Tidings, name: str
+) -> None:
+    """`list` has it in a column and below, `show` and `doctor` as a line, `check` before its last
+    line, which counts it.
+    """
     world = make_world(detect__second_looks="true", fetch__page_floor_seconds="60")
     act, brief, part = STORIES[name]
     act(world)
@@ -258,8 +262,10 @@ def test_each_trouble_is_said_alike_by_all(make_world: Callable[..., World], tid
     assert " trouble" in checked.splitlines()[-1]
 
 
-def test_a_watch_that_nobody_minds_says_so(world: World, tidings_at: Tidings) -> None:
-    """No process polls and a day has passed: `list`, `show` and `doctor` say that the page is overdue and why; a check mends it."""
+def test_missing_service_is_shown(world: World, tidings_at: Tidings) -> None:
+    """No process polled for a day: `list`, `show` and `doctor` say that the page is overdue and
+    why, until a check.
+    """
     _nobody_polls(world)
     said = [tidings_at(world, *words) for words in (["list"], ["show", "s"], ["doctor"])]
     checked = tidings_at(world, "check")
@@ -269,8 +275,8 @@ def test_a_watch_that_nobody_minds_says_so(world: World, tidings_at: Tidings) ->
     assert "overdue" not in tidings_at(world, "list")
 
 
-def test_what_is_well_says_nothing(world: World, tidings_at: Tidings) -> None:
-    """A page without trouble is ok; no verb has a line more for it."""
+def test_healthy_page_has_no_extra_line(world: World, tidings_at: Tidings) -> None:
+    """Its status is ok."""
     world.page("/a", "<p>one")
     watch(world)
     hours(world, 0)
@@ -281,8 +287,8 @@ def test_what_is_well_says_nothing(world: World, tidings_at: Tidings) -> None:
     assert "1 checked, 0 changed" == tidings_at(world, "check", "s").splitlines()[-1]
 
 
-def test_a_page_that_can_be_compared_again_is_well_again(world: World, tidings_at: Tidings) -> None:
-    """Trouble ends with its cause: the one comparison that was not made is noted for a week."""
+def test_page_that_can_be_compared_again_is_healthy(world: World, tidings_at: Tidings) -> None:
+    """The trouble ends with its cause; the failed comparison is listed for a week."""
     _many_links_later(world)
     world.page("/a", "<p>fine again")
     hours(world, 1)
@@ -297,8 +303,8 @@ def test_a_page_that_can_be_compared_again_is_well_again(world: World, tidings_a
     assert () == later.troubles
 
 
-def test_who_watches_a_page_that_cannot_be_compared_is_told_at_once(world: World) -> None:
-    """Also at the first check, when nothing has been compared yet: nobody waits for news that cannot come."""
+def test_page_that_cannot_be_compared_is_notified_at_the_first_check(world: World) -> None:
+    """The owner need not wait for news that cannot come."""
     hook = world.receiver()
     world.page("/a", LINKS)
     watch(world, "links", f"Notify By webhook {hook} immediate")
@@ -308,8 +314,8 @@ def test_who_watches_a_page_that_cannot_be_compared_is_told_at_once(world: World
     assert "so no change can be reported" in world.received[0][1]["data"]["summary"]
 
 
-def test_every_source_has_a_story() -> None:
-    """A kind of trouble that is added is told by all verbs: it needs a story here, or stands in a test of its own."""
+def test_every_kind_of_trouble_has_a_story() -> None:
+    """A new kind needs a story here, or a test of its own."""
     told = {
         "lease": "test_takeover",
         "comparisons": "a costly comparison",

@@ -1,4 +1,6 @@
-"""Promise: before a sentinel is stored, `test` shows what each Compare option would have told of the versions that are there."""
+"""Promise: before a sentinel is stored, `test` shows what each Compare option would have reported
+for the stored versions.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ EXPECTED = {
 
 
 def run(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, *more: str) -> list[str]:
-    """Test statements; return what is printed."""
+    """Test statements; return the output."""
     file = tmp_path / "new.sentinel"
     file.write_text(world.text(text))
     sets = [part for name, value in world.flags.items() for part in ("--set", f"{name}={value}")]
@@ -30,7 +32,7 @@ def run(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: 
 
 
 def history(world: World, *bodies: str) -> None:
-    """Let the page hold each body for an hour, watched by somebody."""
+    """Serve each body for an hour to another sentinel."""
     world.add("Create Sentinel there Using {/a} Monitor any change Fetch every 1 hour")
 
     with serve(world) as service:
@@ -40,13 +42,13 @@ def history(world: World, *bodies: str) -> None:
 
 
 def pairs(option: dict[str, Any]) -> list[tuple[int, int]]:
-    """Return the versions between which an option would have told a change."""
+    """Return the versions between which an option would have reported a change."""
     ends = [(r["from_version"], r["to_version"]) for r in option["reports"]]
     return [(int(old.partition(".")[2]), int(new.partition(".")[2])) for old, new in ends]
 
 
-def test_each_option_is_shown_on_what_is_stored(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """Six stored versions: a new sentinel's own option and all others say what they would have told; what it does not look at is no change; and
+def test_each_option_is_shown_for_the_stored_versions(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Six versions: the options differ in what they report; changes outside the selection are none;
     nothing is stored.
     """
     history(world, *(f"<p>word{k}</p>" for k in range(6)))
@@ -72,10 +74,8 @@ def _exists(world: World, name: str) -> bool:
     )
 
 
-def test_what_went_and_came_back_is_compared_across_the_gap(
-    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    """A part that two versions lack is no change while it lacks: what comes back is compared with what went."""
+def test_returning_part_is_compared_across_the_gap(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Two versions lack the part: no change there, then a comparison with the part before."""
     history(
         world,
         *(
@@ -91,7 +91,7 @@ def test_what_went_and_came_back_is_compared_across_the_gap(
     assert [(1, 4)] == pairs(tried["hindsight"][0])
 
 
-def test_a_page_that_nobody_knows_has_no_past(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_unknown_page_has_no_trial(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """Of a page that is looked at for the first time there is nothing to show."""
     world.page("/new", "<p>x</p>")
     (tried,) = map(json.loads, run(world, tmp_path, capsys, "Create Sentinel new Using {/new} Monitor links", "--json"))

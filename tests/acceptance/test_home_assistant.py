@@ -1,4 +1,4 @@
-"""Promise: Home Assistant finds each sentinel and hears of changes, and of the service's end."""
+"""Promise: Home Assistant discovers each sentinel and gets its changes, and the end of the service."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ALLOWED = REQUIRED | {"icon", "event_types", "json_attributes_topic", "device_cl
 
 
 class Heard:
-    """What a broker has said and keeps of one installation."""
+    """The messages of a broker, and those that it retains, for one installation."""
 
     def __init__(self, node: str) -> None:
         self.node = node
@@ -47,7 +47,7 @@ class Heard:
         self.kept: dict[str, str] = {}
 
     async def listen(self) -> None:
-        """Hear all topics of the installation."""
+        """Subscribe to all topics of the installation."""
         async with aiomqtt.Client(HOST, PORT) as client:
             await client.subscribe(f"tidings/{self.node}/#")
             await client.subscribe(f"homeassistant/+/{self.node}/#")
@@ -57,20 +57,20 @@ class Heard:
                 self.kept[str(message.topic)] = payload
 
     async def until(self, is_so: Callable[[], object]) -> None:
-        """Return once something is so."""
+        """Wait for a condition."""
         async with asyncio.timeout(SECONDS):
             while not is_so():  # noqa: ASYNC110 - what is waited for comes from the broker
                 await asyncio.sleep(0.02)
 
     async def clear(self) -> None:
-        """Take away what is retained."""
+        """Remove retained messages."""
         async with aiomqtt.Client(HOST, PORT) as client:
             for topic in self.kept:
                 await client.publish(topic, b"", qos=1, retain=True)
 
 
 def play(world: World, story: Callable[[Monitor, Heard], Coroutine[Any, Any, None]]) -> Heard:
-    """Play a story beside a broker; nothing of it stays there."""
+    """Run a story with a broker, and clean up."""
     world.flags["serve.mqtt_url"] = f"mqtt://{HOST}:{PORT}"
     made: list[Heard] = []
 
@@ -91,8 +91,8 @@ def play(world: World, story: Callable[[Monitor, Heard], Coroutine[Any, Any, Non
     return made[0]
 
 
-def test_each_sentinel_is_a_device_that_hears_of_changes(world: World) -> None:
-    """Messages keep the rules of discovery; a change is an event and a state."""
+def test_each_sentinel_is_a_device_with_changes(world: World) -> None:
+    """Messages follow the rules of discovery; a change is an event and a state."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel kettle Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -130,8 +130,10 @@ def test_each_sentinel_is_a_device_that_hears_of_changes(world: World) -> None:
 
 
 @pytest.mark.parametrize("is_connected", [False, True])
-def test_what_is_no_more_is_taken_away(world: World, monkeypatch: pytest.MonkeyPatch, *, is_connected: bool) -> None:
-    """A dropped sentinel leaves nothing at the broker; a page in error is a problem."""
+def test_dropped_sentinel_is_removed_and_an_error_is_a_problem(
+    world: World, monkeypatch: pytest.MonkeyPatch, *, is_connected: bool
+) -> None:
+    """The broker retains nothing of a dropped sentinel."""
     monkeypatch.setattr("tidings.plugs.home_assistant.SYNC_SECONDS", 0.05)
     world.page("/a", "", status=500)
     for name in ("stays", "goes"):
@@ -162,8 +164,8 @@ def test_what_is_no_more_is_taken_away(world: World, monkeypatch: pytest.MonkeyP
     }
 
 
-def test_a_killed_service_is_offline(world: World) -> None:
-    """The broker itself says so by the last will, once the connection is cut."""
+def test_killed_service_is_offline(world: World) -> None:
+    """The broker publishes the last will when the connection is cut."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -176,8 +178,8 @@ def test_a_killed_service_is_offline(world: World) -> None:
     play(world, story)
 
 
-def test_an_address_says_where_the_broker_is() -> None:
-    """User, password and port are read; another scheme, or a path, is refused with the form."""
+def test_broker_address_is_parsed() -> None:
+    """It has user, password and port; another scheme, or a path, is refused with the right form."""
     assert Broker("h", 8_883, "a", "p@", is_encrypted=True) == read_broker("mqtts://a:p%40@h")
     for url in ("http://h", "mqtt://", "mqtt://h/topic", "mqtt://h:x"):
         with pytest.raises(SettingError, match="mqtt://user:password@host:1883"):

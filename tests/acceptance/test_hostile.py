@@ -1,4 +1,6 @@
-"""Promise: hostile inputs that only the whole product can answer end as `docs/design/hostile.md` requires."""
+"""Promise: hostile inputs that concern the whole product have the outcome of
+`docs/design/hostile.md`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,8 @@ from tests.hostile_product import PRODUCT_ROWS
 
 
 @pytest.mark.parametrize("row", PRODUCT_ROWS, ids=[f"{row.id}-{n}" for n, row in enumerate(PRODUCT_ROWS)])
-def test_hostile_inputs_end_as_they_must(make_world, row):
-    """REFUSE at save, headers stay with their origin, cookies with their page, cut and unchanged bodies are checked again."""
+def test_hostile_input_has_the_required_outcome(make_world, row):
+    """Such as refusal at save, headers and cookies that stay with their origin, and truncated
+    bodies that are polled again.
+    """
     assert row.expected == row.story(make_world())

@@ -1,5 +1,5 @@
-"""Promise: what H-075 to H-095, H-100 and H-103 to H-112 send (`docs/design/hostile.md`) does
-nothing at the door of a running service.
+"""Promise: H-075 to H-095, H-100 and H-103 to H-112 (`docs/design/hostile.md`) have no effect on a
+running service.
 
 The rows between are of imports, of which there are none.
 """
@@ -31,7 +31,7 @@ ROWS: dict[str, Row] = {}
 
 
 def row(*ids: str) -> Callable[[Row], Row]:
-    """Let a story prove rows of the table."""
+    """Register a story for rows of the table."""
 
     def note(story: Row) -> Row:
         ROWS.update(dict.fromkeys(ids, story))
@@ -41,7 +41,7 @@ def row(*ids: str) -> Callable[[Row], Row]:
 
 
 async def change_to(world: World, monitor: Monitor, text: str) -> None:
-    """Let the installation's page have a title and a text, and be seen."""
+    """Serve a title and a text as the installation's page, and let it be polled."""
     world.page("/b", f"<title>{text}</title><p>{text}</p>")
     await world.pass_time(monitor, HOUR)
 
@@ -52,7 +52,7 @@ def escape(text: str) -> str:
 
 @row("H-075", "H-076")
 async def _templates(world: World, monitor: Monitor, people: People) -> None:
-    """Templates have fixed placeholders: what looks like code is refused or stays a text."""
+    """Templates have fixed placeholders: code is refused or stays text."""
     for title in ("{{ ''.__class__.__mro__ }}", "{{ 'a'*1000000000 }}"):
         text = f'Create Sentinel t Using https://t.example/ Monitor all words Notify by feed title "{title}"'
         made = await people.ask(
@@ -65,7 +65,7 @@ async def _templates(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-077", "H-078", "H-079", "H-080", "H-085")
 async def _texts(world: World, monitor: Monitor, people: People) -> None:
-    """A page's text is shown as it is on every screen, and feeds stay whole."""
+    """Page text is shown unchanged on every screen, and feeds stay well formed."""
     await change_to(world, monitor, escape(HOSTILE) + "\x0b")
     change = (await people.ask("ada", "GET", "/api/v1/changes?sentinel=common")).json()["items"][0]
     for path in ("/?s=all", "/sentinels", "/sentinels/common", f"/changes/{change['id']}"):
@@ -82,7 +82,7 @@ async def _texts(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-081", "H-082")
 async def _bodies(world: World, monitor: Monitor, people: People) -> None:
-    """A stored body is never a page or a picture of this service."""
+    """A stored body is never served as a page or a picture."""
     world.page(
         "/b",
         "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
@@ -109,7 +109,7 @@ async def _colours(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-084")
 async def _errors(world: World, monitor: Monitor, people: People) -> None:
-    """What a failed fetch says is a text."""
+    """The message of a failed fetch is text."""
     del world.server.pages["/b"]
     await world.pass_time(monitor, HOUR)
     name = "<b onmouseover=alert(1)>"
@@ -121,7 +121,7 @@ async def _errors(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-086")
 async def _by_picture(world: World, monitor: Monitor, people: People) -> None:
-    """Nothing is dropped by asking for it."""
+    """A GET cannot drop anything."""
     before = world.read(sentinels.names)
     for path in ("/api/v1/sentinels/common/delete", "/sentinels/common/delete", "/inbox/all-read", "/logout"):
         assert (await people.ask("ada", "GET", path)).status in {404, 405}
@@ -130,9 +130,7 @@ async def _by_picture(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-087", "H-088")
 async def _other_sites(world: World, monitor: Monitor, people: People) -> None:
-    """A page of another site neither acts nor signs anybody in, and a form without an origin does
-    not either.
-    """
+    """Another site can neither act nor sign a user in; a form without an origin cannot either."""
     cookie = (await people.sign_in("ada")).headers["set-cookie"].partition(";")[0]
     for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
         given = {"cookie": cookie, "content-type": "application/x-www-form-urlencoded", **headers}
@@ -145,7 +143,7 @@ async def _other_sites(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-089")
 async def _next(world: World, monitor: Monitor, people: People) -> None:
-    """After signing in one is on a path of this service."""
+    """Signing in redirects only within this service."""
     for where in ("//evil", "/\\evil", "https:evil", "/%09/evil", "javascript:alert(1)", "/\t/evil", "https://evil/"):
         sent = {"name": "ada", "password": PASSWORD, "next": where}
         world.clock.advance(MINUTE)
@@ -156,9 +154,7 @@ async def _next(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-090")
 async def _end(world: World, monitor: Monitor, people: People) -> None:
-    """A token that was revoked and a session that has ended are none; the sweep of `test_rights`
-    has the others.
-    """
+    """Revoked tokens and ended sessions are invalid; `test_rights` covers the other cases."""
     world.write(tokens.revoke, "anna")
     assert 401 == (await people.ask("anna", "GET", "/api/v1/me")).status
     cookie = (await people.sign_in("bob")).headers["set-cookie"].partition(";")[0]
@@ -171,7 +167,7 @@ async def _end(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-091", "H-092")
 async def _proxies(world: World, monitor: Monitor, people: People) -> None:
-    """What a header says of who one is counts only from a named proxy, once, as a name."""
+    """A user header counts only from a configured proxy, once, as a name."""
     assert 401 == (await people.ask("", "GET", "/", headers={"remote-user": "ada"})).status
     trusted = people.trusting("127.0.0.1")
     assert 200 == (await trusted.ask("", "GET", "/users", headers={"remote-user": "ada"})).status
@@ -199,7 +195,7 @@ async def _guesses(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-094")
 async def _passwords(world: World, monitor: Monitor, people: People) -> None:
-    """One that is too long is refused without being hashed; any other is taken exactly."""
+    """A too long one is refused without hashing; any other is used exactly."""
     assert 401 == (await people.sign_in("ada", "x" * 200_000)).status
     for number, password in enumerate(("ten chars\0 and NUL", "\U0001f511" * 12, "x" * 1_024)):
         body = json.dumps({"name": f"u{number}", "password": password}).encode()
@@ -218,7 +214,7 @@ async def _passwords(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-095")
 async def _in_address(world: World, monitor: Monitor, people: People) -> None:
-    """A token in an address is none."""
+    """A token in a URL is ignored."""
     token = people.headers["ada"]["authorization"].removeprefix("Bearer ")
     for path in (f"/api/v1/me?token={token}", f"/?token={token}", f"/api/v1/me?access_token={token}"):
         answer = await people.ask("", "GET", path)
@@ -240,7 +236,7 @@ async def _traversal(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-103")
 async def _cells(world: World, monitor: Monitor, people: People) -> None:
-    """Nothing is exported as CSV: no cell of a spreadsheet can act. What is exported is JSON."""
+    """Screens export no CSV, only JSON."""
     paths = {route.path for route in people.app.application.routes}
     assert not [path for path in paths if "csv" in path]
     assert "application/json" == (await people.ask("ada", "GET", "/api/v1/users/anna/export")).headers["content-type"]
@@ -267,7 +263,7 @@ async def _mail(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-107", "H-108")
 async def _logs(world: World, monitor: Monitor, people: People) -> None:
-    """Nothing asked for makes a line of a log; no secret of an address is said again."""
+    """Requests cannot forge log lines, and no secret of an address is logged."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     logging.getLogger().addHandler(handler)
@@ -290,7 +286,7 @@ async def _logs(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-109")
 async def _fields(world: World, monitor: Monitor, people: People) -> None:
-    """A field that nobody declared is refused, on every operation that takes a body."""
+    """Undeclared fields are refused, by every operation with a body."""
     for path, method in (
         ("sentinels", "POST"),
         ("sentinels/common", "PATCH"),
@@ -322,7 +318,7 @@ async def _fields(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-110")
 async def _intervals(world: World, monitor: Monitor, people: People) -> None:
-    """An interval is a duration that can be kept."""
+    """An interval must be a duration that can be stored."""
     for interval in ("0", "-1", "NaN", "1e18", '"P1Y"', "0 min", "1000000000000 year"):
         text = f"Create Sentinel i Using https://i.example/ Monitor all words Fetch every {interval}"
         answer = await people.ask(
@@ -335,7 +331,7 @@ async def _intervals(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-111")
 async def _sizes(world: World, monitor: Monitor, people: People) -> None:
-    """Too much, too deep and of another type is refused before it is read."""
+    """Too large, too deep or wrongly typed input is refused before it is parsed."""
     given = {"content-type": "application/json"}
     big = await people.ask(
         "edit", "POST", "/api/v1/sentinels", headers={**given, "content-length": "100000000"}, body=b"{"
@@ -347,9 +343,7 @@ async def _sizes(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-112")
 async def _sql(world: World, monitor: Monitor, people: People) -> None:
-    """A text is a text to the database, wherever it stands; a key to sort by that there is not is
-    refused.
-    """
+    """Text is data to the database; an unknown sort key is refused."""
     word = "%27%20OR%201%3D1%20--"
     for query in ("sentinel", "tag", "kind", "q", "cursor"):
         answer = await people.ask("ada", "GET", f"/api/v1/changes?{query}={word}")
@@ -368,8 +362,8 @@ async def _sql(world: World, monitor: Monitor, people: People) -> None:
 NOTHING = {"{name}": "nothing", "{id}": "999", "{page}": "999"}
 
 
-def test_screens_of_what_does_not_exist_are_not_found(world: World) -> None:
-    """Each screen with a name or a number in its path, whoever asks; none is a fault."""
+def test_screen_of_a_missing_object_is_404(world: World) -> None:
+    """Each screen with a name or a number in its path, for each role; none is an internal error."""
 
     def story(monitor: Monitor) -> Any:
         async def ask_all(people: People) -> None:
@@ -390,7 +384,7 @@ IDS = [f"H-{n:03}" for n in (*range(75, 96), 100, *range(103, 113))]
 
 @pytest.mark.parametrize("id_", IDS)
 def test_row(world: World, id_: str) -> None:
-    """Each row does what its outcome says, and nothing happens but that."""
+    """Each row has its outcome and no other effect."""
 
     def story(monitor: Monitor) -> Any:
         async def list_told(people: People) -> None:

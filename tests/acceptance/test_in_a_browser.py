@@ -1,5 +1,5 @@
-"""Promise: with a mouse, with the keyboard alone, and without JavaScript, everybody gets from an
-address to the first change, and does with changes and sentinels what the screens offer.
+"""Promise: with a mouse, with the keyboard alone, and without JavaScript, every user can do on the
+screens all that they offer.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ WORDS = "Create Sentinel {0} Using {{/{0}}} Monitor all words Fetch every 1 hour
 
 @pytest.fixture(autouse=True)
 def on_sqlite(request: pytest.FixtureRequest) -> None:
-    """Screens read either database by the same text; a browser sees no difference."""
+    """Screens query both databases alike; a browser sees no difference."""
     if request.node.callspec.params["make_world"] == "postgresql":
         pytest.skip("a browser sees no difference")
 
 
 @dataclass
 class Visit:
-    """Somebody in a browser, before a service whose time the test moves; `clicks` are counted."""
+    """A user in a browser on a service whose time the test moves; `clicks` are counted."""
 
     world: World
     monitor: Monitor
@@ -50,20 +50,20 @@ class Visit:
     said: list[str] = field(default_factory=list)
 
     async def go(self, path: str) -> None:
-        """Write an address."""
+        """Open an address."""
         await self.page.goto(self.url + path)
 
     async def click(self, name: str, *, role: str = "button") -> None:
-        """Click what has that name."""
+        """Click the element with this name."""
         self.clicks += 1
         await self.page.get_by_role(role, name=name, exact=True).first.click()  # type: ignore[arg-type]
 
     async def sees(self, text: str) -> None:
-        """Wait until a text is on the screen."""
+        """Wait until a text is shown."""
         await self.page.locator("main").get_by_text(text).locator("visible=true").first.wait_for()
 
     async def words(self) -> str:
-        """Return what the screen says."""
+        """Return the text of the screen."""
         return " ".join((await self.page.locator("main").inner_text()).split())
 
     async def passes(self, duration: int = HOUR) -> None:
@@ -71,14 +71,14 @@ class Visit:
         await self.world.pass_time(self.monitor, duration)
 
     async def says(self, name: str, *texts: str) -> None:
-        """Let a page hold each text for an hour."""
+        """Serve each text for an hour as a page."""
         for text in texts:
             self.world.page(f"/{name}", f"<title>{name.title()}</title><h1>Board</h1><p>{text}</p>")
             await self.passes()
 
 
 class Tab:
-    """One browser for all tests, and the loop in which it is driven."""
+    """One browser for all tests, and its event loop."""
 
     def __init__(self) -> None:
         self.runner = asyncio.Runner()
@@ -95,13 +95,13 @@ class Tab:
         await self._driver.stop()
 
     def close(self) -> None:
-        """End it."""
+        """Close the browser."""
         self.runner.run(self._end())
         self.runner.close()
 
     @contextlib.asynccontextmanager
     async def visit(self, world: World, **options: Any) -> AsyncIterator[Visit]:
-        """Open the service in a window of its own; an error on its console fails the test."""
+        """Open the service in a new window; an error on its console fails the test."""
         async with world.monitor() as monitor, face(world, monitor) as app, serve(app) as url:
             context = await self.browser.new_context(**{"timezone_id": "Europe/Berlin", **options})
             context.set_default_timeout(20_000)
@@ -115,7 +115,7 @@ class Tab:
         assert [] == [line for line in visit.said if "the server responded with a status of" not in line]
 
     def play(self, world: World, story: Callable[[Visit], Coroutine[Any, Any, None]], **options: Any) -> None:
-        """Play a story."""
+        """Run a story."""
 
         async def act() -> None:
             async with self.visit(world, **options) as visit:
@@ -132,8 +132,8 @@ def tab() -> Iterator[Tab]:
     tab.close()
 
 
-def test_five_clicks_lead_from_nothing_to_the_first_change(tab: Tab, world: World) -> None:
-    """An address is pasted, shown before it is saved, and the change is seen."""
+def test_five_clicks_lead_to_the_first_change(tab: Tab, world: World) -> None:
+    """An address is pasted and previewed before it is saved, and its change is shown."""
     world.page("/shop", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
 
     async def story(visit: Visit) -> None:
@@ -158,8 +158,8 @@ def test_five_clicks_lead_from_nothing_to_the_first_change(tab: Tab, world: Worl
     tab.play(world, story)
 
 
-def test_a_change_is_compared_read_kept_and_narrowed_and_that_is_undone(tab: Tab, world: World) -> None:
-    """*Not relevant* shows first what it would have hidden; one button takes it back."""
+def test_change_is_compared_read_kept_and_narrowed(tab: Tab, world: World) -> None:
+    """*Not relevant* previews what it would have hidden; one button undoes it."""
     world.add(WORDS.format("board"))
 
     async def story(visit: Visit) -> None:
@@ -186,8 +186,8 @@ def test_a_change_is_compared_read_kept_and_narrowed_and_that_is_undone(tab: Tab
     tab.play(world, story)
 
 
-def test_many_are_paused_and_tagged_at_once_and_a_dead_letter_is_sent_again(tab: Tab, world: World) -> None:
-    """Sentinels are selected in their table; health offers what was not delivered."""
+def test_sentinels_are_paused_in_bulk_and_dead_letters_replayed(tab: Tab, world: World) -> None:
+    """Sentinels are selected in their table; the health screen offers undelivered messages."""
     hook = world.receiver(statuses=lambda n: 500)
     for name in ("one", "two", "three"):
         world.page(f"/{name}", f"<p>{name} 1</p>")
@@ -221,8 +221,8 @@ def test_many_are_paused_and_tagged_at_once_and_a_dead_letter_is_sent_again(tab:
     tab.play(world, story)
 
 
-def test_people_sign_in_and_a_reader_changes_nothing(tab: Tab, world: World) -> None:
-    """A reader sees no button that alters a sentinel and has marks of his own."""
+def test_reader_can_sign_in_but_not_change_sentinels(tab: Tab, world: World) -> None:
+    """A reader sees no such button and has read marks of their own."""
     world.add(WORDS.format("board"))
     for name, role in (("ada", "admin"), ("rita", "reader")):
         world.write(accounts_of.add, name, role, hash_password(), at=world.clock.wall())
@@ -255,8 +255,8 @@ def test_people_sign_in_and_a_reader_changes_nothing(tab: Tab, world: World) -> 
     tab.play(world, story)
 
 
-def test_the_keyboard_is_enough(tab: Tab, world: World) -> None:
-    """Move, select, keep, open, go back, find and make: no mouse."""
+def test_keyboard_alone_is_enough(tab: Tab, world: World) -> None:
+    """Move, select, keep, open, go back, find and create."""
     world.add(WORDS.format("board"))
 
     async def story(visit: Visit) -> None:
@@ -292,8 +292,8 @@ def test_the_keyboard_is_enough(tab: Tab, world: World) -> None:
     tab.play(world, story)
 
 
-def test_all_of_it_works_without_javascript(tab: Tab, world: World) -> None:
-    """Make, read, keep, narrow, pause: links and forms alone."""
+def test_screens_work_without_javascript(tab: Tab, world: World) -> None:
+    """Create, read, keep, narrow and pause use links and forms."""
     world.page("/board", "<title>Board</title><p>Line 5 leaves at 9:40</p>")
 
     async def story(visit: Visit) -> None:
@@ -324,8 +324,8 @@ def test_all_of_it_works_without_javascript(tab: Tab, world: World) -> None:
     tab.play(world, story, java_script_enabled=False)
 
 
-def test_times_are_those_of_the_readers_zone_from_the_first_screen_on(tab: Tab, world: World) -> None:
-    """The browser says where it is, and the screen is put in place in its time."""
+def test_times_are_in_the_reader_s_zone_from_the_first_screen(tab: Tab, world: World) -> None:
+    """The browser reports its zone, and the screen is updated in place."""
     world.add(WORDS.format("board"))
 
     async def story(visit: Visit) -> None:
@@ -340,8 +340,8 @@ def test_times_are_those_of_the_readers_zone_from_the_first_screen_on(tab: Tab, 
 
 
 @pytest.mark.parametrize("has_script", [True, False])
-def test_a_part_is_pointed_at_in_the_page_itself(tab: Tab, world: World, has_script: bool) -> None:
-    """A click on a text takes the part around it, a wider one is a link; the page does nothing."""
+def test_part_is_selected_in_the_rendered_page(tab: Tab, world: World, has_script: bool) -> None:
+    """A click on a text selects the part around it, a link a wider one; the page runs nothing."""
     offer = '<div class="price-box"><span>Price</span> <b>129 EUR</b></div>'
     world.page(
         "/shop", f"<title>Kettle</title><script>top.location='/evil'</script><h1>Kettle</h1>{offer}<p>Visits 1</p>"
@@ -369,9 +369,10 @@ def test_a_part_is_pointed_at_in_the_page_itself(tab: Tab, world: World, has_scr
     tab.play(world, story, java_script_enabled=has_script)
 
 
-def test_screenshots_are_laid_over_one_another(tab: Tab, world: World) -> None:
-    """With an edge that the keyboard moves, too; and a picture shows what differs. A first visit is
-    put in the reader's zone, and the pictures stay over one another.
+def test_screenshots_are_compared_by_overlay(tab: Tab, world: World) -> None:
+    """The edge also moves by keyboard; a picture shows the difference.
+
+    The overlay survives the update of the zone.
     """
     headers = {"Content-Type": "image/webp"}
     world.page("/picture", screen((40, 30), form="WEBP"), headers=headers)
@@ -395,8 +396,8 @@ def test_screenshots_are_laid_over_one_another(tab: Tab, world: World) -> None:
     tab.play(world, story, timezone_id="Asia/Tokyo")
 
 
-def test_a_phone_shows_the_present_entry_of_the_menu(tab: Tab, world: World) -> None:
-    """However far to the right it stands; nothing else scrolls sideways."""
+def test_phone_shows_the_current_menu_entry(tab: Tab, world: World) -> None:
+    """The menu scrolls to it; nothing else scrolls sideways."""
     world.add(WORDS.format("board"))
 
     async def story(visit: Visit) -> None:
@@ -414,9 +415,9 @@ def test_a_phone_shows_the_present_entry_of_the_menu(tab: Tab, world: World) -> 
     tab.play(world, story, viewport={"width": 390, "height": 844})
 
 
-def test_a_site_is_watched_as_a_whole(tab: Tab, world: World) -> None:
-    """A collection is begun on its screen, its pages are listed and filtered, their texts are
-    searched, and a new page is news.
+def test_whole_site_is_watched(tab: Tab, world: World) -> None:
+    """A collection is created, its pages are listed, filtered and searched, and a new page is
+    notified.
     """
     show(world, 4)
 
@@ -452,8 +453,8 @@ def test_a_site_is_watched_as_a_whole(tab: Tab, world: World) -> None:
     tab.play(world, story)
 
 
-def test_a_price_is_chosen_from_what_is_there_and_its_receiver_is_tried(tab: Tab, world: World) -> None:
-    """One click takes what is on the page; the receiver gets a test message before there is a change; a change is shared."""
+def test_price_is_chosen_on_the_page_and_its_receiver_tested(tab: Tab, world: World) -> None:
+    """One click takes the present price; the receiver gets a test message; a change is shared."""
     offer = '<script type="application/ld+json">{{"@type":"Product","offers":{{"price":"{}","priceCurrency":"EUR"}}}}</script>'
     world.page("/shop", "<title>Kettle</title>" + offer.format("129.00") + "<p>Buy it</p>")
     hook = world.receiver()

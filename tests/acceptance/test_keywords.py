@@ -1,4 +1,4 @@
-"""Promise: who watches for words hears of these words, with how many there were and are, and of nothing else on the page."""
+"""Promise: a keyword sentinel reports these words only, with their counts before and after."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ HEAD = "<h1>Markets</h1><p>Weather: {weather}</p>"
 
 
 def page(body: str, weather: str = "rain") -> str:
-    """Return a page whose weather is nobody's news."""
+    """Return a page with irrelevant weather."""
     return f"{HEAD.format(weather=weather)}<p>{body}</p>"
 
 
-def test_a_keyword_is_told_with_its_numbers_and_everything_else_is_silence(world: World):
-    """New weather is no news; a merger more is, as 1 → 2, wherever it stands; the case of letters means nothing."""
+def test_keyword_is_reported_with_its_counts_and_nothing_else(world: World):
+    """One more "merger" is 1 → 2, anywhere on the page, in any case; new weather is ignored."""
     world.page("/a", page("A merger of mills."))
     world.add("Create Sentinel s Using {/a} Monitor keywords <merger, takeover> Fetch every 1 hour")
 
@@ -38,8 +38,8 @@ def test_a_keyword_is_told_with_its_numbers_and_everything_else_is_silence(world
     assert [] == world.violations()
 
 
-def test_a_phrase_that_is_reworded_is_told_with_both_texts(world: World):
-    """What stands around the phrase changes in silence; the phrase itself is told as the page wrote and writes it."""
+def test_reworded_phrase_is_reported_with_both_texts(world: World):
+    """The text around the phrase is ignored."""
     terms = "<p>Dear customer, please read this: {} with our partners, always.</p>"
     world.page("/a", terms.format("We may share your data"))
     world.add('Create Sentinel s Using {/a} Monitor phrase "we may share your data" Fetch every 1 hour')
@@ -59,8 +59,8 @@ def test_a_phrase_that_is_reworded_is_told_with_both_texts(world: World):
     assert [] == world.violations()
 
 
-def test_inserted_updated_and_deleted_phrases_have_their_own_sentinels(world: World):
-    """A direction hears of its own sort only: a reworded phrase was neither deleted nor inserted."""
+def test_keyword_directions_are_separate(world: World):
+    """A direction reports only its own kind: a reworded phrase is neither deleted nor inserted."""
     world.page("/a", "<p>The shop is open. Everything is in stock now, dear friends.</p>")
     for direction in ("inserted", "deleted", "updated"):
         world.add(
@@ -84,8 +84,8 @@ def test_inserted_updated_and_deleted_phrases_have_their_own_sentinels(world: Wo
     assert [] == world.violations()
 
 
-def test_all_words_but_these(world: World):
-    """`AND NOT keywords` takes these words out of the news; where nothing else changed there are none."""
+def test_not_keywords_excludes_these_words(world: World):
+    """Where nothing else changed, there is no report."""
     world.page("/a", "<p>Tomatoes 3 euro. Advert: shoes</p>")
     world.add(
         "Create Sentinel s Using {/a} Monitor all words AND NOT keywords <advert, shoes, hats> Fetch every 1 hour"

@@ -1,4 +1,6 @@
-"""Promise: pages without an interval of their own are looked at as often as they change, politely, and what was learned is kept."""
+"""Promise: pages without an interval are polled as often as they change, politely, and what is
+learned is kept.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from tidings.clock import DAY, HOUR
 
 
 @pytest.mark.parametrize(("policy", "first", "eighth"), [("price", 24, 6), ("best_effort", 20, 2)])
-def test_a_page_that_never_changes_is_looked_at_less_and_less(make_world, policy, first, eighth):
-    """From a look an hour on the first day to a few a day."""
+def test_unchanged_page_is_polled_less_and_less(make_world, policy, first, eighth):
+    """From one poll an hour on the first day to a few a day."""
     world: World = make_world(schedule__policy=policy)
     world.page("/a", "<p>still</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change")
@@ -27,8 +29,8 @@ def test_a_page_that_never_changes_is_looked_at_less_and_less(make_world, policy
 
 
 @pytest.mark.parametrize(("policy", "most"), [("price", 6), ("best_effort", 3)])
-def test_what_was_learned_survives_a_restart(make_world, policy, most):
-    """A page known to be quiet is not looked at hourly again because the service was restarted eight times in a day."""
+def test_learned_rate_survives_restarts(make_world, policy, most):
+    """A quiet page is not polled hourly again after eight restarts in a day."""
     world: World = make_world(schedule__policy=policy)
     world.page("/a", "<p>still</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change")
@@ -42,8 +44,8 @@ def test_what_was_learned_survives_a_restart(make_world, policy, most):
 
 
 @pytest.mark.parametrize(("policy", "most"), [("price", 220), ("best_effort", 150)])
-def test_a_page_that_changes_at_every_look_stays_bounded(make_world, policy, most):
-    """A clock on a page must not draw all polls to itself: after the first day an hourly look is all it gets."""
+def test_always_changing_page_does_not_use_the_budget_up(make_world, policy, most):
+    """Such as a page with a clock: after the first day it gets one poll an hour."""
     world: World = make_world(schedule__policy=policy)
     turn = [0]
 
@@ -61,8 +63,8 @@ def test_a_page_that_changes_at_every_look_stays_bounded(make_world, policy, mos
     assert [] == world.violations()
 
 
-def test_bounds_that_a_sentinel_names_are_kept(world: World):
-    """`Fetch on change between 2 hour and 4 hour` is never sooner and never later."""
+def test_bounds_of_a_sentinel_are_kept(world: World):
+    """`Fetch on change between 2 hour and 4 hour` holds for every poll."""
     world.page("/a", "<p>still</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch on change between 2 hour and 4 hour")
 

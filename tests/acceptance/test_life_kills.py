@@ -1,4 +1,6 @@
-"""Promise: kill -9 at any time moves no step of any life (the law of sentinels §2.3), shown on real processes."""
+"""Promise: kill -9 at any time changes no step of a sentinel's life (the law of sentinels §2.3),
+tested on real processes.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from pathlib import Path
 from tests.life_kills import run
 
 
-def test_kills_of_real_services_move_no_step(tmp_path: Path):
-    """While sentinels start, stop, pause and are altered: each step once, at the instant at which it was due."""
+def test_killed_services_lose_no_step(tmp_path: Path):
+    """Sentinels start, stop, pause and are altered: each step happens once, at its due instant."""
     found = run(tmp_path / "data", kills=3, seed=1)
 
     assert [] == found.faults

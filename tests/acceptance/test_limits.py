@@ -1,4 +1,6 @@
-"""Promise: hosts and budgets are never pressed, and a page that cannot be compared is said to be so, never "unchanged"."""
+"""Promise: limits of hosts and budgets are kept, and a page that cannot be compared is never
+reported as unchanged.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ from tidings.storage.watches import sentinels, subscriptions
 from tidings.storage.write.store import Store
 
 
-def test_starts_at_a_host_are_spaced_by_its_gap_also_across_a_restart(make_world):
-    """Twenty pages of a host, all due: one request each five seconds, before and after a restart."""
+def test_host_gap_is_kept_across_a_restart(make_world):
+    """Twenty due pages of a host: one request each five seconds, before and after."""
     world: World = make_world(fetch__host_gap_seconds="5")
     for n in range(20):
         world.page(f"/{n}", f"<p>{n}</p>")
@@ -44,8 +46,8 @@ def test_starts_at_a_host_are_spaced_by_its_gap_also_across_a_restart(make_world
     assert 1 == world.server.most_at_once()
 
 
-def test_the_budget_is_never_exceeded_and_nobody_starves(make_world):
-    """With one request an hour allowed, ten pages share it in turn."""
+def test_budget_is_kept_and_no_page_starves(make_world):
+    """With one request an hour, ten pages take turns."""
     world: World = make_world(
         budget__polls_per_day="24", budget__burst="1", schedule__policy="round_robin", schedule__pace_seconds="60"
     )
@@ -60,8 +62,10 @@ def test_the_budget_is_never_exceeded_and_nobody_starves(make_world):
     assert {2, 3} >= {sum(p.page_id == n for p in looks) for n in range(1, 11)}
 
 
-def test_a_class_is_never_overdrawn_also_across_restarts_and_others_do_not_wait_for_it(make_world):
-    """One an hour for three pages that want one each: 24 in any day at most, all used in turn; a page without a class is looked at as asked."""
+def test_class_budget_is_kept_across_restarts_and_delays_no_other_page(make_world):
+    """One an hour for three hourly pages: at most 24 a day, all used in turn; a page without a
+    class keeps its interval.
+    """
     world: World = make_world(budget__classes="gentle: 24 per day")
     for n in range(3):
         world.page(f"/{n}", f"<p>{n}</p>")
@@ -80,7 +84,7 @@ def test_a_class_is_never_overdrawn_also_across_restarts_and_others_do_not_wait_
 
 
 def own(world: World, name: str, *sentinels_of: str, checks: float = 0.0) -> int:
-    """Give somebody an account, a share of the budget and sentinels."""
+    """Create an account with a share of the budget and sentinels."""
 
     def write(c: Connection) -> int:
         row = accounts_of.add(c, name, "editor", "", at=world.clock.wall())
@@ -93,9 +97,9 @@ def own(world: World, name: str, *sentinels_of: str, checks: float = 0.0) -> int
     return made
 
 
-def test_who_has_a_share_spends_no_more_and_what_is_left_is_for_others(make_world):
-    """Three pages of anna want one check an hour each and have 24 a day together, across restarts;
-    bob's are checked as he asked, and no class frees her of her share.
+def test_share_of_a_user_is_kept_and_affects_nobody_else(make_world):
+    """Anna's three hourly pages get 24 checks a day together, across restarts and classes; bob's
+    are not affected.
     """
     world: World = make_world(budget__classes="dear: 1000 per day")
     for n in range(4):
@@ -115,8 +119,8 @@ def test_who_has_a_share_spends_no_more_and_what_is_left_is_for_others(make_worl
     assert {9, 10, 11} >= {sum(p.page_id == n for p in world.polls()) for n in (1, 2, 3)}
 
 
-def test_a_page_that_others_watch_too_is_not_paid_for_by_a_share(make_world):
-    """Nor is one of somebody whose share was taken away again."""
+def test_shared_page_is_not_paid_by_a_share(make_world):
+    """A page of a user whose share was removed is not either."""
     world: World = make_world()
     for path in ("/a", "/b"):
         world.page(path, "<p>one</p>")
@@ -133,8 +137,8 @@ def test_a_page_that_others_watch_too_is_not_paid_for_by_a_share(make_world):
     assert 5 <= len([p for p in world.polls() if p.page_id != 1 and p.budget == "default"])
 
 
-def test_a_page_with_a_sentinel_of_no_class_is_paid_for_by_all(make_world):
-    """Who shares a page with others need not spare their budget, and a class that is gone holds nobody back."""
+def test_page_with_an_unclassed_sentinel_uses_the_common_budget(make_world):
+    """A class that was removed delays nobody."""
     world: World = make_world(budget__classes="gentle: 1 per week")
     for path in ("/a", "/b"):
         world.page(path, "<p>one</p>")
@@ -152,8 +156,8 @@ def test_a_page_with_a_sentinel_of_no_class_is_paid_for_by_all(make_world):
     assert 5 <= len([p for p in world.polls(2) if p.budget == "default"])
 
 
-def test_a_named_check_of_a_spent_class_says_so(make_world):
-    """Whoever asks for a look is told that the budget does not allow it, at once; others are served."""
+def test_named_check_of_an_exhausted_class_says_so(make_world):
+    """The answer comes at once; others are served."""
     world: World = make_world(budget__classes="gentle: 1 per week")
     for path in ("/a", "/b"):
         world.page(path, "<p>one</p>")
@@ -174,8 +178,8 @@ def test_a_named_check_of_a_spent_class_says_so(make_world):
     assert (1, 2) == (len(world.polls(1)), len(world.polls(2)))
 
 
-def test_robots_txt_is_obeyed_counted_and_asked_once_a_day(make_world):
-    """A page that robots.txt forbids is in error(robots), is no version, and the file itself is charged."""
+def test_robots_txt_is_obeyed_charged_and_requested_once_a_day(make_world):
+    """A forbidden page is in error(robots) and has no version."""
     world: World = make_world(fetch__robots="true", fetch__host_gap_seconds="1")
     world.page("/robots.txt", "User-agent: *\nDisallow: /private", headers={"Content-Type": "text/plain"})
     world.page("/private/a", "<p>secret</p>")
@@ -194,8 +198,8 @@ def test_robots_txt_is_obeyed_counted_and_asked_once_a_day(make_world):
     assert len(world.server.paths()) == sum(p.cost for p in world.polls()) - len(world.polls(1)) + 1
 
 
-def test_a_job_that_dies_keeps_the_version_owes_the_comparison_and_pays_it_later(world: World):
-    """The version is stored, no cursor moves; the next try compares the same two versions, once."""
+def test_failed_job_leaves_a_pending_comparison(world: World):
+    """The version is stored and no cursor moves; the next try compares the same two versions, once."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -211,8 +215,8 @@ def test_a_job_that_dies_keeps_the_version_owes_the_comparison_and_pays_it_later
     assert [] == world.violations()
 
 
-def test_after_three_deaths_a_comparison_is_given_up_and_said_so_once(world: World):
-    """`could not compare`, one event; the cursor goes on, so that the next change is told against the version that died."""
+def test_comparison_is_given_up_after_three_failures(world: World):
+    """`could not compare` is one event; the next change is compared with the version that failed."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -229,7 +233,7 @@ def test_after_three_deaths_a_comparison_is_given_up_and_said_so_once(world: Wor
     assert [] == world.violations()
 
 
-def test_an_owed_comparison_survives_a_restart(world: World):
+def test_pending_comparison_survives_a_restart(world: World):
     """A service that stops after the job died pays the comparison when it is back."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
@@ -250,8 +254,8 @@ def test_an_owed_comparison_survives_a_restart(world: World):
     assert [] == world.violations()
 
 
-def test_a_page_too_deep_to_parse_is_refused_with_a_reason(world: World):
-    """A hostile body is kept as a version; that it could not be compared is told, never passed over as unchanged."""
+def test_too_deep_page_is_reported_as_not_compared(world: World):
+    """The hostile body is stored as a version; it is never reported as unchanged."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -266,8 +270,8 @@ def test_a_page_too_deep_to_parse_is_refused_with_a_reason(world: World):
     assert [] == world.violations()
 
 
-def test_a_body_that_was_lost_is_said_to_be_and_the_page_goes_on(world: World):
-    """Damage under a page's newest version: what hangs on it could not be compared, later changes are told as ever."""
+def test_lost_body_is_reported_and_the_page_continues(world: World):
+    """The newest version is damaged: its comparison fails, later changes are reported."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
     play(world, world.settle)
@@ -299,8 +303,10 @@ def _kill_jobs(monitor: Monitor, *, times: int) -> None:
     monitor.polling.poller._detector._runner = type("Mortal", (), {"run": staticmethod(run), "close": runner.close})()
 
 
-def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_stored(make_world, monkeypatch, caplog):
-    """Who asked for the look hears why at once, in words and without a traceback; once there is room the page goes on (F-08)."""
+def test_unwritable_body_is_reported_to_the_requester(make_world, monkeypatch, caplog):
+    """The answer has the reason without a traceback; nothing is half stored, and the page continues
+    when there is room (F-08).
+    """
     world: World = make_world(store__blob_file_bytes="0")
     if world.dialect == "postgresql":
         pytest.skip("with PostgreSQL all bodies are rows")
@@ -338,8 +344,8 @@ def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_st
 
 
 @pytest.mark.parametrize("make_world", ["sqlite"], indirect=True)
-def test_a_full_disk_is_waited_for(world: World, caplog):
-    """While the database cannot grow each step says so and nothing is half stored; once it can the service goes on by itself (F-08)."""
+def test_service_recovers_from_a_full_disk(world: World, caplog):
+    """Each step reports it while the database cannot grow; nothing is half stored (F-08)."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
     large = " ".join(f"word{n * n}" for n in range(9_000))
@@ -379,12 +385,12 @@ def test_a_full_disk_is_waited_for(world: World, caplog):
 
 
 async def _full(_: Store, units: Sequence[Unit]) -> list[StoreFullError]:
-    """Take nothing, as a store whose disk is full."""
+    """Raise as a store on a full disk does."""
     return [StoreFullError("it cannot grow; make room")] * len(units)
 
 
 async def _look_while(monitor: Monitor, monkeypatch: pytest.MonkeyPatch, commit: Any) -> None:
-    """Let the first page be looked at while the store commits like this."""
+    """Poll the first page while the store commits by this function."""
     with monkeypatch.context() as patched:
         patched.setattr(Store, "commit", commit)
         monitor.polling.requests.ask(1)
@@ -392,8 +398,8 @@ async def _look_while(monitor: Monitor, monkeypatch: pytest.MonkeyPatch, commit:
         await asyncio.wait(monitor._tasks)
 
 
-def test_a_poll_that_a_full_disk_left_open_is_ended_later(world: World, monkeypatch):
-    """What was paid for and asked ends as an error once that can be written: no restart is needed for it."""
+def test_poll_left_open_by_a_full_disk_is_ended_later(world: World, monkeypatch):
+    """It ends as an error when that can be written, without a restart."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
@@ -411,8 +417,8 @@ def test_a_poll_that_a_full_disk_left_open_is_ended_later(world: World, monkeypa
     assert [] == world.violations()
 
 
-def test_a_poll_that_was_ended_is_not_ended_again(world: World, monkeypatch):
-    """Where the disk takes the end of a poll and then nothing more, that its outcome was lost is not told; the service goes on."""
+def test_ended_poll_is_not_ended_again(world: World, monkeypatch):
+    """The disk is full again right after the end of a poll is stored; the service continues."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
     commit = Store.commit
@@ -434,8 +440,8 @@ def test_a_poll_that_was_ended_is_not_ended_again(world: World, monkeypatch):
     assert [] == world.violations()
 
 
-def test_what_was_learned_while_a_disk_was_full_is_kept_later(world: World, monkeypatch):
-    """Without another look: it is told to the store until that has it."""
+def test_state_learned_during_a_full_disk_is_stored_later(world: World, monkeypatch):
+    """It needs no other poll."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change")
     policy = world.settings.schedule.policy
@@ -453,8 +459,10 @@ def test_what_was_learned_while_a_disk_was_full_is_kept_later(world: World, monk
         assert {1} == world.read(estimates.load_all, policy).keys()
 
 
-def test_a_request_with_a_long_timeout_may_have_left_just_before_a_crash(make_world):
-    """A look that was paid for five minutes before a kill, whose sentinel gives it ten: its host's gap counts from the restart."""
+def test_gap_after_a_crash_counts_from_the_restart_for_long_timeouts(make_world):
+    """The poll was paid five minutes before the kill and may take ten: its request may have left
+    just before.
+    """
     world: World = make_world(fetch__host_gap_seconds="5")
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour Timeout 10 min")

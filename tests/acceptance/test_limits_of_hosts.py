@@ -1,4 +1,4 @@
-"""Promise: a host that says that it is asked too often is asked less often, however it says so."""
+"""Promise: a host that limits requests gets fewer, however it announces the limit."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ OVER = {"Retry-After": "Wed, 15 Nov 2000 00:00:00 GMT"}
 @pytest.mark.parametrize(
     ("headers", "interval"), [({}, HOUR), (OVER, 10 * MINUTE), ({"Retry-After": "1"}, 10 * MINUTE)]
 )
-def test_429_is_met_with_ever_longer_waits(world: World, headers: dict[str, str], interval: int):
-    """Never sooner than the page's own interval, unless the server says when; further apart each time, up to a day."""
+def test_waits_after_429_grow(world: World, headers: dict[str, str], interval: int):
+    """A wait is at least the page's own interval, unless the server names one; it grows up to a
+    day.
+    """
     world.server.pages["/a"] = Page(b"", headers, status=429)
     world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every {interval // MINUTE} min")
 
@@ -31,8 +33,8 @@ def test_429_is_met_with_ever_longer_waits(world: World, headers: dict[str, str]
     assert ["page.error"] == [e.type for e in world.events("page.error")]
 
 
-def test_a_host_that_says_429_once_is_left_alone_by_all_its_pages(world: World):
-    """Ten pages of one registered domain: after a 429 of one the others wait."""
+def test_host_with_a_429_is_paused_for_all_its_pages(world: World):
+    """Ten pages of one registered domain wait after a 429 of one."""
     world.server.pages |= {f"/{n}": Page(b"", status=429) for n in range(10)}
     world.add("".join(f"Create Sentinel s{n} Using {{/{n}}} Monitor all words Fetch every 10 min;" for n in range(10)))
 
@@ -42,8 +44,8 @@ def test_a_host_that_says_429_once_is_left_alone_by_all_its_pages(world: World):
 
 
 @pytest.mark.parametrize("status", [200, 404])
-def test_a_host_whose_limit_is_used_up_is_left_alone_until_it_begins_anew(world: World, status: int):
-    """Also by other pages, and without an error: the page was read."""
+def test_host_with_an_exhausted_limit_is_paused_until_its_reset(world: World, status: int):
+    """Its other pages wait too; the page was read, so there is no error."""
     page = Page(b"<p>words</p>", {"Content-Type": "text/html", "RateLimit": '"hour";r=0;t=1800'}, status=status)
     world.server.pages["/a"] = page
     world.page("/b", "<p>other</p>")
@@ -57,8 +59,8 @@ def test_a_host_whose_limit_is_used_up_is_left_alone_until_it_begins_anew(world:
     assert 1 == len(world.server.seen)
 
 
-def test_requests_that_are_left_are_used(world: World):
-    """A limit that is not used up holds nothing back."""
+def test_remaining_requests_are_used(world: World):
+    """A limit that is not exhausted delays nothing."""
     headers = {"Content-Type": "text/html", "RateLimit-Remaining": "7", "RateLimit-Reset": "86400"}
     world.server.pages["/a"] = lambda seen, wire: wire.send(response(Page(b"<p>words</p>", headers)))
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 10 min")

@@ -1,4 +1,6 @@
-"""Promise: a sentinel begins and ends when it says, also by another sentinel, also across a restart."""
+"""Promise: a sentinel starts and ends when it says, also with another sentinel, also across a
+restart.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ def _states(world: World, *names: str) -> list[str]:
 
 
 @pytest.mark.parametrize("said", ["From end(old)", "From start(old) To end(old)"])
-def test_an_end_that_has_passed_is_past_although_nobody_has_played_it(world: World, said: str):
-    """No process ran when it ended: what is written now is judged as of now, not by what was stored then."""
+def test_past_end_counts_although_no_process_ran(world: World, said: str):
+    """A new statement is judged at its own time, not by the stored state."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel old Using {/a} Monitor any change Fetch on demand For 1 hour")
     world.clock.advance(2 * HOUR)
@@ -30,8 +32,8 @@ def test_an_end_that_has_passed_is_past_although_nobody_has_played_it(world: Wor
     world.add(f"Create Sentinel new Using {{/a}} Monitor any change {said}")
 
 
-def test_a_sentinel_waits_for_its_start_and_ends_at_its_end(world: World):
-    """From and For: not one look before, not one after."""
+def test_sentinel_waits_for_its_start_and_ends_at_its_end(world: World):
+    """No poll is before From or after For."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour From now + 1 day For 2 day")
     begun = world.clock.now()
@@ -50,8 +52,8 @@ def test_a_sentinel_waits_for_its_start_and_ends_at_its_end(world: World):
     assert 48 == len(looks)
 
 
-def test_a_sentinel_starts_when_another_ends(world: World):
-    """From end(x) waits for x, whatever ends it; To end(x) + 7 day is reckoned from that instant."""
+def test_sentinel_starts_when_another_ends(world: World):
+    """From end(x) starts on any end of x; To end(x) + 7 day counts from that instant."""
     world.page("/a", "<p>one</p>")
     world.page("/b", "<p>two</p>")
     world.add(
@@ -69,8 +71,10 @@ def test_a_sentinel_starts_when_another_ends(world: World):
     assert ["ended", "ended"] == _states(world, "first", "next")
 
 
-def test_a_drop_is_an_end_for_who_waits(world: World):
-    """Dropping x starts the sentinel that waited for end(x), and ends the one that waited for start(x) of a sentinel never started."""
+def test_drop_is_an_end_for_dependents(world: World):
+    """Dropping x starts the sentinel with end(x), and ends the one with start(x) of a sentinel that
+    never started.
+    """
     world.page("/a", "<p>one</p>")
     world.add(
         "Create Sentinel first Using {/a} Monitor any change Fetch every 1 hour From now + 1 day; "
@@ -87,8 +91,8 @@ def test_a_drop_is_an_end_for_who_waits(world: World):
     assert "never started" == world.sentinel("with").reason
 
 
-def test_a_life_that_fell_into_downtime_is_missed_and_said_so(world: World):
-    """A sentinel whose whole life passed while nobody watched ends with the reason `missed`."""
+def test_life_within_downtime_is_reported_as_missed(world: World):
+    """The sentinel ends with the reason `missed`."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour From now + 1 day For 1 day")
     play(world, world.settle)
@@ -100,8 +104,8 @@ def test_a_life_that_fell_into_downtime_is_missed_and_said_so(world: World):
     assert [] == world.polls()
 
 
-def test_an_inherited_life_is_that_of_the_base(world: World):
-    """Without From and To of its own a sentinel made from another begins and ends with it."""
+def test_inherited_life_is_that_of_the_base(world: World):
+    """It applies to a sentinel without From and To of its own."""
     world.page("/a", "<p>one</p>")
     world.add(
         "Create Sentinel base Using {/a} Monitor all words Fetch every 1 hour From now + 1 day For 1 day; Create Sentinel child Using base Monitor links"
@@ -117,8 +121,8 @@ def test_an_inherited_life_is_that_of_the_base(world: World):
     assert ["ended", "ended"] == _states(world, "base", "child")
 
 
-def test_the_thesis_example_is_accepted_letter_for_letter_and_its_end_has_passed(world: World):
-    """004 §3.1, no. 1: registered with its warnings; its life is over, so it ends without a look."""
+def test_example_of_the_thesis_is_accepted_and_already_over(world: World):
+    """004 §3.1, no. 1: it is stored with its warnings and ends without a poll."""
     world.add(
         "Create Sentinel s1 Using http://www.cnn.com Monitor all links AND all images Fetch 2 day From 12/02/02 To 01/02/03 "
         "Notify By email jill@aol.com Every 4 day Compare\npairwise"
@@ -130,8 +134,8 @@ def test_the_thesis_example_is_accepted_letter_for_letter_and_its_end_has_passed
     assert [] == world.polls()
 
 
-def test_to_first_change_ends_with_the_report_which_is_told(world: World):
-    """After its first report a sentinel ends; that report goes out, whatever the rate; nothing is looked at any more (W-136)."""
+def test_to_first_change_ends_after_its_report_is_sent(world: World):
+    """The report is sent at any rate; the page is not polled again (W-136)."""
     world.page("/a", "<p>count 0</p>")
     hook = world.receiver()
     world.add(
@@ -155,8 +159,8 @@ def test_to_first_change_ends_with_the_report_which_is_told(world: World):
     assert [1, 1, 1] == [len(world.changes(name)) for name in ("once", "kept", "next")]
 
 
-def test_who_was_missed_is_told(world: World):
-    """The owner of a sentinel whose whole life passed unwatched hears of it once, also if news were to be gathered."""
+def test_owner_of_a_missed_sentinel_is_notified_once(world: World):
+    """A gathering rate does not delay the message."""
     world.page("/a", "<p>one</p>")
     hook = world.receiver()
     world.add(
@@ -171,7 +175,7 @@ def test_who_was_missed_is_told(world: World):
 
 
 def overtake(world: World, monitor: Monitor, text: str) -> None:
-    """Let somebody say this just before the next step is written."""
+    """Run a statement just before the next step is stored."""
     write, texts = monitor.committer.write, iter([text])
 
     async def count_overtaken(unit: Unit) -> Any:
@@ -182,8 +186,8 @@ def overtake(world: World, monitor: Monitor, text: str) -> None:
     monitor.committer.write = count_overtaken  # type: ignore[method-assign]
 
 
-def test_an_end_that_an_alter_has_overtaken_is_not_told(world: World):
-    """Its life had passed unwatched, and as that is to be written and told somebody makes it ten days longer: it begins, and nobody hears of an end."""
+def test_end_postponed_by_an_alter_is_not_notified(world: World):
+    """The missed end is about to be stored when a user adds ten days: the sentinel starts instead."""
     world.page("/a", "<p>one</p>")
     hook = world.receiver()
     world.add(
@@ -201,8 +205,8 @@ def test_an_end_that_an_alter_has_overtaken_is_not_told(world: World):
 
 
 @pytest.mark.parametrize("waits", [False, True], ids=["its own end", "the end of the one it waits for"])
-def test_a_step_that_an_alter_has_overtaken_is_none(world: World, waits: bool):
-    """Somebody gives a sentinel two hours more just as its end is to be written: it lives on, and so who waits for its end waits on."""
+def test_step_postponed_by_an_alter_is_not_made(world: World, waits: bool):
+    """A user adds two hours just before the end is stored: it and its dependents wait on."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change For 1 hour")
     if waits:
@@ -223,9 +227,9 @@ def test_a_step_that_an_alter_has_overtaken_is_none(world: World, waits: bool):
         )
 
 
-def test_steps_after_an_end_that_a_drop_has_overtaken_follow_the_drop(world: World):
-    """The service was down for half an hour when s was due to end. As it writes that end, somebody
-    drops s: t and u, which depend on s, begin at the drop.
+def test_steps_of_dependents_follow_a_drop_before_the_end(world: World):
+    """S was due to end half an hour ago and is dropped before that is stored: t and u, which depend
+    on s, start at the drop.
     """
     world.page("/a", "<p>one</p>")
     for text in ("s {} For 1 hour", "t {} From end(s) For 1 hour", "u {} From start(t) For 1 hour"):
@@ -241,8 +245,8 @@ def test_steps_after_an_end_that_a_drop_has_overtaken_follow_the_drop(world: Wor
     assert [90 * MINUTE] * 2 == [world.sentinel(name).started_at - begun for name in ("t", "u")]
 
 
-def test_an_end_that_a_drop_has_overtaken_is_not_reported(world: World):
-    """Its whole life was missed. As that is to be reported, somebody drops it: nobody is notified."""
+def test_drop_before_a_missed_end_is_not_notified(world: World):
+    """The missed end is about to be reported."""
     world.page("/a", "<p>one</p>")
     hook = world.receiver()
     world.add(
@@ -259,7 +263,7 @@ def test_an_end_that_a_drop_has_overtaken_is_not_reported(world: World):
 
 
 def test_each_step_is_one_event(world: World):
-    """created, waiting, enabled, ended: each once, with the instant at which it fell due, in the order of their numbers."""
+    """created, waiting, enabled, ended: each once, with its due instant, in order."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour From now + 1 day For 1 day")
     begun = world.clock.now()
@@ -279,8 +283,10 @@ def test_each_step_is_one_event(world: World):
     ] == steps
 
 
-def test_lives_leave_nothing_behind(world: World):
-    """Eighteen sentinels come, look, end and are dropped: the service holds no page, no sentinel, no meaning of them (W-55)."""
+def test_ended_sentinels_leave_no_state(world: World):
+    """Eighteen sentinels start, poll, end and are dropped: the service holds no page or sentinel
+    (W-55).
+    """
     world.page("/a", "<p>one</p>")
 
     with serve(world) as service:
@@ -300,8 +306,8 @@ def test_lives_leave_nothing_behind(world: World):
     assert 18 == sum(e.type == "sentinel.ended" for e in world.events())
 
 
-def test_two_pages_that_change_at_once_are_one_first_change(world: World):
-    """Both are looked at in the same instant and both have changed: one report, as was asked for."""
+def test_simultaneous_first_changes_are_one_report(world: World):
+    """Two pages are polled at the same instant, and both changed."""
     for path in ("/a", "/b"):
         world.page(path, "<p>count 0</p>")
     world.add("Create Sentinel s Using {/a}, {/b} Monitor all words Fetch every 1 hour To first change")
@@ -319,8 +325,8 @@ def test_two_pages_that_change_at_once_are_one_first_change(world: World):
     assert [] == world.violations()
 
 
-def test_a_clock_that_jumps_ahead_is_downtime(world: World):
-    """Three days are gone at once: one look is made up for, then all goes on in its phase."""
+def test_clock_jump_counts_as_downtime(world: World):
+    """After three days' jump one poll is made up for; then all continues in phase."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
     begun = world.clock.now()

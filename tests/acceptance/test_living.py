@@ -1,4 +1,4 @@
-"""Promise: who runs Tidings sees how it goes by figures, a ping and a weekly report."""
+"""Promise: operators monitor Tidings by metrics, a ping and a weekly report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOURLY = "Create Sentinel {name} Using {{{path}}} Monitor all words Fetch every 
 
 
 def live(world: World, *asked: dict[str, str]) -> list[Any]:
-    """Return the answers of /metrics, after hours in which a page changed and one failed."""
+    """Return the answers of /metrics, after hours in which one page changed and one failed."""
     world.page("/a", "<p>one</p>")
     world.page("/gone", "", status=500)
     world.add(HOURLY.format(name="a", path="/a"))
@@ -40,8 +40,8 @@ def live(world: World, *asked: dict[str, str]) -> list[Any]:
     return found
 
 
-def test_figures_are_what_happened(world: World) -> None:
-    """Counters are the polls and changes of the database; no label names a page or sentinel."""
+def test_metrics_match_the_database(world: World) -> None:
+    """Counters are its polls and changes; no label names a page or sentinel."""
     (answer,) = live(world, {})
     families = {family.name: family for family in text_string_to_metric_families(answer.body.decode())}
     polls = {sample.labels["outcome"]: sample.value for sample in families["tidings_polls"].samples}
@@ -65,8 +65,8 @@ def test_figures_are_what_happened(world: World) -> None:
     assert "127.0.0.1" not in answer.body.decode()
 
 
-def test_figures_are_for_readers(world: World) -> None:
-    """Where a token is set it is asked for; whoever shows it reads."""
+def test_metrics_need_a_reader_s_token(world: World) -> None:
+    """Without a configured token they are open."""
     world.flags["serve.token"] = TOKEN
 
     answers = live(world, {}, {"authorization": f"Bearer {TOKEN}"})
@@ -74,8 +74,8 @@ def test_figures_are_for_readers(world: World) -> None:
     assert [401, 200] == [answer.status for answer in answers]
 
 
-def test_a_service_that_works_is_heard_of(world: World) -> None:
-    """The address is asked once a minute, whatever it answers, and not in a stall."""
+def test_working_service_sends_a_ping_each_minute(world: World) -> None:
+    """The answer does not matter; a stalled service sends none."""
     world.page("/a", "<p>one</p>")
     world.page("/ping/uuid", "", status=500)
     world.flags |= {"serve.ping_url": world.server.url("/ping/uuid")}
@@ -106,10 +106,8 @@ def test_a_service_that_works_is_heard_of(world: World) -> None:
     assert [60, 60, 62] == pings
 
 
-def test_a_week_is_reported_on_monday(world: World) -> None:
-    """Each receiver of changes gets the figures of seven days once, after a pause with the next
-    start; the message names no sentinel.
-    """
+def test_weekly_report_is_sent_on_monday(world: World) -> None:
+    """Each receiver of changes gets it once, or at the next start; it names no sentinel."""
     world.flags |= {"notify.weekly": "true", "schedule.pace_seconds": "600"}
     hook, errors = world.receiver(), world.server.url("/errors")
     world.page("/a", "<p>one</p>")
@@ -142,7 +140,7 @@ def test_a_week_is_reported_on_monday(world: World) -> None:
     assert ("report", expected) == (reports[0]["record"], reports[0]["message"])
 
 
-def test_nobody_is_sent_a_report_unasked(world: World) -> None:
+def test_no_report_is_sent_without_the_setting(world: World) -> None:
     """Without the setting a Monday passes in silence."""
     world.page("/a", "<p>one</p>")
     world.add(f"{HOURLY.format(name='a', path='/a')} Notify by webhook {world.receiver()}")

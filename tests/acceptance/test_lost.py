@@ -1,4 +1,6 @@
-"""Promise: a part of a page that is gone is told as that, once and beyond doubt, and never as a part that became empty (detection §6, cases 2, 11)."""
+"""Promise: a part that disappears is reported as lost, once and when it is certain, and never as
+empty (detection §6, cases 2, 11).
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ def parts(world: World) -> list[str]:
 
 
 @pytest.mark.parametrize("fetch", ["Fetch every 1 hour", "Fetch on change between 1 hour and 2 hour"])
-def test_a_part_that_one_look_misses_is_no_news(world: World, fetch: str) -> None:
-    """Case 2: 5, a page that is still loading, 5: nothing is told; a second look came after a minute, was paid for, and cleared it up."""
+def test_part_that_one_poll_misses_is_not_reported(world: World, fetch: str) -> None:
+    """Case 2: 5, a page that is loading, 5. A second poll after a minute, paid for, decides."""
     world.page("/p", "<b id=p>5</b>")
     world.add(f'Create Sentinel s Using {{/p}} Monitor any change in css "#p" {fetch}')
 
@@ -40,8 +42,10 @@ def test_a_part_that_one_look_misses_is_no_news(world: World, fetch: str) -> Non
     assert [] == world.violations()
 
 
-def test_a_part_that_two_looks_miss_is_lost_and_told_once(world: World) -> None:
-    """Case 11 for parts: gone for hours is one message, back is another; a change meanwhile is told when it is back, and compared with what went."""
+def test_part_that_two_polls_miss_is_lost_and_reported_once(world: World) -> None:
+    """Case 11: its loss and its return are one message each; a change meanwhile is compared with
+    the lost version.
+    """
     hook = world.receiver()
     world.page("/p", "<b id=p>5</b>")
     world.add(
@@ -64,8 +68,10 @@ def test_a_part_that_two_looks_miss_is_lost_and_told_once(world: World) -> None:
     assert [] == world.violations()
 
 
-def test_a_doubt_outlives_the_service(world: World) -> None:
-    """Stopped between the two looks it asks again when it starts, and tells then; restarted while the part is gone it tells nothing more."""
+def test_doubt_survives_a_restart(world: World) -> None:
+    """A service that stops between the two polls makes the second at its start, and reports;
+    another restart reports nothing more.
+    """
     world.page("/p", "<b id=p>5</b>")
     world.add('Create Sentinel s Using {/p} Monitor any change in css "#p" Fetch every 1 hour')
 
@@ -90,8 +96,8 @@ def test_a_doubt_outlives_the_service(world: World) -> None:
     assert [] == world.violations()
 
 
-def test_one_of_two_parts_is_lost_and_the_other_goes_on(world: World) -> None:
-    """What is there is compared meanwhile; what went is told by its name."""
+def test_one_part_is_lost_and_the_other_is_compared(world: World) -> None:
+    """The lost one is named."""
     world.page("/p", "<b id=a>1</b><b id=b>1</b>")
     world.add('Create Sentinel s Using {/p} Monitor words in css "#a" OR words in css "#b" Fetch every 1 hour')
 
@@ -108,8 +114,8 @@ def test_one_of_two_parts_is_lost_and_the_other_goes_on(world: World) -> None:
     assert [] == world.violations()
 
 
-def test_a_check_says_that_a_part_is_lost(world: World) -> None:
-    """Once, when it is beyond doubt, and that it is there again: nobody else is told where a sentinel has no Notify clause."""
+def test_check_reports_a_lost_part(world: World) -> None:
+    """It reports loss and return once each; without a Notify clause nobody else is notified."""
     world.page("/p", "<b id=p>5</b>")
     world.add('Create Sentinel s Using {/p} Monitor words in css "#p" Fetch on demand')
     said = []
@@ -124,8 +130,8 @@ def test_a_check_says_that_a_part_is_lost(world: World) -> None:
     assert [[], [], [("s", "part.lost")], [], [("s", "part.back")]] == said
 
 
-def test_on_demand_nothing_is_asked_that_nobody_asked_for(world: World) -> None:
-    """The second look is the user's own."""
+def test_on_demand_sentinel_gets_no_second_poll(world: World) -> None:
+    """The user makes the second check."""
     world.page("/p", "<b id=p>5</b>")
     world.add('Create Sentinel s Using {/p} Monitor words in css "#p" Fetch on demand')
 
@@ -142,8 +148,8 @@ def test_on_demand_nothing_is_asked_that_nobody_asked_for(world: World) -> None:
 SHOP = '<h1>Lamp</h1><script type="application/ld+json">{{"@type": "Product", "offers": {{"price": "{}", "priceCurrency": "EUR"}}}}</script>'
 
 
-def test_a_price_that_is_not_said_any_more_is_lost_not_changed(world: World) -> None:
-    """From 20 to nothing to 18: the loss, that it is there again, and one drop of ten per cent from what it was."""
+def test_missing_price_is_lost_not_changed(world: World) -> None:
+    """From 20 to none to 18: a loss, a return, and one drop of ten per cent."""
     hook = world.receiver()
     world.page("/p", SHOP.format("20.00"))
     world.add(
@@ -163,8 +169,10 @@ def test_a_price_that_is_not_said_any_more_is_lost_not_changed(world: World) -> 
     assert [] == world.violations()
 
 
-def test_headers_are_compared_from_look_to_look(world: World) -> None:
-    """The first answer is the baseline; another value is a change though the body is the same; a 304 is not asked for."""
+def test_header_is_compared_at_each_poll(world: World) -> None:
+    """The first answer is the baseline; a new value is a change with the same body; no 304 is
+    requested.
+    """
     hook = world.receiver()
 
     def answer(version: str, **more: str) -> None:
@@ -198,8 +206,8 @@ def test_headers_are_compared_from_look_to_look(world: World) -> None:
 RSS = {"Content-Type": "application/rss+xml"}
 
 
-def test_an_entry_that_fell_off_and_came_back_is_not_new_even_after_a_restart(world: World) -> None:
-    """What was there is remembered with the subscription, not with the service."""
+def test_entry_that_returns_is_not_new_after_a_restart(world: World) -> None:
+    """The entries seen are stored with the subscription."""
 
     def feed(*numbers: int) -> None:
         items = "".join(f"<item><guid>{n}</guid><title>Entry {n}</title></item>" for n in numbers)

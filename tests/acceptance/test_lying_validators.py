@@ -1,4 +1,6 @@
-"""Promise: a server that answers a conditional request with 200 and nothing makes no change; its validators are not used any more."""
+"""Promise: a server that answers conditional requests with an empty 200 causes no change, and gets
+no more of them.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ WORDS = b"plain words of a page that goes on for a while " * 8
 
 
 @pytest.mark.parametrize("nothing", [b"", b"<html><body></body></html>", b"Not Modified"])
-def test_nothing_is_told_and_the_page_is_asked_for_without_validators(world: World, nothing: bytes) -> None:
-    """What is doubted is asked for again without them; then they are a lie, and the page is never asked with them again."""
+def test_empty_200_is_ignored_and_validators_are_not_sent_again(world: World, nothing: bytes) -> None:
+    """The doubtful answer is polled again without validators."""
     asked: list[bool] = []
 
     def answer(request: Any, wire: Any) -> None:

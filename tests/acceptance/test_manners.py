@@ -1,4 +1,6 @@
-"""Promise: what a server says of its pages' freshness is heeded as a hint, and nothing is asked in bursts that could be spread."""
+"""Promise: what a server says of freshness is used as a hint, and polls are spread instead of sent
+in bursts.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ CLAIMS = {
 
 
 def still(world: World, path: str = "/a", **headers: str) -> None:
-    """Let a page answer the same for ever, with these headers."""
+    """Serve a page that never changes, with these headers."""
     world.page(path, "<p>still</p>", headers={"Content-Type": HTML, **headers})
 
 
@@ -39,8 +41,10 @@ def a_second(world: World, *, after: int) -> Counter[int]:
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_a_page_said_to_be_fresh_is_left_alone_that_long(make_world, claim):
-    """With a pace of ten minutes it is looked at every 45 min, but for one look in five; the record says why so late."""
+def test_fresh_page_is_not_polled_while_it_is_fresh(make_world, claim):
+    """With a pace of ten minutes it is polled every 45 min, except one poll in five; `show` has the
+    reason.
+    """
     world: World = make_world(schedule__pace_seconds="600", schedule__policy="best_effort")
     still(world, **CLAIMS[claim])
     world.add("Create Sentinel s Using {/a} Monitor any change")
@@ -66,8 +70,8 @@ def test_a_page_said_to_be_fresh_is_left_alone_that_long(make_world, claim):
     ],
     ids=["nothing", "no-store", "no-cache", "unreadable", "aged", "expired"],
 )
-def test_a_page_that_claims_nothing_keeps_its_rate(make_world, headers):
-    """Ten minutes are ten minutes."""
+def test_page_without_a_freshness_claim_keeps_its_rate(make_world, headers):
+    """The interval stays ten minutes."""
     world: World = make_world(schedule__pace_seconds="600", schedule__policy="best_effort")
     still(world, **headers)
     world.add("Create Sentinel s Using {/a} Monitor any change")
@@ -78,8 +82,8 @@ def test_a_page_that_claims_nothing_keeps_its_rate(make_world, headers):
 
 
 @pytest.mark.parametrize(("seconds", "longest"), [("3600", HOUR), ("1200", 20 * MINUTE), ("0", 10 * MINUTE)])
-def test_a_year_of_freshness_is_an_hour_or_what_is_set(make_world, seconds, longest):
-    """`fetch.freshness_seconds` bounds how far a claim goes; 0 heeds none."""
+def test_freshness_is_bounded_by_an_hour_or_the_setting(make_world, seconds, longest):
+    """The setting is `fetch.freshness_seconds`; 0 ignores all claims."""
     world: World = make_world(
         schedule__pace_seconds="600", schedule__policy="best_effort", fetch__freshness_seconds=seconds
     )
@@ -91,8 +95,8 @@ def test_a_year_of_freshness_is_an_hour_or_what_is_set(make_world, seconds, long
     assert longest == max(gaps(world)[:4])
 
 
-def test_a_hint_holds_back_no_tick_no_bound_and_no_look_that_is_asked_for(make_world):
-    """An interval, an upper bound and a person know better than a header."""
+def test_freshness_delays_no_tick_no_bound_and_no_requested_check(make_world):
+    """An interval, an upper bound and a user override it."""
     world: World = make_world(schedule__pace_seconds="600")
     for path in ("/tick", "/bound", "/asked"):
         still(world, path, **{"Cache-Control": "max-age=86400"})
@@ -113,8 +117,8 @@ def test_a_hint_holds_back_no_tick_no_bound_and_no_look_that_is_asked_for(make_w
     assert 2 * MINUTE == gaps(world, 3)[0]
 
 
-def test_a_claim_that_proves_false_is_believed_no_more(make_world):
-    """A page that says an hour and changes each look is found out by the one look in five, and then goes at its own rate."""
+def test_false_freshness_claim_is_ignored_later(make_world):
+    """A page that claims an hour and always changes is found out by one poll in five."""
     world: World = make_world(schedule__pace_seconds="600", schedule__policy="round_robin")
     turn = itertools.count()
 
@@ -136,8 +140,8 @@ def test_a_claim_that_proves_false_is_believed_no_more(make_world):
     assert 20 == world.read(pages.state, 1).fresh_doubt
 
 
-def test_a_modification_within_the_claim_proves_it_false(make_world):
-    """Nobody needs to have looked: Last-Modified tells that the page changed while it was said to be fresh."""
+def test_last_modified_within_the_claim_disproves_it(make_world):
+    """No poll within the claim is needed."""
     world: World = make_world(schedule__pace_seconds="600")
     claim = {"Content-Type": HTML, "Cache-Control": "max-age=2700"}
     world.page("/a", "<p>one</p>", headers={**claim, "Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT"})
@@ -153,8 +157,8 @@ def test_a_modification_within_the_claim_proves_it_false(make_world):
     assert 20 == world.read(pages.state, 1).fresh_doubt
 
 
-def test_freshness_outlives_a_restart(make_world):
-    """A service that comes back after five minutes leaves the page alone for the forty that are left."""
+def test_freshness_survives_a_restart(make_world):
+    """After five minutes' downtime the page is fresh for the remaining forty."""
     world: World = make_world(schedule__pace_seconds="600", schedule__policy="best_effort")
     still(world, **{"Cache-Control": "max-age=2700"})
     world.add("Create Sentinel s Using {/a} Monitor any change")
@@ -170,7 +174,7 @@ SLACK = 6 * MINUTE
 
 
 def many(make_world: Any, fetch: str, **flags: str) -> World:
-    """Return a world with many sentinels added at once."""
+    """Return a world with many sentinels that were added at once."""
     world: World = make_world(fetch__host_connections="16", **flags)
     for n in range(MANY):
         still(world, f"/{n}")
@@ -179,8 +183,10 @@ def many(make_world: Any, fetch: str, **flags: str) -> World:
 
 
 @pytest.mark.parametrize("spreads", [True, False], ids=["serve", "check"])
-def test_equal_intervals_make_no_burst_and_miss_no_deadline(make_world, spreads):
-    """60 hourly sentinels of one `apply` are spread over half their slack by a service; a `check` looks at all that is due."""
+def test_equal_intervals_are_spread_within_their_deadlines(make_world, spreads):
+    """60 hourly sentinels of one `apply` are spread over half their slack by a service; `check`
+    polls all that are due.
+    """
     world = many(make_world, "Fetch every 1 hour")
     begun = world.clock.now()
 
@@ -193,8 +199,8 @@ def test_equal_intervals_make_no_burst_and_miss_no_deadline(make_world, spreads)
     assert spreads == (len({look % HOUR for look in looks}) > MANY // 2)
 
 
-def test_the_spread_is_the_same_after_a_restart(make_world):
-    """No chance is in it: each page keeps its place within the hour."""
+def test_spread_is_the_same_after_a_restart(make_world):
+    """It is not random: each page keeps its place within the hour."""
     world = many(make_world, "Fetch every 1 hour")
     begun = world.clock.now()
 
@@ -208,8 +214,8 @@ def test_the_spread_is_the_same_after_a_restart(make_world):
     assert MANY - 12 <= sum(len(each) == 1 for each in places.values())
 
 
-def test_pages_on_change_that_were_added_together_drift_apart(make_world):
-    """One pace later they come within a tenth of it, and never sooner than a bound that was named."""
+def test_pages_on_change_that_were_added_together_are_spread(make_world):
+    """Later polls vary by a tenth of the pace, within the bounds of a sentinel."""
     world = many(make_world, "Fetch on change between 30 min and 2 hour", schedule__policy="best_effort")
     begun = world.clock.now()
 
@@ -222,8 +228,10 @@ def test_pages_on_change_that_were_added_together_drift_apart(make_world):
     assert 12 >= max(a_second(world, after=begun + MINUTE).values())
 
 
-def test_after_downtime_what_is_due_is_not_asked_all_at_once(make_world):
-    """The hourly pages, three and a half hours late, come before those of four hours; all are there within ten minutes."""
+def test_due_pages_are_spread_after_downtime(make_world):
+    """Hourly pages, three and a half hours late, come before four-hourly ones; all within ten
+    minutes.
+    """
     world: World = make_world(fetch__host_connections="16")
     text = []
     for n in range(MANY):
@@ -245,8 +253,8 @@ def test_after_downtime_what_is_due_is_not_asked_all_at_once(make_world):
     assert 12 >= max(a_second(world, after=back - 1).values())
 
 
-def test_a_machine_that_slept_catches_up_like_one_that_was_off(make_world):
-    """The same process, hours later: nothing is asked all at once."""
+def test_sleep_of_the_machine_counts_as_downtime(make_world):
+    """The same process spreads the due pages hours later."""
     world = many(make_world, "Fetch every 1 hour")
     woken = []
 
@@ -260,8 +268,8 @@ def test_a_machine_that_slept_catches_up_like_one_that_was_off(make_world):
     assert 12 >= max(a_second(world, after=woken[0] - 1).values())
 
 
-def test_a_night_of_errors_teaches_nothing_of_a_page(make_world):
-    """A page that differs at each look is looked at no less often after its server was down for a night."""
+def test_errors_do_not_lower_the_learned_rate(make_world):
+    """The server of an always changing page is down for a night."""
     world: World = make_world(schedule__pace_seconds="600", schedule__policy="best_effort")
     turn = itertools.count()
     is_down = False
@@ -283,8 +291,8 @@ def test_a_night_of_errors_teaches_nothing_of_a_page(make_world):
     assert 600 == float(world.read(estimates.load_all, "best_effort")[1]["period"])
 
 
-def test_downtime_teaches_nothing_of_a_page(make_world):
-    """A page that differs at each look is looked at no less often after five nights in which the service was off."""
+def test_downtime_does_not_lower_the_learned_rate(make_world):
+    """The service of an always changing page is off for five nights."""
     world: World = make_world(schedule__pace_seconds="600", schedule__policy="best_effort")
     turn = itertools.count()
 

@@ -1,4 +1,6 @@
-"""Messages of changes as people meet them: each says by itself what changed and where. `docs/messages/` has them, and people read them there."""
+"""Messages of typical changes: each one alone says what changed and where; `docs/messages/` has
+them.
+"""
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
@@ -7,18 +9,18 @@ from tests.acceptance.messages import FILES, FOLDER, ROWS, message, parts_of_let
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_messages_are_those_that_were_read(name):
-    """`python -m tests.acceptance.messages` writes them anew."""
+def test_messages_match_the_stored_ones(name):
+    """`python -m tests.acceptance.messages` writes them."""
     assert (FOLDER / name).read_text(encoding="utf-8") == FILES[name]()
 
 
-def test_the_table_says_what_they_are():
-    """Their numbers are those of the files."""
+def test_table_matches_the_messages():
+    """Its numbers are those of the files."""
     assert table() in (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.what for row in ROWS])
-def test_html_says_the_same(row):
+def test_html_has_the_same_content(row):
     """Marks are elements, and every heading and label is there."""
     tree = LexborHTMLParser(parts_of_letter(message("email", row, 1))[1])
     text = tree.body.text() if tree.body is not None else ""
@@ -27,8 +29,8 @@ def test_html_says_the_same(row):
     assert tree.css("ins, del, b")
 
 
-def test_subjects_are_short_and_differ():
-    """They begin with what changed; different news have different subjects."""
+def test_subjects_are_short_and_distinct():
+    """They begin with what changed."""
     subjects = [message("email", row, number).subject for number, row in enumerate(ROWS, 1)]
 
     assert max(map(len, subjects)) <= 78

@@ -1,4 +1,6 @@
-"""Promises about looks that must be made in time: Then … check (001 §2.1; sentinels §1.5, examples 22 and 24)."""
+"""Promises about checks with a deadline: Then … check (001 §2.1; sentinels §1.5, examples 22 and
+24).
+"""
 
 import pytest
 
@@ -18,7 +20,7 @@ OIL = (
 
 
 def feed(world, *titles):
-    """Let the feed have entries of these titles."""
+    """Serve a feed with entries of these titles."""
     items = "".join(
         f"<item><guid>{t}</guid><title>{t}</title><link>https://x.example/{t}</link></item>" for t in titles
     )
@@ -26,12 +28,12 @@ def feed(world, *titles):
 
 
 def write(world, name, text):
-    """Let a page say something."""
+    """Serve a text as a page."""
     world.page(f"/{name}", f"<title>{name.upper()}</title><p>{text}</p>")
 
 
 def begin(world, text=OIL, *, checked="B, C"):
-    """A blog and two pages, watched."""
+    """Watch a blog and two pages."""
     feed(world, "grain up")
     for name in "bcd":
         write(world, name, "one")
@@ -39,12 +41,12 @@ def begin(world, text=OIL, *, checked="B, C"):
 
 
 def list_records(world):
-    """Return the change records that the webhook got."""
+    """Return the change records that the webhook received."""
     return [body["data"] for _, body in world.received if body["data"]["record"] == "change"]
 
 
 def looks(world, name):
-    """Return when a page was asked for."""
+    """Return the times at which a page was polled."""
     (page_id,) = [
         i for i in range(1, 5) if world.polls(i) and world.read(pages.identity, i).given == world.server.url(f"/{name}")
     ]
@@ -56,8 +58,10 @@ def status_of(record):
     return {part["name"]: part["status"] for part in record["parts"]}
 
 
-def test_a_new_entry_on_oil_brings_two_other_pages(make_world):
-    """Example 22: the entry, what changed on B and what C shows are told as one, complete; other entries bring nothing."""
+def test_matching_entry_causes_checks_of_two_pages(make_world):
+    """Example 22: the entry, the change on B and the content of C are one complete report; other
+    entries cause nothing.
+    """
     world = make_world()
 
     with serve(world) as service:
@@ -82,8 +86,8 @@ def test_a_new_entry_on_oil_brings_two_other_pages(make_world):
     assert [] == world.violations()
 
 
-def test_what_cannot_be_looked_at_is_partial_and_said_why(make_world):
-    """A page that fails until the time is over is missed with its error; the rest is told when the time is over."""
+def test_failing_page_makes_the_report_partial(make_world):
+    """It is missed with its error; the rest is reported at the deadline."""
     world = make_world()
 
     with serve(world) as service:
@@ -102,8 +106,8 @@ def test_what_cannot_be_looked_at_is_partial_and_said_why(make_world):
     assert record["reason"].startswith("C: 5xx: ")
 
 
-def test_a_failed_look_does_not_use_the_time_up(make_world):
-    """A page that fails once and comes back within the time is checked again, and the report is complete."""
+def test_failed_check_is_retried_before_the_deadline(make_world):
+    """The page recovers, and the report is complete."""
     world = make_world()
 
     with serve(world) as service:
@@ -120,7 +124,7 @@ def test_a_failed_look_does_not_use_the_time_up(make_world):
 
 
 def test_any_two_of_three_are_enough(make_world):
-    """`any 2 of B, C, D` is complete with two of them, whichever they are."""
+    """`any 2 of B, C, D` is complete with two of them."""
     world = make_world()
     text = OIL.replace("{/c} As C", "{/c} As C, {/d} As D")
 
@@ -136,8 +140,8 @@ def test_any_two_of_three_are_enough(make_world):
     assert "missed" == status_of(record)["B"]
 
 
-def test_another_sentinels_look_captures_it(make_world):
-    """A look within the time counts whoever it was for: two needs at once cost one look a page."""
+def test_check_of_another_sentinel_counts(make_world):
+    """Two simultaneous needs cost one poll per page."""
     world = make_world()
 
     with serve(world) as service:
@@ -156,8 +160,8 @@ def test_another_sentinels_look_captures_it(make_world):
     )
 
 
-def test_a_spent_budget_is_the_reason(make_world):
-    """If the budget does not pay for the looks they are missed for that, and it is not overdrawn."""
+def test_exhausted_budget_is_the_reason_of_a_missed_page(make_world):
+    """The budget is not exceeded."""
     world = make_world(budget__polls_per_day="1", budget__burst="4")
 
     with serve(world) as service:
@@ -173,8 +177,8 @@ def test_a_spent_budget_is_the_reason(make_world):
     assert {"budget"} == {part["reason"] for part in record["parts"] if part["status"] == "missed"}
 
 
-def test_a_restart_in_the_middle_of_a_need(make_world):
-    """A need survives a restart to the instant: what had been captured stays, what is missing is looked at, what ran out is reported."""
+def test_need_survives_a_restart(make_world):
+    """Pages that were captured stay so, others are polled, and a passed deadline is reported."""
     world = make_world()
 
     with serve(world) as service:
@@ -198,8 +202,8 @@ def test_a_restart_in_the_middle_of_a_need(make_world):
     assert ["complete", "partial"] == [r["verdict"] for r in list_records(world)]
 
 
-def test_pages_that_change_by_themselves_still_need_the_others(make_world):
-    """Without `of`, a change of any page of the sentinel brings the page that Then names; a change of that page itself is there already."""
+def test_then_checks_the_other_page_after_any_change(make_world):
+    """Without `of` every page counts; a change of the page that Then names is already there."""
     world = make_world()
     text = (
         "Create Sentinel any Using {/b} As B, {/c} As C Monitor any change Then within 5 min check C"
@@ -217,8 +221,8 @@ def test_pages_that_change_by_themselves_still_need_the_others(make_world):
     assert [{"C": "changed"}, {"B": "changed", "C": "unchanged"}] == [status_of(r) for r in list_records(world)]
 
 
-def test_several_pages_without_of_are_told_page_by_page(make_world):
-    """Example 24: links or images on any of three pages; each page's change is a change by itself."""
+def test_without_of_each_page_is_reported_alone(make_world):
+    """Example 24: links or images on any of three pages."""
     world = make_world()
 
     with serve(world) as service:
@@ -234,8 +238,8 @@ def test_several_pages_without_of_are_told_page_by_page(make_world):
     assert all("parts" not in record and not record["quiet"] for record in world.changes())
 
 
-def test_what_meets_on_two_pages_can_bring_a_third(make_world):
-    """Then goes with AND across pages too: when A and B have met, C is looked at, and all three are told as one."""
+def test_combined_change_can_cause_a_check_of_a_third_page(make_world):
+    """When A and B changed, C is polled, and the report has all three."""
     world = make_world()
 
     with serve(world) as service:
@@ -260,8 +264,8 @@ def test_what_meets_on_two_pages_can_bring_a_third(make_world):
     assert 2 == len(looks(world, "d"))
 
 
-def test_a_need_keeps_to_the_hours(make_world):
-    """With During, other pages are looked at in the hours only: what is still missing when they end is missed, and told as that."""
+def test_need_keeps_to_the_hours(make_world):
+    """With During, pages that are missing at the end of the hours are missed, and reported so."""
     world = make_world()  # it begins at 22:13:20 UTC
 
     with serve(world) as service:
@@ -277,8 +281,8 @@ def test_a_need_keeps_to_the_hours(make_world):
     assert max(poll.charged_at for poll in world.polls()) < closes
 
 
-def test_a_single_check_tells_what_has_met(make_world):
-    """`tidings check` from cron: parts of two checks meet, and the second check tells it."""
+def test_single_check_reports_a_combined_change(make_world):
+    """`tidings check` from cron: the parts are of two checks, and the second reports."""
     world = make_world()
 
     async def once(monitor):
@@ -307,7 +311,7 @@ PROMPT = "Create Sentinel prompt Using {/b} Monitor any change Fetch on change w
 
 
 def beat(world, changed_every, hours):
-    """Let a page change every so many minutes, and time pass."""
+    """Change a page every so many minutes, and let time pass."""
 
     async def story(monitor):
         for minute in range(0, hours * 60, changed_every):
@@ -318,8 +322,10 @@ def beat(world, changed_every, hours):
 
 
 @pytest.mark.parametrize(("policy", "pace"), [("best_effort", HOUR), ("price", 3 * HOUR)])
-def test_looks_come_soon_after_expected_updates(make_world, policy, pace):
-    """`Fetch on change within 5 min`: once it is known how often a page changes, looks come at the expected updates and say why."""
+def test_polls_follow_expected_updates(make_world, policy, pace):
+    """`Fetch on change within 5 min`: once the period is known, polls follow the updates and have
+    that reason.
+    """
     world = make_world(schedule__policy=policy, schedule__pace_seconds=str(pace // SECOND))
     write(world, "b", "before")
     world.add(PROMPT)
@@ -333,8 +339,8 @@ def test_looks_come_soon_after_expected_updates(make_world, policy, pace):
     assert 0 == made["expected"]["missed"]
 
 
-def test_a_look_for_an_expected_update_that_comes_too_late_is_missed(make_world):
-    """When nobody could look in time that update was missed, and the look says so; the next is looked for again."""
+def test_late_poll_misses_an_expected_update(make_world):
+    """The poll has that reason; the next update is expected again."""
     world = make_world()
     write(world, "b", "before")
     world.add(PROMPT)
@@ -347,8 +353,8 @@ def test_a_look_for_an_expected_update_that_comes_too_late_is_missed(make_world)
     assert 1 <= made["expected"]["missed"]
 
 
-def test_ticks_in_time_are_counted(make_world):
-    """Each tick of a fixed interval is captured, partial where one of the pages was not looked at well, or missed."""
+def test_ticks_are_counted(make_world):
+    """Each tick of a fixed interval is captured, partial if one of the pages failed, or missed."""
     world = make_world()
 
     with serve(world) as service:
@@ -366,8 +372,8 @@ def test_ticks_in_time_are_counted(make_world):
     )
 
 
-def test_what_then_asked_for_is_counted(make_world):
-    """`show` says how many needs were complete, partial and missed."""
+def test_needs_are_counted(make_world):
+    """`show` has the numbers of complete, partial and missed needs."""
     world = make_world()
 
     with serve(world) as service:
@@ -385,13 +391,13 @@ def test_what_then_asked_for_is_counted(make_world):
 
 
 def get_watched(world, name):
-    """Return a sentinel as it is watched."""
+    """Return a sentinel as the service holds it."""
     row = world.sentinel(name)
     return WatchedSentinel(row, meaning(row.text), {})
 
 
-def test_where_not_all_can_be_looked_at_in_time_what_matters_more_is_complete(make_world):
-    """Three pages of one host are needed within 8 minutes, of which it lets two be looked at: those of the sentinel that matters more."""
+def test_more_important_need_is_complete_when_not_all_fit(make_world):
+    """Three pages of one host are needed within 8 minutes, but it permits two polls."""
     world = make_world(fetch__host_gap_seconds="200")
     feed(world, "grain up")
     for name in "bcd":

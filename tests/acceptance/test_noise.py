@@ -1,4 +1,4 @@
-"""Promise: what changes by itself is kept, listed and told to nobody; what is told is what somebody changed."""
+"""Promise: changes by noise are stored and listed but not notified; real changes are notified."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ Assam;your own bakery;two for one;dance until dawn;the last tickets;oak tables;a
 
 @pytest.fixture
 def world(world: World) -> World:
-    """An installation that looks at pages a second time."""
+    """Return an installation with second polls."""
     world.flags["detect.second_looks"] = "true"
     return world
 
 
 def list_delivered(world: World) -> list[Any]:
-    """Return the changes that were delivered: what came and what became something else."""
+    """Return the delivered changes: inserted and updated texts."""
     changes = [message["data"] for _, message in world.received if message["type"] == "change.found"]
     return [(*change["inserted"], *(pair["new"] for pair in change["updated"])) for change in changes]
 
 
 def shop(world: World, price: str, text: Callable[[], str]) -> None:
-    """Let the page show a price, and something else at each request."""
+    """Serve a price, and another text at each request."""
 
     def answer(_: Any, wire: Any) -> None:
         body = f"<h1>The shop of the town</h1><p>{text()}</p><p>Boots {price}</p><p>Contact us at any time</p>".encode()
@@ -48,7 +48,7 @@ def shop(world: World, price: str, text: Callable[[], str]) -> None:
 
 
 def watch_hours(world: World, text: Callable[[], str], prices: list[str]) -> None:
-    """Watch the shop hour by hour."""
+    """Watch the shop for hours."""
     world.receiver()
     world.add(SENTINEL)
 
@@ -59,13 +59,13 @@ def watch_hours(world: World, text: Callable[[], str], prices: list[str]) -> Non
 
 
 def run(world: World, capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Run a verb and return what it prints."""
+    """Run a command and return its output."""
     assert 0 == main(["--data", str(world.directory), *words])
     return capsys.readouterr().out
 
 
-def test_a_counter_is_quiet_and_the_price_is_told(world: World) -> None:
-    """From the first check on, without anything to be learned; the quiet changes are stored and listed."""
+def test_counter_is_quiet_and_the_price_is_notified(world: World) -> None:
+    """From the first check on; the quiet changes are stored and listed."""
     count = itertools.count(100)
     watch_hours(world, lambda: f"{next(count)} views", ["€5"] * 3 + ["€6"] * 2)
 
@@ -77,8 +77,8 @@ def test_a_counter_is_quiet_and_the_price_is_told(world: World) -> None:
     assert [] == world.violations()
 
 
-def test_an_advertisement_is_learned_across_restarts_and_a_price_is_told(world: World) -> None:
-    """Few second looks, a minute after and paid for; then the block is quiet, also after a restart."""
+def test_advertisement_is_learned_and_a_price_is_notified(world: World) -> None:
+    """A few second polls, a minute later and paid for, are enough, also across restarts."""
     ads = itertools.cycle(ADS)
     watch_hours(world, lambda: next(ads), ["€5"] * 7)
     before = len(list_delivered(world))
@@ -102,8 +102,10 @@ def test_an_advertisement_is_learned_across_restarts_and_a_price_is_told(world: 
 
 
 @pytest.mark.parametrize(("away", "seconds"), [(MINUTE, 1), (HOUR // 2, 0)])
-def test_a_second_look_outlives_the_service(world: World, away: int, seconds: int) -> None:
-    """It is made after a restart while it can still tell noise from news; half an hour later the poll that confirms the change is one like others."""
+def test_pending_second_poll_survives_a_restart(world: World, away: int, seconds: int) -> None:
+    """It is made only while it can tell noise from news; half an hour later the next poll is an
+    ordinary one.
+    """
     ads = itertools.cycle(ADS)
     world.receiver()
     world.add(SENTINEL)
@@ -121,8 +123,8 @@ def test_a_second_look_outlives_the_service(world: World, away: int, seconds: in
     assert [] == world.violations()
 
 
-def test_what_a_second_look_brings_is_told_by_the_next_look(world: World) -> None:
-    """A real change within that minute is not lost: the cursor stayed where it was."""
+def test_change_at_a_second_poll_is_reported_by_the_next(world: World) -> None:
+    """The cursor stays where it was."""
     world.receiver()
     world.add(SENTINEL)
     meanwhile: list[Any] = []
@@ -142,10 +144,12 @@ def test_what_a_second_look_brings_is_told_by_the_next_look(world: World) -> Non
     assert [] == world.violations()
 
 
-def test_every_mask_is_visible_and_can_be_undone(
+def test_every_mask_is_shown_and_can_be_undone(
     world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`mask` and `show` say where, why, since when and what was seen; `--off` has it told again, `--on` not."""
+    """`mask` and `show` have its place, reason, start and samples; `--off` reports the place again,
+    `--on` does not.
+    """
     ads = itertools.cycle(ADS)
     watch_hours(world, lambda: next(ads), ["€5"] * 8)
     (mask,) = [
@@ -177,8 +181,8 @@ def test_every_mask_is_visible_and_can_be_undone(
     assert 2 == main(["--data", str(world.directory), "mask", "shop", "--off", "nothing"])
 
 
-def test_quiet_changes_are_listed_when_asked_for(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """`tidings changes` shows what was told and what was left out of it, `--quiet` all."""
+def test_quiet_changes_are_listed_on_request(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """`tidings changes` shows the notified ones and what was left out, `--quiet` all."""
     count = itertools.count(100)
     watch_hours(world, lambda: f"{next(count)} views", ["€5", "€5", "€6", "€6"])
     plain, all_ = run(world, capsys, "changes"), run(world, capsys, "changes", "--quiet")
@@ -187,10 +191,12 @@ def test_quiet_changes_are_listed_when_asked_for(world: World, capsys: pytest.Ca
     assert "ignored as noise" in plain
 
 
-def test_test_shows_what_a_changed_sentinel_would_have_told(
+def test_trial_of_an_altered_sentinel_shows_its_reports(
     world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Over the archive: how many changes, how many more would be quiet, and what is masked, before anything is stored."""
+    """Over the stored versions: the number of changes, of quiet ones, and the masks; nothing is
+    stored.
+    """
     count = itertools.count(100)
     watch_hours(world, lambda: f"{next(count)} views", ["€5", "€5", "€6"])
     file = tmp_path / "other.sentinel"

@@ -1,4 +1,6 @@
-"""Promise: an answer of another type than the page has been is doubted, and notified as that if it lasts; nothing has changed."""
+"""Promise: an answer of another content type is doubted, and notified as such if it lasts; it is no
+change.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,11 @@ STORIES = {
 
 
 @pytest.mark.parametrize(("name", "lasts"), [*((name, 600) for name in STORIES), ("data, then a page", 30)])
-def test_another_type_is_no_change(world: World, name: str, lasts: int):
-    """For one check nobody hears of it; for longer it is notified once as what it is; then the next change counts from before."""
+def test_other_content_type_is_no_change(world: World, name: str, lasts: int):
+    """One such check is ignored; a lasting one is notified once.
+
+    The next change is compared with the version before.
+    """
     monitor_text, headers, before, other_headers, other, after, words = STORIES[name]
     world.page("/a", before, headers=headers)
     world.add(f"Create Sentinel s Using {{/a}} Monitor {monitor_text} Fetch every 1 hour Notify By console")
@@ -57,8 +62,8 @@ def test_another_type_is_no_change(world: World, name: str, lasts: int):
     assert [] == world.violations()
 
 
-def test_a_small_pdf_that_becomes_an_error_page_is_no_change(world: World):
-    """For one check: nothing is notified, and the PDF is the same afterwards."""
+def test_pdf_that_becomes_an_error_page_once_is_no_change(world: World):
+    """Nothing is notified, and the PDF is unchanged afterwards."""
     data = pdf([["Minutes of the meeting of the board"]])
     world.page("/a", data, headers={"Content-Type": "application/pdf"})
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
@@ -74,8 +79,8 @@ def test_a_small_pdf_that_becomes_an_error_page_is_no_change(world: World):
     assert [] == world.events("page.error")
 
 
-def test_a_page_that_stays_of_another_type_is_taken_for_it_in_the_end(world: World):
-    """After a week the new type is the page: the change is notified, and the page is watched again."""
+def test_lasting_content_type_is_accepted_after_a_week(world: World):
+    """The change is notified, and the page is watched again."""
     world.page("/a", '{"a": [1, 2]}', headers=JSON)
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
@@ -94,8 +99,8 @@ def test_a_page_that_stays_of_another_type_is_taken_for_it_in_the_end(world: Wor
 @pytest.mark.parametrize(
     "data", ['{"a": 1, "error": null}', '{"status": 200, "a": 2}', '{"errors": [], "a": 2}', '{"code": 12, "a": 2}']
 )
-def test_data_that_only_mentions_errors_is_data(world: World, data: str):
-    """An empty error, a status that is none, a code of a product: a change like any other."""
+def test_data_that_mentions_errors_is_data(world: World, data: str):
+    """Such as an empty error, another status, the code of a product."""
     world.page("/a", '{"a": 0}', headers=JSON)
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 

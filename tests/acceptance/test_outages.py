@@ -1,4 +1,6 @@
-"""Promise: a database that does not answer for a while costs nothing but that time, and who missed a check by it is notified, once."""
+"""Promise: an outage of the database only costs time, and the owner of a missed check is notified
+once.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from tidings.storage.db.lock import POLLER, current_lease
 
 @pytest.fixture
 def elsewhere(products: Products, tmp_path: Path, server: WebServer) -> Iterator[World]:
-    """Give a world with PostgreSQL whose lease another machine has for a minute."""
+    """Return a world on PostgreSQL whose lease another machine holds for a minute."""
     with products.fresh("postgresql", tmp_path / "unused") as settings:
         world = World(tmp_path / "data", server, settings.store.url, serve__lease_seconds="60")
         with_lease(world, world.clock.now() + MINUTE)
@@ -42,12 +44,12 @@ def with_lease(world: World, until: int) -> None:
 
 
 def away(monitor: Monitor, seconds: float) -> None:
-    """Let the database have been away for so long until now."""
+    """Let the database be unavailable for this long until now."""
     monitor.store._database.patience._ended.append(Outage(seconds, "no route to host"))
 
 
-def test_an_outage_that_cost_a_check_is_announced_once(world: World):
-    """Of a sentinel that checks each hour an outage of three hours is news; of one that checks once a day it is none."""
+def test_outage_that_missed_a_check_is_notified_once(world: World):
+    """Three hours matter to an hourly sentinel, but not to a daily one."""
     world.page("/a", "<p>one</p>")
     hook = world.receiver()
     world.add(
@@ -68,8 +70,8 @@ def test_an_outage_that_cost_a_check_is_announced_once(world: World):
     assert [] == world.violations()
 
 
-def test_an_outage_that_cost_no_check_is_no_news(world: World):
-    """It stands in the log of events, and nobody is notified; of one below a minute nothing is stored."""
+def test_outage_that_missed_no_check_is_only_logged(world: World):
+    """It is an event; below a minute it is not even that."""
     world.page("/a", "<p>one</p>")
     hook = world.receiver()
     world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour Notify By webhook {hook} immediate")
@@ -84,8 +86,8 @@ def test_an_outage_that_cost_no_check_is_no_news(world: World):
     assert [] == world.received
 
 
-def test_the_lease_of_a_machine_that_died_is_waited_for(elsewhere: World, caplog: pytest.LogCaptureFixture):
-    """A service that starts while the lease runs says for whom and how long it waits, and polls once it has ended."""
+def test_service_waits_for_the_lease_of_a_dead_machine(elsewhere: World, caplog: pytest.LogCaptureFixture):
+    """It says for whom and how long, and polls after the lease has ended."""
     world = elsewhere
 
     async def start() -> int:
@@ -103,8 +105,8 @@ def test_the_lease_of_a_machine_that_died_is_waited_for(elsewhere: World, caplog
     assert "waiting for the lease of elsewhere:1:x, which ends in 60 s" in caplog.text
 
 
-def test_the_lease_of_a_machine_that_lives_is_left_to_it(elsewhere: World, caplog: pytest.LogCaptureFixture):
-    """A lease that is renewed meanwhile belongs to somebody who polls: after its patience the second service ends with that reason."""
+def test_service_ends_when_another_machine_renews_its_lease(elsewhere: World, caplog: pytest.LogCaptureFixture):
+    """It waits for its patience and ends with that reason."""
     world = elsewhere
 
     async def start() -> None:
@@ -123,8 +125,8 @@ def test_the_lease_of_a_machine_that_lives_is_left_to_it(elsewhere: World, caplo
     asyncio.run(start())
 
 
-def test_the_lease_of_a_process_that_died_here_is_over(make_world: Callable[..., World]):
-    """Whoever has the lock file of a process that died need not wait for its lease, and no other process' lease is taken so."""
+def test_lease_of_a_dead_local_process_is_taken_at_once(make_world: Callable[..., World]):
+    """The lock file proves that it died; no other lease is taken so."""
     world = make_world(serve__lease_seconds="60")
 
     async def die() -> int:

@@ -1,4 +1,6 @@
-"""Events of other origin: what a webhook, a file or a command says starts sentinels, ends them and makes them look, once and at once."""
+"""Promise: external events by webhook, file or command start, end and poll sentinels, once and at
+once.
+"""
 
 from __future__ import annotations
 
@@ -23,30 +25,30 @@ HOOKS = "Create Event deploy Using webhook Create Event done Using webhook "
 
 
 def begin(world: World, text: str) -> int:
-    """Register events and sentinels on a page; return when."""
+    """Register events and sentinels on a page; return the time."""
     world.page("/a", "<p>one</p>")
     world.add(HOOKS + text)
     return world.clock.now()
 
 
 def describe_life(world: World, name: str, since: int) -> tuple[str, int | None, int | None]:
-    """Return where a sentinel stands, and when it started and ended."""
+    """Return the state of a sentinel, with its start and end."""
     row = world.sentinel(name)
     return row.state, *(None if at is None else at - since for at in (row.started_at, row.ended_at))
 
 
 def looks(world: World, since: int) -> list[tuple[int, str]]:
-    """Return when the page was looked at, and why."""
+    """Return when the page was polled, and why."""
     return [(poll.charged_at - since, spell_reason(poll.reason)) for poll in world.polls(1)]
 
 
 def list_params(world: World) -> list[dict[str, object]]:
-    """Return the params of what happened."""
+    """Return the parameters of the events."""
     return [dict(row.data["params"]) for row in world.events(HAPPENED)]
 
 
-def test_a_sentinel_starts_with_an_event_and_ends_with_one(world):
-    """From the first deploy after it was made, an hour later, to the first that is done after its start."""
+def test_sentinel_starts_and_ends_with_events(world):
+    """From the first deploy after its creation, an hour later, to the first `done` after its start."""
     since = begin(
         world, "Create Sentinel s Using {/a} Monitor all words From event(deploy) + 1 hour To event(done) Fetch 1 hour"
     )
@@ -69,8 +71,8 @@ def test_a_sentinel_starts_with_an_event_and_ends_with_one(world):
     assert [] == world.violations()
 
 
-def test_one_event_starts_and_the_next_of_it_ends(world):
-    """From event(deploy) To event(deploy) lives from one deploy to the next."""
+def test_same_event_starts_and_ends_a_sentinel(world):
+    """From event(deploy) To event(deploy) lasts from one deploy to the next."""
     since = begin(world, "Create Sentinel s Using {/a} Monitor all words From event(deploy) To event(deploy)")
 
     with serve(world) as service:
@@ -82,8 +84,8 @@ def test_one_event_starts_and_the_next_of_it_ends(world):
     assert ("ended", MINUTE, 2 * MINUTE) == describe_life(world, "s", since)
 
 
-def test_what_hangs_on_a_sentinel_follows_its_event(world):
-    """A sentinel that waits for the end of another starts when an event ends that one."""
+def test_dependents_follow_an_end_by_an_event(world):
+    """A sentinel with end(x) starts when an event ends x."""
     since = begin(
         world,
         "Create Sentinel s Using {/a} Monitor all words To event(done)"
@@ -99,8 +101,8 @@ def test_what_hangs_on_a_sentinel_follows_its_event(world):
     assert ("enabled", HOUR + MINUTE, None) == describe_life(world, "t", since)
 
 
-def test_what_happens_between_two_lives_of_the_service_is_not_lost(world):
-    """An event that was taken just before the service died starts its sentinel and brings its look with the next service, at their times."""
+def test_event_before_a_crash_is_not_lost(world):
+    """The next service starts the sentinel and polls, with the time of the event."""
     since = begin(
         world,
         "Create Sentinel s Using {/a} Monitor all words From event(deploy)"
@@ -122,8 +124,8 @@ def test_what_happens_between_two_lives_of_the_service_is_not_lost(world):
     assert 1 == len(list_params(world))
 
 
-def test_an_event_brings_a_look_at_once(world):
-    """Fetch on event: a base at the start, then a look at each event, told as it says."""
+def test_event_causes_a_poll_at_once(world):
+    """Fetch on event: a baseline at the start, then a poll for each event, which is its reason."""
     since = begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch on event(deploy) or on event(done)")
 
     with serve(world) as service:
@@ -139,8 +141,8 @@ def test_an_event_brings_a_look_at_once(world):
     ]
 
 
-def test_an_event_comes_beside_the_interval(world):
-    """`or on event` adds looks and moves no tick; two events before the look bring one."""
+def test_events_are_added_to_the_interval(world):
+    """`or on event` moves no tick; two events before the poll cause one."""
     since = begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour or on event(deploy)")
 
     with serve(world) as service:
@@ -152,8 +154,8 @@ def test_an_event_comes_beside_the_interval(world):
     assert [(0, "interval"), (30 * MINUTE, "event deploy"), (HOUR, "interval")] == looks(world, since)
 
 
-def test_a_look_that_fails_is_still_owed(world):
-    """An event is not used up by an answer that is none: the look comes when the page answers again."""
+def test_failed_poll_does_not_use_the_event_up(world):
+    """The page is polled again when it answers."""
     since = begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch on event(deploy)")
 
     with serve(world) as service:
@@ -169,8 +171,8 @@ def test_a_look_that_fails_is_still_owed(world):
     assert "two" in str(world.changes())
 
 
-def test_hours_hold_for_events(world):
-    """A look that an event asks for is made when the hours of its page begin."""
+def test_hours_apply_to_events(world):
+    """The poll waits for the hours of the page."""
     since = begin(
         world, "Create Sentinel s Using {/a} Monitor all words Fetch on event(deploy) During daily 10:00 to 11:00"
     )
@@ -188,8 +190,8 @@ def test_hours_hold_for_events(world):
     assert "event deploy" == spell_reason(world.polls(1)[-1].reason)
 
 
-def test_a_sentinel_that_is_altered_owes_no_look_for_what_it_left(world):
-    """Alter … Fetch 1 day: what an event had asked for before is asked for no more."""
+def test_altered_sentinel_forgets_earlier_events(world):
+    """After Alter … Fetch 1 day no poll is due for them."""
     begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch on event(deploy) During daily 10:00 to 10:01")
 
     with serve(world) as service:
@@ -201,8 +203,8 @@ def test_a_sentinel_that_is_altered_owes_no_look_for_what_it_left(world):
     assert [] == [poll.reason for poll in world.polls(1) if "deploy" in spell_reason(poll.reason)]
 
 
-def test_events_are_dropped_only_when_nobody_waits(world):
-    """Drop Event says who waits; with them dropped, in the same text, it goes, and its token with it."""
+def test_event_in_use_cannot_be_dropped(world):
+    """The error names the sentinels; dropped in the same text, all go, with the token."""
     begin(world, "Create Sentinel s Using {/a} Monitor all words To event(done)")
     with pytest.raises(SentinelError, match=r'E46 the event "done" cannot be dropped: s waits for it'):
         world.add("Drop Event done")
@@ -215,14 +217,16 @@ def test_events_are_dropped_only_when_nobody_waits(world):
 
 @pytest.fixture
 def folder(disk: Path) -> Path:
-    """A directory in which files may make events."""
+    """Return a directory in which files may cause events."""
     made = disk / "in"
     made.mkdir()
     return made
 
 
-def test_a_file_makes_events_as_its_content_changes(make_world, folder):
-    """Appeared, changed, went: an event each; another time of change alone is none, and the first sight is none."""
+def test_file_causes_events_when_its_content_changes(make_world, folder):
+    """Appearing, changing and disappearing are one event each; a new modification time and the
+    first reading are none.
+    """
     world = make_world(events__allow_files=str(folder))
     file = folder / "report.csv"
     world.add(f'Create Event report Using file "{file}" every 10 min')
@@ -246,8 +250,10 @@ def test_a_file_makes_events_as_its_content_changes(make_world, folder):
     assert {str(file)} == {params["path"] for params in list_params(world)}
 
 
-def test_a_command_makes_events_as_its_output_changes(make_world, tmp_path):
-    """The first output is none, the same one neither; another exit code is one; it runs once for each due instant."""
+def test_command_causes_events_when_its_output_changes(make_world, tmp_path):
+    """The first and an equal output are none, another exit code is one; it runs once per due
+    instant.
+    """
     world = make_world(events__allow_commands="true")
     counter = tmp_path / "runs"
     script = (
@@ -272,8 +278,8 @@ def test_a_command_makes_events_as_its_output_changes(make_world, tmp_path):
         ({}, 'command "uptime"', "commands are not allowed for events here"),
     ],
 )
-def test_files_and_commands_are_off_unless_allowed(make_world, flags, source, why):
-    """Nothing is stored of what the operator does not allow, and the message names the setting."""
+def test_files_and_commands_are_off_by_default(make_world, flags, source, why):
+    """Nothing is stored, and the error names the setting."""
     world = make_world(**flags)
     with pytest.raises(UsageError, match=why):
         world.add(f"Create Event x Using {source}")
@@ -281,8 +287,8 @@ def test_files_and_commands_are_off_unless_allowed(make_world, flags, source, wh
     assert [] == world.read(outside.listing)
 
 
-def test_what_cannot_be_looked_at_is_told_once(make_world, tmp_path):
-    """A program that is not there is a problem, once; when it is there again its first output is compared with the last one seen."""
+def test_failing_command_is_notified_once(make_world, tmp_path):
+    """When it works again, its first output is compared with the last one."""
     world = make_world(events__allow_commands="true")
     program = tmp_path / "load"
     world.add(f'Create Event load Using command "{program}" every 1 min')
@@ -300,8 +306,8 @@ def test_what_cannot_be_looked_at_is_told_once(make_world, tmp_path):
     assert [""] == [row.problem for row in world.read(outside.listing)]
 
 
-def test_a_page_may_be_a_file(make_world, folder):
-    """A file: address below an allowed directory is watched like a page, without gap and robots.txt."""
+def test_page_can_be_a_file(make_world, folder):
+    """A file: address in an allowed directory is watched without gap and robots.txt."""
     world = make_world(fetch__allow_files=str(folder), fetch__host_gap_seconds="3600")
     for name in ("a", "b"):
         (folder / f"{name}.html").write_text("<title>A</title><p>one</p>", encoding="utf-8")
@@ -318,8 +324,8 @@ def test_a_page_may_be_a_file(make_world, folder):
     assert [] == world.violations()
 
 
-def test_a_file_page_outside_the_allowed_directories_is_refused(make_world, folder):
-    """Off by default with E22; below no allowed directory it is refused when the sentinel is made."""
+def test_file_outside_the_allowed_directories_is_refused(make_world, folder):
+    """E22 when the sentinel is made; off by default."""
     text = "Create Sentinel s Using file:///etc/hostname Monitor all words"
     with pytest.raises(SentinelError, match="E22 file: addresses are not allowed here"):
         make_world().add(text)
@@ -330,10 +336,10 @@ def test_a_file_page_outside_the_allowed_directories_is_refused(make_world, fold
     database.close()
 
 
-def test_a_page_that_a_command_writes_is_watched_and_its_failure_is_no_change(make_world, tmp_path):
-    """Its change is notified like any.
+def test_failing_command_page_is_no_change(make_world, tmp_path):
+    """Changes of its output are notified.
 
-    An exit code other than 0 is an error with its last words, and moves nothing.
+    A non-zero exit code is an error with the last words of the output.
     """
     program = tmp_path / "disk"
     world = make_world(fetch__allow_commands="true")
@@ -360,8 +366,8 @@ def test_a_page_that_a_command_writes_is_watched_and_its_failure_is_no_change(ma
     assert '"12" → "3"' in world.console.getvalue()
 
 
-def test_commands_are_watched_only_where_the_operator_says_so(make_world):
-    """Neither made nor altered, nor run once the operator has taken it back."""
+def test_command_pages_need_the_operator_s_permission(make_world):
+    """Without it they are neither made, altered nor run."""
     world = make_world(fetch__allow_commands="true")
     world.add('Create Sentinel disk Using command "/bin/echo" "1" Monitor all words Fetch every 1 min')
     other = make_world()

@@ -1,4 +1,6 @@
-"""Promise: a sentinel that is disabled stands still: what it waits for has, when it goes on, as long as it had (sentinels §2)."""
+"""Promise: a disabled sentinel stands still: all its waiting times continue where they were
+(sentinels §2).
+"""
 
 from __future__ import annotations
 
@@ -21,24 +23,26 @@ THEN = (
 
 
 def list_records(world: World) -> list[dict]:
-    """Return the change records that the webhook got."""
+    """Return the change records that the webhook received."""
     return [body["data"] for _, body in world.received if body["data"]["record"] == "change"]
 
 
 def begin(world: World, text: str) -> None:
-    """Two pages that say one, and a sentinel on them."""
+    """Watch two pages with the text one."""
     write(world, "a", "one")
     write(world, "b", "one")
     world.add(text.replace("HOOK", world.receiver()))
 
 
 def write(world: World, name: str, text: str) -> None:
-    """Let a page say something."""
+    """Serve a text as a page."""
     world.page(f"/{name}", f"<title>{name.upper()}</title><p>{text}</p>")
 
 
 def change_and_disable(world: World, half: int, *, b_fails: bool = False) -> None:
-    """Let page A change so long after the start (and B fail from then on), and disable the sentinel as long after that."""
+    """Change page A this long after the start (B fails from then on), and disable the sentinel this
+    long after that.
+    """
     with serve(world) as service:
         service.pass_time(half)
         if b_fails:
@@ -49,7 +53,7 @@ def change_and_disable(world: World, half: int, *, b_fails: bool = False) -> Non
 
 
 def pause(world: World, length: int) -> None:
-    """Let the sentinel be disabled for so long, over a restart of the service."""
+    """Disable the sentinel for this long, across a restart of the service."""
     play(world, lambda monitor: _pause(world, monitor, length // 2))
     world.add("Enable s")
 
@@ -63,8 +67,8 @@ async def _pause(world: World, monitor: Monitor, half: int) -> None:
 
 
 @pytest.mark.parametrize(("minutes", "count"), [(20, 1), (70, 0)])
-def test_parts_of_a_change_wait_as_long_as_they_had(world: World, minutes: int, count: int):
-    """Of an hour some twenty minutes had passed before three days of pause: some forty are left after it."""
+def test_pending_parts_keep_their_remaining_time(world: World, minutes: int, count: int):
+    """Twenty minutes of an hour passed before a pause of three days: forty remain."""
     begin(world, PAIR)
     change_and_disable(world, 30 * MINUTE)
     pause(world, 3 * DAY)
@@ -78,8 +82,10 @@ def test_parts_of_a_change_wait_as_long_as_they_had(world: World, minutes: int, 
 
 
 @pytest.mark.parametrize(("changes", "count"), [(False, 1), (True, 0)])
-def test_what_must_not_change_has_its_whole_window(world: World, changes: bool, count: int):
-    """`A AND NOT B within 1 hour`: the hour ends so much later as the pause was long; what B became in it counts when it is seen."""
+def test_not_keeps_its_whole_window(world: World, changes: bool, count: int):
+    """`A AND NOT B within 1 hour`: the hour ends later by the pause; a change of B in it counts
+    when it is seen.
+    """
     begin(world, VETO)
     change_and_disable(world, 30 * MINUTE)
     if changes:
@@ -93,8 +99,8 @@ def test_what_must_not_change_has_its_whole_window(world: World, changes: bool, 
     assert ["complete"] * count == [record["verdict"] for record in list_records(world)]
 
 
-def test_a_need_is_not_missed_by_a_pause(world: World):
-    """The page that Then asks for fails at first; nobody looks at it in the pause, and what was left of its time comes after it."""
+def test_need_is_not_missed_in_a_pause(world: World):
+    """The page of Then fails at first and is not polled in the pause; the remaining time follows."""
     begin(world, THEN)
     change_and_disable(world, 15 * MINUTE, b_fails=True)
     looks = len(world.polls(2))
@@ -107,8 +113,8 @@ def test_a_need_is_not_missed_by_a_pause(world: World):
     assert ("complete", ["changed", "changed"]) == (record["verdict"], [part["status"] for part in record["parts"]])
 
 
-def test_a_need_that_is_not_met_after_a_pause_says_so_then(world: World):
-    """Its time runs on after the pause: not in it, and not for ever."""
+def test_unmet_need_is_reported_after_the_pause(world: World):
+    """Its deadline moves by the pause."""
     begin(world, THEN)
     change_and_disable(world, 15 * MINUTE, b_fails=True)
     pause(world, DAY)
@@ -121,7 +127,7 @@ def test_a_need_that_is_not_met_after_a_pause_says_so_then(world: World):
 
 
 def digest(world: World, rate: str, more: str = "") -> None:
-    """A page, and a sentinel that gathers."""
+    """Serve a page and watch it with a digest."""
     write(world, "a", "one")
     hook = world.receiver()
     world.add(
@@ -130,15 +136,15 @@ def digest(world: World, rate: str, more: str = "") -> None:
 
 
 def counts(world: World) -> list[int]:
-    """Return of how many changes each message told."""
+    """Return the number of changes in each message."""
     return [len(body["data"].get("changes", [body["data"]])) for _, body in world.received]
 
 
 @pytest.mark.parametrize(
     ("rate", "expected"), [("every 1 day", [3]), ("every 3 changes", [3]), ("every 1 week or 3 changes", [3])]
 )
-def test_what_has_gathered_waits_for_its_next_time_after_the_pause(world: World, rate: str, expected: list[int]):
-    """Two changes before a pause of days and one after it are one message, at the rate's own time: none in the pause."""
+def test_digest_of_a_pause_is_sent_at_its_next_time_after_it(world: World, rate: str, expected: list[int]):
+    """Two changes before the pause and one after it are one message."""
 
     async def change(monitor: Monitor, texts: str) -> None:
         for text in texts:
@@ -159,8 +165,8 @@ def test_what_has_gathered_waits_for_its_next_time_after_the_pause(world: World,
     assert expected == counts(world)
 
 
-def test_troubles_of_a_page_in_the_pause_are_those_of_others(world: World):
-    """Somebody else watches the page on: what ails it meanwhile is told to him alone."""
+def test_errors_in_a_pause_go_to_other_sentinels_only(world: World):
+    """Another sentinel of the page is notified."""
     digest(world, "every 1 day")
     world.add("Create Sentinel other Using {/a} Monitor all words Fetch every 1 hour Notify By console every 1 day")
     with serve(world) as service:
@@ -178,8 +184,8 @@ def test_troubles_of_a_page_in_the_pause_are_those_of_others(world: World):
     assert "404" in world.console.getvalue()
 
 
-def test_who_is_altered_in_a_pause_goes_on_as_altered(world: World):
-    """Another rate and another window hold from the end of the pause on; what had gathered is told once."""
+def test_sentinel_altered_in_a_pause_continues_as_altered(world: World):
+    """The new rate and window apply after it; gathered news are sent once."""
     digest(world, "every 1 week")
     with serve(world) as service:
         service.pass_time(MINUTE)
@@ -197,8 +203,8 @@ def test_who_is_altered_in_a_pause_goes_on_as_altered(world: World):
 
 
 @pytest.mark.parametrize("last", ["Drop s", "Alter s For 1 hour"])
-def test_who_ends_in_a_pause_tells_what_had_gathered_and_leaves_nothing(world: World, last: str):
-    """Dropped, or at the end of its life, it has its last word, once, and no rule of it is left."""
+def test_sentinel_that_ends_in_a_pause_sends_its_digest(world: World, last: str):
+    """Dropped or ended, it sends once and leaves no rule."""
     digest(world, "every 1 week")
     with serve(world) as service:
         service.pass_time(MINUTE)
@@ -225,8 +231,10 @@ KINDS = (
 )
 
 
-def test_lives_of_every_kind_leave_nothing_behind(world: World):
-    """Windows, needs, digests, quiet hours, caps and pauses come and go with their sentinels: no rule, clock, node, need or row is left (W-55)."""
+def test_ended_sentinels_of_every_kind_leave_no_state(world: World):
+    """Windows, needs, digests, quiet hours, caps and pauses leave no rule, clock, node, need or row
+    (W-55).
+    """
     hook = world.receiver()
     sizes = []
 

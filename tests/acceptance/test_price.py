@@ -1,4 +1,6 @@
-"""Promise: with `schedule.policy = price` pages are looked at as they change, as much as they matter, and within the budget."""
+"""Promise: with `schedule.policy = price` pages are polled by rate of change and importance, within
+the budget.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,12 @@ from tidings.service.watch.watchlist import load_pages
 
 
 def looks(world: Any, page_id: int) -> list[int]:
-    """Return when a page was looked at."""
+    """Return the times at which a page was polled."""
     return [poll.charged_at for poll in world.polls(page_id)]
 
 
-def test_a_page_that_changes_is_looked_at_sooner_than_one_that_does_not(make_world):
-    """Within two days both find their pace; the still one ends near a few looks a day, the busy one at many; nothing is lost by a restart."""
+def test_changing_page_is_polled_more_often_than_a_still_one(make_world):
+    """Within two days both find their rate; a restart loses nothing."""
     world = make_world(schedule__policy="price", fetch__page_floor_seconds="60")
     world.page("/busy", "<p>edition 0</p>")
     world.page("/still", "<p>for ever</p>")
@@ -48,8 +50,11 @@ def test_a_page_that_changes_is_looked_at_sooner_than_one_that_does_not(make_wor
     assert [] == world.violations()
 
 
-def test_importance_and_urgency_move_looks(make_world):
-    """Two pages alike, one more important, one more urgent: each is looked at more than the plain one. No clause is said to have no effect."""
+def test_importance_and_urgency_raise_the_rate(make_world):
+    """Of similar pages, the more important and the more urgent are polled more.
+
+    No clause is reported as without effect.
+    """
     world = make_world(schedule__policy="price", fetch__page_floor_seconds="60")
     for path in ("/plain", "/important", "/urgent"):
         world.page(path, "<p>as it was</p>")
@@ -67,8 +72,10 @@ def test_importance_and_urgency_move_looks(make_world):
     assert plain < urgent
 
 
-def test_the_budget_makes_the_price(make_world):
-    """Six pages that would like more looks than there are: the budget is nearly used, never exceeded, and no page starves."""
+def test_budget_sets_the_price(make_world):
+    """Six pages demand more polls than there are: the budget is nearly used, never exceeded, and no
+    page starves.
+    """
     world = make_world(
         schedule__policy="price",
         fetch__page_floor_seconds="60",
@@ -91,9 +98,10 @@ def test_the_budget_makes_the_price(make_world):
     assert all(len(looks(world, page)) >= 3 for page in range(1, 7))
 
 
-def test_a_certificate_of_the_last_days_is_reckoned_from_what_is_stored(make_world):
-    """After eight days: it covers a week, its bound is above what was earned and not far, and it says what was foretold and found. The price and the
-    next checks are the service's own, but for what their host has taught since each was looked at.
+def test_certificate_is_computed_from_stored_data(make_world):
+    """After eight days: it covers a week, its bound is near and above the result, and it has
+    predicted and found changes. Price and next checks are the service's, except what hosts have
+    taught since.
     """
     world = make_world(schedule__policy="price", schedule__pace_seconds="14400", fetch__page_floor_seconds="60")
     for page in range(3):

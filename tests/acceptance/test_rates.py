@@ -1,4 +1,6 @@
-"""Promise: news come when the Notify clause says, whatever was found when, over restarts and changes of clocks; none is lost or told twice."""
+"""Promise: news are sent when the Notify clause says, across restarts and clock changes; none is
+lost or sent twice.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def _local(instant: int, zone: str = "UTC") -> str:
 
 
 def _watch(world: World, rate: str, *, start: str = "2024-01-15T09:00", zone: str = "UTC", more: str = "") -> None:
-    """Watch a page hourly, with one Notify clause to a webhook, from a local time on."""
+    """Watch a page hourly from a local time on, with one Notify clause to a webhook."""
     world.clock = ManualClock(_instant(start, zone))
     world.page("/a", "<p>count 0</p>")
     world.add(
@@ -42,14 +44,14 @@ def _watch(world: World, rate: str, *, start: str = "2024-01-15T09:00", zone: st
 
 
 class Changes:
-    """A page that changes when it is told to."""
+    """A page that changes on command."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self.count = 0
 
     async def after(self, monitor: Monitor, *, hours: int = 1, times: int = 1) -> None:
-        """Let the page change, and so many hours pass; repeatedly."""
+        """Change the page and let this many hours pass, repeatedly."""
         for _ in range(times):
             self.count += 1
             self._world.page("/a", f"<p>count {self.count}</p>")
@@ -57,7 +59,7 @@ class Changes:
 
 
 def _list_messages(world: World, zone: str = "UTC") -> list[tuple[str, list[str]]]:
-    """Return when each message came, and the counts that it told of."""
+    """Return the time of each message and the counts in it."""
     return [
         (_local(int(headers["webhook-timestamp"]) * SECOND, zone), _counts(message))
         for headers, message in world.received
@@ -74,13 +76,13 @@ def _counts(message: Any) -> list[str]:
 
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator[World]:
-    """Give a second world with a web of its own."""
+    """Return a second world with a web of its own."""
     with WebServer() as server:
         yield World(tmp_path / "other", server)
 
 
-def test_every_n_changes(world: World):
-    """A message comes with the n-th change since the last and tells them all; fewer wait."""
+def test_every_n_changes_are_one_message(world: World):
+    """Fewer changes wait."""
     _watch(world, "every 3 changes")
     page = Changes(world)
 
@@ -94,7 +96,7 @@ def test_every_n_changes(world: World):
     assert [] == world.violations()
 
 
-def test_a_report_after_a_week_or_ten_changes(world: World):
+def test_report_after_a_week_or_ten_changes(world: World):
     """Whichever comes first (W-138); the week counts from the sentinel's start."""
     _watch(world, "every 1 week or 10 changes")
     page = Changes(world)
@@ -107,8 +109,8 @@ def test_a_report_after_a_week_or_ten_changes(world: World):
     assert [("01-15 19:00", [str(n) for n in range(1, 11)]), ("01-22 09:00", ["11", "12"])] == _list_messages(world)
 
 
-def test_best_effort_has_one_message_under_way_to_a_recipient(world: World):
-    """While one waits to be taken, what is found joins the next; each recipient goes at its own pace."""
+def test_best_effort_has_one_pending_message_per_recipient(world: World):
+    """Later news join the next message; recipients do not delay each other."""
     world.clock = ManualClock(_instant("2024-01-15T09:00"))
     down = world.receiver("/down", statuses=lambda n: 200)
     back_at = world.clock.now() + 5 * HOUR
@@ -145,8 +147,8 @@ def test_best_effort_has_one_message_under_way_to_a_recipient(world: World):
     assert [] == world.violations()
 
 
-def test_a_best_effort_message_that_is_given_up_holds_nothing_back(make_world):
-    """A dead letter ends what was under way; what waited behind it is told."""
+def test_dead_best_effort_message_delays_nothing(make_world):
+    """The news behind it are sent."""
     world: World = make_world(notify__disable_days="30")
     _watch(world, "best effort")
     up_again, taken = world.clock.now() + 4 * DAY, []
@@ -168,8 +170,8 @@ def test_a_best_effort_message_that_is_given_up_holds_nothing_back(make_world):
     assert ["dead", "delivered"] == sorted(d.status for d in world.deliveries())
 
 
-def test_at_a_clock_on_weekdays(world: World):
-    """At eight on working days, by the wall of the sentinel's zone; nothing is told if nothing was found."""
+def test_daily_time_on_weekdays(world: World):
+    """At eight on working days in the sentinel's zone; without news there is no message."""
     _watch(world, "at 08:00 mon-fri", start="2024-01-18T12:00", zone=PARIS)  # a Thursday
     page = Changes(world)
 
@@ -198,8 +200,8 @@ def test_at_a_clock_on_weekdays(world: World):
         pytest.param("every 12 hour", "2024-03-30T18:00", PARIS, ["03-31 07:00", "03-31 19:00"], id="hours are hours"),
     ],
 )
-def test_clocks_that_change(world: World, rate: str, start: str, zone: str, came: list[str]):
-    """What goes by days goes by the wall, also over a change of clocks: what is left out comes right after, what comes twice comes once (sentinels §2.4)."""
+def test_days_follow_local_time_across_clock_changes(world: World, rate: str, start: str, zone: str, came: list[str]):
+    """A skipped time comes right after, a repeated one once (sentinels §2.4)."""
     _watch(world, rate, start=start, zone=zone)
     page = Changes(world)
 
@@ -212,8 +214,8 @@ def test_clocks_that_change(world: World, rate: str, start: str, zone: str, came
     assert list(range(1, len(told) + 1)) == told
 
 
-def test_quiet_hours_hold_and_tell_once_after(world: World):
-    """What is found from ten at night is told at seven in one message; nothing is dropped, over midnight and a change of clocks (sentinels §6.3)."""
+def test_quiet_hours_delay_news_into_one_message(world: World):
+    """News from ten at night are sent at seven, over midnight and a clock change (sentinels §6.3)."""
     _watch(world, "immediate quiet 22:00 to 07:00", start="2024-03-30T19:30", zone=PARIS)
     page = Changes(world)
 
@@ -228,7 +230,7 @@ def test_quiet_hours_hold_and_tell_once_after(world: World):
     assert [] == world.violations()
 
 
-def test_a_digest_that_falls_into_quiet_hours_waits(world: World):
+def test_digest_waits_for_the_end_of_quiet_hours(world: World):
     """The rate says when there is something to tell, the quiet hours when it may be told."""
     _watch(world, "every 6 hour quiet 20:00 to 08:00", start="2024-01-15T17:00")
     page = Changes(world)
@@ -241,8 +243,8 @@ def test_a_digest_that_falls_into_quiet_hours_waits(world: World):
     assert [("01-16 08:00", ["1", "2"])] == _list_messages(world)
 
 
-def test_a_cap_merges_what_is_above(world: World):
-    """At most two messages in any so many minutes: what comes meanwhile is told together when the window allows."""
+def test_cap_merges_excess_messages(world: World):
+    """At most two messages in any interval: later news are sent together when the cap permits."""
     _watch(world, "immediate max 2 per 230 min")
     page = Changes(world)
 
@@ -260,7 +262,7 @@ def test_a_cap_merges_what_is_above(world: World):
     ] == _list_messages(world)
 
 
-def test_a_cap_and_quiet_hours_both_hold(world: World):
+def test_cap_and_quiet_hours_both_apply(world: World):
     """A message goes when neither forbids it."""
     _watch(world, "immediate quiet 15:00 to 20:00 max 1 per 6 hour")
     page = Changes(world)
@@ -273,8 +275,8 @@ def test_a_cap_and_quiet_hours_both_hold(world: World):
     assert [("01-15 10:00", ["1"]), ("01-15 20:00", [str(n) for n in range(2, 9)])] == _list_messages(world)
 
 
-def test_clauses_go_each_on_its_own(world: World):
-    """Of three recipients each is told everything, at its own rate."""
+def test_notify_clauses_are_independent(world: World):
+    """Each of three recipients gets all news, at its own rate."""
     world.clock = ManualClock(_instant("2024-01-15T09:00"))
     world.page("/a", "<p>count 0</p>")
     heard: dict[str, list[list[str]]] = {"/one": [], "/three": [], "/daily": []}
@@ -304,8 +306,8 @@ def test_clauses_go_each_on_its_own(world: World):
     assert [] == world.violations()
 
 
-def test_errors_go_where_the_errors_clause_says(world: World):
-    """A page's error and its end are told there and to nobody else; changes are told as ever."""
+def test_errors_go_to_the_errors_clause_only(world: World):
+    """Changes go to the other recipients as usual."""
     _watch(world, "immediate", more="Errors to console")
     page = Changes(world)
 
@@ -323,8 +325,8 @@ def test_errors_go_where_the_errors_clause_says(world: World):
     assert "can be watched again" in lines[1]
 
 
-def test_errors_are_part_of_a_digest_without_an_errors_clause(world: World):
-    """Who is told in digests is told of a page's errors in them."""
+def test_errors_are_in_the_digest_without_an_errors_clause(world: World):
+    """The recipient of a digest gets the errors in it."""
     _watch(world, "every 1 day")
     page = Changes(world)
 
@@ -337,8 +339,8 @@ def test_errors_are_part_of_a_digest_without_an_errors_clause(world: World):
     assert [("01-16 09:00", ["1", "page.error"])] == _list_messages(world)
 
 
-def test_a_page_that_stays_away_is_told_once_more_after_a_day(world: World):
-    """After a day of errors without a good look in between the page is told to be gone, once (sentinels §3.5)."""
+def test_lasting_error_is_notified_again_after_a_day(world: World):
+    """A page without a good answer for a day is reported as gone, once (sentinels §3.5)."""
     _watch(world, "immediate")
 
     with serve(world) as service:
@@ -350,8 +352,8 @@ def test_a_page_that_stays_away_is_told_once_more_after_a_day(world: World):
     assert "the page seems to be gone" in world.received[1][1]["data"]["summary"]
 
 
-def test_interactive_news_are_never_pushed(world: World):
-    """They are there for who looks them up (W-117)."""
+def test_interactive_news_are_not_sent(world: World):
+    """They can be listed (W-117)."""
     world.page("/a", "<p>count 0</p>")
     world.add(
         "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour slack 1 s Notify By dashboard interactive"
@@ -367,8 +369,8 @@ def test_interactive_news_are_never_pushed(world: World):
 
 
 @pytest.mark.parametrize("rate", ["every 5 changes", "at 08:00", "best effort", "every 4 day or 9 changes"])
-def test_the_end_tells_what_has_gathered(world: World, rate: str):
-    """Whatever the rate, nothing stays untold when a sentinel ends, and nothing of it stays behind (W-54)."""
+def test_end_sends_the_gathered_news(world: World, rate: str):
+    """At any rate nothing stays unsent (W-54)."""
     _watch(world, rate, more="For 5 hour")
     page = Changes(world)
 
@@ -382,8 +384,8 @@ def test_the_end_tells_what_has_gathered(world: World, rate: str):
     assert [] == world.violations()
 
 
-def test_the_end_in_quiet_hours_is_told_after_them(world: World):
-    """The final message is no exception from quiet hours: it leaves when they end."""
+def test_end_in_quiet_hours_is_sent_after_them(world: World):
+    """The final message is no exception."""
     _watch(world, "immediate quiet 10:30 to 20:00", more="For 4 hour")
     page = Changes(world)
 
@@ -395,8 +397,8 @@ def test_the_end_in_quiet_hours_is_told_after_them(world: World):
     assert [("01-15 10:00", ["1"]), ("01-15 20:00", ["2", "3"])] == _list_messages(world)
 
 
-def test_a_disabled_sentinel_tells_what_it_had_gathered_when_it_is_enabled(world: World):
-    """It finds nothing more and tells nothing; what it had found is told at the first time of day after the pause."""
+def test_disabled_sentinel_sends_its_gathered_news_after_the_pause(world: World):
+    """They are sent at the first daily time after it."""
     _watch(world, "at 18:00")
     page = Changes(world)
 
@@ -411,8 +413,8 @@ def test_a_disabled_sentinel_tells_what_it_had_gathered_when_it_is_enabled(world
     assert [("01-16 18:00", ["1", "2"])] == _list_messages(world)
 
 
-def test_an_altered_clause_swallows_nothing(world: World):
-    """What had gathered for a clause that is another one now is told at once."""
+def test_altered_clause_loses_no_news(world: World):
+    """What the old clause had gathered is sent at once."""
     _watch(world, "at 18:00")
     page = Changes(world)
 
@@ -426,8 +428,8 @@ def test_an_altered_clause_swallows_nothing(world: World):
     assert [] == world.read(events.list_rule_states, "rules")
 
 
-def test_too_many_changes_are_noise(make_world):
-    """More than three changes in an hour: told so with the fourth, from then on in one message an hour until there are fewer."""
+def test_too_many_changes_are_reported_as_noise(make_world):
+    """The fourth change in an hour says so; then one message an hour is sent until there are fewer."""
     world: World = make_world(notify__noisy_changes="3", fetch__page_floor_seconds="60")
     world.clock = ManualClock(_instant("2024-01-15T09:00"))
     world.page("/a", "<p>count 0</p>")
@@ -456,8 +458,8 @@ def test_too_many_changes_are_noise(make_world):
     ] == _list_messages(world)
 
 
-def test_digests_of_older_databases_are_taken_over(world: World):
-    """A timer that an older Tidings left gathers on: from the event that it had told last, at the sentinel's own phase."""
+def test_digests_of_older_databases_are_continued(world: World):
+    """The timer of an older version continues from its last event, in the sentinel's phase."""
     _watch(world, "every 1 day")
     page = Changes(world)
 
@@ -486,8 +488,8 @@ def test_digests_of_older_databases_are_taken_over(world: World):
         "every 7 hour quiet 22:00 to 07:00 max 1 per 1 day",
     ],
 )
-def test_restarts_in_the_middle_change_nothing(world: World, other: World, rate: str):
-    """A service that is stopped and started again every six hours tells the same, at the same times (W-116)."""
+def test_restarts_change_no_message(world: World, other: World, rate: str):
+    """A restart each six hours gives the same messages at the same times (W-116)."""
 
     def tell(place: World, lives: int) -> list[tuple[str, list[str]]]:
         _watch(place, rate, start="2024-03-30T12:00", zone=PARIS)
@@ -509,7 +511,7 @@ def test_restarts_in_the_middle_change_nothing(world: World, other: World, rate:
     assert world.received
 
 
-def test_times_are_as_the_stamps_say():
+def test_helpers_match_the_calendar():
     """The helpers of this file agree with the calendar."""
     assert "03-31 03:00" == _local(_instant("2024-03-31T01:00", "UTC"), PARIS)
     assert datetime(2024, 1, 15, 9, tzinfo=UTC).timestamp() * SECOND == _instant("2024-01-15T09:00")

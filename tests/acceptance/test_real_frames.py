@@ -1,4 +1,6 @@
-"""Promise: on a real frameset, what changes in a frame is found, whether the page that holds the frames changes or not."""
+"""Promise: on a real frameset, every change in a frame is found, whether the outer page changes or
+not.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,10 @@ from tests.replay_frames import replay_frames
 
 
 @pytest.mark.parametrize("is_holder_still", [True, False])
-def test_every_change_in_a_frame_is_found_and_none_by_the_page_alone(tmp_path: Path, is_holder_still: bool):
-    """Nine releases of a manual: each step is told in exactly the frames whose words differ; by the page alone nothing is found."""
+def test_every_change_in_a_frame_is_found(tmp_path: Path, is_holder_still: bool):
+    """Nine releases of a manual: each step reports exactly the frames whose words differ; the outer
+    page alone has none.
+    """
     steps, violations = replay_frames(tmp_path / "data", is_holder_still=is_holder_still)
 
     assert 8 == len(steps)

@@ -1,4 +1,4 @@
-"""Promise: on real pages that change as real pages do, every change of the text is told and nothing else is.
+"""Promise: on real pages every change of the text is reported, and nothing else.
 
 The data set is read from where it lies (tests/data_sets.py). `bench/replay_versions.py` replays all of it; here a sample of 40 pages.
 """
@@ -19,7 +19,7 @@ JUSTIFIED = {"title", "punctuation", "spelling of characters", "white space", "a
 
 
 def sample() -> list[RealPage]:
-    """Return 40 pages, spread over their families, each with its first versions."""
+    """Return 40 pages, spread over their families, with their first versions."""
     chosen = []
     for family, count in SAMPLE.items():
         pages = [page for page in real_pages([family]) if max(len(v.body) for v in page.versions) <= LARGEST]
@@ -36,16 +36,16 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
     return replay(pages, tmp_path_factory.mktemp("replay") / "data")
 
 
-def test_forty_real_pages_go_through_without_a_fault(result: Result):
-    """No crash, no version lost, nothing that could not be compared, no empty diff, no alert from addresses that merely churn;
-    the edits told turn the old words into the new ones; every invariant of the store holds.
+def test_forty_real_pages_are_replayed_without_a_fault(result: Result):
+    """No crash, lost version, failed comparison, empty diff or alert of volatile addresses; edits
+    turn the old words into the new ones; all invariants hold.
     """
     assert {} == {sort: found for sort, found in result.faults().items() if found}
     assert len(result.pairs) > 100
 
 
-def test_text_is_told_and_markup_is_not(result: Result):
-    """We differ from the index only where one of the explained reasons lies between two versions (docs/why/real-pages.md)."""
+def test_text_is_reported_and_markup_is_not(result: Result):
+    """Each difference from the index has one of the explained reasons (docs/why/real-pages.md)."""
     differing = [pair for pair in result.pairs if not pair.agrees]
 
     assert set() == {pair.reason for pair in differing} - JUSTIFIED
@@ -77,9 +77,11 @@ ATOM = "<feed xmlns='http://www.w3.org/2005/Atom'><title>News</title>%s<entry><t
         (True, "text/html", "<p>contact us", "<p>contact us \U0001f49b"),
     ],
 )
-def test_what_real_pages_taught(is_told: bool, content_type: str, old: str, new: str):
-    """Each kind of difference that the replay met, made up anew: when a feed was built, fingerprints of builds, sessions, spellings of
-    one character, titles and punctuation are no change, nor is when an entry was written alone; other files, other documents and emoji are.
+def test_lessons_of_real_pages_hold(is_told: bool, content_type: str, old: str, new: str):
+    """Artificial examples of each difference of the replay.
+
+    No change: build dates and fingerprints, sessions, spellings of a character, titles,
+    punctuation, dates of entries. Changes: other files and documents, emoji.
     """
     before, after = (parse(body.encode(), content_type, url="http://a/") for body in (old, new))
 
@@ -88,7 +90,7 @@ def test_what_real_pages_taught(is_told: bool, content_type: str, old: str, new:
 
 
 def pair_of(old: str, new: str, *, content_type: str = "text/html", told: ChangeSet | None = None) -> Pair:
-    """Return a step between two made-up versions."""
+    """Return a step between two artificial versions."""
     versions = tuple(Version(body.encode(), content_type, "text") for body in (old, new))
     return Pair(RealPage("made-up", "p", versions), 1, "text", told or ChangeSet())
 
@@ -110,8 +112,8 @@ def pair_of(old: str, new: str, *, content_type: str = "text/html", told: Change
         ("", pair_of("a", "b", told=ChangeSet(kinds=("words",), edits=(Edit("replace", 0, 1, 0, 1),)))),
     ],
 )
-def test_a_difference_is_explained_only_by_what_lies_between(expected: str, pair: Pair):
-    """The reading that explains differences calls a change of words by no other name, so that a missed one shows."""
+def test_changed_words_have_no_other_explanation(expected: str, pair: Pair):
+    """A missed change of words must therefore show."""
     assert expected == reason(pair)
 
 
@@ -124,8 +126,8 @@ def test_a_difference_is_explained_only_by_what_lies_between(expected: str, pair
         (False, "http://a/safety/", "http://a/advice"),
     ],
 )
-def test_churn_is_told_from_another_address(expected: bool, old: str, new: str):
-    """Sessions, numbers and hashes in an address are churn; another path is another link."""
+def test_volatile_address_parts_are_ignored(expected: bool, old: str, new: str):
+    """Sessions, numbers and hashes are; another path is another link."""
     rows = (ObjectCount("links", new, 0, 1), ObjectCount("links", old, 1, 0))
 
     assert expected == is_churn(ChangeSet(kinds=("links",), objects=rows))

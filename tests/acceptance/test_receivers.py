@@ -1,4 +1,6 @@
-"""Promise: whatever a receiver does, its news comes in order, none is lost, and its owner knows when it takes nothing."""
+"""Promise: news arrive in order and complete at any receiver, and the owner is notified when one
+refuses them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ UP: tuple[int, dict[str, str]] = (200, {})
 
 
 class Receiver:
-    """A receiver of webhooks that answers as its test says; it keeps what it took, and when each attempt came."""
+    """A receiver of webhooks with the answers of its test; it records messages and the time of each
+    attempt.
+    """
 
     def __init__(self, world: World, path: str = "/hook") -> None:
         self._world = world
@@ -40,7 +44,7 @@ class Receiver:
         wire.send(f"HTTP/1.1 {status} Said\r\n{lines}Content-Length: 0\r\n\r\n".encode())
 
     def counts(self, sentinel: str = "s") -> list[str]:
-        """Return the counts that it was told of a sentinel, in the order of arrival."""
+        """Return the counts received for a sentinel, in order."""
         return [
             pair["new"]
             for message in self.taken
@@ -50,13 +54,13 @@ class Receiver:
         ]
 
     def summaries(self) -> list[str]:
-        """Return what it was told beside changes."""
+        """Return the other messages received."""
         return [message["data"]["summary"] for message in self.taken if "event" in message["data"]]
 
 
 @pytest.fixture
 def hook(world: World) -> Receiver:
-    """Give the receiver of these stories."""
+    """Return the receiver of these stories."""
     return Receiver(world)
 
 
@@ -74,15 +78,15 @@ async def _changes(world: World, monitor: Monitor, counts: Iterator[int] | range
 
 
 def _down(*statuses: int) -> Answer:
-    """Answer with these statuses in turn, always without Retry-After."""
+    """Answer with these statuses in turn, without Retry-After."""
     return lambda number, message: (statuses[number % len(statuses)], {})
 
 
 @pytest.mark.parametrize("statuses", [(503,), (502, 429, 504)])
-def test_after_an_outage_the_news_of_each_sentinel_comes_in_order(
-    world: World, hook: Receiver, statuses: tuple[int, ...]
-):
-    """Six sentinels, a receiver that is down for ten hours while they find news: each gets all of its own, in the order of events."""
+def test_news_arrive_in_order_after_an_outage(world: World, hook: Receiver, statuses: tuple[int, ...]):
+    """A receiver is down for ten hours while six sentinels have news: it gets all of each, in order
+    of events.
+    """
     names = "abcdef"
     _watch(world, f"Notify By webhook {hook.url}", names=names)
     hook.answer = _down(*statuses)
@@ -98,8 +102,8 @@ def test_after_an_outage_the_news_of_each_sentinel_comes_in_order(
 
 
 @pytest.mark.parametrize("hours", [1, 12, 70])
-def test_news_waits_at_most_half_an_hour_once_the_receiver_is_back(world: World, hook: Receiver, hours: int):
-    """However long it was away, the news that waited comes within half an hour, and a message that failed often is not given up."""
+def test_news_arrive_within_half_an_hour_of_recovery(world: World, hook: Receiver, hours: int):
+    """This holds after any outage; a message is not given up because it failed often."""
     _watch(world, f"Notify By webhook {hook.url}")
     hook.answer = _down(503)
 
@@ -112,8 +116,8 @@ def test_news_waits_at_most_half_an_hour_once_the_receiver_is_back(world: World,
     assert [str(count) for count in range(1, hours + 1)] == hook.counts()
 
 
-def test_an_answer_that_would_be_the_same_again_is_a_dead_letter_at_once(world: World, hook: Receiver):
-    """The message is given up after one attempt and frees those behind it."""
+def test_permanent_refusal_is_a_dead_letter_at_once(world: World, hook: Receiver):
+    """It is given up after one attempt and delays no later message."""
     _watch(world, f"Notify By webhook {hook.url}")
     hook.answer = lambda number, message: (404, {}) if number == 1 else UP
 
@@ -125,8 +129,8 @@ def test_an_answer_that_would_be_the_same_again_is_a_dead_letter_at_once(world: 
     assert 3 == len(hook.attempts)
 
 
-def test_another_refusal_holds_nobody_back(world: World, hook: Receiver):
-    """What says nothing of the receiver as a whole is tried again, and later news passes it."""
+def test_other_refusal_delays_no_later_message(world: World, hook: Receiver):
+    """An answer that does not concern the receiver as a whole is retried."""
     _watch(world, f"Notify By webhook {hook.url}")
     hook.answer = lambda number, message: (409, {}) if message["data"]["updated"][0]["new"] == "1" else UP
 
@@ -137,8 +141,8 @@ def test_another_refusal_holds_nobody_back(world: World, hook: Receiver):
     assert {"waiting": 1, "delivered": 2} == _statuses(world)
 
 
-def test_a_message_that_alone_fails_is_passed_after_an_hour(world: World, hook: Receiver):
-    """A receiver that fails over one message (500) and takes all others: they wait little more than an hour, and the one dies alone."""
+def test_message_that_alone_fails_is_overtaken_after_an_hour(world: World, hook: Receiver):
+    """The receiver answers 500 to one message: the others wait little more than an hour."""
     _watch(world, f"Notify By webhook {hook.url}", interval="10 minutes")
     hook.answer = lambda number, message: (500, {}) if message["data"]["updated"][0]["new"] == "1" else UP
 
@@ -150,8 +154,8 @@ def test_a_message_that_alone_fails_is_passed_after_an_hour(world: World, hook: 
     assert {"dead": 1, "delivered": 8} == _statuses(world)
 
 
-def test_retry_after_belongs_to_the_endpoint(world: World, hook: Receiver):
-    """A receiver that asks for twenty minutes gets them from every sentinel, for new news too."""
+def test_retry_after_applies_to_the_endpoint(world: World, hook: Receiver):
+    """All sentinels wait the twenty minutes, with new news too."""
     _watch(world, f"Notify By webhook {hook.url}", names="abcde", interval="1 minute")
     hook.answer = lambda number, message: (503, {"Retry-After": "1200"}) if number == 1 else UP
 
@@ -162,8 +166,8 @@ def test_retry_after_belongs_to_the_endpoint(world: World, hook: Receiver):
     assert {"delivered": len(hook.attempts) - 1} == _statuses(world)
 
 
-def test_a_wish_from_a_clock_that_ran_ahead_is_not_kept_for_years(world: World, hook: Receiver):
-    """An endpoint that is held until a year from now was held by a wrong clock: it is asked."""
+def test_hold_set_by_a_wrong_clock_is_ignored(world: World, hook: Receiver):
+    """A hold until a year from now cannot be right."""
     _watch(world, f"Notify By webhook {hook.url}")
 
     with serve(world) as service:
@@ -174,8 +178,8 @@ def test_a_wish_from_a_clock_that_ran_ahead_is_not_kept_for_years(world: World, 
     assert ["1", "2"] == hook.counts()
 
 
-def test_a_delivery_that_dies_frees_the_news_behind_it(world: World, hook: Receiver):
-    """Best effort has one message under way. Where the receiver is down past the dead-letter time, what gathered goes next, in one."""
+def test_dead_delivery_frees_the_news_behind_it(world: World, hook: Receiver):
+    """Best effort has one pending message; after a dead letter the gathered news are sent as one."""
     _watch(world, f"Notify By webhook {hook.url} best effort")
     hook.answer = _down(503)
 
@@ -190,8 +194,8 @@ def test_a_delivery_that_dies_frees_the_news_behind_it(world: World, hook: Recei
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_a_refused_best_effort_message_frees_the_news_behind_it(world: World, hook: Receiver, status: int):
-    """A dead letter of any cause lets the next message go (410 once its endpoint is on again)."""
+def test_refused_best_effort_message_frees_the_news_behind_it(world: World, hook: Receiver, status: int):
+    """Any cause counts (410, once its endpoint is enabled again)."""
     _watch(world, f"Notify By webhook {hook.url} best effort")
     hook.answer = lambda number, message: (status, {}) if number == 1 else UP
 
@@ -208,8 +212,8 @@ def _notices(world: World) -> list[str]:
     return [event.type for event in world.events("endpoint.failing", "endpoint.off", "endpoint.ok")]
 
 
-def test_a_dead_letter_is_notified_by_another_way_once(world: World, hook: Receiver):
-    """The owner's other endpoint says that the first takes nothing, once, and once that it accepts messages again."""
+def test_dead_letter_is_notified_by_another_endpoint_once(world: World, hook: Receiver):
+    """The owner's other endpoint gets one message on failure and one on recovery."""
     other = Receiver(world, "/other")
     _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}")
     hook.answer = _down(404)
@@ -226,8 +230,10 @@ def test_a_dead_letter_is_notified_by_another_way_once(world: World, hook: Recei
     assert [str(count) for count in range(1, 7)] == other.counts()
 
 
-def test_an_endpoint_that_takes_nothing_for_an_hour_is_notified(world: World, hook: Receiver):
-    """Long before the first dead letter; `Errors to` is a way too, and so is another sentinel's endpoint."""
+def test_endpoint_that_fails_for_an_hour_is_notified(world: World, hook: Receiver):
+    """This is long before the first dead letter; `Errors to` or an endpoint of another sentinel is
+    used.
+    """
     errors, other = Receiver(world, "/errors"), Receiver(world, "/other")
     _watch(world, f"Notify By webhook {hook.url} Errors to webhook {errors.url}")
     _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}", names="t")
@@ -242,8 +248,8 @@ def test_an_endpoint_that_takes_nothing_for_an_hour_is_notified(world: World, ho
 
 
 @pytest.mark.parametrize("status", [410, 503])
-def test_an_endpoint_that_is_switched_off_is_notified(world: World, hook: Receiver, status: int):
-    """At once for 410, after five days of failures otherwise."""
+def test_disabled_endpoint_is_notified(world: World, hook: Receiver, status: int):
+    """At once after 410, after five days of other failures."""
     other = Receiver(world, "/other")
     _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}")
     hook.answer = _down(status)
@@ -257,8 +263,8 @@ def test_an_endpoint_that_is_switched_off_is_notified(world: World, hook: Receiv
     assert "is switched off" in other.summaries()[-1]
 
 
-def test_thousands_of_sentinels_of_one_endpoint_send_one_notice(world: World, hook: Receiver):
-    """Thirty sentinels share both endpoints: what is wrong with one is said once."""
+def test_one_notice_per_endpoint_for_many_sentinels(world: World, hook: Receiver):
+    """Thirty sentinels share both endpoints."""
     other = Receiver(world, "/other")
     for number in range(30):
         _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}", names=[f"s{number}"])  # type: ignore[arg-type]
@@ -270,8 +276,8 @@ def test_thousands_of_sentinels_of_one_endpoint_send_one_notice(world: World, ho
     assert 1 == len(other.summaries())
 
 
-def test_a_receiver_without_another_way_sends_no_notice(world: World, hook: Receiver):
-    """Nothing is made for the endpoint that fails itself; the event is there for lists."""
+def test_receiver_without_another_endpoint_gets_no_notice(world: World, hook: Receiver):
+    """No message is made for the failing endpoint itself; the event can be listed."""
     _watch(world, f"Notify By webhook {hook.url}")
     hook.answer = _down(404)
 

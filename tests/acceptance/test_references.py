@@ -1,4 +1,6 @@
-"""Promise: where news go is a secret where it may hold a token: it is kept encrypted, statements refer to it, and it is read when a message leaves."""
+"""Promise: addresses of receivers that may hold a token are encrypted; statements refer to them,
+and they are decrypted when a message is sent.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def watch(world: World, notify: str, *, name: str = "s") -> None:
 
 
 def change(world: World, *counts: int, then: int = 0) -> None:
-    """Run the service: one hour a count, and then so long."""
+    """Run the service for one hour per count, then for this long."""
     with serve(world) as service:
         service.settle()
         for count in counts:
@@ -54,13 +56,13 @@ def addresses(world: World) -> list[str]:
 
 
 def automatic(world: World) -> list[str]:
-    """Return the names of the addresses that became secrets by themselves."""
+    """Return the names of the addresses that became secrets automatically."""
     found = world.read(secrets.listing, Vault(world.directory))
     return [row.name for row in found if row.kind == "address"]
 
 
-def test_an_address_that_is_written_out_becomes_a_secret_to_which_all_refers(world: World):
-    """The stored text and the endpoint name the secret, which holds the address; the news arrives."""
+def test_literal_address_becomes_a_secret(world: World):
+    """The stored text and the endpoint name the secret; the news arrive."""
     hook = world.receiver("/t0ken-of-a-webhook")
     watch(world, f"Notify By webhook {hook} immediate")
     change(world, 1)
@@ -87,8 +89,10 @@ NAMED = {
 
 
 @pytest.mark.parametrize(("channel", "stem"), NAMED.values(), ids=NAMED)
-def test_the_name_of_an_address_says_only_what_lists_may_show(world: World, channel: str, stem: str):
-    """Host or scheme and a keyed digest: no token, no user, no path; and the language can say it."""
+def test_name_of_an_address_reveals_no_secret(world: World, channel: str, stem: str):
+    """It has host or scheme and a keyed digest: no token, user or path; the language can express
+    it.
+    """
     watch(world, f"Notify By {channel}")
     (name,) = automatic(world)
 
@@ -97,8 +101,10 @@ def test_the_name_of_an_address_says_only_what_lists_may_show(world: World, chan
     secrets.check_name(name)
 
 
-def test_the_same_address_has_the_same_name_whoever_writes_it(world: World):
-    """In another sentinel, in Errors, in the defaults of a tag, after a new master key: one secret, one endpoint."""
+def test_same_address_has_the_same_name(world: World):
+    """In another sentinel, in Errors, in defaults of a tag, after a new master key: one secret, one
+    endpoint.
+    """
     watch(world, "Notify By https://h.example/tok Errors To ntfy://topic", name="s")
     vault = Vault(world.directory)
     world.write(vault.rotate)
@@ -121,7 +127,7 @@ def test_the_same_address_has_the_same_name_whoever_writes_it(world: World):
 
 
 def test_two_installations_name_one_address_differently(world: World, make_world: Callable[..., World], tmp_path: Path):
-    """The digest has a key: nobody can try addresses on a name."""
+    """The digest is keyed, so that nobody can guess addresses."""
     if world.url:
         pytest.skip("the two would share the database of the server")
     other = make_world(tmp_path / "other")
@@ -131,8 +137,8 @@ def test_two_installations_name_one_address_differently(world: World, make_world
     assert automatic(world) != automatic(other)
 
 
-def test_files_that_write_an_address_out_are_applied_once(world: World):
-    """`apply` compares what would be stored: the second time nothing changes; another address is another text."""
+def test_files_with_literal_addresses_are_applied_once(world: World):
+    """`apply` compares what would be stored: the second run changes nothing."""
     world.page("/a", "<p>count 0</p>")
     text = world.text(WATCH.format(name="s", notify="Notify By https://h.example/{token}, ntfy://topic"))
     groups = "Defaults For Tags shop Notify By https://h.example/defaults\n"
@@ -148,8 +154,8 @@ def test_files_that_write_an_address_out_are_applied_once(world: World):
     assert "h.example/" not in world.sentinel("s").text + world.read(sentinels.get_tag_default, "shop")
 
 
-def test_an_alter_that_repeats_the_address_changes_nothing(world: World):
-    """The address that is written out and the reference to it mean the same endpoint."""
+def test_alter_with_the_same_address_changes_nothing(world: World):
+    """The literal address and the reference mean the same endpoint."""
     watch(world, "Notify By https://h.example/tok")
     world.add("Alter s Notify By https://h.example/tok")
 
@@ -157,8 +163,8 @@ def test_an_alter_that_repeats_the_address_changes_nothing(world: World):
     assert 1 == len(addresses(world))
 
 
-def test_a_secret_that_is_changed_moves_the_news_and_nothing_else(world: World):
-    """From the next attempt on it goes to the new address: no statement, no endpoint and no page changes."""
+def test_changed_secret_redirects_the_news(world: World):
+    """The next attempt uses the new address; statement, endpoint and page stay."""
     old, new = world.receiver("/old"), world.server.url("/new")
     taken: list[str] = []
 
@@ -183,8 +189,8 @@ def test_a_secret_that_is_changed_moves_the_news_and_nothing_else(world: World):
     assert ["new", "changed"] == [poll.outcome for poll in world.polls()][:2]
 
 
-def test_an_address_that_is_written_again_after_its_secret_was_changed_is_where_that_news_goes(world: World):
-    """What is written out holds: the old address has a secret of its own then, and what refers to the changed one stays there."""
+def test_literal_address_is_used_after_its_old_secret_changed(world: World):
+    """The old address gets a new secret; references to the changed one stay."""
     watch(world, "Notify By https://h.example/old", name="s")
     (name,) = automatic(world)
     keep(world, name, "https://h.example/new")
@@ -195,8 +201,10 @@ def test_an_address_that_is_written_again_after_its_secret_was_changed_is_where_
     assert "https://h.example/new" == world.read(Vault(world.directory).open, name).value.reveal()
 
 
-def test_news_for_a_secret_that_is_not_set_waits_and_goes_once_it_is(world: World):
-    """Its owner is notified by the other way, health says it with the command, and setting it sends what waited at once."""
+def test_news_for_an_unset_secret_wait(world: World):
+    """The owner is notified by another endpoint, health shows the command, and setting the secret
+    sends them at once.
+    """
     hook = world.receiver()
     watch(world, 'Notify By webhook secret "chat" Notify By console Errors To console')
 
@@ -218,8 +226,8 @@ def test_news_for_a_secret_that_is_not_set_waits_and_goes_once_it_is(world: Worl
     assert [] == world.violations()
 
 
-def test_a_receiver_that_was_switched_off_is_on_again_with_its_new_address(world: World):
-    """410 switches an endpoint off; its secret set anew, what waited and what comes goes to the new address."""
+def test_disabled_receiver_is_enabled_by_a_new_address(world: World):
+    """After 410 the secret is set anew: pending and new news go to the new address."""
     gone = world.receiver("/gone", lambda number: 410)
     keep(world, "chat", gone)
     watch(world, 'Notify By webhook secret "chat"')
@@ -242,10 +250,8 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("channel", "value", "said"), WRONG.values(), ids=WRONG)
-def test_a_secret_that_can_be_no_receiver_is_refused_without_being_repeated(
-    world: World, channel: str, value: str, said: str
-):
-    """Where a sentinel names it, and where it is set for one that names it already."""
+def test_secret_without_a_valid_address_is_refused(world: World, channel: str, value: str, said: str):
+    """In a new sentinel, and when it is set for an existing one; the error does not repeat it."""
     keep(world, "chat", value)
     with pytest.raises(AddressError, match=said) as raised:
         watch(world, f"Notify By {channel}")
@@ -258,8 +264,8 @@ def test_a_secret_that_can_be_no_receiver_is_refused_without_being_repeated(
     assert "t0ken" not in str(raised.value) + str(other.value)
 
 
-def test_a_secret_in_use_by_a_receiver_is_not_dropped(world: World):
-    """By a sentinel, and by the defaults of a tag: the refusal names them."""
+def test_secret_of_a_receiver_cannot_be_dropped(world: World):
+    """The error names its sentinels and defaults of tags."""
     keep(world, "chat", "https://h.example/tok")
     watch(world, 'Notify By webhook secret "chat"')
     world.add('Defaults For Tags shop Errors To webhook secret "chat"')
@@ -270,8 +276,8 @@ def test_a_secret_in_use_by_a_receiver_is_not_dropped(world: World):
         world.write(secrets.drop, "chat")
 
 
-def test_without_the_key_no_address_is_kept_plain(world: World):
-    """A lost key refuses the statement with what to do, and stores nothing; dropped, names begin anew."""
+def test_lost_key_stores_no_address_in_plain_text(world: World):
+    """The statement is refused with advice; after a drop names start anew."""
     watch(world, "Notify By https://h.example/tok")
     (world.directory / "secrets.key").unlink()
     with pytest.raises(
@@ -286,8 +292,8 @@ def test_without_the_key_no_address_is_kept_plain(world: World):
     assert not [address for address in addresses(world) if "/other" in address]
 
 
-def test_the_room_in_a_message_is_that_of_the_service_behind_the_secret(world: World):
-    """Set before or after its sentinel is made, and set to another service while the monitor runs."""
+def test_message_length_follows_the_service_behind_the_secret(world: World):
+    """The secret is set before or after its sentinel is made, or changed to another service later."""
     keep(world, "before", "ntfy://topic")
     watch(world, 'Notify By secret "before", secret "after"')
     first = world.read(endpoints.schemes)
@@ -303,8 +309,8 @@ def test_the_room_in_a_message_is_that_of_the_service_behind_the_secret(world: W
     assert ["ntfy", "tgram"] == list(world.read(endpoints.schemes).values())
 
 
-def test_what_is_shown_and_exported_is_the_reference(world: World, monkeypatch: pytest.MonkeyPatch, capsys: Any):
-    """`show`, `list --json`, `deliveries` and `secret list` name the secret; none has the address."""
+def test_output_and_exports_have_the_reference(world: World, monkeypatch: pytest.MonkeyPatch, capsys: Any):
+    """`show`, `list --json`, `deliveries` and `secret list` name the secret only."""
     watch(world, f"Notify By {world.receiver('/t0ken')}")
     change(world, 1)
     (name,) = automatic(world)
@@ -327,8 +333,10 @@ def test_what_is_shown_and_exported_is_the_reference(world: World, monkeypatch: 
         assert "t0ken" not in said, call
 
 
-def test_news_whose_secret_stays_unset_is_a_dead_letter_in_the_end(world: World):
-    """An attempt without a secret counts like any other that fails: after ten, over three days, the message is given up, and says why."""
+def test_news_with_a_lasting_unset_secret_become_a_dead_letter(world: World):
+    """Each attempt counts as failed: the message is given up after ten, over three days, with the
+    reason.
+    """
     watch(world, 'Notify By webhook secret "chat" Notify By console')
     change(world, 1, then=5 * DAY)
 
@@ -336,8 +344,8 @@ def test_news_whose_secret_stays_unset_is_a_dead_letter_in_the_end(world: World)
     assert "the secret chat is not set" in next(row.error for row in world.deliveries() if row.kind == "webhook")
 
 
-def test_a_transaction_that_is_taken_back_leaves_no_secret(world: World):
-    """A text with a fault stores nothing, no secret either."""
+def test_rolled_back_transaction_stores_no_secret(world: World):
+    """A text with an error stores nothing."""
     world.page("/a", "<p>count 0</p>")
     with contextlib.closing(open_database(world.settings)), pytest.raises(AddressError):
         world.add(WATCH.format(name="s", notify="Notify By https://h.example/tok, ntfys://"))
@@ -345,8 +353,10 @@ def test_a_transaction_that_is_taken_back_leaves_no_secret(world: World):
     assert [] == automatic(world)
 
 
-def test_what_an_older_version_kept_plain_is_encrypted_at_the_start_on_any_database(world: World):
-    """Texts, endpoints, reasons and events; the second start finds nothing more to do, and news goes where it went."""
+def test_plain_text_of_older_versions_is_encrypted_at_the_start(world: World):
+    """Texts, endpoints, reasons and events, on each database; a second start has nothing to do, and
+    news arrive.
+    """
     hook = world.receiver("/t0ken")
     watch(world, "Notify By console")
     plain = world.sentinel("s").text.replace("console", f"webhook {hook}, ntfy://t0ken")

@@ -1,4 +1,4 @@
-"""Promise: a page that scripts build is watched as a person sees it, and costs what it costs."""
+"""Promise: a page that scripts build is watched as a person sees it, at its real cost."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ def open_shop(world: World, price: int) -> None:
     world.server.pages["/goods.json"] = Page(json.dumps(goods).encode(), {"Content-Type": "application/json"})
 
 
-def test_a_change_in_what_scripts_show_is_told(world, monkeypatch, capsys, tmp_path):
-    """The shell never changes, the data do: the words are told, a picture of each version is kept, and each look says what it cost."""
+def test_change_of_rendered_text_is_notified(world, monkeypatch, capsys, tmp_path):
+    """The document never changes, its data do: a picture of each version is stored, and each poll
+    records its cost.
+    """
     need_chromium()
     open_shop(world, 20)
     hook = world.receiver()
@@ -61,8 +63,8 @@ def test_a_change_in_what_scripts_show_is_told(world, monkeypatch, capsys, tmp_p
     assert "there is no version 9 of this page" in capsys.readouterr().err
 
 
-def test_without_a_browser_the_page_is_said_to_be_made_by_scripts(world):
-    """The first look at such a page finds no words, and what is answered names the clause that helps."""
+def test_page_without_rendered_text_suggests_the_clause(world):
+    """The first check finds no words, and its answer names the clause."""
     open_shop(world, 20)
     world.add("Create Sentinel shop Using {/} Monitor all words Fetch every 1 hour")
     play(world, lambda monitor: world.pass_time(monitor, MINUTE))
@@ -73,8 +75,8 @@ def test_without_a_browser_the_page_is_said_to_be_made_by_scripts(world):
     assert "Render browser" in SCRIPTS_ONLY
 
 
-def test_a_trial_shows_what_a_browser_shows(world, monkeypatch, capsys, tmp_path):
-    """`tidings test` renders the page once, stores nothing, and tells its words."""
+def test_trial_renders_the_page(world, monkeypatch, capsys, tmp_path):
+    """`tidings test` renders it once, stores nothing, and prints its words."""
     need_chromium()
     open_shop(world, 20)
     for name, value in {**world.flags, "data": str(world.directory)}.items():
@@ -91,8 +93,8 @@ def test_a_trial_shows_what_a_browser_shows(world, monkeypatch, capsys, tmp_path
     )
 
 
-def test_a_list_that_cannot_be_had_is_no_empty_list(world):
-    """The shop's data fail for a while: no version, no change, an error that names the part; then all is as before."""
+def test_failed_data_request_is_no_empty_list(world):
+    """No version, no change, an error that names the part; then all is as before."""
     need_chromium()
     open_shop(world, 20)
     world.add("Create Sentinel shop Using {/} Monitor all words Render browser Fetch every 1 hour")
@@ -113,8 +115,8 @@ def test_a_list_that_cannot_be_had_is_no_empty_list(world):
 
 
 @pytest.mark.parametrize("burst", ["15", "5"])
-def test_a_dear_page_is_neither_starved_nor_beyond_the_budget(make_world, burst):
-    """Plain pages that want more than the budget has do not keep a rendered one waiting for ever; nobody spends what is not there."""
+def test_expensive_page_is_neither_starved_nor_over_budget(make_world, burst):
+    """Plain pages that demand more than the budget do not block a rendered one."""
     need_chromium()
     world: World = make_world(
         budget__polls_per_day="960", budget__burst=burst, schedule__policy="round_robin", schedule__pace_seconds="60"
@@ -135,8 +137,8 @@ def test_a_dear_page_is_neither_starved_nor_beyond_the_budget(make_world, burst)
     assert {1.0} == {look.cost for look in looks if look.page_id != 1}
 
 
-def test_parts_beyond_what_a_rendered_look_costs_are_charged_one_by_one(make_world):
-    """Three requests, two of them paid with the grant: the look costs three."""
+def test_requests_beyond_the_grant_are_charged_singly(make_world):
+    """Three requests, two of them paid by the grant: the poll costs three."""
     need_chromium()
     world: World = make_world(fetch__browser_cost="2")
     open_shop(world, 20)
@@ -146,8 +148,8 @@ def test_parts_beyond_what_a_rendered_look_costs_are_charged_one_by_one(make_wor
     assert [(3.0, 3)] == [(look.cost, look.requests) for look in world.polls()]
 
 
-def test_pages_wait_for_the_browser_without_a_grant(make_world):
-    """Four rendered pages and one browser: each is looked at, none is charged before it can be."""
+def test_pages_that_wait_for_the_browser_are_not_charged(make_world):
+    """Four rendered pages and one browser: all are polled in turn."""
     need_chromium()
     world: World = make_world()
     for n in range(4):

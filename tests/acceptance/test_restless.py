@@ -1,4 +1,6 @@
-"""Promise: a page that looks different each time is told of once, with what differs, and does not draw all looks to itself."""
+"""Promise: a page that differs at each poll is notified once, with what differs, and does not use
+the polls of others.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,13 @@ SENTINEL = "Create Sentinel shop Using {/a} Monitor any change Notify By webhook
 
 
 def rows(turn: int) -> str:
-    """Return a table of which every second cell is another one each time: far more places than are masked on a page."""
+    """Return a table with more changing cells than a page can have masks."""
     cells = "".join(f"<tr><td>row {row}</td><td>n{(turn * 7919 + row * 31) % 99991}</td></tr>" for row in range(150))
     return f"<table>{cells}</table>"
 
 
 def restless(world: World, turns: Any, body: Any = rows) -> None:
-    """Let the page show something else at each request."""
+    """Serve another text at each request."""
 
     def answer(_: Any, wire: Any) -> None:
         page = body(next(turns)).encode()
@@ -37,19 +39,19 @@ def restless(world: World, turns: Any, body: Any = rows) -> None:
 
 
 def list_records(world: World) -> list[str]:
-    """Return what was told of restless pages."""
+    """Return the messages about restless pages."""
     return [m["data"]["summary"] for _, m in world.received if m["data"].get("event") == "page.saturated"]
 
 
 def run(world: World, capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Run a verb and return what it prints."""
+    """Run a command and return its output."""
     assert 0 == main(["--data", str(world.directory), *words])
     return capsys.readouterr().out
 
 
 @pytest.mark.parametrize("policy", ["price", "round_robin"])
-def test_its_owner_hears_once_what_differs_under_every_policy(make_world, capsys, policy):
-    """Also after a restart; `list`, `show` and `doctor` say it as long as it is so."""
+def test_restless_page_is_notified_once_under_every_policy(make_world, capsys, policy):
+    """Also after a restart; `list`, `show` and `doctor` show it as long as it lasts."""
     world = make_world(schedule__policy=policy, fetch__page_floor_seconds="60", detect__second_looks="true")
     world.receiver()
     restless(world, itertools.count())
@@ -68,8 +70,10 @@ def test_its_owner_hears_once_what_differs_under_every_policy(make_world, capsys
     assert [] == world.violations()
 
 
-def test_it_draws_no_more_looks_than_a_busy_page(make_world):
-    """Some sixty on the first day, until it is found out, then about one an hour: no closer than five minutes, unless its sentinel says so."""
+def test_restless_page_is_polled_like_a_busy_one(make_world):
+    """About sixty polls until it is found out, then one an hour: at least five minutes apart,
+    unless its sentinel asks for more.
+    """
     world = make_world(schedule__policy="price", fetch__page_floor_seconds="60")
     restless(world, itertools.count())
     world.add("Create Sentinel shop Using {/a} Monitor any change")
@@ -85,8 +89,8 @@ def test_it_draws_no_more_looks_than_a_busy_page(make_world):
 
 
 @pytest.mark.parametrize(("policy", "budget"), [("price", 64), ("best_effort", 200)])
-def test_pages_that_always_differ_have_no_more_of_a_tight_budget_than_their_share(make_world, policy, budget):
-    """Two of eight pages differ each time, and the budget binds: found out, they take about a quarter of it."""
+def test_restless_pages_get_only_their_share_of_a_tight_budget(make_world, policy, budget):
+    """Two of eight pages get about a quarter."""
     world = make_world(
         schedule__policy=policy,
         fetch__page_floor_seconds="60",
@@ -120,8 +124,8 @@ def test_pages_that_always_differ_have_no_more_of_a_tight_budget_than_their_shar
     }
 
 
-def test_a_page_that_is_new_each_hour_is_not_called_restless(make_world):
-    """A second look a minute later finds it as it was; at most one look in nine is spent on that."""
+def test_page_with_hourly_news_is_not_restless(make_world):
+    """A second poll a minute later is equal; at most one poll in nine is spent so."""
     world = make_world(detect__second_looks="true")
     world.receiver()
     world.add(f"{SENTINEL} Fetch every 1 hour")
@@ -138,8 +142,8 @@ def test_a_page_that_is_new_each_hour_is_not_called_restless(make_world):
     assert 3 <= len([poll for poll in world.polls() if poll.reason.why is Why.SECOND]) <= 16
 
 
-def test_a_fixed_interval_hears_of_it_too(make_world):
-    """Hourly looks that all differ are followed by second ones, and these differ as well."""
+def test_restless_page_with_a_fixed_interval_is_notified(make_world):
+    """Its second polls differ as well."""
     world = make_world(detect__second_looks="true")
     world.receiver()
     restless(world, itertools.count())
@@ -150,8 +154,8 @@ def test_a_fixed_interval_hears_of_it_too(make_world):
     assert 1 == len(list_records(world))
 
 
-def test_when_it_rests_it_is_like_others_and_may_be_told_of_again(make_world, capsys):
-    """Two looks that find nothing new end it."""
+def test_restless_state_ends_and_can_return(make_world, capsys):
+    """Two equal polls end it."""
     world = make_world(schedule__policy="price", fetch__page_floor_seconds="60")
     world.receiver()
     turns = itertools.count()
@@ -173,8 +177,8 @@ def test_when_it_rests_it_is_like_others_and_may_be_told_of_again(make_world, ca
     assert 2 == len(list_records(world))
 
 
-def test_the_mask_that_would_leave_it_out_is_offered_and_can_be_taken(make_world, capsys):
-    """Where looks are too far apart to tell noise from news by themselves, people say so; `--off` undoes it."""
+def test_mask_for_a_restless_page_is_offered(make_world, capsys):
+    """Polls are too far apart to learn it automatically; `--off` undoes it."""
     world = make_world(schedule__policy="price", fetch__page_floor_seconds="900", detect__second_looks="true")
     world.receiver()
     restless(
@@ -204,8 +208,8 @@ def test_the_mask_that_would_leave_it_out_is_offered_and_can_be_taken(make_world
     assert news < len(world.received)
 
 
-def test_a_page_that_alternates_is_not_learned_as_a_quick_one(make_world):
-    """A, B, A: once it is masked its rate falls, and it is looked at like a still page."""
+def test_alternating_page_is_not_learned_as_fast(make_world):
+    """A, B, A: its rate falls once it is masked."""
     world = make_world(schedule__policy="price", fetch__page_floor_seconds="60", detect__second_looks="true")
     faces = ("the red coat is here", "a blue hat is there")
     restless(

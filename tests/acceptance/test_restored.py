@@ -1,4 +1,4 @@
-"""Promise: data that is put back from an older copy gives out no id twice, whatever was copied and however."""
+"""Promise: data restored from any kind of older copy never reuses an id."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ pytestmark = pytest.mark.parametrize("make_world", ["sqlite"], indirect=True)
 
 
 def _whole(copy: Path, data: Path) -> None:
-    """Put the copied directory in the place of the data."""
+    """Replace the data by the copied directory."""
     shutil.rmtree(data)
     shutil.copytree(copy, data)
 
 
 def _move(copy: Path, data: Path) -> None:
-    """Move the copied directory there."""
+    """Move the copied directory to the place of the data."""
     shutil.rmtree(data)
     shutil.copytree(copy, copy.with_name("second"))
     copy.rename(data)
@@ -34,19 +34,19 @@ def _move(copy: Path, data: Path) -> None:
 
 
 def _archive(copy: Path, data: Path) -> None:
-    """Unpack an archive, which carries over every time of modification."""
+    """Unpack an archive, which restores modification times."""
     archive = shutil.make_archive(str(data.with_name("archive")), "tar", copy)
     shutil.rmtree(data)
     shutil.unpack_archive(archive, data, filter="data")
 
 
 def _in_place(copy: Path, data: Path) -> None:
-    """Copy over the files that are there."""
+    """Copy over the existing files."""
     shutil.copytree(copy, data, dirs_exist_ok=True)
 
 
 def _database_alone(copy: Path, data: Path) -> None:
-    """Put the database back and nothing else."""
+    """Restore only the database."""
     for name in ("tidings.db", "tidings.db-wal", "tidings.db-shm"):
         (data / name).unlink(missing_ok=True)
         if (copy / name).exists():
@@ -54,7 +54,7 @@ def _database_alone(copy: Path, data: Path) -> None:
 
 
 def _database_in_a_new_directory(copy: Path, data: Path) -> None:
-    """Keep nothing of the old directory but its key."""
+    """Keep only the key of the old directory."""
     shutil.rmtree(data)
     data.mkdir(mode=0o700)
     for name in ("tidings.db", "secrets.key"):
@@ -62,7 +62,7 @@ def _database_in_a_new_directory(copy: Path, data: Path) -> None:
 
 
 def _change(world: World, text: str) -> None:
-    """Let the page read so, and let the service find it: from its start to its end."""
+    """Serve this text and let the service find it, from its start to its end."""
     with serve(world) as service:
         service.settle()
         world.page("/a", f"<p>{text}</p>")
@@ -82,8 +82,8 @@ def _ids(world: World) -> list[str]:
 
 
 @pytest.mark.parametrize("restore", [_whole, _move, _archive, _in_place, _database_alone, _database_in_a_new_directory])
-def test_an_older_copy_gives_other_ids_to_other_news(world: World, tmp_path: Path, restore: Restore):
-    """A copy is put back twice; what is found each time has ids of its own, of messages and of changes."""
+def test_restored_copy_gives_new_ids(world: World, tmp_path: Path, restore: Restore):
+    """A copy is restored twice; messages and changes have other ids each time."""
     _watch(world)
     copy = tmp_path / "copy"
     shutil.copytree(world.directory, copy)
@@ -99,8 +99,8 @@ def test_an_older_copy_gives_other_ids_to_other_news(world: World, tmp_path: Pat
     assert "four" == said[-1]["updated"][0]["new"]
 
 
-def test_a_copy_is_noticed_although_something_was_added_to_it_first(world: World, tmp_path: Path):
-    """The database is put back alone, and gets as many events by `add` as it had lost before the service runs."""
+def test_restored_copy_is_noticed_after_new_events(world: World, tmp_path: Path):
+    """The database alone is restored and gets as many events by `add` as it lost."""
     _watch(world)
     copy = tmp_path / "copy"
     shutil.copytree(world.directory, copy)
@@ -115,8 +115,8 @@ def test_a_copy_is_noticed_although_something_was_added_to_it_first(world: World
     assert 1 == len(world.events("data.restored"))
 
 
-def test_data_that_was_never_put_back_keeps_its_epoch(world: World):
-    """Starts, stops, a moved directory and a copy that is only read change nothing: what is sent again keeps its id."""
+def test_data_that_was_not_restored_keeps_its_epoch(world: World):
+    """Starts, stops, a moved directory and a copy that is only read: retries keep their id."""
     _watch(world)
     for text in ("two", "three"):
         _change(world, text)
@@ -130,8 +130,8 @@ def test_data_that_was_never_put_back_keeps_its_epoch(world: World):
 
 
 @pytest.mark.parametrize("line", [b"", b"\0" * 42])
-def test_a_line_that_a_power_cut_left_unfinished_says_nothing(world: World, line: bytes):
-    """The file of numbers is not waited for; what is left of it must not turn good data into a copy."""
+def test_truncated_line_is_ignored(world: World, line: bytes):
+    """The file of numbers is not synced: a power cut must not make good data look restored."""
     _watch(world)
     (world.directory / "numbers").write_bytes(line)
     _change(world, "two")
@@ -139,8 +139,8 @@ def test_a_line_that_a_power_cut_left_unfinished_says_nothing(world: World, line
     assert 0 == world.read(instance.load).restore_epoch
 
 
-def test_data_of_before_is_taken_for_itself(world: World):
-    """An installation that has no such files yet goes on as it was."""
+def test_data_of_older_versions_is_accepted(world: World):
+    """An installation without these files continues."""
     _watch(world)
     for name in ("place", "numbers"):
         (world.directory / name).unlink()

@@ -1,4 +1,4 @@
-"""Promise: no version goes that somebody needs, and all others do (sentinels §6.1)."""
+"""Promise: exactly the versions that nobody needs are removed (sentinels §6.1)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AGE, AFTERLIFE = 10 * DAY, 6 * DAY
 
 @pytest.fixture
 def aging(make_world: Any) -> World:
-    """Return a world whose past is kept for ten days, and six days after a sentinel's end."""
+    """Return a world that keeps history for ten days, and for six days after a sentinel's end."""
     world: World = make_world(
         store__history_days="10", store__afterlife_days="6", store__blob_file_bytes="300", store__chain_length="4"
     )
@@ -38,7 +38,7 @@ def aging(make_world: Any) -> World:
 
 
 def gc(world: World) -> collect.Collected:
-    """Let go of all that is not needed now."""
+    """Remove all that is not needed now."""
 
     async def act() -> collect.Collected:
         async with collector(world.settings, clock=world.clock) as held:
@@ -48,7 +48,7 @@ def gc(world: World) -> collect.Collected:
 
 
 def work_out_needed(connection: Connection, now: int, page_id: int, kept: list[Version]) -> set[int]:
-    """Return what is needed of a page, worked out here from the rules alone."""
+    """Return the needed rows of a page, computed here from the rules alone."""
     live = {v.seq for v in kept if v.fetched_at >= now - DAY}
     rows = {row.id: row for row in sentinels.listing(connection, ended=True)}
     dropped = connection.rows("SELECT id, ended_at FROM sentinel WHERE dropped <> 0")
@@ -71,16 +71,16 @@ def work_out_needed(connection: Connection, now: int, page_id: int, kept: list[V
 
 
 def body(rng: random.Random) -> str:
-    """Return a page, big or small, sometimes one that was there before."""
+    """Return a page, large or small, sometimes an earlier one."""
     words = [f"w{rng.randrange(10**9 if rng.random() < 0.7 else 4)}" for _ in range(rng.choice((3, 300)))]
     return f"<p>{' '.join(words)}</p>"
 
 
 @pytest.mark.parametrize("seed", range(1))
 def test_nothing_needed_goes_and_everything_else_does(aging: World, seed: int):
-    """Sentinels come, change their mind and go, pages change and change back, versions are let go of at any time: after each time exactly
-    those are left that the rules name, all can be given back, and every invariant holds. When all sentinels are gone and their time
-    has passed, nothing is left, no row and no file; and whoever watches such a page again begins anew.
+    """Random lives of sentinels and pages: after each collection exactly the needed versions are
+    left, all are readable, and every invariant holds. After the last sentinel no row and no file is
+    left, and watching a page begins anew.
     """
     rng = random.Random(seed)
     world, names = aging, iter(range(1_000))
@@ -142,8 +142,8 @@ def test_nothing_needed_goes_and_everything_else_does(aging: World, seed: int):
     assert [] == world.violations()
 
 
-def test_a_running_service_lets_go_by_itself(aging: World):
-    """Without anybody asking, a service at work keeps a page that changes every six hours to what its ChangeHistory covers, and polls go on."""
+def test_running_service_collects_by_itself(aging: World):
+    """A page that changes each six hours keeps only its ChangeHistory, and polls continue."""
     world = aging
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 6 hour ChangeHistory 3")
 
@@ -160,8 +160,8 @@ def test_a_running_service_lets_go_by_itself(aging: World):
     assert [] == world.violations()
 
 
-def test_gc_says_what_it_does(aging: World, capsys: pytest.CaptureFixture[str]):
-    """`tidings gc --dry-run` counts what would go and leaves it; `tidings gc` lets go of just that; then there is nothing to do."""
+def test_gc_reports_what_it_removes(aging: World, capsys: pytest.CaptureFixture[str]):
+    """`tidings gc --dry-run` counts and removes nothing; `tidings gc` removes just that."""
     world = aging
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour ChangeHistory 1")
 
@@ -186,7 +186,7 @@ def test_gc_says_what_it_does(aging: World, capsys: pytest.CaptureFixture[str]):
     assert b"<p>word5</p>" == archive.restore(held[-1].sha256, lambda sha: world.read(versions.blob, sha))
 
 
-def test_a_frame_is_kept_while_a_version_is_made_of_it(aging: World):
+def test_frame_version_is_kept_while_a_page_version_has_it(aging: World):
     """A frame's own versions go when no version of a page that holds it is made of them any more, and not before."""
     world = aging
     world.page("/index.html", '<title>t</title><frameset><frame src="a.html"></frameset>')
@@ -212,8 +212,10 @@ def test_a_frame_is_kept_while_a_version_is_made_of_it(aging: World):
     assert [] == [*world.versions(1), *world.versions(2), *world.read(versions.blobs)]
 
 
-def test_what_a_crash_left_over_goes_too(aging: World):
-    """A body whose row a killed process could not remove any more is found by itself and goes; those that lean on it stay readable."""
+def test_leftovers_of_a_crash_are_removed(aging: World):
+    """The row of a body could not be removed by a killed process; bodies that depend on it stay
+    readable.
+    """
     world = aging
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 12 hour")
 

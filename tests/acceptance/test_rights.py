@@ -1,5 +1,5 @@
-"""Promise: every path says who may ask it by which method, and nobody else is answered; what is
-another's is not there.
+"""Promise: every path declares its methods and roles, refuses all others, and hides what belongs to
+other users.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def every_entrance() -> list[Any]:
 
 
 def rank_of(who: str) -> int:
-    """Return the rank of somebody, -1 of a stranger."""
+    """Return the rank of a user, -1 without an account."""
     roles = {"ada": "admin", "anna": "editor", "bob": "editor", "rita": "reader"}
     roles |= {scope: role for role, scope in SCOPES.items()}
     return RANKS[roles[who]] if who in roles else -1
 
 
 def expect(entrance: Any, who: str) -> str:
-    """Return what becomes of a request: it is `asked for` a token, `refused` and so on."""
+    """Return the expected outcome of a request, such as `asked for` a token or `refused`."""
     rank = rank_of(who)
     if entrance.who not in NEEDS:
         is_form = (entrance.path, entrance.method) == ("/login", "POST")
@@ -57,18 +57,18 @@ def expect(entrance: Any, who: str) -> str:
 
 
 def is_also_another(path: str, method: str, own: dict[str, set[str]]) -> bool:
-    """Return whether a path is that of another row with a name in a place of it."""
+    """Return whether a path also matches another row with a parameter."""
     shapes = {re.sub(r"{\w+}", "[^/]+", other): methods for other, methods in own.items() if other != path}
     return any(method in methods and re.fullmatch(shape, path) for shape, methods in shapes.items() if ":" not in shape)
 
 
 def became(status: int) -> str:
-    """Return what an answer says."""
+    """Return the outcome of an answer."""
     return {401: "asked for", 403: "refused", 404: "not there"}.get(status, "let in")
 
 
-def test_every_path_method_and_role(world: World) -> None:
-    """All of the table by all methods and all who may come; the share that is declared is 100 %."""
+def test_every_path_method_and_role_has_its_outcome(world: World) -> None:
+    """All rows by all methods and roles; 100 % of the paths are declared."""
     every = every_entrance()
     assert all(one.who in {"anybody", "hook", "hub", *NEEDS} for one in every)
     own: dict[str, set[str]] = {}
@@ -123,8 +123,8 @@ def test_every_path_method_and_role(world: World) -> None:
     play(world, list_answers)
 
 
-def test_lists_hold_ones_own_and_what_is_shared(world: World) -> None:
-    """In the API and on the screens; sharing a tag shows its sentinels to read, not to alter."""
+def test_lists_hold_own_and_shared_sentinels(world: World) -> None:
+    """In the API and on the screens; a shared tag permits reading, not altering."""
 
     async def story(people: People) -> None:
         async def names(who: str) -> list[str]:

@@ -1,4 +1,6 @@
-"""Promise: robots.txt is passed over only on pages whose sentinel says why, each look says so, and its Crawl-delay is kept all the same."""
+"""Promise: robots.txt is ignored only for pages whose sentinel gives a reason; each poll has the
+reason, and Crawl-delay is kept.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ IGNORED = 'Robots ignored because "this site is mine"'
 
 @pytest.fixture
 def world(make_world) -> World:
-    """Give a host whose robots.txt forbids half of it."""
+    """Return a world with a host whose robots.txt forbids half of it."""
     made: World = make_world(fetch__robots="true", fetch__host_gap_seconds="5")
     made.page("/robots.txt", RULES, headers={"Content-Type": "text/plain"})
     for path in ("/private/a", "/private/b", "/c"):
@@ -36,8 +38,8 @@ def every_hour(*paths: str, clause: str = "") -> str:
     )
 
 
-def test_a_page_with_a_reason_is_watched_and_each_look_says_why(world: World):
-    """The page next to it, whose sentinel gives none, is not asked for."""
+def test_page_with_a_reason_is_polled_and_each_poll_has_it(world: World):
+    """A page whose sentinel gives none is not requested."""
     world.add(f"{every_hour('/private/a', clause=IGNORED)};{every_hour('/private/b', '/c')}")
 
     play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR))
@@ -51,8 +53,10 @@ def test_a_page_with_a_reason_is_watched_and_each_look_says_why(world: World):
     assert {"interval"} == {poll_record(p, url="")["reason"] for p in world.polls(3)}
 
 
-def test_the_crawl_delay_is_kept_by_those_who_ignore_the_rest(world: World):
-    """Two pages, both ignoring: robots.txt is read once, and all requests are thirty seconds apart, also after a restart."""
+def test_crawl_delay_is_kept_when_the_rest_is_ignored(world: World):
+    """robots.txt is read once for two pages, and all requests are thirty seconds apart, also after
+    a restart.
+    """
     world.add(every_hour("/private/a", "/private/b", clause=IGNORED))
 
     play(world, lambda monitor: world.pass_time(monitor, 10 * 60 * SECOND))
@@ -64,8 +68,8 @@ def test_the_crawl_delay_is_kept_by_those_who_ignore_the_rest(world: World):
     assert all(later - earlier >= 30 * SECOND for earlier, later in itertools.pairwise(starts[1:]))
 
 
-def test_a_robots_txt_that_cannot_be_had_stops_nobody_who_ignores_it(world: World):
-    """With 503 nothing else of the host may be asked."""
+def test_unavailable_robots_txt_stops_no_page_with_a_reason(world: World):
+    """With 503 all other pages of the host are forbidden."""
     world.server.pages["/robots.txt"] = Page(b"", status=503)
     world.add(f"{every_hour('/private/a', clause=IGNORED)};{every_hour('/c')}")
 
@@ -75,8 +79,8 @@ def test_a_robots_txt_that_cannot_be_had_stops_nobody_who_ignores_it(world: Worl
     assert {("error", "robots")} == {(p.outcome, p.kind) for p in world.polls(2)}
 
 
-def test_the_reason_holds_at_the_pages_own_host_only(world: World):
-    """A redirect to another site is no way round that site's rules."""
+def test_reason_applies_to_the_page_s_own_host_only(world: World):
+    """A redirect does not bypass the rules of another site."""
     with WebServer("127.0.0.2") as other:
         other.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /", {"Content-Type": "text/plain"})
         world.server.pages["/private/a"] = Page(status=302, headers={"Location": other.url("/theirs")})
@@ -87,8 +91,8 @@ def test_the_reason_holds_at_the_pages_own_host_only(world: World):
         assert [("error", "robots")] == [(p.outcome, p.kind) for p in world.polls()]
 
 
-def test_one_sentinel_with_a_reason_is_enough_and_counts_while_it_is_active(world: World):
-    """Two sentinels share the page; when the one with the reason is dropped the other is told what robots.txt says."""
+def test_reason_of_one_active_sentinel_is_enough(world: World):
+    """When it is dropped, the other sentinel of the page is notified of robots.txt."""
     world.add(f"{every_hour('/private/a')};Create Sentinel other Using {{/private/a}} Monitor all words {IGNORED}")
     play(world, lambda monitor: world.pass_time(monitor, HOUR))
     seen = world.server.paths().count("/private/a")
@@ -100,8 +104,8 @@ def test_one_sentinel_with_a_reason_is_enough_and_counts_while_it_is_active(worl
     assert ("error", "robots") == (world.polls()[-1].outcome, world.polls()[-1].kind)
 
 
-def test_a_reason_given_later_counts_at_once(world: World):
-    """A page that robots.txt stopped is not left alone for the rest of the day."""
+def test_later_reason_applies_at_once(world: World):
+    """The page does not wait for the next day."""
     world.add(every_hour("/private/a"))
     play(world, lambda monitor: world.pass_time(monitor, HOUR))
     database = open_database(world.settings)
@@ -120,7 +124,7 @@ def test_a_reason_given_later_counts_at_once(world: World):
 
 
 def test_adding_such_a_sentinel_warns_once(world: World):
-    """W15, whatever the number of its pages."""
+    """W15, for any number of pages."""
     text = f"Create Sentinel s Using {{/private/a}}, {{/private/b}} Monitor any change {IGNORED}"
     database = open_database(world.settings)
     try:

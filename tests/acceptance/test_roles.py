@@ -1,4 +1,6 @@
-"""Promise: with PostgreSQL, processes of several roles share the work, and any may die or hang."""
+"""Promise: with PostgreSQL, processes of several roles share the work, and each of them may die or
+hang.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,11 @@ def cluster(tmp_path, products):
         yield running
 
 
-def test_a_planner_that_hangs_or_is_killed_is_replaced(cluster):
-    """The one that stands by takes over, no check is made twice, and each change is reported once.
+def test_planner_that_hangs_or_dies_is_replaced(cluster):
+    """No check is made twice, and each change is reported once.
 
-    Meanwhile the screens answer, and hints are stored for the next planner. One that hung longer
-    than its lease writes nothing more, and stands by.
+    Screens answer and hints are stored meanwhile. A planner that hung past its lease writes nothing
+    more.
     """
     first = cluster.start("planner", "first")
     cluster.start("notifier", ready=False)
@@ -58,8 +60,8 @@ def test_a_planner_that_hangs_or_is_killed_is_replaced(cluster):
     assert {1} == {*Counter(cluster.editions_told()).values()}
 
 
-def test_a_notifier_that_hangs_or_is_killed_is_replaced(cluster):
-    """Another sends what it was sending, with the same id; its own late result is refused."""
+def test_notifier_that_hangs_or_dies_is_replaced(cluster):
+    """Another sends the same message with the same id; the late result is refused."""
     cluster.start("planner")
     first = cluster.start("notifier", "first")
     cluster.holding.set()

@@ -1,4 +1,4 @@
-"""Promise: a Tidings with better rules tells nothing of pages that stayed as they were, and of the others what changed of them."""
+"""Promise: after an update of the detection rules only real changes of pages are reported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def page(number: int, edition: int, markup: str = "") -> str:
 
 
 def make_older(world: World) -> None:
-    """Let all that is stored be as rules before would have left it: their version, and other digests of the very same bodies."""
+    """Change all stored digests to those of an older version of the rules."""
 
     def age(connection: Any) -> None:
         connection.execute("UPDATE digest SET rules_version = rules_version - 1, text = 'f' || text, objects = '{}'")
@@ -35,8 +35,10 @@ def make_older(world: World) -> None:
         database.close()
 
 
-def test_a_thousand_subscriptions_hear_of_no_new_rules(world: World) -> None:
-    """Twenty pages, fifty sentinels on each: bytes that stayed, markup that moved, and one page in four that changed its text."""
+def test_new_rules_notify_no_subscription(world: World) -> None:
+    """Twenty pages with fifty sentinels each: equal bytes, other markup, and one page in four with
+    another text.
+    """
     for number in range(PAGES):
         world.page(f"/{number}", page(number, 1))
     world.add(
@@ -62,8 +64,10 @@ def test_a_thousand_subscriptions_hear_of_no_new_rules(world: World) -> None:
     assert [] == world.violations()
 
 
-def test_new_rules_leave_their_digests_behind(world: World) -> None:
-    """The first look after an update makes the old version's digests anew; the looks after that have them and parse no old body."""
+def test_new_digests_are_stored_once(world: World) -> None:
+    """The first poll after an update computes those of the old version; later polls parse no old
+    body.
+    """
     world.page("/a", page(1, 1))
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 

@@ -1,5 +1,5 @@
-"""Promise: whoever opens the service in a browser sees what changed, why, and what comes; and
-can do everything by forms and links alone.
+"""Promise: the screens show what changed, why, and what comes next, and work by forms and links
+alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SHOP = "Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour Tag
 
 @contextlib.asynccontextmanager
 async def face(world: World, monitor: Monitor) -> AsyncIterator[Any]:
-    """Give the application that a browser meets, screens included."""
+    """Return the application with its screens."""
     door = HttpServer(world.settings)
     monitor.committer.listen(door.note)
     desk = Desk(world.settings, world.clock, door.changes)
@@ -56,20 +56,20 @@ async def send(app: Any, path: str, *fields: tuple[str, str]) -> Answer:
 
 
 def words_of(page: str) -> str:
-    """Return what a reader of a screen sees, in one line."""
+    """Return the visible text of a screen, in one line."""
     main = page.partition("<main")[2].partition("</main>")[0].partition(">")[2]
     return " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"<title>.*?</title>", "", main)).split())
 
 
 async def edit(world: World, monitor: Monitor, *texts: str) -> None:
-    """Let the page hold each text for an hour."""
+    """Serve each text for an hour as a page."""
     for text in texts:
         world.page("/a", f"<title>Kettle</title><h1>Offer</h1><p>Price {text} EUR</p>")
         await world.pass_time(monitor, HOUR)
 
 
-def test_the_plan_says_which_checks_are_fixed(world: World) -> None:
-    """Every so often and at a time of day are fixed schedules; on change is chosen."""
+def test_plan_marks_fixed_checks(world: World) -> None:
+    """Intervals and times of day are fixed; on change is chosen by the policy."""
     world.page("/a", "<p>words</p>")
     for name, fetch in (("every", "every 12 hours"), ("at", "at 08:00, 20:00"), ("often", "every 4 hours")):
         world.add(f"Create Sentinel {name} Using {{/{name}}} Monitor all words Fetch {fetch}")
@@ -85,8 +85,8 @@ def test_the_plan_says_which_checks_are_fixed(world: World) -> None:
     play(world, story)
 
 
-def test_the_inbox_shows_a_change_until_it_is_read(world: World) -> None:
-    """In the page's own words, with where it stands; reading, keeping and reading all are forms."""
+def test_inbox_shows_a_change_until_it_is_read(world: World) -> None:
+    """It has the page's own words and their place; reading, keeping and reading all are forms."""
     world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
     world.add(SHOP)
 
@@ -131,10 +131,8 @@ def test_the_inbox_shows_a_change_until_it_is_read(world: World) -> None:
         ("?s=nonsense&time=nonsense&before=nonsense", False),
     ],
 )
-def test_the_inbox_is_filtered_by_its_address(world: World, query: str, is_there: bool) -> None:
-    """Every filter is a link; one that means nothing shows what there is, or that nothing
-    matches.
-    """
+def test_inbox_is_filtered_by_its_url(world: World, query: str, is_there: bool) -> None:
+    """Every filter is a link; an invalid one is ignored or matches nothing."""
     world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
     world.add(SHOP)
 
@@ -147,10 +145,8 @@ def test_the_inbox_is_filtered_by_its_address(world: World, query: str, is_there
     play(world, story)
 
 
-def test_a_change_is_compared_in_every_view_and_with_any_other_version(world: World) -> None:
-    """The edits alone, in one page, in two, rendered; and between versions that no change was
-    between.
-    """
+def test_change_is_compared_in_every_view_and_with_any_version(world: World) -> None:
+    """The edits alone, in one column, in two, rendered; and between any two versions."""
     world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
     world.add(SHOP)
 
@@ -185,9 +181,9 @@ def test_a_change_is_compared_in_every_view_and_with_any_other_version(world: Wo
     play(world, story)
 
 
-def test_what_a_page_says_is_shown_and_never_run(world: World) -> None:
-    """H-077, H-078: titles, texts and names of a hostile page are texts on every screen, and
-    every screen says what a browser may do.
+def test_page_content_is_never_executed(world: World) -> None:
+    """H-077, H-078: titles, texts and names of a hostile page are text, and every screen has a
+    content policy.
     """
     world.page("/a", f"<title>{HOSTILE}</title><p>{HOSTILE} one</p>")
     world.add("Create Sentinel evil Using {/a} Monitor all words Fetch every 1 hour")
@@ -210,8 +206,8 @@ def test_what_a_page_says_is_shown_and_never_run(world: World) -> None:
     play(world, story)
 
 
-def test_a_link_of_another_site_sends_no_secret(world: World) -> None:
-    """It shows the statement that it brings; only the button of the form tries it."""
+def test_link_of_another_site_sends_no_secret(world: World) -> None:
+    """The screen shows the statement; only its button tries it."""
     world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
     world.write(secrets.set_, Vault(world.directory), "shop", Secret("c4nary"), jar=False, at=world.clock.now())
     text = world.text('Create Sentinel x Using {/a} Header "X-Key" secret "shop" Monitor all words')
@@ -228,8 +224,8 @@ def test_a_link_of_another_site_sends_no_secret(world: World) -> None:
     play(world, story)
 
 
-def test_a_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World) -> None:
-    """Nothing is stored by trying; errors stand beside the text that has them, which is kept."""
+def test_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World) -> None:
+    """A trial stores nothing; errors stand beside the text, which is kept."""
     world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
     url = world.text("{/a}")
 
@@ -271,10 +267,8 @@ def test_a_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World
     play(world, story)
 
 
-def test_the_course_of_a_price_is_drawn_and_stands_in_a_table(world: World) -> None:
-    """Each value from when on it held, with the difference, and the same as a plot that says
-    what it shows.
-    """
+def test_price_history_is_a_plot_and_a_table(world: World) -> None:
+    """Each value has its start and difference; the plot has a description."""
     offer = '<script type="application/ld+json">{{"@type":"Product","offers":{{"price":"{}","priceCurrency":"EUR"}}}}</script><p>x</p>'
     world.page("/a", offer.format("100.00"))
     world.add("Create Sentinel shop Using {/a} Monitor price Fetch every 1 hour")
@@ -293,8 +287,8 @@ def test_the_course_of_a_price_is_drawn_and_stands_in_a_table(world: World) -> N
     play(world, story)
 
 
-def test_other_sites_can_do_nothing(world: World) -> None:
-    """Every form is refused that a page of another site sends (R-12, H-087)."""
+def test_forms_of_other_sites_are_refused(world: World) -> None:
+    """R-12, H-087."""
     world.page("/a", "<p>one</p>")
     world.add(SHOP)
 
@@ -329,8 +323,8 @@ LOGINS = {"": "", "reader": READ, "editor": EDIT, "another": "another" * 5}
         ("", EDIT, "editor", 200, 303),
     ],
 )
-def test_who_may_read_and_who_may_change(make_world, token, edit_token, login, reads, edits) -> None:
-    """The token of readers changes nothing, on no screen; that of editors reads, too (R-13)."""
+def test_reader_s_token_changes_nothing(make_world, token, edit_token, login, reads, edits) -> None:
+    """An editor's token also reads (R-13)."""
     world: World = make_world(serve__token=token, serve__edit_token=edit_token)
     world.page("/a", "<p>one</p>")
     world.add(SHOP)
@@ -365,10 +359,9 @@ def test_who_may_read_and_who_may_change(make_world, token, edit_token, login, r
     play(world, story)
 
 
-def test_no_statement_from_a_browser_runs_a_command(make_world) -> None:
-    """Also where the operator lets the command line watch commands, and make events of them.
-
-    Nor is one altered there.
+def test_browser_cannot_run_a_command(make_world) -> None:
+    """Also where the operator permits commands for the command line; such sentinels cannot be
+    altered there either.
     """
     world: World = make_world(events__allow_commands="true", fetch__allow_commands="true")
     world.add('Create Sentinel disk Using command "/bin/echo" "12 GB" Monitor all words Fetch on demand')
@@ -394,8 +387,8 @@ def test_no_statement_from_a_browser_runs_a_command(make_world) -> None:
     play(world, story)
 
 
-def test_screens_are_sent_compressed_and_answers_to_people_are_screens(world: World) -> None:
-    """At most 15 kB a screen; what is not there is said on a screen, with the way back."""
+def test_screens_are_compressed_and_errors_are_screens(world: World) -> None:
+    """At most 15 kB a screen; a missing one has a link back."""
 
     async def story(monitor: Monitor) -> None:
         async with face(world, monitor) as app:
@@ -410,8 +403,8 @@ def test_screens_are_sent_compressed_and_answers_to_people_are_screens(world: Wo
     play(world, story)
 
 
-def test_open_screens_hear_of_a_change_at_once(world: World) -> None:
-    """How many are unread comes over the line that an open screen holds."""
+def test_open_screens_are_updated_at_once(world: World) -> None:
+    """The stream of an open screen sends the number of unread changes."""
     world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
     world.add(SHOP)
 

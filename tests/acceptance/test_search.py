@@ -1,5 +1,5 @@
-"""Promise: whatever is watched can be searched, as it is and as it was; nobody finds what is not
-shown to them, and what was removed is nowhere.
+"""Promise: present and past versions can be searched, only by users who may see them, and removed
+ones leave no trace.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ HOSTILE = "<title>Fruit <b>&amp;</b></title><p>apple &lt;script&gt;alert(1)&lt;/
 
 
 async def index(world: World) -> int:
-    """Bring the index up to date; return how many versions were added."""
+    """Update the index; return how many versions were added."""
     async with open_indexer(world.settings) as (_, indexer):
         return await indexer.catch_up()
 
 
 async def find(world: World, monitor: Monitor, text: str, **given: Any) -> list[dict[str, Any]]:
-    """Return the records of what is found."""
+    """Return the records found."""
     async with open_indexer(world.settings) as (opened, _):
         wanted = asking.SearchRequest(text=text, **given)
         answer = await asking.ask(monitor.store, opened, wanted, now=world.clock.now())
@@ -45,9 +45,9 @@ async def find(world: World, monitor: Monitor, text: str, **given: Any) -> list[
         return [asking.record(result) for result in answer.results]
 
 
-def test_all_versions_are_searched(world: World) -> None:
-    """The newest by default, any day on request; frames are part of their page, and a page that is
-    gone is found by date only.
+def test_all_versions_are_searchable(world: World) -> None:
+    """The newest by default, any day on request; frames belong to their page, and a removed page is
+    found by date only.
     """
     world.page("/a", "<title>Menu</title><p>tea and scones</p><iframe src=/f></iframe>")
     world.page("/f", "<p>open on mondays</p>")
@@ -84,8 +84,8 @@ def test_all_versions_are_searched(world: World) -> None:
         assert ["b"] == [one["sentinels"][0] for one in service.run(find(world, service.monitor, "tea"))]
 
 
-def test_a_page_that_cannot_be_read_hides_no_other(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of pages that one job reads together, only the page whose job dies is not found."""
+def test_unreadable_page_hides_no_other(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the pages of one job only the one whose job dies is missing."""
     for name, text in {"/a": "tea and scones", "/b": "tea that kills", "/c": "tea leaves"}.items():
         world.page(name, f"<p>{text}</p>")
         world.add(f"Create Sentinel {name[1:]} Using {{{name}}} Monitor all words Fetch every 8 hours")
@@ -108,9 +108,9 @@ def test_a_page_that_cannot_be_read_hides_no_other(world: World, monkeypatch: py
     assert [3, 1, 1, 1] == jobs
 
 
-def test_nobody_finds_what_is_not_theirs(world: World) -> None:
-    """Neither pages nor counts, sites, snippets; pages with a secret are their owner's alone,
-    whoever else sees their sentinel.
+def test_users_find_only_what_they_may_see(world: World) -> None:
+    """This includes pages, counts, sites and snippets; pages with a secret are for their owner
+    alone.
     """
     world.page("/secret", "<title>Secret</title><p>one cookie 1</p>")
 
@@ -156,7 +156,7 @@ def test_nobody_finds_what_is_not_theirs(world: World) -> None:
 
 
 def find_words(world: World, *words: bytes) -> dict[str, list[bytes]]:
-    """Return the files of the data directory that hold one of these words."""
+    """Return the files of the data directory that contain one of these words."""
     found = {}
     for path in sorted(world.directory.rglob("*")):
         held = path.read_bytes() if path.is_file() else b""
@@ -165,10 +165,8 @@ def find_words(world: World, *words: bytes) -> dict[str, list[bytes]]:
     return found
 
 
-def test_what_was_removed_is_nowhere(world: World) -> None:
-    """An account takes its pages and its searches along: after the next collection, no file of the
-    data directory holds a word of them.
-    """
+def test_removed_account_leaves_no_text(world: World) -> None:
+    """After the next collection no file of the data directory has a word of its pages and searches."""
     world.page("/a", "<title>Quokkatitle</title><p>one xylophonic</p>")
 
     async def story(people: People) -> None:
@@ -238,10 +236,8 @@ def test_a_version_that_retention_deletes_is_nowhere(make_world: Any) -> None:
         assert ["Menu"] == [one["title"] for one in service.run(find(world, service.monitor, "songs"))]
 
 
-def test_the_search_screen(world: World) -> None:
-    """A form without scripts; what pages say cannot act; each hit is marked, each facet a link; a
-    bad question is answered.
-    """
+def test_search_screen_works_without_scripts(world: World) -> None:
+    """Page text has no effect; hits are marked, facets are links, and a bad question has an answer."""
     world.page("/a", HOSTILE)
 
     async def story(people: People) -> None:
@@ -303,8 +299,8 @@ FILTERS = {
 ONLY_API = ("q is empty", "NUL", "limit is", "no parameter")
 
 
-def test_odd_questions_have_a_clear_answer(world: World) -> None:
-    """An answer, or what is wrong with the question, on the screen and by API; never a fault."""
+def test_invalid_queries_get_a_clear_answer(world: World) -> None:
+    """On the screen and in the API; none is an internal error."""
 
     async def story(people: People) -> None:
         asked = [(f"q={quote(text)}", words) for text, words in ODD.items()]
@@ -323,9 +319,10 @@ def test_odd_questions_have_a_clear_answer(world: World) -> None:
     play(world, lambda monitor: with_people(world, monitor, story))
 
 
-def test_what_is_searched_for_is_counted_here_and_nowhere_else(world: World) -> None:
-    """By owner, on the screen; opened results by rank; no request carries it; an account takes its
-    own along; it can be switched off.
+def test_search_statistics_stay_local(world: World) -> None:
+    """By owner, on the screen; opened results by rank.
+
+    No request sends them; they are removed with the account and can be switched off.
     """
 
     async def story(people: People) -> None:
@@ -359,8 +356,8 @@ def test_what_is_searched_for_is_counted_here_and_nowhere_else(world: World) -> 
     play(world, told)
 
 
-def test_a_log_that_cannot_be_written_keeps_nobody_from_searching(world: World) -> None:
-    """The screen answers, and a result opens."""
+def test_unwritable_log_does_not_prevent_searching(world: World) -> None:
+    """The screen answers, and results open."""
 
     async def story(people: People) -> None:
         await index(world)
@@ -376,7 +373,7 @@ def test_a_log_that_cannot_be_written_keeps_nobody_from_searching(world: World) 
     play(world, told)
 
 
-def test_nothing_is_counted_where_that_is_switched_off(world: World) -> None:
+def test_no_statistics_are_written_when_switched_off(world: World) -> None:
     """No file is made."""
     world.flags["search.log"] = "false"
 

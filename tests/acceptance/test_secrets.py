@@ -55,7 +55,7 @@ def keep(world: World, name: str, text: str, *, jar: bool = False) -> None:
 
 
 def list_spellings(value: str) -> Iterator[bytes]:
-    """Yield the ways in which a text can stand in a file: as it is, in Base64, percent-encoded, as JSON, in UTF-16, as hex."""
+    """Yield the encodings of a text in a file: plain, Base64, percent-encoded, JSON, UTF-16, hex."""
     data = value.encode()
     yield data
     yield data.hex().encode()
@@ -68,8 +68,10 @@ def list_spellings(value: str) -> Iterator[bytes]:
         yield base64.b64encode(b"\0" * shift + data)[4:-4]
 
 
-def test_a_page_that_misses_a_secret_heals_as_soon_as_it_is_set(world: World):
-    """Error(secret) at the first check, told with the command; no request left; set, it is looked at without its day of waiting."""
+def test_page_with_a_missing_secret_recovers_when_it_is_set(world: World):
+    """Error(secret) has the command and sends no request; once set, the page is polled without the
+    day's wait.
+    """
     world.page("/a", "<p>count 1</p>")
     world.add('Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour slack 1 s Header "X-Key" secret "key"')
 
@@ -86,8 +88,8 @@ def test_a_page_that_misses_a_secret_heals_as_soon_as_it_is_set(world: World):
     assert [] == world.violations()
 
 
-def test_a_secret_that_is_replaced_is_the_same_page_seen_anew(world: World):
-    """The next request carries the new value and no validators; page, versions and cursors stay; then requests are conditional again."""
+def test_replaced_secret_keeps_the_page(world: World):
+    """The next request has the new value and no validators; page, versions and cursors stay."""
     world.page("/a", "<p>count 1</p>", etag='"1"')
     keep(world, "key", "old")
     world.add('Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour slack 1 s Header "X-Key" secret "key"')
@@ -102,8 +104,8 @@ def test_a_secret_that_is_replaced_is_the_same_page_seen_anew(world: World):
     assert ([], 1) == (world.changes(), len(world.versions()))
 
 
-def test_an_expired_token_that_is_replaced_is_tried_at_once(world: World):
-    """A page that is denied waits for hours; setting its secret ends that wait."""
+def test_replaced_token_is_tried_at_once(world: World):
+    """It ends the hours that a denied page waits."""
 
     def door(seen: Any, wire: Any) -> None:
         ok = seen.headers["x-key"] == "new"
@@ -123,8 +125,10 @@ def test_an_expired_token_that_is_replaced_is_tried_at_once(world: World):
     assert [("error", "denied"), ("new", "")] == [(poll.outcome, poll.kind) for poll in world.polls()][:2]
 
 
-def test_a_lost_key_stops_what_needs_it_and_nothing_else(world: World):
-    """Pages without secrets are watched, those with them say what to do, news waits for want of its address; the key put back, all is well."""
+def test_lost_key_stops_only_what_needs_it(world: World):
+    """Pages without secrets are watched, others say what to do, news wait for their address; all
+    continue with the key.
+    """
     world.page("/a", "<p>count 1</p>")
     world.page("/b", "<p>count 1</p>")
     keep(world, "key", "c4nary")
@@ -161,7 +165,7 @@ def test_a_lost_key_stops_what_needs_it_and_nothing_else(world: World):
 
 @pytest.fixture
 def house(make_world: Callable[..., World], tmp_path: Path) -> World:
-    """An installation in which each canary has its use, and settings of which three are secret."""
+    """An installation that uses each canary, and settings of which three are secret."""
     (tmp_path / "data").mkdir()
     signing = make_secret()
     world = make_world(notify__webhook_secret=signing, notify__smtp_password="c4nary-smtp-55", store__busy_seconds="5")
@@ -177,8 +181,10 @@ def signing_secrets(world: World) -> list[str]:
     return [kept.value.reveal(), world.settings.notify.webhook_secret]
 
 
-def test_no_canary_leaves_its_place(house: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any):
-    """R-19: 0 occurrences of 16 canaries outside the encrypted table and the requests to the right origin."""
+def test_no_canary_leaks(house: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any):
+    """R-19: 0 occurrences of 16 canaries outside the encrypted table and the requests to the right
+    origin.
+    """
     world, heard = house, io.StringIO()
     handler = logging.StreamHandler(heard)
     monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")
@@ -227,7 +233,7 @@ def _use_everything(
     monkeypatch: pytest.MonkeyPatch,
     capsys: Any,
 ) -> str:
-    """Use every feature with every canary; return all that was printed."""
+    """Use every feature with every canary; return all output."""
     server = world.server
     for path in ("/plain", "/posted", "/cookie", "/labelled", "/denied", "/moved", "/down", "/odd", "/redirected"):
         world.page(path, f"<title>Page</title><p>{path} count 1</p>")
@@ -302,7 +308,7 @@ def _use_everything(
 
 
 def _crash(world: World) -> str:
-    """Return what a fault prints at the worst moment: where a value has just been opened, with all that is at hand."""
+    """Return the traceback of a fault right after a value was decrypted."""
     opened = world.read(Vault(world.directory).open, "s1")
     try:
         raise RuntimeError(opened, world.settings, {"secret": opened.value})
@@ -311,14 +317,14 @@ def _crash(world: World) -> str:
 
 
 def _say_settings(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the command line the settings of the world, by the environment."""
+    """Pass the settings of the world to the command line by the environment."""
     monkeypatch.setenv("TIDINGS_DATA", str(world.directory))
     for name, value in world.flags.items():
         monkeypatch.setenv(f"TIDINGS_{name.replace('.', '_').upper()}", value)
 
 
 def _files(directory: Path) -> dict[str, bytes]:
-    """Return every file of a data directory but the key."""
+    """Return every file of a data directory except the key."""
     return {
         str(path.relative_to(directory)): path.read_bytes()
         for path in directory.rglob("*")

@@ -1,5 +1,5 @@
-"""Promise: who watches a part of a page hears of that part alone, as the sentinel says it (sentinels §1.5); a part that is gone is
-told as that, once, and never as a part that became empty.
+"""Promise: a sentinel on a part of a page reports that part alone (sentinels §1.5); a part that
+disappears is reported as lost, once, never as empty.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RSS = {"Content-Type": "application/rss+xml; charset=utf-8"}
 
 
 def watch(world: World, text: str, bodies: Sequence[str | bytes], **more: Any) -> list[list[Record]]:
-    """Return the changes that each body brought, one an hour; the first is the baseline."""
+    """Return the changes of each body, one an hour; the first is the baseline."""
     world.page("/p", bodies[0], **more)
     world.add(f"Create Sentinel s Using {{/p}} {text} Fetch every 1 hour")
     found: list[list[Record]] = []
@@ -44,17 +44,17 @@ def watch(world: World, text: str, bodies: Sequence[str | bytes], **more: Any) -
 
 
 def updates(changes: list[Record]) -> list[tuple[str, str]]:
-    """Return what was updated, in all changes."""
+    """Return the updates of all changes."""
     return [(pair["old"], pair["new"]) for change in changes for pair in change["updated"]]
 
 
 def shop(price: str, more: str = "") -> str:
-    """Return a page of a shop whose visitors are counted."""
+    """Return a page of a shop with a visitor counter."""
     return f"<h1>Lamp 500</h1><p>Seen {len(more)} times{more}</p><p class=price>now <b>{price}</b> incl. VAT</p>"
 
 
-def test_example_7_a_price_is_told_when_it_crosses(world: World):
-    """Once, each time the first number in `.price` crosses to below 100; what else happens on the page is silence."""
+def test_example_7_price_crosses_a_limit(world: World):
+    """Once each time the first number in `.price` crosses to below 100; other changes are ignored."""
     prices = ["120,00 €", "99,50 €", "95,00 €", "1.250,00 €", "99,99 €", "99.99 €"]
     found = watch(
         world, 'Monitor number in css ".price" where becomes < 100', [shop(p, "x" * n) for n, p in enumerate(prices)]
@@ -65,8 +65,8 @@ def test_example_7_a_price_is_told_when_it_crosses(world: World):
     assert 'number in css ".price" where becomes < 100' == found[0][0]["kind"]
 
 
-def test_example_8_a_rate_is_told_when_it_has_moved_far(world: World):
-    """More than 5 % away from the one before, up or down; exactly 5 % is not more."""
+def test_example_8_rate_moves_by_more_than_a_percentage(world: World):
+    """More than 5 % up or down from the previous value; exactly 5 % is not."""
     rates = ["100.00", "104.00", "110.00", "115.50", "100.00"]
     page = "<p>Rates of today</p><table><tr><td id=usd>USD {}</td><td id=eur>EUR 9</td></tr></table>"
     found = watch(
@@ -77,7 +77,7 @@ def test_example_8_a_rate_is_told_when_it_has_moved_far(world: World):
 
 
 def test_example_9_new_links_of_a_list(world: World):
-    """New links in the job list; links elsewhere, and a job that is gone, are silence."""
+    """New links in the job list; other links and removed jobs are ignored."""
     page = "<nav><a href=/{}>menu</a></nav><ul class=jobs>{}</ul>"
     jobs = [["1"], ["1", "2"], ["2"], ["2", "3", "4"]]
     bodies = [
@@ -92,7 +92,7 @@ def test_example_9_new_links_of_a_list(world: World):
 
 
 def test_example_10_the_status_of_components(world: World):
-    """Any component's status; times and counters beside it, and another order of keys, are silence."""
+    """The status of any component; times, counters and the order of keys are ignored."""
 
     def body(api: str, web: str, at: int) -> str:
         components = [{"name": "api", "status": api, "checked": at}, {"status": web, "name": "web", "checked": at + 1}]
@@ -122,8 +122,8 @@ def feed(*items: tuple[str, str, str], built: str = "now") -> str:
     )
 
 
-def test_new_entries_of_a_feed(world: World):
-    """New entries by their ids; one that falls off the end, an edited title, and another build date are no new ones (example 11)."""
+def test_example_11_new_entries_of_a_feed(world: World):
+    """New ids; removed entries, an edited title and another build date are ignored (example 11)."""
     bodies = [
         feed(("2", "Two", "b"), ("1", "One", "a")),
         feed(("2", "Two", "b"), ("1", "One", "a"), built="later"),
@@ -135,8 +135,8 @@ def test_new_entries_of_a_feed(world: World):
     assert [[], ["Three http://b.example/3"], []] == [[t for c in changes for t in c["inserted"]] for changes in found]
 
 
-def test_items_with_a_word_in_them(world: World):
-    """A condition looks at the whole entry, not at its title alone (example 22)."""
+def test_example_22_items_with_a_word(world: World):
+    """The condition applies to the whole entry, not only to its title (example 22)."""
     bodies = [
         feed(("1", "One", "a")),
         feed(("2", "Two", "gold"), ("1", "One", "a")),
@@ -148,7 +148,9 @@ def test_items_with_a_word_in_them(world: World):
 
 
 def test_example_12_rows_and_cells_of_the_second_table(world: World):
-    """A cell is told with its row and column, a row as a whole; the first table and the order of rows are silence."""
+    """A cell is reported with its row and column, a row as a whole; the first table and the order
+    of rows are ignored.
+    """
     page = "<table><tr><td>{}</td></tr></table><table><tr><th>Land</th><th>Rate</th></tr>{}</table>"
 
     def body(other: int, *rows: tuple[str, str]) -> str:
@@ -170,8 +172,8 @@ def test_example_12_rows_and_cells_of_the_second_table(world: World):
     assert 'SE, Rate "3.0" → "3.5"; row added "DK | 2.2"' == found[1][0]["summary"]
 
 
-def test_example_13_words_without_what_is_excluded(world: World):
-    """Stop words, the footer and the counter of visitors may change; any other word is told."""
+def test_example_13_words_with_exclusions(world: World):
+    """Stop words, the footer and the visitor counter are ignored; any other word is reported."""
     page = "<p>{}</p><p>{} visitors</p><footer>{}</footer>"
     found = watch(
         world,
@@ -186,8 +188,8 @@ def test_example_13_words_without_what_is_excluded(world: World):
     assert [[], [("town", "village")]] == list(map(updates, found))
 
 
-def test_example_14_the_versions_that_a_pattern_finds(world: World):
-    """The set of matches, by their group; everything around them is silence."""
+def test_example_14_matches_of_a_pattern(world: World):
+    """The set of matches, by their group; the text around them is ignored."""
     page = "<p>Get <a href=/x>v{}</a> today, {} downloads</p>"
     found = watch(
         world,
@@ -200,8 +202,8 @@ def test_example_14_the_versions_that_a_pattern_finds(world: World):
     assert 'match added "1.10.0"; match removed "1.9.0"' == found[1][0]["summary"]
 
 
-def test_example_15_the_state_of_a_page(world: World):
-    """An error that has lasted is told once, another one too; that the page is well again is not what was asked for."""
+def test_example_15_status_of_a_page(world: World):
+    """A lasting error is reported once, another one too; the recovery was not asked for."""
     hook = world.receiver()
     world.page("/p", "<p>shop</p>")
     world.add(
@@ -225,8 +227,8 @@ def test_example_15_the_state_of_a_page(world: World):
     assert [] == world.violations()
 
 
-def test_example_16_much_changed_and_a_word_came(world: World):
-    """Both must hold: over 20 % of the words changed, and "retracted" is in what came."""
+def test_example_16_size_of_a_change_and_a_new_word(world: World):
+    """Both must hold: over 20 % of the words changed, and "retracted" was inserted."""
     words = [f"word{number}" for number in range(40)]
     small = [*words[:-1], "retracted"]
     large = [*words[:20], *(f"new{number}" for number in range(20))]
@@ -240,8 +242,10 @@ def test_example_16_much_changed_and_a_word_came(world: World):
     assert [0, 0, 1] == list(map(len, found))
 
 
-def test_a_part_that_is_gone_is_told_once_and_compared_when_it_is_back(world: World):
-    """V1 5, V2 and V3 without the part, V4 5 again, V5 without it in one look, V6 6: one loss is told, and one change, from 5 to 6."""
+def test_lost_part_is_reported_once_and_compared_on_return(world: World):
+    """V1 5, V2 and V3 without the part, V4 5, V5 without it once, V6 6: one loss and one change,
+    from 5 to 6.
+    """
     hook = world.receiver()
     bodies = ["<b id=p>5</b>", "<i>loading</i>", "<i>still loading</i>", "<b id=p>5</b>!", "<i>x</i>", "<b id=p>6</b>"]
     found = watch(world, f'Monitor any change in css "#p" Notify By webhook {hook} immediate', list(bodies))
@@ -256,8 +260,8 @@ def test_a_part_that_is_gone_is_told_once_and_compared_when_it_is_back(world: Wo
     assert 'the selected part is gone: css "#p" no longer matches anything on the page' == told[0]["summary"]
 
 
-def test_a_part_that_was_never_there_is_the_baseline_when_it_comes(world: World):
-    """W7: the first version has it not; when it comes that is said once, and compared from then on."""
+def test_part_that_was_never_there_becomes_the_baseline(world: World):
+    """W7: its appearance is reported once; later it is compared."""
     found = watch(
         world,
         'Select css "main" Monitor all words',
@@ -268,8 +272,8 @@ def test_a_part_that_was_never_there_is_the_baseline_when_it_comes(world: World)
     assert ["part.appeared"] == [e.type for e in world.events("part.lost", "part.back", "part.appeared")]
 
 
-def test_an_unchanged_page_without_the_part_is_not_read_again(world: World, monkeypatch: pytest.MonkeyPatch):
-    """While the part is missing, one look more says that it is; all others that find the page as it was cost no comparison."""
+def test_unchanged_page_without_the_part_is_not_parsed_again(world: World, monkeypatch: pytest.MonkeyPatch):
+    """One second poll confirms the loss; other unchanged polls cost no comparison."""
     world.page("/p", "<b id=p>5</b>")
     world.add('Create Sentinel s Using {/p} Monitor any change in css "#p" Fetch every 1 hour')
     runs: list[object] = []
@@ -294,7 +298,7 @@ def test_an_unchanged_page_without_the_part_is_not_read_again(world: World, monk
 
 
 def test_sentinels_with_different_parts_share_one_job(world: World):
-    """Each hears of its own part, by one parse, and the digests of all parts are kept beside the page's."""
+    """The page is parsed once, and the digests of all parts are stored."""
     world.page("/p", "<p id=a>1</p><p id=b>1</p>")
     for name, what in (
         ("one", 'Monitor all words in css "#a"'),
@@ -317,8 +321,8 @@ def test_sentinels_with_different_parts_share_one_job(world: World):
     assert 2 == len(world.polls())
 
 
-def test_a_comparison_that_costs_too_much_is_told_and_harms_no_other(world: World):
-    """An XPath that cannot be answered on this page is "could not compare", and who watches the same page otherwise hears of it."""
+def test_too_expensive_comparison_is_reported_and_affects_no_other(world: World):
+    """The XPath "could not compare"; other sentinels of the page are notified as usual."""
     page = "<p>{}</p>" + "<i>x</i>" * 15_000
     world.page("/p", page.format("one"))
     world.add('Create Sentinel dear Using {/p} Monitor all words in xpath "//*[count(//*)>0]" Fetch every 1 hour')
@@ -344,8 +348,8 @@ def test_a_comparison_that_costs_too_much_is_told_and_harms_no_other(world: Worl
         ('Transform replace regex "\\d+" with "N"', []),
     ],
 )
-def test_transforms_make_the_text_ready(world: World, text: str, expected: list[tuple[str, str]]):
-    """What the steps leave is compared; the page itself stays as it came."""
+def test_transforms_apply_before_the_comparison(world: World, text: str, expected: list[tuple[str, str]]):
+    """The stored page is not transformed."""
     old = "<p>Price 2</p><p>Seen 5</p>"
     new = "<p>Seen 5</p><p>Price 2</p>" if not expected else "<p>Price 3</p><p>Seen 5</p>"
     if "replace" in text:
@@ -356,8 +360,10 @@ def test_transforms_make_the_text_ready(world: World, text: str, expected: list[
     assert 2 == len(world.versions())
 
 
-def test_w7_a_part_that_is_not_there_is_said_at_once(world: World):
-    """`test` and `add --url` say that a selector matches nothing now (W7), and `test` shows how what is selected begins."""
+def test_w7_missing_part_is_reported_at_once(world: World):
+    """`test` and `add --url` say that a selector matches nothing (W7); `test` shows the beginning
+    of a match.
+    """
     world.page("/p", "<h1>Shop</h1><p class=price>only 5 € today</p>")
     world.add('Create Sentinel c Using {/p} Select css ".prise" Monitor number')
     play(world, world.settle)
@@ -386,8 +392,10 @@ HINT = 'of a feed css finds parts of the HTML in its texts; for its own elements
 NOTHING = 'of a feed jsonpath finds no parts; write xpath "//item/title" or css ".price"'
 
 
-def test_a_selector_that_can_never_find_anything_is_said_with_what_could(world: World):
-    """Of a feed css finds no elements, jsonpath nothing at all: `test`, `add` and `doctor` say so, and what to write."""
+def test_selector_that_can_never_match_suggests_another(world: World):
+    """CSS finds no elements in a feed, jsonpath nothing: `test`, `add` and `doctor` say what to
+    write.
+    """
     world.page("/f", FEED, headers={"Content-Type": "application/rss+xml"})
     world.add(
         'Create Sentinel c Using {/f} Monitor any change in css "item" Exclude jsonpath "$.a" Exclude xpath "//guid"'

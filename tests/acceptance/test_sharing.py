@@ -1,4 +1,6 @@
-"""Promise: however many watch a page, it is looked at and compared once, and each hears of what they asked for and of nothing else."""
+"""Promise: a page of many sentinels is polled and compared once, and each sentinel reports only
+what it asked for.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ def _page(world: World, path: str, **parts: str) -> None:
     world.page(path, PAGE.format(**{"weather": "fine", "link": "one", "image": "x"} | parts))
 
 
-def test_two_who_watch_one_page_hear_each_of_their_own(world: World):
-    """Each receiver gets what its own sentinel asked for, and no text or address that only the other one asked for (W-2)."""
+def test_two_sentinels_of_a_page_report_their_own_changes(world: World):
+    """Neither receiver gets a text or address that only the other asked for (W-2)."""
     _page(world, "/a")
     hooks = {"words": world.receiver("/words"), "links": world.receiver("/links")}
     for name, hook in hooks.items():
@@ -47,13 +49,15 @@ def test_two_who_watch_one_page_hear_each_of_their_own(world: World):
 
 
 def _list_texts(record: dict[str, Any]) -> tuple[str, ...]:
-    """Return every text of a change record, in the order of reading."""
+    """Return every text of a change record, in reading order."""
     pairs = [text for update in record["updated"] for text in (update["old"], update["new"])]
     return (*record["deleted"], *record["inserted"], *pairs)
 
 
-def test_one_pair_is_compared_once_however_many_ask(world: World, monkeypatch: pytest.MonkeyPatch):
-    """Forty sentinels ask for words, one for links: each poll is two comparisons, and two that ask what lies in noise; everybody is notified (W-61)."""
+def test_versions_are_compared_once_for_all_sentinels(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Forty sentinels on words and one on links: two comparisons per poll, and two for noise; all
+    are notified (W-61).
+    """
     compared: list[object] = []
     evaluate = expression.evaluate
 
@@ -79,8 +83,8 @@ def test_one_pair_is_compared_once_however_many_ask(world: World, monkeypatch: p
     assert 41 * 3 == len(world.changes())
 
 
-def test_equal_intervals_share_each_look(world: World):
-    """Forty sentinels with one interval and one start cost as many requests as one; another interval has looks of its own (W-73)."""
+def test_equal_intervals_share_each_poll(world: World):
+    """Forty sentinels cost as many requests as one; another interval has polls of its own (W-73)."""
     _page(world, "/a")
     for number in range(40):
         world.add(f"Create Sentinel s{number} Using {{/a}} Monitor all words Fetch every 2 hour slack 0 s")
@@ -92,10 +96,9 @@ def test_equal_intervals_share_each_look(world: World):
     assert [0, 2, 3, 4, 6, 8, 9, 10, 12] == [(p.charged_at - begun) // HOUR for p in world.polls()]
 
 
-def test_who_joins_and_leaves_makes_no_second_rhythm(make_world):
-    """A page that ten more sentinels fetch on change, who come and go, is looked at when one with a single sentinel is (W-72).
-
-    So it is where importance does not count; under `price` a page that matters to more people is looked at sooner.
+def test_joining_sentinels_do_not_change_the_rhythm(make_world):
+    """Ten more sentinels on change come and go without another poll (W-72), unless importance
+    counts, as under `price`.
     """
     world: World = make_world(schedule__policy="best_effort")
     for path in ("/a", "/b"):
@@ -118,8 +121,8 @@ def test_who_joins_and_leaves_makes_no_second_rhythm(make_world):
     assert alone == shared
 
 
-def test_as_many_pages_are_looked_at_as_are_watched(world: World):
-    """Twelve sentinels on three pages make three pages; one that nobody watches any more is forgotten (W-60)."""
+def test_number_of_pages_is_that_of_distinct_addresses(world: World):
+    """Twelve sentinels on three pages; a page without a sentinel is forgotten (W-60)."""
     for path in ("/a", "/b", "/c"):
         _page(world, path)
     for number in range(12):
@@ -140,9 +143,9 @@ def test_as_many_pages_are_looked_at_as_are_watched(world: World):
 
 
 @pytest.mark.parametrize(("late", "polls"), [(0, 1), (1, 2), (MINUTE, 2)])
-def test_a_new_sentinel_takes_what_was_seen_since_it_began(world: World, late: int, polls: int):
-    """A page that was polled at the instant at which a sentinel begins serves it without a request, one that was polled before does not; what
-    changes from then on is notified (W-87).
+def test_new_sentinel_uses_polls_since_its_start(world: World, late: int, polls: int):
+    """A poll at the instant of its start needs no other request, an earlier one does; later changes
+    are notified (W-87).
     """
     _page(world, "/a")
     world.add("Create Sentinel old Using {/a} Monitor all words Fetch every 1 hour")
@@ -162,8 +165,10 @@ def test_a_new_sentinel_takes_what_was_seen_since_it_began(world: World, late: i
 DATES = [f"Mon, 02 Jan 2006 15:0{minute}:05 GMT" for minute in range(4)]
 
 
-def test_content_decides_where_size_and_date_do_not(world: World):
-    """Another date over the same bytes is no version; a change that keeps the size is told, whatever the dates say (W-76, W-77)."""
+def test_content_decides_over_size_and_date(world: World):
+    """Equal bytes are no version with another date; a change of equal size is reported (W-76,
+    W-77).
+    """
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
     bodies = ["<p>5 euro</p>", "<p>5 euro</p>", "<p>6 euro</p>", "<p>6 euro</p>"]
 
@@ -178,7 +183,7 @@ def test_content_decides_where_size_and_date_do_not(world: World):
 
 
 def _everything(watchlist: Watchlist) -> dict[str, Any]:
-    """Return all that a poller holds of what is watched."""
+    """Return all that a poller holds in memory."""
     return {
         "pages": {
             number: (
@@ -202,7 +207,7 @@ COMPARES = ["", "Compare first", "Compare moving 3", "Compare every 2"]
 
 
 def _step(chance: random.Random, names: list[str]) -> str:
-    """Return something that another process may say of what is watched."""
+    """Return a random statement of another process."""
     kind = chance.choice(["create", "create", "alter", "disable", "enable", "confirm", "drop"]) if names else "create"
     if kind == "create":
         names.append(f"s{chance.getrandbits(40)}")
@@ -222,9 +227,9 @@ def _step(chance: random.Random, names: list[str]) -> str:
 
 
 @pytest.mark.parametrize("seed", range(1))
-def test_what_is_held_in_memory_is_what_the_database_would_give(world: World, seed: int):
-    """Whatever others create, alter, pause and drop while pages change, the poller holds what a new one would read; when all are
-    dropped it holds nothing (W-41, W-66).
+def test_memory_matches_the_database(world: World, seed: int):
+    """Others create, alter, pause and drop while pages change: a new poller would hold the same,
+    and nothing at the end (W-41, W-66).
     """
     chance = random.Random(seed)
     names: list[str] = []
@@ -251,7 +256,7 @@ def test_what_is_held_in_memory_is_what_the_database_would_give(world: World, se
 
 
 def _say(world: World, text: str) -> None:
-    """Say it; a sentinel that has ended meanwhile takes no orders but to go."""
+    """Run the statement; an ended sentinel can only be dropped."""
     verb, name = text.split()[:2]
     if verb in {"Create", "Drop"} or world.sentinel(name).state != "ended":
         world.add(text)

@@ -1,4 +1,4 @@
-"""Promise: hints that pages may have changed bring looks sooner as far as their source has proved right, and break no limit."""
+"""Promise: hints cause earlier polls as far as their source was right before, and exceed no limit."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ async def hint(monitor: Monitor, page_id: int) -> None:
     await monitor.ways_in.signals.take([page_id])
 
 
-def test_a_hint_brings_a_look_and_what_it_shows_is_learned(make_world):
-    """Of two pages that have been still for days the one that was hinted is looked at right away, and the hint proves to be right."""
+def test_hint_causes_a_poll_and_its_result_is_learned(make_world):
+    """Of two still pages the one with the hint is polled at once."""
     world = make_world(**FLAGS)
     for path in ("/told", "/other"):
         world.page(path, "<p>edition 0</p>")
@@ -48,8 +48,8 @@ def test_a_hint_brings_a_look_and_what_it_shows_is_learned(make_world):
     assert [] == world.violations()
 
 
-def test_hints_wait_over_a_crash_and_are_answered_by_one_look(make_world):
-    """What was taken is weighed by whoever runs the service next, once."""
+def test_hints_survive_a_crash_and_cause_one_poll(make_world):
+    """The next service weighs them, once."""
     world = make_world(**FLAGS)
     world.page("/a", "<p>as it was</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words")
@@ -69,8 +69,8 @@ def test_hints_wait_over_a_crash_and_are_answered_by_one_look(make_world):
     assert () == row_after.waiting
 
 
-def test_a_hint_that_could_not_be_kept_counts_when_it_is_told_again(make_world, monkeypatch):
-    """Who is told to send it again is not answered later that it is nothing new: it is durable then, and brings its look."""
+def test_hint_that_was_not_stored_counts_when_repeated(make_world, monkeypatch):
+    """The sender is asked to repeat it; then it is stored and causes its poll."""
     world = make_world(**FLAGS)
     world.page("/a", "<p>as it was</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words")
@@ -91,8 +91,8 @@ def test_a_hint_that_could_not_be_kept_counts_when_it_is_told_again(make_world, 
         assert world.clock.now() == looks(world, 1)[-1]
 
 
-def test_a_hint_of_before_a_look_that_failed_waits(make_world):
-    """Whoever tells of it late: nobody has seen it."""
+def test_hint_older_than_a_failed_poll_waits(make_world):
+    """Nobody has seen the page since."""
     world = make_world(**FLAGS)
     world.page("/a", "<p>as it was</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words")
@@ -109,8 +109,10 @@ def test_a_hint_of_before_a_look_that_failed_waits(make_world):
         assert [(moved,)] == [row.waiting for row in world.read(hints.load)[1]]
 
 
-def test_a_flood_breaks_no_limit_and_loses_its_weight(make_world):
-    """A hint a minute for a page that never changes: never within its floor or beside its hours, and after the first hours hardly looked at for it."""
+def test_flood_of_hints_exceeds_no_limit(make_world):
+    """A hint a minute for a still page keeps its minimum interval and hours, and soon has hardly
+    any weight.
+    """
     world = make_world(**FLAGS)
     world.page("/flooded", "<p>for ever</p>")
     world.page("/hours", "<p>for ever</p>")
@@ -132,8 +134,8 @@ def test_a_flood_breaks_no_limit_and_loses_its_weight(make_world):
     assert {9} == {at // HOUR % 24 for at in looks(world, 2)}
 
 
-def test_without_a_policy_that_weighs_them_hints_move_nothing(make_world):
-    """With `best_effort` they are taken, and answered by the next check."""
+def test_hints_have_no_effect_under_other_policies(make_world):
+    """`best_effort` stores them, and the next check answers them."""
     world = make_world(schedule__policy="best_effort")
     world.page("/a", "<p>as it was</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words")
@@ -153,8 +155,8 @@ def are_exact(monitor: Monitor) -> bool:
     return monitor.ways_in.signals.hearing.dates_are_exact(monitor.watchlist.pages[1].identity.host)
 
 
-def test_dates_of_entries_count_once_a_host_has_proved_them(make_world):
-    """The newest date of a feed's entries, where it has no other."""
+def test_dates_of_entries_count_for_a_proven_host(make_world):
+    """The newest entry date is used if the feed has none."""
     world = make_world(**FLAGS)
     world.page("/feed", "<p/>")
     world.add("Create Sentinel feed Using {/feed} Monitor all words")
@@ -186,8 +188,8 @@ def test_dates_of_entries_count_once_a_host_has_proved_them(make_world):
     play(world, story)
 
 
-def test_dates_count_once_a_host_has_proved_them(make_world):
-    """Last-Modified that moves with the content is counted for its host; a host whose dates are the time of the answer is found out."""
+def test_last_modified_counts_for_a_proven_host(make_world):
+    """A host whose dates are the time of the answer is found out."""
     world = make_world(**FLAGS)
     world.add("Create Sentinel honest Using {/honest} Monitor all words")
 

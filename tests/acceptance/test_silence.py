@@ -1,4 +1,6 @@
-"""Promise: no real news goes quiet. What is left out as noise was proved to be noise, and where that is all, its owner is notified."""
+"""Promise: no real news is suppressed: only proven noise is left out, and the owner is notified if
+nothing else remains.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,14 @@ Assam;your own bakery;two for one;dance until dawn;the last tickets;oak tables;a
 
 @pytest.fixture
 def world(world: World) -> World:
-    """An installation that looks at pages a second time."""
+    """Return an installation with second polls."""
     world.flags["detect.second_looks"] = "true"
     world.receiver()
     return world
 
 
 def shows(world: World, text: Callable[[], str]) -> None:
-    """Let the page show a text that is made anew for each request."""
+    """Serve a text that is made for each request."""
 
     def answer(_: Any, wire: Any) -> None:
         body = f"{HEAD}<p>{text()}</p>{TAIL}".encode()
@@ -39,24 +41,24 @@ def shows(world: World, text: Callable[[], str]) -> None:
 
 
 def list_delivered(world: World) -> list[Any]:
-    """Return the changes that were delivered."""
+    """Return the delivered changes."""
     return [message["data"] for _, message in world.received if message["type"] == "change.found"]
 
 
 def list_silence(world: World) -> list[str]:
-    """Return what owners were notified of silence."""
+    """Return the notices of silence."""
     return [m["data"]["summary"] for _, m in world.received if m["data"].get("event") == "sentinel.silenced"]
 
 
 def watch_polls(world: World, sentinel: str, polls: int, interval: int) -> None:
-    """Watch the page for so many polls."""
+    """Watch the page for this many polls."""
     world.add(sentinel)
     play(world, lambda monitor: world.pass_time(monitor, polls * interval))
 
 
 @pytest.mark.parametrize("minutes", [1, 60])
-def test_a_number_that_moves_at_each_poll_is_told_at_each(world: World, minutes: int) -> None:
-    """However close polls are: that two of them differ says nothing, only what differs at second looks is noise."""
+def test_number_that_changes_at_each_poll_is_always_notified(world: World, minutes: int) -> None:
+    """Only differences at second polls count as noise."""
     begun = world.clock.now()
     shows(world, lambda: f"Level {100 + 7 * ((world.clock.now() - begun) // (minutes * MINUTE))} of the river")
     watch_polls(
@@ -74,8 +76,8 @@ def test_a_number_that_moves_at_each_poll_is_told_at_each(world: World, minutes:
 @pytest.mark.parametrize(
     ("monitor", "least"), [("any change", 11), ('any change where contains "In stock"', 5), ('keyword "Sold"', 11)]
 )
-def test_a_state_that_flips_every_second_poll_is_told_each_time(world: World, monitor: str, least: int) -> None:
-    """Polls are five minutes apart; the state returns to what it was again and again."""
+def test_alternating_state_is_notified_each_time(world: World, monitor: str, least: int) -> None:
+    """Polls are five minutes apart."""
     begun = world.clock.now()
     shows(world, lambda: ("In stock", "Sold out")[(world.clock.now() - begun) // (10 * MINUTE) % 2])
     watch_polls(
@@ -89,8 +91,10 @@ def test_a_state_that_flips_every_second_poll_is_told_each_time(world: World, mo
 
 
 @pytest.mark.parametrize("monitor", ['number in css "b"', 'regex "Level .*"', 'any change in css "b"'])
-def test_what_is_named_is_never_masked(world: World, monitor: str) -> None:
-    """A number, a pattern, a selector that holds one value: told at each poll, though each request shows another."""
+def test_named_value_is_never_masked(world: World, monitor: str) -> None:
+    """A number, a pattern or a selector of one value is notified at each poll, though each request
+    differs.
+    """
     count = itertools.count(1000, 7)
     shows(world, lambda: f"<b>Level {next(count)}</b> of the river")
     watch_polls(
@@ -103,8 +107,8 @@ def test_what_is_named_is_never_masked(world: World, monitor: str) -> None:
     assert len(list_delivered(world)) >= 11
 
 
-def test_its_owner_is_notified_once_when_all_of_its_news_is_left_out(world: World, capsys: Any) -> None:
-    """With the words and the one command that undoes it; the words of the mask are in `list` and `mask` too."""
+def test_owner_is_notified_once_when_all_news_is_masked(world: World, capsys: Any) -> None:
+    """With the words and the command that undoes it; `list` and `mask` have the words too."""
     ads = itertools.cycle(ADS)
     shows(world, lambda: next(ads))
     watch_polls(
@@ -125,8 +129,8 @@ def test_its_owner_is_notified_once_when_all_of_its_news_is_left_out(world: Worl
     assert [] == world.violations()
 
 
-def test_a_recipient_is_notified_of_silence_at_most_once_a_day(world: World) -> None:
-    """Of a second sentinel that goes quiet the day after."""
+def test_silence_is_notified_once_a_day_per_recipient(world: World) -> None:
+    """A second sentinel goes quiet on the next day."""
     ads = itertools.cycle(ADS)
     shows(world, lambda: next(ads))
     world.server.pages["/b"] = world.server.pages["/a"]
@@ -139,8 +143,8 @@ def test_a_recipient_is_notified_of_silence_at_most_once_a_day(world: World) -> 
     assert (1, 2) == (first, len(list_silence(world)))
 
 
-def test_small_masks_need_no_message(world: World) -> None:
-    """Where other news was told in the last ten polls, nobody is notified of a mask."""
+def test_small_mask_is_not_notified(world: World) -> None:
+    """Other news was notified in the last ten polls."""
     ads = itertools.cycle(ADS)
 
     def text() -> str:
@@ -157,8 +161,8 @@ def test_small_masks_need_no_message(world: World) -> None:
 
 
 @pytest.mark.parametrize("beside", ["", "<p>The time of the node</p><p>k{}x</p>"])
-def test_a_masked_place_that_settles_is_news_once(world: World, beside: str) -> None:
-    """An advertisement makes room for a notice that stays: told once, whether the rest of the page stands still or not."""
+def test_masked_place_that_settles_is_notified_once(world: World, beside: str) -> None:
+    """An advertisement becomes a lasting notice, whether the rest of the page changes or not."""
     ads, count = itertools.cycle(ADS), itertools.count(100, 37)
     settled: list[str] = []
     shows(world, lambda: (settled[0] if settled else next(ads)) + beside.format(next(count)))

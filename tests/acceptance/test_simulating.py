@@ -1,4 +1,4 @@
-"""Promise: what other settings would bring is computed by the service's own planner."""
+"""Promise: a simulation of other settings uses the service's own planner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVERY = {"hour": 0.8, "week": 4.0}
 
 
 async def month(world: World, monitor: Monitor) -> None:
-    """Let thirty days pass in which the pages change by chance."""
+    """Let thirty days pass with random changes."""
     chance, begin = random.Random(1), world.clock.now()
     coming: list[tuple[Instant, str]] = []
     for name, days in EVERY.items():
@@ -35,8 +35,8 @@ async def month(world: World, monitor: Monitor) -> None:
     await world.pass_time(monitor, begin + 30 * DAY - world.clock.now())
 
 
-def test_a_recorded_month_is_simulated_as_it_was(make_world) -> None:
-    """Checks and changes found agree within 2 %; a quicker pace finds changes sooner."""
+def test_simulation_reproduces_a_recorded_month(make_world) -> None:
+    """Checks and changes agree within 2 %; a faster pace finds changes sooner."""
     world = make_world(schedule__pace_seconds="86400", schedule__sitemap_pages="0")
     for name in EVERY:
         world.page(f"/{name}", "<p>nothing yet</p>")
@@ -67,14 +67,12 @@ def test_a_recorded_month_is_simulated_as_it_was(make_world) -> None:
 
 
 def kill(*_: object) -> None:
-    """End the process that simulates, as a system does that is short of memory."""
+    """Kill the simulating process, as a system without memory does."""
     os._exit(1)
 
 
-def test_a_simulation_that_is_killed_is_reported_and_the_next_one_runs(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A service does not have to be started again for it."""
+def test_killed_simulation_is_reported_and_the_next_one_runs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service need not be restarted."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel a Using {/a} Monitor all words Fetch every 1 hour")
 

@@ -1,4 +1,6 @@
-"""Promise: a host's sitemaps are read modestly where they list what is watched, charged and in bounds; dates that move are hints."""
+"""Promise: sitemaps are read rarely, where they list watched pages, charged and bounded; changed
+dates are hints.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ FIRST, SECOND_DATE = "2023-11-10T00:00:00Z", "2023-11-20T00:00:00Z"
 
 
 class Site:
-    """Three watched pages, a robots.txt that names `/map.xml`, and that."""
+    """Three watched pages, a robots.txt that names `/map.xml`, and that sitemap."""
 
     def __init__(self, world: World, *, names: str = "/map.xml") -> None:
         self.world = world
@@ -48,7 +50,7 @@ class Site:
         self.world.server.pages[path] = Page(body, {"Content-Type": "application/xml"}, **more)
 
     def read(self, path: str = "/map.xml") -> int:
-        """Return how often a sitemap was asked for."""
+        """Return how often a sitemap was requested."""
         return self.world.server.paths().count(path)
 
 
@@ -56,8 +58,8 @@ def polls(world: World) -> list[Any]:
     return [poll for poll in world.polls() if poll.reason.why is Why.SITEMAP]
 
 
-def test_a_date_that_moves_is_a_hint(make_world):
-    """The page is looked at when the sitemap says so; the poll is recorded, costs what it costs, and comes again after six hours."""
+def test_changed_date_is_a_hint(make_world):
+    """The page is polled; reading the sitemap is a poll with a cost, repeated after six hours."""
     world = make_world(**FLAGS)
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
@@ -80,8 +82,8 @@ def test_a_date_that_moves_is_a_hint(make_world):
     assert [] == world.violations()
 
 
-def test_a_date_that_moved_is_told_although_the_service_dies_when_it_has_kept_it(make_world, monkeypatch):
-    """What a sitemap said is told before it is kept: whoever runs next would take it for told."""
+def test_hint_is_sent_before_the_sitemap_is_stored(make_world, monkeypatch):
+    """Otherwise a crash after storing would lose it."""
     world = make_world(**FLAGS)
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
@@ -108,8 +110,8 @@ def test_a_date_that_moved_is_told_although_the_service_dies_when_it_has_kept_it
     assert [1] == told
 
 
-def test_a_reading_that_a_full_disk_left_open_is_ended_later(make_world, monkeypatch):
-    """As an error, like any look; the sitemap is read again."""
+def test_sitemap_poll_left_open_by_a_full_disk_is_ended_later(make_world, monkeypatch):
+    """It ends as an error, and the sitemap is read again."""
     world = make_world(**FLAGS)
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
@@ -135,8 +137,8 @@ def _date(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def test_a_sitemap_that_lists_too_little_is_left_alone(make_world):
-    """Two of three pages: read once in a month; wherever there is one if somebody wants it so."""
+def test_sitemap_with_few_watched_pages_is_not_read_again(make_world):
+    """Two of three pages: once a month, unless the setting asks for more."""
     world = make_world(**FLAGS)
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST))
@@ -154,13 +156,13 @@ def test_a_sitemap_that_lists_too_little_is_left_alone(make_world):
 
 
 def count_uncovered(monitor: Monitor) -> set[int]:
-    """Return the pages for which it counts that no sitemap says anything."""
+    """Return the pages that no sitemap covers."""
     return set(monitor.ways_in.signals.hearing.pages_of(KIND))
 
 
 @pytest.mark.parametrize("why", ["gone", "too few pages"])
-def test_a_sitemap_that_is_read_no_more_says_nothing_by_its_silence(make_world, why):
-    """A day after its last answer: else its pages would be looked at seldom for good, since nobody tells of their changes."""
+def test_unread_sitemap_covers_no_page_after_a_day(make_world, why):
+    """Otherwise its pages would be polled rarely for good."""
     world = make_world(**FLAGS)
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
@@ -179,8 +181,8 @@ def test_a_sitemap_that_is_read_no_more_says_nothing_by_its_silence(make_world, 
     assert [] == [row for row in world.read(hints.load)[1] if row.kind == KIND]
 
 
-def test_sitemaps_that_are_switched_off_say_nothing_by_their_silence(make_world):
-    """From the next start on."""
+def test_disabled_sitemaps_cover_no_page(make_world):
+    """This applies from the next start."""
     world = make_world(**FLAGS)
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
@@ -195,8 +197,8 @@ def test_sitemaps_that_are_switched_off_say_nothing_by_their_silence(make_world)
 @pytest.mark.parametrize(
     "flags", [{"schedule__sitemap_pages": "0"}, {"schedule__policy": "best_effort"}, {"fetch__robots": "false"}]
 )
-def test_none_is_read_where_it_would_have_no_effect(make_world, flags):
-    """Switched off, under a policy that does not weigh hints, or where nobody asks for robots.txt."""
+def test_no_sitemap_is_read_where_it_has_no_effect(make_world, flags):
+    """Switched off, under a policy without hints, or where robots.txt is ignored."""
     world = make_world(**{**FLAGS, **flags})
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
@@ -206,8 +208,10 @@ def test_none_is_read_where_it_would_have_no_effect(make_world, flags):
     assert 0 == site.read()
 
 
-def test_of_an_index_those_are_read_that_say_more(make_world):
-    """Packed or not; each once, then those that list what is watched when their date moves, over a restart too; a 304 says nothing new."""
+def test_useful_sitemaps_of_an_index_are_read_again(make_world):
+    """All once, compressed or not, then those with watched pages when their date changes, across a
+    restart; a 304 has no news.
+    """
     world = make_world(**FLAGS)
     site = Site(world, names="/index.xml")
 
@@ -243,8 +247,8 @@ def test_of_an_index_those_are_read_that_say_more(make_world):
 @pytest.mark.parametrize(
     "body", [b"<urlset", b"\x1f\x8bno", b"<!DOCTYPE a [<!ENTITY b 'c'>]><urlset>&b;</urlset>", b""]
 )
-def test_what_is_broken_brings_nothing_and_stops_nothing(make_world, body):
-    """Pages are looked at as ever (Tidings tries again) six hours later."""
+def test_broken_sitemap_has_no_effect(make_world, body):
+    """Pages are polled as usual, and the sitemap again six hours later."""
     world = make_world(**FLAGS)
     site = Site(world)
     site.lay(body)
@@ -257,8 +261,8 @@ def test_what_is_broken_brings_nothing_and_stops_nothing(make_world, body):
     assert [] == world.violations()
 
 
-def test_a_sitemap_that_is_gone_is_a_failed_poll(make_world):
-    """Recorded as any; nobody is told, since nobody watches it."""
+def test_missing_sitemap_is_a_failed_poll(make_world):
+    """Nobody is notified, since nobody watches it."""
     world = make_world(**FLAGS)
     site = Site(world)
 
@@ -269,8 +273,8 @@ def test_a_sitemap_that_is_gone_is_a_failed_poll(make_world):
     assert 1 <= site.read() <= 2
 
 
-def test_the_budget_holds_for_sitemaps_too(make_world):
-    """Without a request left none is asked for; it waits."""
+def test_budget_applies_to_sitemaps(make_world):
+    """Without tokens it waits."""
     world = make_world(**FLAGS, budget__polls_per_day="0", budget__burst="3")
     site = Site(world)
     site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))

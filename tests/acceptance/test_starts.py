@@ -1,4 +1,6 @@
-"""Promise: a sentinel is notified of nothing that happened before it started, whoever else watches its page."""
+"""Promise: a sentinel is not notified of what happened before its start, even if others watch its
+page.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,8 @@ def _old(world: World, life: str = "For 3640 s") -> None:
     ("start", "rate"),
     [*((start, "daily") for start in STARTS), ("on a date", "every two hours"), ("on a date", "on change")],
 )
-def test_what_changed_before_it_started_is_no_news(make_world: Callable[..., World], start: str, rate: str):
-    """The newest version is from a poll before its start: it is none to begin with, the page is polled at the start."""
+def test_change_before_the_start_is_not_notified(make_world: Callable[..., World], start: str, rate: str):
+    """The newest version is from an earlier poll, so the page is polled at the start."""
     world = make_world()
     _old(world)
     if STARTS[start]:
@@ -58,8 +60,8 @@ def test_what_changed_before_it_started_is_no_news(make_world: Callable[..., Wor
 
 
 @pytest.mark.parametrize("how", ["restart", "enabled afresh"])
-def test_what_changed_before_it_began_anew_is_no_news(world: World, how: str):
-    """The same where the service stopped between its start and its first poll, and after Enable … fresh."""
+def test_change_before_a_fresh_start_is_not_notified(world: World, how: str):
+    """Also if the service stopped between start and first poll, and after Enable … fresh."""
     _old(world, life="For 9 hour")
     start = "From now + 3640 s" if how == "restart" else ""
     world.add(f"Create Sentinel new Using {{/a}} Monitor any change Fetch every 2 hour slack 1 hour {start}")
@@ -81,5 +83,5 @@ def test_what_changed_before_it_began_anew_is_no_news(world: World, how: str):
 
 
 def _words(change: Record) -> tuple[str, ...]:
-    """Return what the page said before a change and after it."""
+    """Return the words before and after a change."""
     return tuple(text.split()[-1] for update in change["updated"] for text in (update["old"], update["new"]))

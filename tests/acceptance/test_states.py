@@ -1,6 +1,4 @@
-"""Promise: conditions on state: what is so already, what is lowest so far, what stays so, what was
-never there before.
-"""
+"""Promise: conditions on state: already true, lowest so far, lasting, never there before."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ def shop(price: str, stock: str = "InStock") -> str:
 
 
 def prices(world: Any, *course: str) -> Any:
-    """Return a story in which a price is another one every hour."""
+    """Return a story with another price each hour."""
 
     async def story(monitor: Monitor) -> None:
         for price in course:
@@ -31,11 +29,11 @@ def prices(world: Any, *course: str) -> Any:
 
 
 def summaries(world: Any) -> list[str]:
-    """Return what was found, in order."""
+    """Return the findings, in order."""
     return [row["summary"] for row in world.changes()]
 
 
-def test_what_is_so_at_the_first_check_is_news(world):
+def test_is_condition_can_hold_at_the_first_check(world):
     """`is below 100` notifies of a price that is below it at the first check, once; `below 100`
     waits for a change.
     """
@@ -50,7 +48,7 @@ def test_what_is_so_at_the_first_check_is_news(world):
     assert [] == world.violations()
 
 
-def test_a_state_that_comes_later_is_news_then(world):
+def test_condition_that_becomes_true_later_is_notified(world):
     """A price above 100 at the first check is no news; a shop that has the thing is, where that is
     asked for.
     """
@@ -68,9 +66,9 @@ def test_a_state_that_comes_later_is_news_then(world):
     assert [] == world.violations()
 
 
-def test_the_lowest_so_far(world):
-    """Only a price below all that were seen before is news, also after a restart; of 2 hours, one
-    below those of the last two hours.
+def test_lowest_value_so_far_is_notified(world):
+    """Only a price below all earlier ones is, also after a restart; with 2 hours, below those of
+    the last two hours.
     """
     world.add(
         "Create Sentinel low Using {/shop} Monitor price lowest so far Fetch every 1 hour;"
@@ -86,8 +84,8 @@ def test_the_lowest_so_far(world):
     assert [] == world.violations()
 
 
-def test_availability_is_named_as_people_write_it(world):
-    """`becomes "in stock"` hears of a page whose offer says InStock."""
+def test_availability_is_written_in_plain_words(world):
+    """`becomes "in stock"` matches an offer with InStock."""
     world.add('Create Sentinel stock Using {/shop} Monitor availability becomes "in stock" Fetch every 1 hour')
 
     with serve(world) as service:
@@ -98,10 +96,8 @@ def test_availability_is_named_as_people_write_it(world):
     assert ['availability changed: "OutOfStock" → "InStock"'] == summaries(world)
 
 
-def test_what_stays_so_for_two_checks(world):
-    """A price that is low at one check only is no news; one that is low at two is, at the second,
-    also if the page did not change again.
-    """
+def test_condition_must_hold_for_two_checks(world):
+    """A price that is low at two checks is notified at the second, also if the page did not change."""
     world.add("Create Sentinel low Using {/shop} Monitor price below 100 for 2 checks Fetch every 1 hour")
 
     play(world, prices(world, "120.00", "95.00", "120.00", "120.00", "90.00"))
@@ -113,9 +109,9 @@ def test_what_stays_so_for_two_checks(world):
     assert [] == world.violations()
 
 
-def test_what_stays_so_for_some_hours(world):
-    """What began at noon is news at three, and what is so from the first check on is too; the time
-    goes on over a restart.
+def test_condition_must_hold_for_some_hours(world):
+    """True at noon is notified at three, also from the first check on; the time continues across a
+    restart.
     """
     world.add(
         "Create Sentinel low Using {/shop} Monitor price below 100 for at least 3 hours Fetch every 1 hour;"
@@ -131,8 +127,8 @@ def test_what_stays_so_for_some_hours(world):
     assert [] == world.violations()
 
 
-def test_a_page_that_is_back_soon_is_no_news(world):
-    """Any change can be asked to stay: an outage of one check is none."""
+def test_short_outage_is_not_notified(world):
+    """Any change can be required to last."""
     world.add("Create Sentinel text Using {/shop} Monitor text for at least 2 checks Fetch every 1 day")
     usual, other = (f"<h1>Shop</h1><p>{words}</p>" for words in ("We are open as always.", "We are closed for now."))
 
@@ -147,10 +143,8 @@ def test_a_page_that_is_back_soon_is_no_news(world):
 LINKS = ("a", "b"), ("a", "c"), ("b", "d"), ("a", "b", "e")
 
 
-def test_links_and_lines_that_were_never_there(world):
-    """What comes again is no news, whenever it was there, also after a restart; what no earlier
-    version had is.
-    """
+def test_only_links_and_lines_never_seen_are_new(world):
+    """This holds also after a restart."""
     world.add(
         "Create Sentinel links Using {/list} Monitor links never seen before Fetch every 1 hour;"
         "Create Sentinel list Using {/list} Monitor list never seen before Fetch every 1 hour;"

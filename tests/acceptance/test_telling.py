@@ -1,4 +1,6 @@
-"""Promise: every change that was archived is told to each that asked, at least once, always with the same id and bytes."""
+"""Promise: every stored change is delivered to each subscriber at least once, always with the same
+id and bytes.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ def _watch(world: World, url: str, rate: str = "immediate", every: str = "1 hour
     )
 
 
-def test_a_webhook_gets_each_change_signed(world: World):
-    """One POST a change, with the change record as data and a signature over id, time and bytes."""
+def test_webhook_gets_each_change_signed(world: World):
+    """One POST per change, with the change record and a signature over id, time and bytes."""
     _watch(world, world.receiver())
 
     with serve(world) as service:
@@ -42,8 +44,8 @@ def test_a_webhook_gets_each_change_signed(world: World):
     assert "delivered" == delivery.status
 
 
-def test_immediate_news_leave_in_the_instant_in_which_they_are_found(world: World):
-    """No wait lies between a look that finds a change and its message, and an unchanged page sends none (W-114)."""
+def test_immediate_news_are_sent_when_they_are_found(world: World):
+    """The message follows its poll without a wait; an unchanged page sends none (W-114)."""
     _watch(world, world.receiver(), every="10 min")
     begun = world.clock.now()
 
@@ -58,8 +60,8 @@ def test_immediate_news_leave_in_the_instant_in_which_they_are_found(world: Worl
     ]
 
 
-def test_a_receiver_that_is_down_for_a_day_gets_everything_once_it_is_back(world: World):
-    """Attempts repeat with the same id and the same bytes until one is taken."""
+def test_receiver_that_was_down_for_a_day_gets_everything(world: World):
+    """Attempts repeat with the same id and bytes until one succeeds."""
     attempts_that_fail = 5
     _watch(world, world.receiver(statuses=lambda n: 503 if n <= attempts_that_fail else 200))
 
@@ -75,8 +77,8 @@ def test_a_receiver_that_is_down_for_a_day_gets_everything_once_it_is_back(world
     assert [] == world.violations()
 
 
-def test_a_delivery_that_is_never_taken_becomes_a_dead_letter_that_can_be_replayed(make_world):
-    """After the schedule of 75.6 h a delivery is dead and visible; replay sends it with the same id."""
+def test_undeliverable_message_becomes_a_dead_letter_that_can_be_replayed(make_world):
+    """It is dead after the schedule of 75.6 h; replay sends it with the same id."""
     world: World = make_world(notify__disable_days="30")
     up: list[bool] = []
     _watch(world, world.receiver(statuses=lambda n: 200 if up else 500))
@@ -100,8 +102,8 @@ def test_a_delivery_that_is_never_taken_becomes_a_dead_letter_that_can_be_replay
     assert ["delivered"] == [d.status for d in world.deliveries()]
 
 
-def test_news_survive_a_crash_between_the_change_and_the_telling(world: World):
-    """The delivery is written with the change; a service that dies before sending sends after its restart."""
+def test_news_survive_a_crash_before_they_are_sent(world: World):
+    """The delivery is stored with the change; the next service sends it."""
     url = world.receiver()
     _watch(world, url)
 
@@ -122,8 +124,8 @@ def test_news_survive_a_crash_between_the_change_and_the_telling(world: World):
     assert [] == world.violations()
 
 
-def test_a_digest_every_four_days_tells_what_gathered_and_nothing_when_nothing_did(world: World):
-    """`Every 4 day` counts from the sentinel's start: one message with all changes, none for a silent period."""
+def test_digest_every_four_days_has_all_changes(world: World):
+    """`Every 4 day` counts from the sentinel's start; without changes there is no message."""
     _watch(world, world.receiver(), rate="Every 4 day", every="1 day")
 
     with serve(world) as service:
@@ -142,8 +144,8 @@ def test_a_digest_every_four_days_tells_what_gathered_and_nothing_when_nothing_d
     assert [] == world.violations()
 
 
-def test_what_has_gathered_is_told_when_the_sentinel_ends(world: World):
-    """The final flush: an ending sentinel tells its digest before its time."""
+def test_ending_sentinel_sends_its_digest(world: World):
+    """The digest is sent before its time."""
     world.page("/a", "<p>count 0</p>")
     world.add(
         f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s For 6 hour "
@@ -160,8 +162,8 @@ def test_what_has_gathered_is_told_when_the_sentinel_ends(world: World):
     assert [] == world.violations()
 
 
-def test_a_dropped_sentinel_tells_what_has_gathered(world: World):
-    """Drop is an end as well: nothing that was found is swallowed."""
+def test_dropped_sentinel_sends_its_digest(world: World):
+    """Drop is an end as well."""
     _watch(world, world.receiver(), rate="Every 4 day")
 
     with serve(world) as service:
@@ -175,7 +177,7 @@ def test_a_dropped_sentinel_tells_what_has_gathered(world: World):
     assert [] == world.violations()
 
 
-def test_the_console_gets_one_line_a_change(world: World):
+def test_console_gets_one_line_per_change(world: World):
     """`Notify By console` writes to the service's own output."""
     world.page("/a", "<p>count 0</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Notify By console immediate")
@@ -190,8 +192,8 @@ def test_the_console_gets_one_line_a_change(world: World):
     assert world.server.url("/a") in line
 
 
-def test_a_receiver_that_is_gone_is_asked_no_more(world: World):
-    """410 switches the endpoint off at once, and that is an event."""
+def test_status_410_disables_the_receiver(world: World):
+    """It is an event."""
     _watch(world, world.receiver(statuses=lambda n: 410))
 
     with serve(world) as service:
@@ -204,8 +206,8 @@ def test_a_receiver_that_is_gone_is_asked_no_more(world: World):
     assert 2 == len(world.changes())
 
 
-def test_replay_switches_an_endpoint_on_again(world: World):
-    """Who asks for a dead letter again wants its endpoint asked again: it is told this one and what comes after."""
+def test_replay_enables_the_endpoint(world: World):
+    """It gets this message and later ones."""
     gone = [True]
     _watch(world, world.receiver(statuses=lambda n: 410 if gone else 200))
 
@@ -225,8 +227,8 @@ def test_replay_switches_an_endpoint_on_again(world: World):
     assert ["delivered", "delivered"] == [d.status for d in world.deliveries()]
 
 
-def test_of_each_endpoint_the_first_due_delivery_is_tried(world: World):
-    """Two receivers, many changes: what is due next is one delivery each, the oldest."""
+def test_first_due_delivery_of_each_endpoint_is_tried(world: World):
+    """Two receivers with many changes: the oldest of each is next."""
     world.page("/a", "<p>count 0</p>")
     hooks = [world.receiver(path, statuses=lambda n: 503) for path in ("/x", "/y")]
     told = " ".join(f"Notify By webhook {hook} immediate" for hook in hooks)

@@ -1,6 +1,4 @@
-"""Promise: a translation is one file. With it in place, no sentence of any screen is left in
-English.
-"""
+"""Promise: a translation is one file, and no sentence of any screen stays in English with it."""
 
 from __future__ import annotations
 
@@ -48,13 +46,13 @@ KNOWN = frozenset(
 
 
 def translate(sentence: str) -> str:
-    """Return a sentence in the made-up language; the places in it stay."""
+    """Return a sentence in an artificial language, with its placeholders."""
     return "".join(part if PLACE.fullmatch(part) else part.translate(WIDE) for part in PLACE.split(sentence))
 
 
 @pytest.fixture
 def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put a translation of every sentence beside the templates."""
+    """Install an artificial translation of every sentence."""
     english: dict[str, Any] = json.loads((translations.FOLDER / "en.json").read_text("utf-8"))
     whole = {
         key: translate(said) if isinstance(said, str) else [*map(translate, said)] for key, said in english.items()
@@ -67,9 +65,7 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def english_of(page: str) -> set[str]:
-    """Return the words of a screen in letters of English that are no data, and the sentences among
-    its values.
-    """
+    """Return the English words of a screen that are not data, and the sentences among its values."""
     shown = DATA.sub(" ", page)
     drawn = "".join(COMPARISON.findall(page))
     texts = [*re.split(r"<[^>]*>", shown), *SPOKEN.findall(shown)]
@@ -91,7 +87,7 @@ ADDRESSES = (
 
 
 async def find_english(ask: Any, addresses: Iterable[str]) -> dict[str, set[str]]:
-    """Return what is left in English on each screen."""
+    """Return the English words of each screen."""
     left = {}
     for address in addresses:
         answer = await ask(address)
@@ -104,10 +100,8 @@ async def find_english(ask: Any, addresses: Iterable[str]) -> dict[str, set[str]
 
 
 @pytest.mark.usefixtures("made_up")
-def test_no_sentence_of_a_screen_bypasses_the_catalogue(world: World) -> None:
-    """Every screen in a made-up language of other letters, with nothing and with a change: none of
-    its own words is in English.
-    """
+def test_no_screen_bypasses_the_catalogue(world: World) -> None:
+    """Every screen in an artificial script, with and without a change."""
     world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
     world.add(SHOP)
     world.page("/lost", "<h1>Новости</h1><p>Паром уходит в 8</p><p>Он никого не ждёт</p>")
@@ -144,8 +138,8 @@ def test_no_sentence_of_a_screen_bypasses_the_catalogue(world: World) -> None:
 
 
 @pytest.mark.usefixtures("made_up")
-def test_nor_does_a_screen_of_people(world: World) -> None:
-    """One's account and who has one, and what a wrong form is answered with."""
+def test_no_screen_of_accounts_bypasses_the_catalogue(world: World) -> None:
+    """Including the answers to invalid forms."""
 
     async def look_around(people: People) -> None:
         signed_in = await people.sign_in("ada")
@@ -161,8 +155,8 @@ def test_nor_does_a_screen_of_people(world: World) -> None:
     play(world, lambda monitor: with_people(world, monitor, look_around))
 
 
-def test_a_reader_whose_language_is_not_there_reads_english(world: World) -> None:
-    """A translation that lacks a sentence is the same: it is said in English."""
+def test_missing_translation_falls_back_to_english(world: World) -> None:
+    """This applies to a language and to a sentence."""
 
     async def story(monitor: Monitor) -> None:
         async with face(world, monitor) as app:

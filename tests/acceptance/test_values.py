@@ -1,4 +1,4 @@
-"""Promise: the course of a watched value is kept: each value with when it began, over restarts, and shown by `history --values`."""
+"""Promise: the history of a watched value is kept across restarts and shown by `history --values`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def course(world: Any, sentinel_id: int) -> list[tuple[str, str]]:
     return [(value.label, value.text) for value in world.read(values.listing, sentinel_id)]
 
 
-def test_the_course_of_values_is_kept_over_restarts(world):
-    """A price, the cells of a table and a value of JSON; a check that finds the same adds nothing, a new process goes on."""
+def test_value_history_is_kept_across_restarts(world):
+    """A price, cells of a table and a JSON value; an equal value adds nothing."""
     world.page("/shop", shop("129.00"))
     world.page("/api", '{"rate": 1.5, "other": 1}')
     world.add(
@@ -54,8 +54,8 @@ def test_the_course_of_values_is_kept_over_restarts(world):
     assert [] == world.violations()
 
 
-def test_a_page_that_is_not_itself_has_no_value(world):
-    """What is withheld (a wall) is in no course."""
+def test_withheld_page_has_no_value(world):
+    """Such as a wall."""
     world.page("/shop", f"<title>Shop</title>{shop('129.00')}{'<p>words of a shop</p>' * 40}")
     world.add(
         'Create Sentinel number Using {/shop} Monitor number in css "p" Fetch every 1 hour;'

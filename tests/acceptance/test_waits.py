@@ -1,4 +1,6 @@
-"""Promise: a check that has to wait says for what, and does not wait for a host that asked to be left alone unless it is told to."""
+"""Promise: a check that waits says for what, and does not wait for a host that asked for a pause
+without an option.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,13 @@ BUSY = {"status": 429, "headers": {"Retry-After": "7200"}}
 
 
 def watch(world: World, *paths: str) -> None:
-    """Watch pages, a sentinel each, every hour."""
+    """Watch pages hourly, with a sentinel each."""
     for path in paths:
         world.add(f"Create Sentinel {path[1:]} Using {{{path}}} Monitor all words Fetch every 1 hour")
 
 
 async def check_all(world: World, monitor: Monitor, named: bool = True, **more: Any) -> Checked:
-    """Check all pages, by name or as they are due, and let time pass meanwhile."""
+    """Check all pages, named or due, while time passes."""
     await monitor.live()
     pages: dict[int, set[int]] | None = {page_id: set() for page_id in monitor.watchlist.pages} if named else None
     task = asyncio.create_task(checking.check(monitor, pages, **more))
@@ -42,8 +44,10 @@ async def check_all(world: World, monitor: Monitor, named: bool = True, **more: 
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_a_host_that_asked_to_be_left_alone_is_not_waited_for(world: World, named: bool) -> None:
-    """S-7: it ends at once, with until when and why, whether pages are named or due; nothing is asked of the host."""
+def test_paused_host_is_not_waited_for(world: World, named: bool) -> None:
+    """S-7: the check ends at once with the reason and the end of the pause, for named and due
+    pages, without a request.
+    """
     world.page("/a", "", **BUSY)
     watch(world, "/a", "/b")
     play(world, world.settle)
@@ -63,7 +67,7 @@ def test_a_host_that_asked_to_be_left_alone_is_not_waited_for(world: World, name
     assert asked == len(world.server.seen)
 
 
-def test_who_waits_is_told_for_what(world: World) -> None:
+def test_wait_option_waits_for_a_paused_host_and_says_so(world: World) -> None:
     """With --wait the hold is sat out, and said."""
     world.page("/a", "", status=429, headers={"Retry-After": "20"})
     watch(world, "/a")
@@ -78,8 +82,8 @@ def test_who_waits_is_told_for_what(world: World) -> None:
     assert any("which is paused until 22:1" in text for text in said)
 
 
-def test_a_host_that_fails_is_said_to_fail(world: World) -> None:
-    """What our own circuit holds is not said to be asked for by the host."""
+def test_failing_host_is_reported_as_failing(world: World) -> None:
+    """Our own circuit breaker is no wish of the host."""
     for number in range(6):
         world.page(f"/p{number}", "", status=500)
     watch(world, *(f"/p{number}" for number in range(6)))
@@ -92,8 +96,8 @@ def test_a_host_that_fails_is_said_to_fail(world: World) -> None:
     assert {True} == {"the host fails (" in text for text in found[0].held.values()}
 
 
-def test_a_hold_that_begins_while_it_is_checked_ends_the_wait(make_world: Callable[..., World]) -> None:
-    """The first of three pages is answered with 429: the two others are held, and it is over."""
+def test_pause_that_begins_during_a_check_ends_it(make_world: Callable[..., World]) -> None:
+    """The first of three pages gets 429: the other two are not waited for."""
     world = make_world(fetch__host_connections="1")
     for path in ("/a", "/b", "/c"):
         world.page(path, "", **BUSY)
@@ -106,8 +110,8 @@ def test_a_hold_that_begins_while_it_is_checked_ends_the_wait(make_world: Callab
     assert (1, 2) == (len(found[0].polls), len(found[0].held))
 
 
-def test_a_gap_between_requests_is_said(make_world: Callable[..., World]) -> None:
-    """Of many pages of one host it is said how many are done, and what the next waits for."""
+def test_wait_for_the_host_gap_is_shown(make_world: Callable[..., World]) -> None:
+    """With the number of pages done, and what the next one waits for."""
     world = make_world(fetch__host_gap_seconds="10")
     for path in ("/a", "/b", "/c"):
         world.page(path, "<p>one")
@@ -121,8 +125,8 @@ def test_a_gap_between_requests_is_said(make_world: Callable[..., World]) -> Non
     assert any("which allows one request in 10 s" in text for text in said)
 
 
-def test_the_budget_is_said(make_world: Callable[..., World]) -> None:
-    """Pages that are due while the budget is spent: said, with when it pays again."""
+def test_wait_for_the_budget_is_shown(make_world: Callable[..., World]) -> None:
+    """With the time at which it pays again."""
     world = make_world(budget__polls_per_day="2880", budget__burst="1")
     for path in ("/a", "/b", "/c"):
         world.page(path, "<p>one")
@@ -135,8 +139,8 @@ def test_the_budget_is_said(make_world: Callable[..., World]) -> None:
     assert any("waiting for the budget, which allows a check in" in text for text in said)
 
 
-def test_a_slow_answer_is_said(world: World) -> None:
-    """Whatever takes long in an answer (its robots.txt, the server, a big body), the page is named."""
+def test_slow_answer_is_shown(world: World) -> None:
+    """The page is named, whatever is slow: robots.txt, the server, a large body."""
     goes = threading.Event()
 
     def slow(_: Any, wire: Any) -> None:
@@ -163,8 +167,8 @@ def test_a_slow_answer_is_said(world: World) -> None:
     assert f"0 of 1 checked; waiting for the answer of {world.server.url('/a')}" == said[0]
 
 
-def test_a_request_to_the_process_that_polls_ends_as_soon(world: World) -> None:
-    """Also where another process polls: it is read in the database that the host is held; with --wait the process is named."""
+def test_check_by_another_process_ends_as_soon(world: World) -> None:
+    """The pause is read from the database; with --wait the polling process is named."""
     world.page("/a", "", **BUSY)
     watch(world, "/a")
     play(world, world.settle)

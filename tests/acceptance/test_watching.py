@@ -1,4 +1,4 @@
-"""Promise: what changed of what you asked for is told, exactly, once, and nothing else is."""
+"""Promise: every requested change is notified exactly, once, and nothing else is."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tidings.errors import PollerBusyError
 from tidings.service.run.assembly import poller
 
 
-def test_the_first_look_is_a_baseline_and_the_next_change_is_told_exactly(world: World):
-    """Nothing is news at first; then an edit is told with the words that went and came."""
+def test_first_check_is_the_baseline_and_the_next_change_is_notified(world: World):
+    """The message has the deleted and the inserted words."""
     world.page("/a", "<h1>Price</h1><p>It costs <b>5</b> euro today.</p>")
     world.add("Create Sentinel price Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -31,8 +31,8 @@ def test_the_first_look_is_a_baseline_and_the_next_change_is_told_exactly(world:
     assert [] == world.violations()
 
 
-def test_an_edit_of_markup_only_makes_a_version_and_no_news(world: World):
-    """Another class, another tag, other white space: the bytes are kept, nobody is told, the text is known to be the same."""
+def test_markup_change_is_a_version_but_not_notified(world: World):
+    """Another class, tag or white space: the bytes are stored, and the text is the same."""
     world.page("/a", "<div><p>one two</p></div>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
@@ -47,7 +47,7 @@ def test_an_edit_of_markup_only_makes_a_version_and_no_news(world: World):
     assert [] == world.violations()
 
 
-def test_a_page_that_goes_back_is_told_twice_and_stored_once(world: World):
+def test_page_that_reverts_is_notified_twice_and_stored_once(world: World):
     """A, B, A: three versions, two changes, two bodies."""
     world.page("/a", "<p>alpha</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
@@ -66,8 +66,8 @@ def test_a_page_that_goes_back_is_told_twice_and_stored_once(world: World):
     assert [] == world.violations()
 
 
-def test_a_slow_sentinel_never_sees_the_rate_of_a_fast_one(world: World):
-    """Two sentinels share the downloads of a page; each compares its own samples only (sentinels §4.2)."""
+def test_slow_sentinel_compares_its_own_versions(world: World):
+    """Two sentinels share the downloads of a page (sentinels §4.2)."""
     world.page("/a", "<p>count 0</p>")
     world.add(
         "Create Sentinel fast Using {/a} Monitor all words Fetch every 1 hour; "
@@ -86,8 +86,8 @@ def test_a_slow_sentinel_never_sees_the_rate_of_a_fast_one(world: World):
     assert [] == world.violations()
 
 
-def test_a_change_that_came_and_went_between_two_looks_is_nothing(world: World):
-    """A slow sentinel asked for its own samples; what was there in between is not its news."""
+def test_change_that_reverts_between_two_checks_is_not_notified(world: World):
+    """The slow sentinel compares only its own versions."""
     world.page("/a", "<p>here</p>")
     world.add(
         "Create Sentinel fast Using {/a} Monitor all words Fetch every 1 hour; "
@@ -106,8 +106,8 @@ def test_a_change_that_came_and_went_between_two_looks_is_nothing(world: World):
     assert [] == world.violations()
 
 
-def test_a_page_on_change_is_looked_at_once_a_pace(make_world):
-    """With the policy round_robin a page without an interval of its own is looked at every `schedule.pace`."""
+def test_page_on_change_is_polled_once_per_pace(make_world):
+    """With the policy round_robin the interval is `schedule.pace`."""
     world: World = make_world(schedule__policy="round_robin")
     world.page("/a", "<p>still</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change")
@@ -117,8 +117,8 @@ def test_a_page_on_change_is_looked_at_once_a_pace(make_world):
     assert 25 == len(world.polls())
 
 
-def test_a_paused_sentinel_tells_once_what_happened_meanwhile(world: World):
-    """Disable freezes the cursor; after enable one comparison spans the gap (sentinels §2)."""
+def test_change_in_a_pause_is_notified_once_after_it(world: World):
+    """Disable keeps the cursor; one comparison spans the pause (sentinels §2)."""
     world.page("/a", "<p>before</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -137,8 +137,8 @@ def test_a_paused_sentinel_tells_once_what_happened_meanwhile(world: World):
     assert [] == world.violations()
 
 
-def test_links_and_images_are_found_by_their_addresses(world: World):
-    """A new link and a gone image are told as objects; words do not matter to them."""
+def test_links_and_images_are_compared_by_address(world: World):
+    """A new link and a removed image are objects; words do not matter."""
     world.page("/a", '<a href="/one">one</a><img src="/x.png">')
     world.add("Create Sentinel s Using {/a} Monitor links OR images Fetch every 1 hour")
 
@@ -152,8 +152,8 @@ def test_links_and_images_are_found_by_their_addresses(world: World):
     assert [world.server.url("/x.png")] == change["deleted"]
 
 
-def test_three_months_pass_without_one_look_too_many(world: World):
-    """Ticks keep their phase for months and every look is on the hour."""
+def test_ticks_keep_their_phase_for_three_months(world: World):
+    """Every poll is on the hour."""
     world.page("/a", "<p>still</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 12 hour slack 1 min")
     begun = world.clock.now()
@@ -165,8 +165,8 @@ def test_three_months_pass_without_one_look_too_many(world: World):
     assert {0} == {(p.charged_at - begun) % (12 * HOUR) for p in looks}
 
 
-def test_downtime_of_a_week_is_one_look_not_fourteen(world: World):
-    """After a week without the service a page is looked at once, and the phase of its ticks is kept."""
+def test_week_of_downtime_causes_one_poll(world: World):
+    """The phase of the ticks is kept."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 12 hour slack 1 min")
     begun = world.clock.now()
@@ -180,8 +180,8 @@ def test_downtime_of_a_week_is_one_look_not_fourteen(world: World):
     assert 1 == len(world.changes())
 
 
-def test_a_failing_page_makes_no_version_and_no_news(world: World):
-    """Errors are states, not changes: one event in, one event out, the content cursor does not move."""
+def test_failing_page_has_no_version_and_no_change(world: World):
+    """An error is one event at its start and one at its end; the cursor stays."""
     world.page("/a", "<p>fine</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 10 min")
 
@@ -198,8 +198,8 @@ def test_a_failing_page_makes_no_version_and_no_news(world: World):
     assert [] == world.violations()
 
 
-def test_dropped_pages_are_looked_at_no_more(world: World):
-    """Drop ends a sentinel at once, frees its name, and what it found stays."""
+def test_dropped_page_is_not_polled(world: World):
+    """Its name is free, and its history stays."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 10 min")
 
@@ -215,8 +215,8 @@ def test_dropped_pages_are_looked_at_no_more(world: World):
     assert 1 == len(world.changes())
 
 
-def test_two_processes_never_poll_together(world: World):
-    """The second poller of a data directory is refused and says who holds it."""
+def test_second_poller_is_refused(world: World):
+    """The error names the process that polls."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change")
     refused: list[str] = []
@@ -230,8 +230,8 @@ def test_two_processes_never_poll_together(world: World):
     assert str(os.getpid()) in refused[0]
 
 
-def test_a_service_that_starts_during_a_check_waits_for_it(world: World):
-    """Who is patient gets the lock once the other poller has ended."""
+def test_starting_service_waits_for_a_check(world: World):
+    """It gets the lock when the other process ends."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change")
 

@@ -1,4 +1,6 @@
-"""Promise: a running `tidings serve` answers readers and hooks; what it has acknowledged survives kill -9, and nobody keeps it from stopping."""
+"""Promise: `tidings serve` answers readers and hooks; what it acknowledged survives kill -9, and no
+client delays its end.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ PATIENCE = 30.0
 
 @pytest.fixture
 def place(tmp_path: Path, server: WebServer) -> Iterator[Installation]:
-    """Yield an installation with a sentinel that tells by feed and stream, and an event that comes by webhook."""
+    """Yield an installation with a sentinel that notifies by feed and stream, and a webhook event."""
     flags = {"TIDINGS_FETCH_ROBOTS": "false", "TIDINGS_FETCH_HOST_GAP_SECONDS": "0"}
     made = Installation(tmp_path / "data", flags)
     server.pages["/a"] = _page("one")
@@ -49,7 +51,7 @@ def _page(word: str) -> Page:
 
 
 def _door(service: Service) -> str:
-    """Return where a service listens, once it does."""
+    """Return the address of a service when it listens."""
     until(lambda: "listening on" in service.err or service.process.poll() is not None, PATIENCE, "the door stays shut")
     found = re.search(r"listening on (\S+)", service.err)
     assert found is not None, service.err
@@ -84,8 +86,10 @@ def _following(url: str, last: str) -> Iterator[Iterator[tuple[str, Any]]]:
         yield records()
 
 
-def test_readers_and_hooks_over_a_kill(place: Installation, server: WebServer) -> None:
-    """A change is read in the feed and on the stream; an event that was answered 202 is there after kill -9, taken once; SIGTERM is heard."""
+def test_readers_and_hooks_work_across_a_kill(place: Installation, server: WebServer) -> None:
+    """A change is in feed and stream; an event with 202 survives kill -9, once; SIGTERM ends the
+    service.
+    """
     first = place.serve()
     url = _door(first)
     until(lambda: "/a" in server.paths(), PATIENCE, "the page is not looked at")
@@ -121,8 +125,8 @@ def test_readers_and_hooks_over_a_kill(place: Installation, server: WebServer) -
     assert all("ERROR" not in service.err and token not in service.err for service in place.services)
 
 
-def test_no_answer_has_the_address_of_a_receiver(place: Installation, server: WebServer) -> None:
-    """A webhook that refuses is told of in the feed and on the stream by the name of its secret; health says as much."""
+def test_answers_have_no_address_of_a_receiver(place: Installation, server: WebServer) -> None:
+    """Feed, stream and health name a failing webhook by its secret."""
     server.pages["/t0ken"] = Page(status=404)
     text = f"Create Sentinel loud Using {server.url('/a')} Monitor all words Fetch every 1 s Notify by feed, stream, webhook {server.url('/t0ken')}"
     with contextlib.closing(open_database(place.settings)) as database:
@@ -146,10 +150,10 @@ def test_no_answer_has_the_address_of_a_receiver(place: Installation, server: We
     assert "t0ken" not in "".join((*said, *answers, service.err))
 
 
-def test_a_port_that_is_taken_ends_the_service_with_advice(
+def test_port_in_use_ends_the_service_with_advice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit 3, what is taken and what to do; the directory is free for the next one."""
+    """Exit code 3; the data directory is free afterwards."""
     monkeypatch.setenv("TIDINGS_DATA", str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as holder:
         port = holder.getsockname()[1]
@@ -170,10 +174,10 @@ def test_a_port_that_is_taken_ends_the_service_with_advice(
         (["--set", "serve.token=short"], "at least 24 characters"),
     ],
 )
-def test_a_door_that_is_set_up_wrongly_never_opens(
+def test_invalid_server_settings_end_the_service_early(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
-    """Exit 2 before anything is made: no data directory, no lock, no port."""
+    """Exit code 2 before a data directory, lock or port is made."""
     monkeypatch.setenv("TIDINGS_DATA", str(tmp_path / "data"))
 
     assert 2 == main(["serve", *words])

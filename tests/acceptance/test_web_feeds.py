@@ -1,4 +1,6 @@
-"""Promise: what a sentinel tells by feed and by stream comes at the rate of its clause, whole and once, whoever reads when."""
+"""Promise: notifications by feed and stream keep the rate of their clause, complete and once for
+each reader.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,21 @@ from tidings.web.server import HttpServer
 
 
 def _open(world: World, monitor: Monitor) -> Any:
-    """Return the door of a running service, as requests meet it."""
+    """Return the server of a running service."""
     door = HttpServer(world.settings)
     monitor.committer.listen(door.note)
     return application(door.inside(monitor))
 
 
 async def _open_door(world: World, monitor: Monitor) -> Any:
-    """Return the door once the first check is over."""
+    """Return the server after the first check."""
     app = _open(world, monitor)
     await world.settle(monitor)
     return app
 
 
 def _watch(world: World, by: str) -> None:
-    """A page, and a sentinel that tells of it by these channels."""
+    """Watch a page and notify by these channels."""
     world.page("/a", "<p>now one</p>")
     world.add(f"Create Sentinel shop Using {{/a}} Monitor all words Fetch every 1 hour Notify by {by}")
 
@@ -47,8 +49,8 @@ async def _news(world: World, monitor: Monitor, *words: str) -> None:
         await world.pass_time(monitor, HOUR)
 
 
-def test_a_change_stands_in_the_feed_and_on_the_stream_at_once(world: World) -> None:
-    """As soon as it is found, in both; the record of the stream is the one of `tidings changes --json`."""
+def test_change_is_in_the_feed_and_the_stream_at_once(world: World) -> None:
+    """The stream has the record of `tidings changes --json`."""
     _watch(world, "feed, stream")
 
     async def story(monitor: Monitor) -> None:
@@ -63,8 +65,8 @@ def test_a_change_stands_in_the_feed_and_on_the_stream_at_once(world: World) -> 
     assert {"delivered"} == {row.status for row in world.deliveries()}
 
 
-def test_rates_hold_for_what_is_pulled(world: World) -> None:
-    """A clause that tells once a day lets nothing be read before, and then all of it, each change by itself."""
+def test_rates_apply_to_feed_and_stream(world: World) -> None:
+    """With a daily clause nothing can be read before, then each change."""
     _watch(world, "feed, stream every 1 day")
 
     async def story(monitor: Monitor) -> None:
@@ -81,8 +83,8 @@ def test_rates_hold_for_what_is_pulled(world: World) -> None:
     assert {3} == {row.changes for row in world.deliveries()}
 
 
-def test_who_reads_after_a_restart_goes_on_where_it_was(world: World) -> None:
-    """Nothing is lost while the reader, or the service, is away: what was found meanwhile comes first."""
+def test_reader_continues_after_a_restart(world: World) -> None:
+    """Nothing is lost while the reader or the service is away."""
     _watch(world, "stream")
     had: list[Any] = []
 
@@ -108,7 +110,7 @@ def test_who_reads_after_a_restart_goes_on_where_it_was(world: World) -> None:
     assert sorted({int(number) for number, _ in had}) == [int(number) for number, _ in had]
 
 
-def test_a_page_in_error_is_told_to_readers_too(world: World) -> None:
+def test_page_error_is_in_the_feed_and_the_stream(world: World) -> None:
     """What keeps the sentinel from seeing changes stands in the feed and on the stream like any news."""
     _watch(world, "feed, stream")
 
@@ -124,8 +126,8 @@ def test_a_page_in_error_is_told_to_readers_too(world: World) -> None:
     play(world, story)
 
 
-def test_a_replayed_delivery_comes_again_and_the_feed_stays_as_it_is(world: World) -> None:
-    """`tidings deliveries replay` puts a record on the stream once more, under a new number; the entry of the feed is the same."""
+def test_replayed_delivery_is_streamed_again_and_the_feed_is_unchanged(world: World) -> None:
+    """`tidings deliveries replay` gives it a new number; the entry of the feed is the same."""
     _watch(world, "feed, stream")
 
     async def story(monitor: Monitor) -> None:

@@ -1,4 +1,6 @@
-"""Promise: the hub that a feed names is asked to report new entries, where a public address is set; what it tells is a hint (W3C WebSub)."""
+"""Promise: with a public address the hub of a feed is asked for notifications, which are hints (W3C
+WebSub).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ FEED = """<feed xmlns="http://www.w3.org/2005/Atom"><title>news</title><id>x</id
 
 
 class Hub:
-    """A hub on loopback: it notes what it is asked; `status` is its answer."""
+    """A hub on loopback that records requests and answers with `status`."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -51,12 +53,12 @@ class Hub:
         return self.asked[-1]["hub.callback"].removeprefix(f"{PUBLIC}{PATH}")
 
     async def verify(self, monitor: Monitor, mode: str = "subscribe", **more: str) -> str | None:
-        """Ask whether it was asked, as the standard has it."""
+        """Verify the subscription, as in the standard."""
         params = {"hub.mode": mode, "hub.topic": self.asked[-1]["hub.topic"], "hub.challenge": "c0ffee", **more}
         return await monitor.ways_in.hubs.verify(self.token(), params)
 
     async def tell(self, monitor: Monitor, *, method: str = "sha256", secret: str | None = None) -> bool:
-        """Distribute content, signed."""
+        """Distribute signed content."""
         key = (
             next(form["hub.secret"] for form in reversed(self.asked) if "hub.secret" in form)
             if secret is None
@@ -70,7 +72,7 @@ class Hub:
 
 
 async def begin(world: World, monitor: Monitor) -> None:
-    """Open the door, let the feed be looked at and the hub be asked."""
+    """Start the server, poll the feed and subscribe to its hub."""
     monitor.ways_in.hubs.open()
     await world.pass_time(monitor, 2 * MINUTE)
 
@@ -79,8 +81,8 @@ def rows(world: World) -> Any:
     return world.read(hints.list_hubs)
 
 
-def test_a_hub_is_asked_verifies_and_tells(make_world):
-    """The request is the standard's; a content distribution brings a look, and its body makes no version."""
+def test_hub_is_subscribed_to_verifies_and_notifies(make_world):
+    """A distribution causes a poll; its body is no version."""
     world = make_world(**FLAGS)
     hub = Hub(world)
 
@@ -115,8 +117,8 @@ def test_a_hub_is_asked_verifies_and_tells(make_world):
     [{**FLAGS, "serve__public_url": ""}, {**FLAGS, "schedule__policy": "best_effort"}],
     ids=["no public address", "no policy that weighs hints"],
 )
-def test_nobody_is_asked_for_nothing(make_world, flags):
-    """Off by default, and where hints would have no effect."""
+def test_no_subscription_where_it_has_no_effect(make_world, flags):
+    """Off by default, and under policies without hints."""
     world = make_world(**flags)
     hub = Hub(world)
 
@@ -125,8 +127,8 @@ def test_nobody_is_asked_for_nothing(make_world, flags):
     assert [] == hub.asked == rows(world)
 
 
-def test_while_the_door_is_shut_no_hub_is_asked(make_world):
-    """`tidings check` could not answer it."""
+def test_no_subscription_without_a_server(make_world):
+    """`tidings check` could not answer the hub."""
     world = make_world(**FLAGS)
     hub = Hub(world)
 
@@ -135,8 +137,8 @@ def test_while_the_door_is_shut_no_hub_is_asked(make_world):
     assert [] == hub.asked
 
 
-def test_a_page_with_a_secret_is_told_to_no_hub(make_world):
-    """Its address is nobody else's business."""
+def test_page_with_a_secret_is_not_subscribed(make_world):
+    """Its address is confidential."""
     world = make_world(**FLAGS)
     hub = Hub(world)
     world.add('Drop feed;Create Sentinel own Using {/feed} Monitor all words Header "Authorization" secret "key"')
@@ -147,8 +149,8 @@ def test_a_page_with_a_secret_is_told_to_no_hub(make_world):
 
 
 @pytest.mark.parametrize("method", ["sha1", "sha512"])
-def test_what_is_not_signed_says_nothing(make_world, method):
-    """Another secret, another method, no signature; all methods of the standard are understood."""
+def test_unsigned_distribution_is_ignored(make_world, method):
+    """No signature, another secret or method; all methods of the standard are supported."""
     world = make_world(**FLAGS)
     hub = Hub(world)
 
@@ -169,8 +171,10 @@ def test_what_is_not_signed_says_nothing(make_world, method):
         assert 1 == len(world.read(hints.load)[1][0].waiting)
 
 
-def test_nobody_subscribes_us_to_what_we_did_not_ask_for(make_world):
-    """Another topic, another callback, an end that we do not want, no challenge or one without end: 404, and nothing is another."""
+def test_unrequested_verification_is_refused(make_world):
+    """Another topic or callback, an unwanted end, no challenge or a too long one: 404 without
+    effect.
+    """
     world = make_world(**FLAGS)
     hub = Hub(world)
 
@@ -191,8 +195,8 @@ def test_nobody_subscribes_us_to_what_we_did_not_ask_for(make_world):
         assert ours == rows(world)
 
 
-def test_a_lease_is_renewed_before_it_ends_and_over_a_restart(make_world):
-    """The same callback and secret; a hub that no longer verifies is silent, and then its silence says nothing."""
+def test_lease_is_renewed_in_time_and_across_a_restart(make_world):
+    """Callback and secret stay; without verification the hub covers no page."""
     world = make_world(**FLAGS)
     hub = Hub(world)
 
@@ -213,8 +217,8 @@ def test_a_lease_is_renewed_before_it_ends_and_over_a_restart(make_world):
         assert {"websub"} == running.monitor.ways_in.signals.hearing.kinds(1)
 
 
-def test_a_hub_that_does_not_answer_is_asked_again_later_and_later(make_world):
-    """What went wrong is kept for `doctor`; a refusal is respected for a day."""
+def test_failing_hub_is_retried_with_growing_waits(make_world):
+    """`doctor` has the reason; a refusal holds for a day."""
     world = make_world(**FLAGS)
     hub = Hub(world)
     hub.status = 500
@@ -232,8 +236,8 @@ def test_a_hub_that_does_not_answer_is_asked_again_later_and_later(make_world):
 
 
 @pytest.mark.parametrize("answers", [True, False])
-def test_when_the_watch_ends_it_is_given_back(make_world, answers):
-    """Unsubscribed, verified, forgotten; from a hub that does not answer we go after some attempts."""
+def test_subscription_ends_with_the_watch(make_world, answers):
+    """Unsubscribed, verified and forgotten; a silent hub is given up after some attempts."""
     world = make_world(**FLAGS)
     hub = Hub(world)
 
@@ -254,8 +258,8 @@ def test_when_the_watch_ends_it_is_given_back(make_world, answers):
         assert set() == running.monitor.ways_in.signals.hearing.kinds(1)
 
 
-def test_link_headers_go_first_and_a_feed_that_names_no_hub_is_left(make_world):
-    """RFC 8288 in its bounds; a new version says anew which hub there is."""
+def test_link_headers_precede_the_feed(make_world):
+    """RFC 8288, bounded; each new version names its hub anew."""
     world = make_world(**FLAGS)
     hub = Hub(world)
     other = f'<{world.server.url("/hub")}>; rel="hub", <https://x.example/topic>; rel=self, <https://y.example/>; rel="next"'
@@ -271,8 +275,8 @@ def test_link_headers_go_first_and_a_feed_that_names_no_hub_is_left(make_world):
         assert ["subscribe", "unsubscribe"] == [form["hub.mode"] for form in hub.asked]
 
 
-def test_a_feed_leads_to_no_private_address(make_world):
-    """A hub is asked under the guard that pages are asked under: nothing leaves, and it is said."""
+def test_hub_on_a_private_address_is_refused(make_world):
+    """The guard of pages applies: nothing is sent, and it is reported."""
     world = make_world(**FLAGS)
     hub = Hub(world)
     hub.publish(1, link='<link rel="hub" href="http://10.1.2.3/admin"/>')
@@ -283,8 +287,8 @@ def test_a_feed_leads_to_no_private_address(make_world):
     assert "10.1.2.3" in rows(world)[0].problem
 
 
-def test_without_a_public_address_what_was_asked_is_forgotten(make_world):
-    """Whoever takes it back wants no hub to tell: what comes is gone, and the hub's silence says nothing."""
+def test_subscriptions_end_without_a_public_address(make_world):
+    """Later distributions are refused, and the hub covers no page."""
     world = make_world(**FLAGS)
     hub = Hub(world)
 
@@ -301,8 +305,8 @@ def test_without_a_public_address_what_was_asked_is_forgotten(make_world):
 
 
 @pytest.mark.parametrize(("lost", "kinds"), [("websub", set()), ("hint", {"websub"})])
-def test_a_crash_leaves_hubs_and_hints_in_agreement(make_world, lost, kinds):
-    """Of what a hub undertook both are written, one some seconds later: nobody's silence counts who tells nothing, and a hub's does while it tells."""
+def test_crash_leaves_hubs_and_hints_consistent(make_world, lost, kinds):
+    """They are stored some seconds apart: only a hub that notifies covers pages."""
     world = make_world(**FLAGS)
     hub = Hub(world)
 
@@ -319,8 +323,8 @@ def test_a_crash_leaves_hubs_and_hints_in_agreement(make_world, lost, kinds):
     assert kinds == {row.kind for row in world.read(hints.load)[1]}
 
 
-def test_a_hub_that_a_feed_names_no_more_is_not_asked_after_a_restart(make_world):
-    """The newest version says which hub there is, also to whoever reads what is stored."""
+def test_removed_hub_is_not_subscribed_after_a_restart(make_world):
+    """The newest version of the feed decides."""
     world = make_world(**FLAGS)
     hub = Hub(world)
 
@@ -336,8 +340,8 @@ def test_a_hub_that_a_feed_names_no_more_is_not_asked_after_a_restart(make_world
     assert [] == hub.asked == rows(world)
 
 
-def test_hubs_are_asked_although_the_disk_was_full_meanwhile(make_world, monkeypatch):
-    """A request that was noted before the disk took no more is made when it is due again."""
+def test_subscription_continues_after_a_full_disk(make_world, monkeypatch):
+    """A request from before is repeated when it is due."""
     world = make_world(**FLAGS)
     hub = Hub(world)
     hub.publish(1)
@@ -362,8 +366,8 @@ def test_hubs_are_asked_although_the_disk_was_full_meanwhile(make_world, monkeyp
     assert 2 == len({form["hub.callback"] for form in hub.asked})
 
 
-def test_doctor_says_which_hub_does_not_tell_and_what_to_do(make_world):
-    """One that answers with a fault, and one that took three requests and verified none; not one that was just asked."""
+def test_doctor_names_failing_hubs_and_a_remedy(make_world):
+    """An error answer, or three unverified requests; not a hub that was just asked."""
     world = make_world(**FLAGS)
     hub = Hub(world)
 

@@ -1,4 +1,6 @@
-"""Promise: pages are looked at when their sentinel says: at a time of day, in its hours, when asked; clocks may change meanwhile."""
+"""Promise: pages are polled at the times of their sentinel: at a time of day, in hours, on demand,
+across clock changes.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ def _looks(world: World, zone=UTC) -> list[str]:
     return [local_of(p.charged_at, zone).strftime("%d %H:%M") for p in world.polls()]
 
 
-def test_a_time_of_day_is_kept_over_a_change_of_clocks(world: World):
-    """Fetch at 08:00 is eight o'clock in Paris before and after the night in which the clocks go forward (W-136)."""
+def test_time_of_day_is_kept_across_a_clock_change(world: World):
+    """Fetch at 08:00 is eight o'clock in Paris before and after the night of the change (W-136)."""
     world.page("/a", "x")
     _begin(world, "2026-03-27T10:00")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch at 08:00 fri-mon Zone Europe/Paris")
@@ -38,8 +40,8 @@ def test_a_time_of_day_is_kept_over_a_change_of_clocks(world: World):
     assert ["28 08:00", "29 08:00", "30 08:00", "03 08:00"] == _looks(world, PARIS)
 
 
-def test_after_downtime_one_look_is_caught_up(world: World):
-    """Three mornings passed while nobody was there: one look at once, then at the next eight o'clock."""
+def test_downtime_causes_one_poll(world: World):
+    """Three mornings are missed: one poll at once, then at the next eight o'clock."""
     world.page("/a", "x")
     _begin(world, "2026-03-02T07:00")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch at 08:00")
@@ -51,8 +53,8 @@ def test_after_downtime_one_look_is_caught_up(world: World):
     assert ["02 08:00", "05 09:00", "06 08:00"] == _looks(world)
 
 
-def test_on_demand_is_only_looked_at_when_asked(world: World):
-    """No look by itself; the first one asked for is the base, the next one tells what changed."""
+def test_on_demand_page_is_polled_only_on_request(world: World):
+    """The first request is the baseline, the next one reports the change."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch on demand")
 
@@ -70,8 +72,8 @@ def test_on_demand_is_only_looked_at_when_asked(world: World):
     assert ["two"] == [c["updated"][0]["new"] for c in world.changes()]
 
 
-def test_on_demand_does_not_see_what_others_look_at(world: World):
-    """Another sentinel's looks at the page are not those that were asked for: one comparison from one asked-for look to the next."""
+def test_on_demand_sentinel_ignores_polls_of_others(world: World):
+    """Comparisons are between requested checks only."""
     world.page("/a", "<p>count 0</p>")
     world.add(
         "Create Sentinel often Using {/a} Monitor all words Fetch every 1 hour; Create Sentinel s Using {/a} Monitor all words Fetch on demand"
@@ -90,8 +92,10 @@ def test_on_demand_does_not_see_what_others_look_at(world: World):
     assert [("0", "3")] == [(c["updated"][0]["old"], c["updated"][0]["new"]) for c in world.changes("s")]
 
 
-def test_a_fixed_interval_keeps_to_its_hours(world: World):
-    """Every 10 minutes in office hours of Paris: not one look outside, the first at the opening, over the weekend none (W-26)."""
+def test_fixed_interval_keeps_to_its_hours(world: World):
+    """Every 10 minutes in office hours of Paris: the first poll is at the opening, none at the
+    weekend (W-26).
+    """
     world.page("/a", "x")
     _begin(world, "2026-03-27T12:00")  # a Friday; on Sunday the clocks go forward
     world.add(
@@ -112,8 +116,8 @@ def test_a_fixed_interval_keeps_to_its_hours(world: World):
     assert {"interval", "interval, moved to the beginning of its hours"} == reasons
 
 
-def test_on_change_keeps_to_its_hours_too(make_world):
-    """What is fetched on change waits for its hours as well, its first look and a recheck after an error included; who asks does not wait."""
+def test_on_change_keeps_to_its_hours(make_world):
+    """Also its first poll and a retry after an error; a requested check does not wait."""
     world: World = make_world(schedule__policy="round_robin")
     world.page("/a", "x")
     _begin(world, "2026-03-02T00:00")
@@ -136,8 +140,8 @@ def test_on_change_keeps_to_its_hours_too(make_world):
     assert hours <= {22, 23, 0, 1}
 
 
-def test_hours_of_one_sentinel_do_not_bind_another(world: World):
-    """On one page the looks of a sentinel without hours go on; the other one takes at its opening, without a look of its own if one is fresh."""
+def test_hours_of_one_sentinel_do_not_affect_another(world: World):
+    """The one with hours takes a fresh poll of the other at its opening."""
     world.page("/a", "<p>count 0</p>")
     _begin(world, "2026-03-02T00:00")
     world.add(
@@ -151,8 +155,8 @@ def test_hours_of_one_sentinel_do_not_bind_another(world: World):
     assert 24 == len(world.polls())
 
 
-def test_a_look_outside_its_hours_tells_a_sentinel_nothing(make_world):
-    """What others find at night is told to those with hours at their opening, in one comparison; by day each hour's change is."""
+def test_poll_outside_the_hours_of_a_sentinel_is_not_reported(make_world):
+    """Night changes are one comparison at the opening; by day each hour's change is reported."""
     world: World = make_world(schedule__policy="best_effort")  # which looks on the hour
     _begin(world, "2026-03-02T00:00")
     world.page("/a", "<p>count 0</p>")
@@ -175,8 +179,8 @@ def test_a_look_outside_its_hours_tells_a_sentinel_nothing(make_world):
     assert len([poll for poll in world.polls() if not "08" <= str(rfc3339(poll.charged_at))[11:13] <= "10"]) <= 22
 
 
-def test_hours_that_end_while_nobody_looks_are_over(world: World):
-    """What was due in its hours and missed is not looked at outside of them after a restart."""
+def test_hours_missed_in_downtime_are_not_made_up_for(world: World):
+    """No poll is made outside the hours after a restart."""
     world.page("/a", "x")
     _begin(world, "2026-03-02T08:30")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour During daily 08:00 to 12:00")
@@ -188,8 +192,8 @@ def test_hours_that_end_while_nobody_looks_are_over(world: World):
     assert ["02 08:30", "02 09:30", "03 08:00"] == _looks(world)[:3]
 
 
-def test_the_operators_zone_holds_where_none_is_named(make_world):
-    """serve.zone is that of sentinels which name none."""
+def test_operator_s_zone_is_the_default(make_world):
+    """Sentinels without a zone use serve.zone."""
     world: World = make_world(serve__zone="Europe/Paris")
     world.page("/a", "x")
     _begin(world, "2026-07-01T00:00")
@@ -201,8 +205,8 @@ def test_the_operators_zone_holds_where_none_is_named(make_world):
 
 
 @pytest.mark.parametrize("policy", sorted(BY_TURNS))
-def test_the_plan_says_when_a_page_has_its_turn(make_world, policy):
-    """Policies that keep nothing of a page are asked themselves: the look comes just then."""
+def test_plan_shows_the_next_poll(make_world, policy):
+    """Stateless policies are evaluated; the poll comes exactly then."""
     world = make_world(schedule__policy=policy)
     for number in range(3):
         world.page(f"/{number}", "<p>one</p>")

@@ -1,4 +1,4 @@
-"""Promise: looks go where a sentinel cares for what changes, and come as often as what changes stays."""
+"""Promise: polls are spent on changes that sentinels report, as often as changes disappear."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from tidings.storage.watches import subscriptions
 
 @pytest.fixture
 def world(make_world: Any) -> World:
-    """An installation that looks at pages by what looks are worth, at leisure."""
+    """Return an installation that polls by worth, without hurry."""
     made: World = make_world(schedule__policy="price", schedule__pace_seconds="7200")
     return made
 
 
 def get_learned(world: World, number: int = 0) -> LearnedWorth:
-    """Return what was learned for a subscription."""
+    """Return the learned state of a subscription."""
     return LearnedWorth.of(world.read(subscriptions.listing)[number].learned)
 
 
 def run(world: World, capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Run a verb and return what it prints."""
+    """Run a command and return its output."""
     sets = [part for name, value in world.flags.items() for part in ("--set", f"{name}={value}")]
     assert 0 == main(["--data", str(world.directory), *sets, *words])
     return capsys.readouterr().out
 
 
 def alter(world: World, text: str) -> None:
-    """Alter a sentinel while nobody polls."""
+    """Alter a sentinel while no service runs."""
     database = open_database(world.settings)
     try:
         register.register(database, world.text(text), settings=world.settings, now=world.clock.now())
@@ -47,20 +47,20 @@ def alter(world: World, text: str) -> None:
 
 
 async def hours(world: World, monitor: Monitor, bodies: list[str]) -> None:
-    """Let the page show one body after the other, three hours each."""
+    """Serve the bodies in turn, three hours each."""
     for body in bodies:
         world.page("/a", body)
         await world.pass_time(monitor, 3 * HOUR)
 
 
 def news(count: int, word: str = "") -> list[str]:
-    """Return versions of a page to each of which a sentence is added; to the sixth one with a word of its own."""
+    """Return versions of a page that gains a sentence each; the sixth has a unique word."""
     lines = [f"<p>story number {n} of today{word if n == 6 else ''}</p>" for n in range(count)]
     return ["<h1>News</h1>" + "".join(reversed(lines[: n + 1])) for n in range(count)]
 
 
-def test_a_keyword_sentinel_cares_for_few_changes_and_says_so(world, capsys):
-    """`show` and `plan --expert` say how many; its page is worth less than that of one who wants to hear all."""
+def test_keyword_sentinel_reports_few_changes_and_gets_fewer_polls(world, capsys):
+    """`show` and `plan --expert` have the share."""
     world.add(
         'Create Sentinel picky Using {/a} Monitor keywords "flood"; Create Sentinel all Using {/b} Monitor all words Importance 0.5'
     )
@@ -79,8 +79,8 @@ def test_a_keyword_sentinel_cares_for_few_changes_and_says_so(world, capsys):
     assert [] == world.violations()
 
 
-def test_several_sentinels_on_a_page_count_together(world):
-    """Each with its importance times the share that it reports; who looks at a fixed interval has no say."""
+def test_sentinels_of_a_page_add_up(world):
+    """Each counts by importance times the reported share; fixed intervals do not count."""
     world.add(
         'Create Sentinel picky Using {/a} Monitor keywords "flood" Importance 1; Create Sentinel all Using {/a} Monitor all words;'
         "Create Sentinel fixed Using {/a} Monitor all words Fetch every 1 hour Importance 1"
@@ -95,8 +95,8 @@ def test_several_sentinels_on_a_page_count_together(world):
     assert [1 * 0.5 + 0.5] == weights
 
 
-def test_what_is_learned_survives_a_restart_and_goes_with_the_condition(world):
-    """Another importance changes nothing of it; another keyword begins anew."""
+def test_learned_share_survives_a_restart_but_not_a_new_condition(world):
+    """A new importance keeps it."""
     world.add('Create Sentinel picky Using {/a} Monitor keywords "flood"')
     bodies = news(13, " flood")
     play(world, lambda monitor: hours(world, monitor, bodies[:8]))
@@ -114,8 +114,8 @@ def test_what_is_learned_survives_a_restart_and_goes_with_the_condition(world):
     assert 1 <= get_learned(world).interest.visible <= 2
 
 
-def test_noise_is_no_change_that_anybody_could_report(world):
-    """Views that go up are neither visible nor reported."""
+def test_noise_does_not_count_as_a_change(world):
+    """A view counter is neither visible nor reported."""
     world.add('Create Sentinel picky Using {/a} Monitor keywords "flood"')
 
     play(world, lambda m: hours(world, m, [f"<h1>News</h1><p>{n} views</p><p>as ever</p>" for n in range(100, 112)]))
@@ -123,8 +123,8 @@ def test_noise_is_no_change_that_anybody_could_report(world):
     assert 0 == get_learned(world).interest.visible
 
 
-def test_a_price_that_each_change_replaces_is_overwritten(make_world, capsys):
-    """Looks become closer than those at a list that grows as often; `Life forever` of its sentinel overrules what was learned."""
+def test_overwritten_price_is_polled_more_often(make_world, capsys):
+    """A list that grows as often is polled less; `Life forever` overrides what was learned."""
     world = make_world(schedule__policy="price", schedule__pace_seconds="14400")
     world.add(
         "Create Sentinel price Using {/a} Monitor all words; Create Sentinel list Using {/b} Monitor all words;"
@@ -149,8 +149,8 @@ def test_a_price_that_each_change_replaces_is_overwritten(make_world, capsys):
     assert "new content stays" not in run(world, capsys, "show", "list")
 
 
-def test_entries_of_a_feed_stay_until_they_fall_off(world):
-    """A feed of four entries that gains one at a time holds each for four changes, told by what it holds and not by edits."""
+def test_lifetime_of_feed_entries_is_learned(world):
+    """In a feed of four entries that gains one at a time each stays for four changes."""
 
     def feed(first: int) -> str:
         items = "".join(

@@ -1,4 +1,6 @@
-"""Promise: a machine whose clock was wrong watches on once it is right, no later than each page's interval and without a burst (F-21)."""
+"""Promise: after a wrong clock is corrected, pages are polled within their interval and without a
+burst (F-21).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ Create Sentinel learning Using {/c} Monitor any change Fetch on change between 3
 
 
 class Times:
-    """A world whose clock can be wrong. `asked` is its web's own log: each request with the right time."""
+    """A world whose clock can be wrong; `asked` is the web's log, in correct time."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -38,11 +40,11 @@ class Times:
 
     @property
     def right(self) -> int:
-        """Return what a right clock says."""
+        """Return the correct time."""
         return self.world.clock.wall() - self.wrong_by
 
     def page(self, path: str, body: str) -> None:
-        """Let a path answer, and log that it was asked."""
+        """Serve a path and log its requests."""
 
         def answer(seen: Any, wire: Any) -> None:
             self.asked.append((self.right, path))
@@ -51,21 +53,21 @@ class Times:
         self.world.server.pages[path] = answer
 
     def be_wrong(self, by: int) -> None:
-        """Let the clock be wrong by so much from now on; 0: right."""
+        """Shift the clock by this much from now on; 0 corrects it."""
         right, self.wrong_by = self.right, by
         self.world.clock.move_to(right + by)
 
     def put_forward(self, by: int) -> None:
-        """Put the clock forward by so much, though no time passes."""
+        """Set the clock forward by this much, though no time passes."""
         self.wrong_by += by
         self.world.clock.put_forward(by)
 
     def since(self, path: str, first: int) -> list[int]:
-        """Return how long after an instant a path was asked, by the right clock."""
+        """Return how long after an instant a path was requested, in correct time."""
         return [at - first for at, asked in self.asked if asked == path and at >= first]
 
     def serve(self, duration: int) -> None:
-        """Let a service run for so long, which starts again whenever the clock is set back."""
+        """Run a service for this long; it restarts when the clock is set back."""
 
         async def act() -> None:
             async with self.world.monitor(spreads=True) as monitor:
@@ -74,7 +76,7 @@ class Times:
         asyncio.run(act())
 
     def check(self, duration: int = 0) -> None:
-        """Make one pass, as `tidings check` does, and another every half hour until so long has passed."""
+        """Run `tidings check` once, and again every half hour for this long."""
         end = self.right + duration
         while True:
             self.serve(0)
@@ -83,7 +85,9 @@ class Times:
             self.world.clock.advance(HOUR // 2)
 
     def serve_through(self, wrong_by: int, duration: int) -> None:
-        """Let a service run while the clock is wrong for a minute; right again, it starts again and runs for so long."""
+        """Run a service with a wrong clock for a minute; then run one with a correct clock for this
+        long.
+        """
 
         async def act() -> None:
             async with self.world.monitor(spreads=True) as monitor:
@@ -100,7 +104,9 @@ class Times:
         self.serve(duration)
 
     def check_through(self, wrong_by: int, duration: int) -> None:
-        """Check once by a wrong clock; a minute later it is right, and checks go on for so long."""
+        """Check once with a wrong clock; a minute later it is correct, and checks continue for this
+        long.
+        """
         self.be_wrong(wrong_by)
         self.check()
         self.world.clock.advance(MINUTE)
@@ -122,7 +128,7 @@ def times(world: World) -> Times:
 
 
 def ahead_of(world: World, now: int) -> list[str]:
-    """Return what decides anything and lies after now."""
+    """Return all decisive instants that lie after now."""
 
     def find(c: Connection) -> Iterator[str]:
         yield from (f"budget {name}" for name, bucket in budgets(c).items() if bucket.at > now)
@@ -146,8 +152,8 @@ def ahead_of(world: World, now: int) -> list[str]:
         (-HOUR, "check"),
     ],
 )
-def test_each_page_is_checked_within_its_interval_once_the_clock_is_right(times: Times, wrong_by: int, through: str):
-    """Whatever the clock said for a minute: no page waits longer than its interval from then on, and none is checked in a burst."""
+def test_pages_are_polled_within_their_interval_after_the_correction(times: Times, wrong_by: int, through: str):
+    """Whatever the error was, there is no burst."""
     begun = times.right
     THROUGH[through](times, wrong_by, 26 * HOUR)
     right = begun + MINUTE
@@ -166,10 +172,10 @@ def test_each_page_is_checked_within_its_interval_once_the_clock_is_right(times:
 @pytest.mark.parametrize(
     ("seconds", "rate", "expected"), [(15, 0.2, 64), (TO_2038 // 10 // SECOND, 0.2, 64), (3_600, 10, 150)]
 )
-def test_a_clock_that_is_put_forward_ends_no_gap_and_fills_no_budget(
+def test_clock_set_forward_ends_no_gap_and_fills_no_budget(
     make_world: Callable[..., World], seconds: int, rate: float, expected: int
 ):
-    """While a service runs its clock is put forward: by the log of the host its gap holds, and no more is asked than what the budget allows."""
+    """According to the host's log the gap holds, and the budget is not exceeded."""
     world = make_world(
         fetch__host_gap_seconds="2",
         fetch__page_floor_seconds="1",
@@ -202,8 +208,8 @@ def test_a_clock_that_is_put_forward_ends_no_gap_and_fills_no_budget(
 
 
 @pytest.mark.parametrize("through", THROUGH.values(), ids=THROUGH)
-def test_a_clock_that_believes_it_is_1970_is_not_believed(times: Times, through: Callable[[Times, int, int], None]):
-    """Nothing is dated 1970, nothing that was known is brought back to it, and all goes on as before once the clock is right."""
+def test_clock_at_1970_is_ignored(times: Times, through: Callable[[Times, int, int], None]):
+    """Nothing is dated 1970, known times stay, and all continues after the correction."""
     begun = times.right
     through(times, 1000 * SECOND - begun, 3 * HOUR)
 
@@ -213,8 +219,8 @@ def test_a_clock_that_believes_it_is_1970_is_not_believed(times: Times, through:
     assert [] == times.world.violations()
 
 
-def test_what_is_said_of_it(times: Times):
-    """One event says from when to when the clock was ahead, recipients are told once however often it is, doctor says it too."""
+def test_wrong_clock_is_reported_once(times: Times):
+    """One event has its begin and end, recipients are notified once, and `doctor` reports it."""
     hook = times.world.receiver()
     times.world.add(
         f"Create Sentinel told Using {{/d}} Monitor any change Fetch every 1 hour Notify by webhook {hook};"
@@ -238,8 +244,8 @@ def test_what_is_said_of_it(times: Times):
     assert ("warn", True) == (finding.status, "ahead by up to 23 h 59 min" in finding.detail)
 
 
-def test_sentinels_that_a_wrong_clock_ended_go_on(times: Times):
-    """Dates that people gave stay theirs: what ends tomorrow ends tomorrow, what starts later is not started before."""
+def test_sentinel_ended_by_a_wrong_clock_continues(times: Times):
+    """Dates of users hold: it ends tomorrow if it says so, and starts not before its date."""
     times.world.add(
         "Create Sentinel day Using {/d} Monitor any change Fetch every 1 hour For 1 day;"
         " Create Sentinel later Using {/d} Monitor all links Fetch every 1 hour From now + 20 hour;"
@@ -258,8 +264,10 @@ def test_sentinels_that_a_wrong_clock_ended_go_on(times: Times):
     assert ["ended", "enabled"] == [times.world.sentinel(name).state for name in ("day", "later")]
 
 
-def test_digests_and_caps_go_on(times: Times):
-    """A digest that a wrong clock has put off to 2038 comes at its own hour; so does what a cap held back."""
+def test_digests_and_caps_continue(times: Times):
+    """A digest that a wrong clock postponed to 2038 is sent at its hour, and so are news that a cap
+    held.
+    """
     hook = times.world.receiver()
     times.world.add(
         f"Create Sentinel digest Using {{/d}} Monitor any change Fetch every 1 hour Notify by webhook {hook} every 6 hour;"
@@ -277,8 +285,8 @@ def test_digests_and_caps_go_on(times: Times):
     assert {"digest", "capped"} <= told
 
 
-def test_a_new_page_of_a_host_that_a_wrong_clock_has_asked(make_world: Callable[..., World]):
-    """Its first look waits for the gap of the host, and for nothing else; disabling, enabling and naming it work as ever."""
+def test_new_page_of_a_host_polled_by_a_wrong_clock(make_world: Callable[..., World]):
+    """Its first poll waits only for the gap; disable, enable and check work as usual."""
     world = make_world(fetch__host_gap_seconds="5")
     times = Times(world)
     times.page("/a", "<p>one</p>")
@@ -293,8 +301,8 @@ def test_a_new_page_of_a_host_that_a_wrong_clock_has_asked(make_world: Callable[
     assert 1 == len(times.since("/b", right))
 
 
-def test_what_a_host_asked_for_is_kept(make_world: Callable[..., World]):
-    """Retry-After that was asked for before stays; one that a wrong clock has dated 2038 holds for a day and no longer."""
+def test_retry_after_is_kept_for_at_most_a_day(make_world: Callable[..., World]):
+    """An earlier one holds; one that a wrong clock dated 2038 is cut."""
     world = make_world()
     times = Times(world)
     world.page("/a", "busy", status=429, headers={"Retry-After": "7200"})
@@ -310,8 +318,8 @@ def test_what_a_host_asked_for_is_kept(make_world: Callable[..., World]):
     assert asked == held < len(world.server.seen)
 
 
-def test_robots_txt_that_a_wrong_clock_has_read(make_world: Callable[..., World]):
-    """Rules that could not be fetched in 2038 are asked for again today."""
+def test_robots_txt_read_by_a_wrong_clock_is_requested_again(make_world: Callable[..., World]):
+    """Rules that could not be fetched in 2038 are requested today."""
     world = make_world(fetch__robots="true")
     times = Times(world)
     world.page("/robots.txt", "broken", status=500)
@@ -325,7 +333,7 @@ def test_robots_txt_that_a_wrong_clock_has_read(make_world: Callable[..., World]
     assert [] != times.since("/a", right)
 
 
-def test_a_sentinel_that_was_added_by_a_wrong_clock(times: Times):
+def test_sentinel_added_by_a_wrong_clock_starts_now(times: Times):
     """It starts now, not when the clock that was wrong comes true."""
     times.be_wrong(TO_2038)
     times.world.add("Create Sentinel new Using {/d} Monitor any change Fetch every 1 hour")

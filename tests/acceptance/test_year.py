@@ -1,4 +1,6 @@
-"""Promise: however often the service is killed, sentinels live, find and tell the same (the law of sentinels §2.3)."""
+"""Promise: however often the service is killed, sentinels live, find and notify the same (the law
+of sentinels §2.3).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ MARCH = 1_772_582_400_000_000
 
 @pytest.mark.parametrize("seed", [1])
 def test_kills_at_any_commit_change_nothing(seed: int):
-    """A month with the changes of clocks in New York and Paris, people who alter, pause and drop, and some kills: all is as without them."""
+    """A month with clock changes in New York and Paris, users who alter, pause and drop, and kills
+    equals one without kills.
+    """
     history = History(sentinels=14, length=32 * DAY, acts=14, seed=seed, begin=MARCH)
     steady, commits = run(history)
     killed, _ = run(history, kills=12, commits=commits)

@@ -1,4 +1,4 @@
-"""The rows of the store's contract."""
+"""The databases on which the contract of the store is tested."""
 
 from __future__ import annotations
 

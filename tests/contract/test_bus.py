@@ -18,7 +18,7 @@ Play = Callable[[Callable[[Bus], Awaitable[None]]], None]
 
 @pytest.fixture(params=KINDS)
 def play(request) -> Iterator[Play]:
-    """Return what plays a story on a bus of its own."""
+    """Return a function that plays a story on a bus of its own."""
     with own_server(request.param) as url:
 
         def run(story: Callable[[Bus], Awaitable[None]]) -> None:
@@ -31,8 +31,8 @@ def play(request) -> Iterator[Play]:
         yield run
 
 
-def test_work_is_taken_oldest_first(play):
-    """A lane is a queue; other lanes do not see its work."""
+def test_work_is_taken_in_fifo_order(play):
+    """Each lane is a queue of its own."""
 
     async def story(bus):
         for number in range(5):
@@ -45,8 +45,8 @@ def test_work_is_taken_oldest_first(play):
     play(story)
 
 
-def test_each_work_has_one_taker(play):
-    """Of many who take at the same time nobody gets what another has."""
+def test_each_work_item_has_one_taker(play):
+    """Concurrent takers never get the same item."""
 
     async def story(bus):
         async def take(got):
@@ -67,8 +67,8 @@ def test_each_work_has_one_taker(play):
     play(story)
 
 
-def test_who_takes_waits_for_work(play):
-    """A taker that came first gets what is offered later."""
+def test_take_waits_for_work(play):
+    """A taker that waits gets work that is offered later."""
 
     async def story(bus):
         taking = asyncio.create_task(bus.take("pages"))
@@ -80,8 +80,8 @@ def test_who_takes_waits_for_work(play):
     play(story)
 
 
-def test_messages_come_in_the_order_of_their_sender(play):
-    """An empty message and one of every byte come as they were sent."""
+def test_messages_keep_their_sender_s_order(play):
+    """An empty message and one of all byte values arrive unchanged."""
     messages = [b"", bytes(range(256)), *(b"%d" % number for number in range(50))]
 
     async def story(bus):
@@ -94,8 +94,8 @@ def test_messages_come_in_the_order_of_their_sender(play):
     play(story)
 
 
-def test_a_large_message_comes_whole(play):
-    """Also between small ones, and with another large one on its way."""
+def test_large_message_arrives_whole(play):
+    """It also arrives whole between small ones, and together with another large one."""
     first, second = b"a" * 3_000_001, b"b" * 2_000_000
 
     async def story(bus):
@@ -107,8 +107,8 @@ def test_a_large_message_comes_whole(play):
     play(story)
 
 
-def test_a_message_to_nobody_is_lost(play):
-    """The sender does not hear of it; who opens the box later does not get it."""
+def test_message_without_a_subscriber_is_lost(play):
+    """The sender gets no error, and a later subscriber does not receive it."""
 
     async def story(bus):
         await bus.send("mine", b"early")
@@ -120,8 +120,8 @@ def test_a_message_to_nobody_is_lost(play):
     play(story)
 
 
-def test_a_message_that_is_too_large_is_refused(play):
-    """It is an error of the sender and does not end the connection."""
+def test_too_large_message_is_refused(play):
+    """The sender gets an error, and the connection stays open."""
 
     async def story(bus):
         with pytest.raises(ValueError, match="too large"):
@@ -134,7 +134,7 @@ def test_a_message_that_is_too_large_is_refused(play):
 
 
 @pytest.mark.parametrize("make", [NatsBus, PostgresBus])
-def test_a_server_that_does_not_answer_is_named(make):
+def test_error_names_the_unreachable_server(make):
     """Each call raises `BusError` with the address, without user and password."""
     scheme = "nats" if make is NatsBus else "postgresql"
 

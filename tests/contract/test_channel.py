@@ -1,4 +1,4 @@
-"""What every kind of channel promises, over all rows of `CHANNELS`, against a real receiver on loopback."""
+"""The contract of channels, for each row of `CHANNELS`, against a real receiver on loopback."""
 
 import asyncio
 import email
@@ -30,7 +30,7 @@ class PlainAnswer:
 
 
 class PlainPoster:
-    """A client of a few lines, so that this suite needs no other room: no redirects, one deadline."""
+    """A minimal client, so that this suite imports no other package: no redirects, one deadline."""
 
     async def post(self, url, *, headers, body, timeout_seconds):
         """Post over a new connection."""
@@ -55,7 +55,7 @@ class PlainPoster:
 
 @dataclass
 class Receiver:
-    """Answers each POST with the next of `answers` (the last one for ever); None: takes it and never answers."""
+    """Answer each POST with the next of `answers` (the last one repeats); None never answers."""
 
     answers: list
     asked: list = field(default_factory=list)
@@ -65,7 +65,7 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/{path}"
 
     async def serve(self, reader, writer):
-        """Read one request, remember it, answer."""
+        """Read and record one request, then answer it."""
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             first, *rest = head.strip().split("\r\n")
@@ -112,10 +112,10 @@ def message(address="", **other):
 
 
 class Thread:
-    """Runs jobs without a process of their own, so that this suite needs no other room."""
+    """Run jobs in a thread, so that this suite imports no other package."""
 
     async def run(self, job, argument, *, seconds):
-        """Run the job beside the receiver."""
+        """Run the job in a thread beside the receiver."""
         return await asyncio.wait_for(asyncio.to_thread(job, argument), seconds)
 
 
@@ -137,7 +137,7 @@ def senders(stream=None, timeout_seconds=5.0, mail_port=9):
 
 
 def address_for(kind, port):
-    """Return where a channel of a kind reaches a receiver on this port."""
+    """Return the address of the receiver on this port for a channel of a kind."""
     match kind:
         case "email":
             return "anna@example.org"
@@ -147,26 +147,26 @@ def address_for(kind, port):
 
 
 async def exchange(kind, *answers, timeout_seconds=5.0):
-    """Send once to a receiver with these answers; return what the sender says and what the receiver saw."""
+    """Send once to a receiver with these answers; return the result and the requests received."""
     async with receiving(*answers) as receiver:
         answer = await senders(timeout_seconds=timeout_seconds)[kind].send(message(receiver.address()))
     return answer, receiver.asked
 
 
-def test_suite_knows_every_kind():
-    """A kind that is added must be looked at here."""
+def test_suite_covers_every_kind():
+    """A new kind must be added to this suite."""
     assert {"apprise", "console", "email", *HTTP, *PULLED} == set(CHANNELS)
 
 
 @pytest.mark.parametrize("kind", sorted(PULLED))
-def test_what_is_laid_out_is_taken(kind):
-    """Nobody is dialled for a feed or the stream: the message counts as delivered and stands in the database for who comes."""
+def test_feed_and_stream_deliver_without_a_request(kind):
+    """The message is stored in the database, for readers to fetch."""
     assert Sent() == asyncio.run(senders()[kind].send(message()))
 
 
 @pytest.mark.parametrize("kind", sorted(set(CHANNELS) - PULLED))
 def test_message_arrives_whole(kind):
-    """Every kind that sends carries the body unchanged and says that it was sent."""
+    """Every kind that sends delivers the body unchanged and reports it as sent."""
     stream = io.StringIO()
 
     async def tell(mail_port):
@@ -193,8 +193,8 @@ def test_message_arrives_whole(kind):
 
 
 @pytest.mark.parametrize("kind", sorted(set(CHANNELS) - PULLED))
-def test_failure_is_a_value(kind):
-    """Where nobody listens the sender refuses with a reason and wants another attempt; nothing is raised."""
+def test_refused_connection_is_a_result_not_an_exception(kind):
+    """The result has a reason and asks for another attempt."""
     closed = io.StringIO()
     closed.close()
     answer = asyncio.run(senders(closed)[kind].send(message(address_for(kind, 9))))
@@ -208,7 +208,7 @@ def test_failure_is_a_value(kind):
 @pytest.mark.parametrize("kind", HTTP)
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
 def test_2xx_is_delivered(kind, status):
-    """Any 2xx is a yes, with its status."""
+    """Any 2xx counts as delivered; the status is recorded."""
     answer, _ = asyncio.run(exchange(kind, (status, "")))
 
     assert Sent(status) == answer
@@ -217,7 +217,7 @@ def test_2xx_is_delivered(kind, status):
 @pytest.mark.parametrize("kind", HTTP)
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirect_is_a_failure_and_not_followed(kind, status):
-    """H-121: a receiver cannot send a delivery on to an address of this machine."""
+    """H-121: a receiver cannot redirect a delivery to an address of this machine."""
 
     async def tell():
         async with receiving((200, "")) as inner, receiving((status, f"location: {inner.address()}\r\n")) as outer:
@@ -233,8 +233,8 @@ def test_redirect_is_a_failure_and_not_followed(kind, status):
 
 
 @pytest.mark.parametrize("kind", HTTP)
-def test_receiver_that_never_answers_is_given_up(kind):
-    """H-122: the deadline is the setting's, the attempt counts as failed and is made again."""
+def test_receiver_that_never_answers_times_out(kind):
+    """H-122: the deadline is that of the setting. The attempt fails and is retried."""
     answer, asked = asyncio.run(exchange(kind, None, timeout_seconds=0.1))
 
     assert isinstance(answer, Refused)
@@ -243,8 +243,8 @@ def test_receiver_that_never_answers_is_given_up(kind):
 
 
 @pytest.mark.parametrize("kind", HTTP)
-def test_gone_disables_at_once(kind):
-    """F-29: 410 means never again."""
+def test_status_410_disables_the_endpoint(kind):
+    """F-29: 410 means that the endpoint is gone for good."""
     answer, _ = asyncio.run(exchange(kind, (410, "")))
 
     assert isinstance(answer, Refused)
@@ -253,8 +253,8 @@ def test_gone_disables_at_once(kind):
 
 @pytest.mark.parametrize("kind", HTTP)
 @pytest.mark.parametrize("status", [429, 503])
-def test_retry_after_is_heard(kind, status):
-    """F-29: what the receiver asks for reaches whoever plans the next attempt."""
+def test_retry_after_is_returned(kind, status):
+    """F-29: the scheduler of attempts gets the delay that the receiver asks for."""
     answer, _ = asyncio.run(exchange(kind, (status, "retry-after: 120\r\n")))
 
     assert isinstance(answer, Refused)
@@ -263,8 +263,10 @@ def test_retry_after_is_heard(kind, status):
 
 @pytest.mark.parametrize("kind", HTTP)
 @pytest.mark.parametrize("status", [402, 408, 409, 418, 429, 451, 499, 500, 502, 503, 600])
-def test_other_answers_are_tried_again(kind, status):
-    """What says something of the receiver as a whole (408, 429, 500 and above) holds later messages back too."""
+def test_temporary_failures_are_retried(kind, status):
+    """Statuses about the receiver as a whole (408, 429, 500 and above) also hold later messages
+    back.
+    """
     answer, _ = asyncio.run(exchange(kind, (status, "")))
 
     assert isinstance(answer, Refused)
@@ -274,8 +276,8 @@ def test_other_answers_are_tried_again(kind, status):
 
 @pytest.mark.parametrize("kind", HTTP)
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 410, 413, 422])
-def test_answers_that_would_stay_the_same_are_final(kind, status):
-    """Nothing is gained by sending the same bytes again; people mend it and replay."""
+def test_permanent_failures_are_final(kind, status):
+    """The same bytes would be refused again; people repair the cause and replay."""
     answer, _ = asyncio.run(exchange(kind, (status, "")))
 
     assert isinstance(answer, Refused)
@@ -285,7 +287,10 @@ def test_answers_that_would_stay_the_same_are_final(kind, status):
 
 @pytest.mark.parametrize("kind", HTTP)
 def test_retry_keeps_its_id(kind):
-    """A receiver that took the first attempt without saying so drops the second by its id; the signature is of the new second."""
+    """A receiver can drop the second attempt by its id.
+
+    Its signature has the time of the second attempt.
+    """
 
     async def tell():
         async with receiving((500, ""), (200, "")) as receiver:

@@ -1,4 +1,7 @@
-"""The suite that every fetcher passes (contracts §6); the service puts them together: files in front of the browser in front of the client."""
+"""The contract of fetchers (contracts §6).
+
+The service chains them: files, then browser, then client.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ FETCHERS = {
 
 
 class Rendered:
-    """A fetcher of which every page is asked as one that a browser shows."""
+    """A fetcher that requests every page as rendered by a browser."""
 
     def __init__(self, fetcher):
         self._fetcher = fetcher
@@ -74,7 +77,10 @@ def make(request):
 
 @pytest.fixture(params=sorted(set(FETCHERS) - {"browser"}))
 def conditional(request):
-    """Return a fetcher that asks with validators; a rendered page has none, since they would speak of its first part only."""
+    """Return a fetcher that sends validators.
+
+    A rendered page has none: they would cover only its document.
+    """
     return FETCHERS[request.param]
 
 
@@ -89,7 +95,7 @@ def fetch(make, *requests: FetchRequest, settings: FetchSettings = OPEN, permit=
     return asyncio.run(run())
 
 
-def test_a_whole_body_is_fetched_with_all_that_is_known_of_it(make):
+def test_fetched_body_has_all_metadata(make):
     """200: body after decoding, final URL, framing, encoding, sizes, headers in lower case."""
     with WebServer() as server:
         server.pages["/a"] = Page(
@@ -114,8 +120,8 @@ def test_a_whole_body_is_fetched_with_all_that_is_known_of_it(make):
         assert "1, 2" == outcome.headers["x-a"]
 
 
-def test_validators_go_back_byte_for_byte_and_304_means_unchanged(conditional):
-    """ETag and Last-Modified are sent as they came; a 304 is `Unchanged` and keeps what it does not repeat."""
+def test_validators_are_sent_unchanged_and_304_is_unchanged(conditional):
+    """A 304 keeps the validators that it does not repeat."""
     tag, date = 'W/"odd \\ tag,, "', "Mon, 02 Jan 2006 15:04:05 GMT"
     with WebServer() as server:
         server.pages["/"] = Page(b"x", etag=tag, last_modified=date)
@@ -129,8 +135,8 @@ def test_validators_go_back_byte_for_byte_and_304_means_unchanged(conditional):
         assert "if-none-match" not in server.seen[0].headers
 
 
-def test_a_304_that_nobody_asked_for_is_a_failure(make):
-    """304 to a request without validators means nothing (H-117)."""
+def test_unrequested_304_is_a_failure(make):
+    """A 304 to a request without validators has no meaning (H-117)."""
     with WebServer() as server:
         server.pages["/"] = Page(status=304)
         [outcome] = fetch(make, FetchRequest(url=server.url()))
@@ -150,8 +156,8 @@ def test_a_304_that_nobody_asked_for_is_a_failure(make):
     ]
     + [(code, "redirect") for code in (300, 301, 302, 303, 305, 306, 307, 308)],
 )
-def test_statuses_without_a_version_are_failures_of_their_kind(make, status, kind):
-    """Only 200 and 203 bring a version; every other status is a failure with a kind."""
+def test_other_statuses_are_failures_with_a_kind(make, status, kind):
+    """Only 200 and 203 bring a version."""
     with WebServer() as server:
         server.pages["/"] = Page(b"", status=status)
         [outcome] = fetch(make, FetchRequest(url=server.url()))
@@ -162,8 +168,8 @@ def test_statuses_without_a_version_are_failures_of_their_kind(make, status, kin
 
 
 @pytest.mark.parametrize("status", [200, 203])
-def test_ok_and_non_authoritative_bring_a_version(make, status):
-    """203 is a version like 200."""
+def test_status_200_and_203_bring_a_version(make, status):
+    """203 is treated like 200."""
     with WebServer() as server:
         server.pages["/"] = Page(b"x", status=status)
         [outcome] = fetch(make, FetchRequest(url=server.url()))
@@ -172,8 +178,8 @@ def test_ok_and_non_authoritative_bring_a_version(make, status):
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_redirects_are_followed_hop_by_hop_through_the_permit(make, status):
-    """Each request of a fetch asks the permit for its host first; the outcome names hops and final URL."""
+def test_each_redirect_needs_a_permit_for_its_host(make, status):
+    """The outcome names the hops and the final URL."""
     with WebServer() as server, WebServer("127.0.0.2") as other:
         server.pages["/a"] = Page(status=status, headers={"Location": other.url("/b?c")})
         other.pages["/b"] = Page(b"there")
@@ -189,8 +195,8 @@ def test_redirects_are_followed_hop_by_hop_through_the_permit(make, status):
         assert [server.host, other.host] == permit.hosts
 
 
-def test_conditions_go_only_to_the_address_that_gave_the_validators(conditional):
-    """After a redirect the validators of the final page are sent there, never elsewhere: a 304 would lie."""
+def test_validators_are_sent_only_to_their_own_address(conditional):
+    """After a redirect they are sent to the final page only; elsewhere a 304 would be wrong."""
     with WebServer() as server:
         server.pages["/a"] = Page(status=302, headers={"Location": "/b"})
         server.pages["/b"] = Page(b"x", etag='"b"')
@@ -204,8 +210,8 @@ def test_conditions_go_only_to_the_address_that_gave_the_validators(conditional)
         assert [False, True, True, False] == ["if-none-match" in request.headers for request in server.seen]
 
 
-def test_robots_is_asked_for_first_and_counts_as_a_request(make):
-    """robots.txt goes through the permit like the page, once per origin; what it forbids is not asked for."""
+def test_robots_txt_is_requested_first_and_counted(make):
+    """It needs a permit like the page, once per origin; forbidden pages are not requested."""
     settings = FetchSettings(allow_networks=("127.0.0.0/8",))
     with WebServer() as server:
         server.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /private")
@@ -222,8 +228,8 @@ def test_robots_is_asked_for_first_and_counts_as_a_request(make):
         assert "404" == own[0].kind
 
 
-def test_a_permit_that_refuses_lets_nothing_leave(make):
-    """`BudgetError` comes out of `fetch` before the request it is about leaves."""
+def test_refused_permit_prevents_the_request(make):
+    """`fetch` raises `BudgetError` before the request is sent."""
 
     class OneOnly(FreePermit):
         async def hop(self, host):
@@ -239,8 +245,8 @@ def test_a_permit_that_refuses_lets_nothing_leave(make):
         assert [["/"], []] == [server.paths(), other.paths()]
 
 
-def test_forbidden_addresses_are_never_dialled(make):
-    """The guard refuses before a packet leaves and before the permit is asked."""
+def test_forbidden_addresses_are_never_connected_to(make):
+    """The guard refuses them before it asks for a permit and before any packet is sent."""
     permit = FreePermit()
     with SocketRecorder() as recorder:
         [outcome] = fetch(make, FetchRequest(url="http://10.0.0.1/"), permit=permit)
@@ -248,8 +254,8 @@ def test_forbidden_addresses_are_never_dialled(make):
     assert ("address", 0, [], []) == (outcome.kind, outcome.requests, permit.hosts, recorder.dials)
 
 
-def test_nobody_listens(make):
-    """A refused connection is a failure of kind `net` that names the host."""
+def test_refused_connection_is_a_net_failure(make):
+    """The failure names the host."""
     with WebServer() as server:
         url = server.url()
     [outcome] = fetch(make, FetchRequest(url=url))
@@ -258,8 +264,8 @@ def test_nobody_listens(make):
     assert "127.0.0.1" in outcome.reason
 
 
-def test_fetches_of_one_fetcher_do_not_disturb_each_other(make):
-    """Fifty fetches at once get each their own body."""
+def test_concurrent_fetches_are_independent(make):
+    """Each of fifty concurrent fetches gets its own body."""
     with WebServer() as server:
         for n in range(50):
             server.pages[f"/{n}"] = Page(b"page %d" % n)
@@ -277,8 +283,8 @@ def test_fetches_of_one_fetcher_do_not_disturb_each_other(make):
         assert [b"page %d" % n for n in range(50)] == bodies
 
 
-def test_a_closed_fetcher_fetches_nothing(make):
-    """After `close`, also twice, a fetch fails and opens nothing."""
+def test_closed_fetcher_refuses(make):
+    """`close` can be called twice; a fetch after it fails and opens no connection."""
 
     async def run(url):
         fetcher = make(OPEN)

@@ -1,4 +1,4 @@
-"""The contract of a change type, for every row of the table (004 §3.4.2)."""
+"""The contract of change types, for every row of the table (004 §3.4.2)."""
 
 import json
 
@@ -56,8 +56,8 @@ def digests(document):
 
 
 @every_kind
-def test_name_is_its_key(kind):
-    """A kind is found under its own name, contains itself and names digests that exist."""
+def test_kind_is_registered_under_its_name(kind):
+    """It contains itself and names existing digests."""
     known = {"text", *digests(page("")).objects, *digests(read("[]", "application/json")).objects, "body"}
 
     assert ROWS[kind.name] is kind
@@ -69,8 +69,8 @@ def test_name_is_its_key(kind):
 @every_kind
 @share(0.4)
 @given(drawn=versions)
-def test_nothing_changes_by_itself(kind, drawn):
-    """A page compared with itself, read twice, has not changed."""
+def test_same_page_has_no_change(kind, drawn):
+    """The page is parsed twice and compared with itself."""
     reader, body, _ = drawn
 
     assert () == kind.compare(reader(body), reader(body))
@@ -80,7 +80,7 @@ def test_nothing_changes_by_itself(kind, drawn):
 @share(0.4)
 @given(drawn=versions)
 def test_equal_digests_mean_no_change(kind, drawn):
-    """Where the digests that decide are equal, comparing finds nothing: a gate never hides a change."""
+    """The digest gate never hides a change."""
     reader, old, new = drawn
     before, after = reader(old), reader(new)
     found = kind.compare(before, after)
@@ -91,8 +91,8 @@ def test_equal_digests_mean_no_change(kind, drawn):
 @every_kind
 @share(0.4)
 @given(drawn=versions)
-def test_findings_are_not_empty_and_of_one_sort(kind, drawn):
-    """Each finding is a change and says which sort of thing it is about."""
+def test_findings_are_not_empty_and_of_one_category(kind, drawn):
+    """Each finding is a change and names its category."""
     reader, old, new = drawn
     found = kind.compare(reader(old), reader(new))
 
@@ -104,8 +104,10 @@ def test_findings_are_not_empty_and_of_one_sort(kind, drawn):
 @every_kind
 @share(0.4)
 @given(drawn=versions)
-def test_change_goes_both_ways(kind, drawn):
-    """What is a change from old to new is one from new to old. (A price or a number that is gone is a part that is missing, which is reported as that.)"""
+def test_change_is_symmetric(kind, drawn):
+    """A change from old to new is also one from new to old. (A price or number that disappears is
+    reported as a missing part.)
+    """
     reader, old, new = drawn
     is_there = getattr(kind, "is_there", lambda document: True)
     is_lost, is_new = not is_there(reader(new)), not is_there(reader(old))
@@ -119,8 +121,8 @@ def test_change_goes_both_ways(kind, drawn):
 @every_kind
 @share(0.4)
 @given(old=pages, new=pages)
-def test_a_change_of_a_contained_kind_is_a_change(kind, old, new):
-    """Where a type that this one contains finds something, this one does too: subtracting it can never leave more."""
+def test_change_of_a_contained_kind_is_a_change(kind, old, new):
+    """Subtracting a contained type therefore never adds findings."""
     before, after = page(old), page(new)
     found = bool(kind.compare(before, after))
 

@@ -1,4 +1,4 @@
-"""What every event operator promises in every context, over all rows of `OPERATORS` (sentinels §3)."""
+"""The contract of event operators in every context, for all rows of `OPERATORS` (sentinels §3)."""
 
 import random
 
@@ -14,18 +14,18 @@ SEEDS = range(8)
 
 @pytest.fixture(params=OF_EACH_OPERATOR)
 def expression(request):
-    """One operator after the other."""
+    """Return an expression of each operator."""
     return OF_EACH_OPERATOR[request.param]
 
 
 @pytest.fixture(params=CONTEXTS, ids=str)
 def context(request):
-    """One context after the other."""
+    """Return each context."""
     return request.param
 
 
 def trace(seed, size=24):
-    """Return points of three events, some at one instant; the seed is in the failure."""
+    """Return a trace of three events, some of them simultaneous; failures print the seed."""
     rng = random.Random(seed)
     now, events = 0, []
     for _ in range(size):
@@ -34,13 +34,13 @@ def trace(seed, size=24):
     return number_events(events)
 
 
-def test_every_row_is_tested():
-    """No operator escapes this suite; a primitive event is part of all of them."""
+def test_every_operator_is_tested():
+    """Primitive events are part of all of them."""
     assert set(OPERATORS) == {expression.operator for expression in OF_EACH_OPERATOR.values()} | {"event"}
 
 
 def test_restart_changes_nothing(expression, context):
-    """Whenever the state is dumped and loaded, the detections are those of an uninterrupted run."""
+    """Dumping and loading the state at any point gives the detections of an uninterrupted run."""
     for seed in SEEDS:
         events = trace(seed)
         expected = detect(expression, context, events)
@@ -51,8 +51,8 @@ def test_restart_changes_nothing(expression, context):
             assert expected == found + before.reload().run(events[cut:]), f"seed {seed}, {cut} events before"
 
 
-def test_what_was_rolled_back_never_was(expression, context):
-    """After events that are rolled back everything goes on as if they had not been."""
+def test_rolled_back_events_have_no_effect(expression, context):
+    """Later detections are those of a run without these events."""
     for seed in SEEDS:
         events = trace(seed)
         expected = detect(expression, context, events)
@@ -68,8 +68,8 @@ def test_what_was_rolled_back_never_was(expression, context):
             assert expected == found + detector.run(events[cut:]), f"seed {seed}, {cut} events before"
 
 
-def test_time_has_no_origin(expression, context):
-    """The same events at another time are detected as the same at that time."""
+def test_detections_do_not_depend_on_the_absolute_time(expression, context):
+    """A shifted trace gives the same detections, shifted."""
     for seed in SEEDS:
         events = trace(seed)
         expected = [shift(found, 500) for found in detect(expression, context, events)]
@@ -78,8 +78,10 @@ def test_time_has_no_origin(expression, context):
         assert expected == detect(expression, context, later, until=LATER + 500), f"seed {seed}"
 
 
-def test_a_pause_shifts_what_waits(expression, context):
-    """What is dumped, postponed and loaded goes on where it stood: as if all before had happened so much later."""
+def test_pause_shifts_pending_state(expression, context):
+    """State that is dumped, postponed and loaded behaves as if all events had been later by the
+    pause.
+    """
     for seed in SEEDS:
         events = trace(seed)
         for cut in range(1, len(events), 5):
@@ -95,8 +97,8 @@ def test_a_pause_shifts_what_waits(expression, context):
             )
 
 
-def test_new_is_idle(expression, context):
-    """A new node waits for nothing, has nothing to dump and no clock."""
+def test_new_node_is_idle(expression, context):
+    """It waits for nothing, dumps nothing and has no clock."""
     detector = Detector(expression, context)
 
     assert detector.node.is_idle
@@ -104,8 +106,8 @@ def test_new_is_idle(expression, context):
     assert detector.node.next_due() is None
 
 
-def test_cleared_is_idle(expression, context):
-    """A node that was cleared is as good as new: it detects what a new one would."""
+def test_cleared_node_is_idle(expression, context):
+    """It detects what a new node would."""
     detector = Detector(expression, context)
     detector.run(trace(1), until=None)
     detector.node.clear()
@@ -116,8 +118,8 @@ def test_cleared_is_idle(expression, context):
     assert detect(expression, context, events, 2 * LATER) == detector.run(events, 2 * LATER)
 
 
-def test_nothing_is_left_of_a_node(expression, context):
-    """When the last listener goes, nodes, primitive events and clocks go, too."""
+def test_node_is_removed_with_its_last_listener(expression, context):
+    """Its nodes, primitive events and clocks are removed too."""
     detector = Detector(expression, context)
     detector.run(trace(1), until=None)
     detector.graph.release(detector.node, Ear())
@@ -125,8 +127,8 @@ def test_nothing_is_left_of_a_node(expression, context):
     assert ({}, {}, 0) == (detector.graph.nodes, detector.graph.leaves, len(detector.graph.timers))
 
 
-def test_what_waits_is_bounded(expression, context):
-    """However much comes in, a node holds no more than it may of each role, and counts what it drops."""
+def test_pending_occurrences_are_bounded(expression, context):
+    """A node holds at most its limit of each role, and counts what it drops."""
     detector = Detector(expression, context, Bounds(max_waiting=5))
     names = "a" * 40 + "b" * 40
     detector.run(number_events([(name, 1 + k // 10, 1 + k // 10) for k, name in enumerate(names)]), until=None)
@@ -136,13 +138,13 @@ def test_what_waits_is_bounded(expression, context):
         assert detector.node.dropped >= 35
 
 
-def test_form_is_plain(expression):
-    """An expression goes to plain JSON and back."""
+def test_expression_round_trips_as_json(expression):
+    """The form is plain JSON."""
     assert expression == from_json(to_json(expression))
 
 
 def count_held(data):
-    """Return how many occurrences stand in a dump."""
+    """Return the number of occurrences in a dump."""
     if not isinstance(data, list):
         return 0
     return 1 if data and isinstance(data[0], str) else sum(map(count_held, data))

@@ -1,4 +1,6 @@
-"""What every policy promises, over all rows of the service's table and the laboratory's (contracts §5)."""
+"""The contract of policies, for all rows of the service's table and the laboratory's (contracts
+§5).
+"""
 
 import json
 from dataclasses import fields
@@ -45,7 +47,7 @@ ROWS = {
 
 @pytest.fixture(params=sorted(ROWS))
 def policy(request):
-    """One row after the other."""
+    """Return each policy."""
     return ROWS[request.param](PACE)
 
 
@@ -97,14 +99,14 @@ def describe(ledger):
 
 
 def arrays(state):
-    """All arrays that a state holds, also those of its population."""
+    """Return all arrays of a state, including those of its population."""
     own = [getattr(state, f.name) for f in fields(state)]
     return [*(a for a in own if isinstance(a, np.ndarray)), *state.population.values()]
 
 
 @pytest.mark.parametrize("make_driver", DRIVERS.values(), ids=DRIVERS)
 def test_budget_is_never_exceeded(policy, make_driver):
-    """In no stretch of time is more spent than the bucket held and what flowed in."""
+    """No interval spends more than the level at its start and the inflow."""
     setting = world()
     ledger = simulate(policy, setting, rng=chance(), make_driver=make_driver)
     bucket = setting.bucket
@@ -123,7 +125,7 @@ def test_budget_is_never_exceeded(policy, make_driver):
 
 @pytest.mark.parametrize("make_driver", DRIVERS.values(), ids=DRIVERS)
 def test_host_limits_are_kept(policy, make_driver):
-    """No host is asked twice within its gap, nor by two connections at once."""
+    """No host is polled again within its gap, or over two connections at once."""
     setting = world(bucket=TokenBucket(rate=10.0, burst=1_000.0, level=1_000.0, at=START))
     ledger = simulate(policy, setting, rng=chance(), make_driver=make_driver)
     host = dict(zip(setting.population.ids.tolist(), setting.population["host"].tolist(), strict=True))
@@ -137,7 +139,7 @@ def test_host_limits_are_kept(policy, make_driver):
 
 
 def test_run_is_deterministic(policy):
-    """The same pages, trace and generator give the same polls."""
+    """The same pages, trace and random generator give the same polls."""
     first, second = (simulate(policy, world(), rng=chance(7)) for _ in range(2))
 
     assert describe(first) == describe(second)
@@ -157,7 +159,7 @@ UPDATES = (
     ids=["plain", "updates, connections and an odd tick", "limit and price"],
 )
 def test_dense_scan_and_due_queue_agree(policy, other):
-    """Asking everybody always and asking whose time has come lead to the same polls."""
+    """Polling all pages each time, or only those that are due, gives the same polls."""
     dense = simulate(policy, world(**other), rng=chance(), make_driver=DenseScan)
     due = simulate(policy, world(**other), rng=chance(), make_driver=DueQueue)
 
@@ -166,7 +168,7 @@ def test_dense_scan_and_due_queue_agree(policy, other):
 
 
 def test_inputs_are_not_changed(policy):
-    """Every call returns a new state and leaves the one it was given as it was."""
+    """Every call returns a new state and does not modify the old one."""
     population = pages()
     state = policy.begin(population, chance())
     before = [a.copy() for a in arrays(state)]
@@ -184,8 +186,8 @@ def test_inputs_are_not_changed(policy):
     assert not any(a.flags.writeable for a in arrays(state))
 
 
-def test_empty_population_is_quiet(policy):
-    """Nobody bids where nobody is, and the first page can come in later."""
+def test_empty_population_has_no_bids(policy):
+    """A first page can be added later."""
     empty = policy.begin(Population({"id": []}), chance())
     filled = policy.on_update(empty, [5], {})
 
@@ -196,8 +198,8 @@ def test_empty_population_is_quiet(policy):
     assert 0 == len(simulate(policy, world(Population({"id": []})), rng=chance()).polls.at)
 
 
-def test_pages_come_and_go(policy):
-    """A page that came in is polled, one that went is not, and bids follow the order of the population."""
+def test_added_pages_are_polled_and_removed_ones_are_not(policy):
+    """Bids follow the order of the population."""
     ledger = simulate(policy, world(updates=UPDATES), rng=chance())
     polls = list(zip(ledger.polls.page.tolist(), ledger.polls.at.tolist(), strict=True))
 
@@ -207,7 +209,7 @@ def test_pages_come_and_go(policy):
 
 
 def test_new_page_is_due_at_once(policy):
-    """A page that nobody ever looked at bids above nothing and before every page that was looked at."""
+    """A page that was never polled bids above zero and above every page that was polled."""
     population = Population({"id": [1, 2], "last_polled": [START - 100 * PACE, UNPOLLED], "added": [0, START]})
     state = policy.begin(population, chance())
     bids = policy.bid(state, START, 0.0)
@@ -217,7 +219,7 @@ def test_new_page_is_due_at_once(policy):
 
 
 def test_bid_agrees_with_next_due(policy):
-    """Before the instant that `next_due` names a page does not bid, from then on it does."""
+    """A page bids from the instant that `next_due` returns, and not before."""
     state = policy.begin(pages(), chance())
     due = policy.next_due(state, state.population.ids, START, 0.0)
     coming = np.flatnonzero((due > START) & (due < NEVER))
@@ -252,7 +254,7 @@ OTHERWISE = {
 
 
 def answers(policy, column=None):
-    """Return bids and dues of 30 pages, some new, half of whose changes are overwritten by the third; with another value of a column."""
+    """Return bids and dues of 30 pages, with one column set to another value."""
     rows = np.arange(30)
     population = Population(
         {
@@ -279,8 +281,8 @@ def answers(policy, column=None):
 
 
 @pytest.mark.parametrize("name", sorted(ROWS))
-def test_what_is_read_and_nothing_else_changes_bids_or_dues(name):
-    """Users are told which clauses of theirs have no effect: what a policy says that it reads is so, no less and no more; hosts count where it is told what they take."""
+def test_only_the_columns_that_a_policy_reads_change_its_bids(name):
+    """Users are warned of clauses without effect, so the list of columns must be exact."""
     policy = ROWS[name](60 * MINUTE)
     plain = answers(policy)
 
@@ -288,16 +290,16 @@ def test_what_is_read_and_nothing_else_changes_bids_or_dues(name):
     assert {column for column in OTHERWISE if answers(policy, column) != plain} == policy.reads
 
 
-def test_bids_of_some_are_those_of_all(policy):
-    """`rows` picks from the same bids, in the order asked for."""
+def test_bids_of_some_rows_equal_those_of_all(policy):
+    """`rows` selects from the same bids, in the requested order."""
     state = policy.begin(pages(), chance())
     rows = np.array([7, 0, 33])
 
     assert policy.bid(state, START, 0.0)[rows].tolist() == policy.bid(state, START, 0.0, rows=rows).tolist()
 
 
-def test_poll_of_a_page_that_left_is_passed_over(policy):
-    """An answer that comes after its page was taken out changes nothing."""
+def test_poll_result_of_a_removed_page_is_ignored(policy):
+    """The result arrives after the page was removed."""
     state = policy.begin(Population({"id": [1, 2]}), chance())
     left = policy.on_update(state, [1], {"present": False})
     after = policy.on_poll(left, [1, 2], Observation.of([START, START], [True, False]))
@@ -306,8 +308,8 @@ def test_poll_of_a_page_that_left_is_passed_over(policy):
     assert [START] == after.population["last_polled"].tolist()
 
 
-def test_advance_adds_up(policy):
-    """Two short waits are one long wait."""
+def test_advance_is_additive(policy):
+    """Two short waits equal one long wait."""
     state = policy.begin(pages(), chance())
     once = policy.advance(state, 10 * MINUTE)
     twice = policy.advance(policy.advance(state, 3 * MINUTE), 7 * MINUTE)
@@ -319,8 +321,8 @@ LEARNERS = [name for name in sorted(ROWS) if isinstance(ROWS[name](PACE), Rememb
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_what_was_learned_survives_a_restart(name):
-    """Pages that are told what was remembered of them, as JSON and in another order, go on as if nothing had happened."""
+def test_learned_state_survives_a_restart(name):
+    """It is stored as JSON and may be loaded in another order."""
     policy: Any = ROWS[name](PACE)
     population = pages()
     rng = chance(3)
@@ -345,8 +347,8 @@ def test_what_was_learned_survives_a_restart(name):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_unreadable_memory_is_passed_over(name):
-    """A row that something else wrote, or nothing, costs what was learned and no more."""
+def test_unreadable_memory_is_ignored(name):
+    """An invalid or missing row loses only what was learned."""
     policy: Any = ROWS[name](PACE)
     state = policy.begin(Population({"id": [1, 2], "last_polled": [START, START]}), chance())
     for memory in ({}, {"period": -1.0}, dict.fromkeys(policy.remember(state, 1), "x")):

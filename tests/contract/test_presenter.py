@@ -1,4 +1,4 @@
-"""The contract of presentation, over every row of PRESENTERS."""
+"""The contract of presentation, for every row of PRESENTERS."""
 
 import re
 from typing import get_args
@@ -50,7 +50,7 @@ def row(request):
 
 
 def everywhere(text):
-    """Return a record in which a stranger's text stands wherever one can."""
+    """Return a record with a foreign text in every field that can have one."""
     counts = [
         {"kind": "links", "object": text, "old": 3, "new": 2},
         {"kind": "images", "object": f"{text}i", "old": 0, "new": 1},
@@ -73,7 +73,7 @@ def everywhere(text):
 
 
 def read(row, shown):
-    """Return what a person reads of a text or a page: as much of the page's head as is seen, and its body."""
+    """Return what a person reads of a text or a page: the visible part of its head, and its body."""
     if row.form == "text":
         return shown
     tree = LexborHTMLParser(shown)
@@ -81,7 +81,7 @@ def read(row, shown):
 
 
 def check(row, shown):
-    """Assert that nothing of ours but what is known stands there: elements, attributes, addresses."""
+    """Assert that all elements, attributes and addresses are known ones of ours."""
     if row.form != "html":
         return
     tree = LexborHTMLParser(shown)
@@ -91,8 +91,8 @@ def check(row, shown):
     assert all((n.attributes.get("href") or "http").lower().startswith(("http://", "https://", "http")) for n in nodes)
 
 
-def test_every_view_and_form_is_a_row_once():
-    """A row is found by what it shows and what it writes; its name says both."""
+def test_each_view_and_form_has_one_row():
+    """A row is found by its view and its form; its name has both."""
     assert {name: f"{row.view}-as-{row.form}" for name, row in PRESENTERS.items()} == {
         name: name for name in PRESENTERS
     }
@@ -100,15 +100,17 @@ def test_every_view_and_form_is_a_row_once():
     assert all(presenter(row.view, row.form) is row for row in PRESENTERS.values())
 
 
-def test_an_unknown_view_is_refused():
-    """Nobody is shown another view than the one asked for."""
+def test_unknown_view_is_refused():
+    """There is no fallback to another view."""
     with pytest.raises(UsageError, match='there is no presenter "gazette-as-text"'):
         presenter("gazette", "text")
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_pages_say_is_text(row, text):
-    """H-077 to H-080, H-084: it is read as it stood, in every place; nothing comes of it, nothing is decoded or escaped twice."""
+def test_page_text_stays_text(row, text):
+    """H-077 to H-080, H-084: it is shown unchanged in every place and is never escaped or decoded
+    twice.
+    """
     one, two = everywhere(text), everywhere(text)
     parts = [row.present([one, two], Caption(heading=text, sentinel=text, between=text)), row.fragment(one)]
 
@@ -118,8 +120,8 @@ def test_what_pages_say_is_text(row, text):
 
 
 @pytest.mark.parametrize("text", STEERING)
-def test_what_steers_is_spelled(row, text):
-    """H-107: escapes, overrides, line ends and half characters are seen and do nothing."""
+def test_control_characters_are_spelled_out(row, text):
+    """H-107: escapes, overrides, line ends and lone surrogates are visible and have no effect."""
     one = everywhere(text)
     shown = row.present([one, one], Caption(heading=text, sentinel=text, between=text)) + row.fragment(one)
 
@@ -129,8 +131,8 @@ def test_what_steers_is_spelled(row, text):
 
 
 @pytest.mark.parametrize("name", ["deleted", "inserted", "moved", "updated"])
-def test_each_edit_says_what_it_is(row, name):
-    """Without colour, sheet or picture: the same text is told differently as each kind of edit."""
+def test_each_edit_names_its_kind(row, name):
+    """The kind is readable without colour, style sheet or picture."""
     kinds = ("deleted", "inserted", "moved", "updated")
     told = {kind: [{"old": "same", "new": "same"}] if kind == "updated" else ["same"] for kind in kinds}
     bare = {
@@ -143,7 +145,7 @@ def test_each_edit_says_what_it_is(row, name):
 
 
 def test_marks_are_words_or_signs(row):
-    """What a person reads of an edit differs by more than the element it stands in."""
+    """An edit is recognisable by more than its element."""
     went, came, moved = (
         read(row, row.fragment(record(**{"updated": [], n: ["x"]}))).strip() for n in ("deleted", "inserted", "moved")
     )
@@ -152,8 +154,8 @@ def test_marks_are_words_or_signs(row):
     assert "moved" in moved
 
 
-def test_numbers_of_objects_are_shown(row):
-    """An object that is there more or less often is told once, with both numbers."""
+def test_object_counts_are_shown(row):
+    """An object whose number changed is shown once, with both numbers."""
     counts = [{"kind": "links", "object": "https://a.example/x", "old": 3, "new": 2}]
     shown = read(row, row.fragment(record(updated=[], deleted=["https://a.example/x"], counts=counts)))
 
@@ -162,24 +164,24 @@ def test_numbers_of_objects_are_shown(row):
     assert "removed" not in shown
 
 
-def test_moves_are_shown(row):
-    """A paragraph that moved neither came nor went."""
+def test_moved_paragraph_is_shown_as_moved(row):
+    """It is neither inserted nor deleted."""
     shown = read(row, row.fragment(record(updated=[], moved=["a paragraph of words"])))
 
     assert re.search(r"moved:?\s+a paragraph of words", shown)
     assert not re.search(r"added|removed|\{\+|\[-", shown)
 
 
-def test_no_difference_is_said(row):
-    """A record without edits is no empty page."""
+def test_record_without_edits_says_so(row):
+    """The page is not empty."""
     empty = record(updated=[], summary="no difference")
 
     assert "no difference in what is watched" in read(row, row.fragment(empty))
     assert "no difference in what is watched" in read(row, row.present([empty], Caption(heading="h")))
 
 
-def test_a_notice_tells_of_no_difference(row):
-    """A page in error has no edits and nobody says so; what happened, where and when is all there is to tell."""
+def test_notice_has_no_edits(row):
+    """A page in error has no edits: the message has the event, the place and the time."""
     notice = {
         "record": "problem",
         "summary": "the page cannot be watched for now (404): not found",
@@ -202,8 +204,8 @@ MERGED = [
 ]
 
 
-def test_places_are_shown_where_they_are_asked_for(row):
-    """One frame and two show what stands around the changes, where the record has it; the others show the changes alone."""
+def test_context_is_shown_where_requested(row):
+    """Views in one frame and two show the text around the changes; others only the changes."""
     shown = read(row, row.fragment(record(merged=MERGED)))
 
     assert (row.view in {"single", "dual"}) == ("for today" in shown)
@@ -212,8 +214,8 @@ def test_places_are_shown_where_they_are_asked_for(row):
     assert ("<b>new</b>" in shown) == (row.view in {"single", "dual"})
 
 
-def test_stretches_that_do_not_fit_are_counted(row):
-    """Bounds hold for stretches as for edits."""
+def test_omitted_context_is_counted(row):
+    """The bounds hold for context as for edits."""
     told = record(
         updated=[{"old": "x" * 50, "new": "y" * 50}] * 3_000,
         merged=[[["inserted", f"w{n}" * 20]] for n in range(3_000)],
@@ -224,21 +226,21 @@ def test_stretches_that_do_not_fit_are_counted(row):
     assert "more" in read(row, fragment)
 
 
-def test_a_record_may_lack_what_it_can_do_without(row):
-    """Only the address is needed."""
+def test_record_needs_only_the_address(row):
+    """All other fields are optional."""
     shown = read(row, row.present([{"url": "https://a.example/"}]))
 
     assert "https://a.example/" in shown
 
 
-def test_nothing_is_no_message(row):
-    """Nobody is told of nothing."""
+def test_empty_list_gives_no_message(row):
+    """Nobody is notified of nothing."""
     with pytest.raises(ValueError, match="at least one change"):
         row.present([])
 
 
-def test_without_a_bound_all_is_there(row):
-    """Every edit and every character."""
+def test_unbounded_message_is_complete(row):
+    """It has every edit and every character."""
     told = record(updated=[], inserted=[f"word{n} " + "x" * 9_000 for n in range(300)])
 
     for shown in (row.fragment(told), row.present([told, told])):
@@ -247,8 +249,8 @@ def test_without_a_bound_all_is_there(row):
         assert 9_000 in {len(run) for run in re.findall("x+", shown)}
 
 
-def test_what_is_left_out_is_counted(row):
-    """Edits first, then changes; the number is right."""
+def test_omitted_edits_are_counted(row):
+    """Edits are omitted first, then changes; the number is exact."""
     told = record(updated=[], inserted=[f"w{n}." for n in range(10_000)])
     fragment = read(row, row.fragment(told, most=row.least + 300))
     many = read(
@@ -260,8 +262,8 @@ def test_what_is_left_out_is_counted(row):
     assert f"and {3_000 - len(re.findall(r'c[0-9]+[.]', many)):,} more changes" in many
 
 
-def test_a_million_edits_cost_what_is_shown(row):
-    """A hostile page does not make a letter slow."""
+def test_million_edits_cost_only_what_is_shown(row):
+    """A hostile page cannot make a message slow."""
     told = record(inserted=["x"] * 1_000_000)
 
     assert "and 99" in read(row, row.present([told], most=row.least + 4_096))
@@ -302,8 +304,8 @@ captions = st.builds(Caption, heading=texts, sentinel=texts, between=texts)
     Caption(heading="'" * 9_999, sentinel="🙂" * 999, between='"' * 500),
     0,
 )
-def test_whatever_pages_say_it_fits_and_nothing_acts(name, told, caption, over):
-    """Any text in any place: the bound holds, it is UTF-8, it parses back to what is ours."""
+def test_any_page_text_fits_the_bound_and_has_no_effect(name, told, caption, over):
+    """The message is valid UTF-8, and only our elements are parsed from it."""
     row = PRESENTERS[name]
     most = row.least + over
     parts = [row.present(told, caption, most=most), row.fragment(told[0], most=most)]
@@ -317,8 +319,8 @@ def test_whatever_pages_say_it_fits_and_nothing_acts(name, told, caption, over):
 @pytest.mark.parametrize("name", [name for name, row in PRESENTERS.items() if row.form == "html"])
 @share(0.5)
 @given(records)
-def test_html_parses_back(name, told):
-    """A whole document reads back to the texts that were put in, each escaped once; every element that needs it is closed."""
+def test_html_round_trips(name, told):
+    """A parsed document has the texts that were put in, each escaped once; elements are closed."""
     shown = PRESENTERS[name].present([told])
     tree = LexborHTMLParser(shown)
     edits, _ = edits_of(told, longest=None)
@@ -332,8 +334,8 @@ def test_html_parses_back(name, told):
         assert len(re.findall(rf"<{tag}[ >]", shown)) == shown.count(f"</{tag}>") == len(tree.css(tag))
 
 
-def test_a_text_stands_under_its_heading_and_between_its_words(row):
-    """A reader knows what changed and where without opening the page."""
+def test_text_is_shown_under_its_heading_with_its_context(row):
+    """A reader learns what changed and where without opening the page."""
     one = {"of": "updated", "number": 0, "heading": "Fees", "label": "Adults", "before": "from ", "after": " €"}
     shown = read(row, row.present([record(context=[one])]))
 
@@ -341,8 +343,8 @@ def test_a_text_stands_under_its_heading_and_between_its_words(row):
     assert all(word in shown for word in ("from", "€") if row.view in {"changes", "single"})
 
 
-def test_footers_are_last_and_prices_first(row):
-    """What matters is not cut off by what does not."""
+def test_prices_come_first_and_footers_last(row):
+    """The less important edits are cut first."""
     texts = ["visits", "news", "9 EUR"]
     context = [{"of": "inserted", "number": 0, "area": "footer"}, {"of": "inserted", "number": 1, "heading": "Now"}]
     shown = read(row, row.fragment(record(updated=[], inserted=texts, context=context)))

@@ -1,4 +1,4 @@
-"""The contract of isolation, over every row of RUNNERS."""
+"""The contract of isolation, for every row of RUNNERS."""
 
 import asyncio
 import operator
@@ -12,7 +12,7 @@ ROWS = tuple(RUNNERS)
 
 
 def run_all(row, jobs, *, workers=1, seconds=30.0):
-    """Run (function, argument) pairs one after the other on a fresh runner and return what came of each."""
+    """Run (function, argument) pairs one after the other on a fresh runner and return the outcomes."""
 
     async def body():
         runner = RUNNERS[row](JobLimits(seconds=seconds), workers=workers)
@@ -25,8 +25,8 @@ def run_all(row, jobs, *, workers=1, seconds=30.0):
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_value_comes_back(row):
-    """A job's value is what the function returns, None and large values too."""
+def test_value_is_returned(row):
+    """None and large values are returned too."""
     outcomes = run_all(row, [(operator.neg, 3), (dict.fromkeys, ()), (bytes, 3_000_000), (print, "")])
 
     assert [Done(-3), Done({}), Done(bytes(3_000_000)), Done(None)] == outcomes
@@ -34,7 +34,7 @@ def test_value_comes_back(row):
 
 @pytest.mark.parametrize("row", ROWS)
 def test_argument_arrives_whole(row):
-    """An argument of many pipe buffers arrives as it was sent."""
+    """An argument larger than many pipe buffers arrives unchanged."""
     body = bytes(range(256)) * 40_000
 
     assert [Done(body)] == run_all(row, [(bytes, body)])
@@ -42,7 +42,7 @@ def test_argument_arrives_whole(row):
 
 @pytest.mark.parametrize("row", ROWS)
 def test_exception_is_an_error(row):
-    """A job that raises dies of an error that names the exception; the next one runs."""
+    """The error names the exception; the next job runs."""
     outcomes = run_all(row, [(int, "x"), (operator.neg, 3)])
 
     assert [
@@ -52,16 +52,16 @@ def test_exception_is_an_error(row):
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_memory_error_is_memory(row):
-    """A job that wants more memory than there can be dies of memory; the next one runs."""
+def test_memory_error_is_a_memory_failure(row):
+    """A job that allocates more than the limit fails; the next one runs."""
     outcomes = run_all(row, [(bytearray, 1 << 60), (operator.neg, 3)])
 
     assert [Died("memory", "the job wanted more memory than it may have"), Done(-3)] == outcomes
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_jobs_at_once(row):
-    """Each of many jobs asked for at once gets its own value."""
+def test_concurrent_jobs_get_their_own_values(row):
+    """Many jobs run at once."""
 
     async def body():
         runner = RUNNERS[row](JobLimits(), workers=2)
@@ -74,7 +74,7 @@ def test_jobs_at_once(row):
 
 @pytest.mark.parametrize("row", ROWS)
 def test_closed_runner_refuses(row):
-    """After close a job dies at once, and closing twice is harmless."""
+    """A job after `close` fails at once; `close` can be called twice."""
 
     async def body():
         runner = RUNNERS[row](JobLimits())

@@ -1,4 +1,4 @@
-"""The contract of the store: what holds on SQLite and on PostgreSQL alike."""
+"""The contract of the store, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ FAR = 2**60
 DUE = PollReason(Why.INTERVAL)
 
 
-def test_a_sentinel_comes_back_as_it_was_stored(world: World):
-    """A created sentinel is found by its name, with its tags, its text and the number of its pages."""
+def test_sentinel_round_trips(world: World):
+    """A created sentinel is found by its name, with its tags, its text and its number of pages."""
     made = world.watch("news", "a", "b")
 
     assert made == world.read(sentinels.find, "news") == world.read(sentinels.get, made.id)
@@ -74,8 +74,8 @@ def test_a_sentinel_comes_back_as_it_was_stored(world: World):
     assert "Create Sentinel news" == made.text
 
 
-def test_a_name_is_taken_until_its_sentinel_is_dropped(world: World):
-    """A second sentinel of a name is refused whole; after a drop the name is free and the old one's history stays."""
+def test_name_is_free_again_after_a_drop(world: World):
+    """A second sentinel of the name is refused before; the history of the dropped one stays."""
     world.watch("news")
     with pytest.raises(UsageError, match="there is a sentinel news already"):
         world.watch("news", "b")
@@ -92,8 +92,8 @@ def test_a_name_is_taken_until_its_sentinel_is_dropped(world: World):
     assert [again.id] == [row.id for row in world.read(sentinels.listing)]
 
 
-def test_unknown_names_say_where_to_look(world: World):
-    """Asking for what is not there raises the error that names the listing."""
+def test_error_of_an_unknown_name_names_the_listing_command(world: World):
+    """The error tells the user how to find the right name."""
     for ask in (
         lambda: world.read(sentinels.find, "none"),
         lambda: world.read(sentinels.get, 9),
@@ -105,8 +105,11 @@ def test_unknown_names_say_where_to_look(world: World):
             ask()
 
 
-def test_steps_of_a_life_switch_subscriptions(world: World):
-    """Subscriptions are active while the sentinel is enabled; start and end are written once; each step is an event."""
+def test_lifecycle_steps_switch_subscriptions(world: World):
+    """Subscriptions are active while the sentinel is enabled.
+
+    Start and end are written once; each step is an event.
+    """
     world.watch("news", state="created")
     steps: list[tuple[State, int]]
     steps = [("enabled", 10), ("disabled", 20), ("disabled", 25), ("enabled", 30), ("ended", 40)]
@@ -131,8 +134,8 @@ def test_listing_by_tag(world: World):
     assert [] == world.read(sentinels.listing, tag="other")
 
 
-def test_subscriptions_tick_first_at_the_start(world: World):
-    """Only a fixed interval has a next tick, the start; sentinels that share a page have a cursor each."""
+def test_first_tick_of_a_fixed_interval_is_the_start(world: World):
+    """Other schedules have no next tick. Sentinels that share a page have a cursor each."""
     world.watch("every", "a", "b", every=60 * SECOND)
     world.watch("change", "a", state="created")
 
@@ -144,8 +147,8 @@ def test_subscriptions_tick_first_at_the_start(world: World):
     assert [rows[0]] == world.read(sentinels.subscriptions, page_id=1, active=True)
 
 
-def test_the_population_is_what_active_subscriptions_watch(world: World):
-    """A page is in the population while some enabled sentinel watches it, once however many do."""
+def test_population_is_the_pages_of_active_subscriptions(world: World):
+    """A page is in it once, however many sentinels watch it."""
     world.watch("one", "a", "b")
     world.watch("two", "b", "c", state="created")
     world.watch("three", "b")
@@ -156,8 +159,8 @@ def test_the_population_is_what_active_subscriptions_watch(world: World):
     assert 3 == len(world.read(pages.listing))
 
 
-def test_what_says_when_pages_are_polled_is_read_alone(world: World):
-    """Of each page of each sentinel, or of one, what its rows say; one that was left is none."""
+def test_schedules_are_read_alone(world: World):
+    """They are read for all pages or for one; a page that was left has none."""
     one = world.watch("one", "b", "a")
     world.watch("two", "a")
     subs = {(sub.sentinel_id, sub.page_id): sub for sub in world.read(sentinels.subscriptions)}
@@ -179,8 +182,8 @@ def test_what_says_when_pages_are_polled_is_read_alone(world: World):
     assert every[1:2] == world.read(pages.list_expected, sentinel_id=one.id)
 
 
-def test_a_page_identity_comes_back_and_is_made_once(world: World):
-    """The same key is the same page; every part of the identity is kept."""
+def test_page_identity_round_trips_and_is_unique(world: World):
+    """The same key gives the same page."""
     identity = replace(
         world.page(),
         method="POST",
@@ -203,8 +206,8 @@ def test_a_page_identity_comes_back_and_is_made_once(world: World):
     assert world.read(pages.find_by_key, "none") is None
 
 
-def test_a_page_state_comes_back_whole(world: World):
-    """Every field that a unit writes is read again; validators byte for byte, texts of pages made storable."""
+def test_page_state_round_trips(world: World):
+    """Validators are stored byte for byte; page texts are made storable."""
     world.watch()
     charged = world.charge()
     state = PageState(
@@ -226,8 +229,8 @@ def _grants(count: int, **more: object) -> list[Grant]:
     return [Grant(**given) for _ in range(count)]  # type: ignore[arg-type]
 
 
-def test_a_budget_is_a_bucket_that_time_fills(world: World):
-    """Grants beyond the level are None; elapsed time fills the bucket at its rate, never above its burst, never twice."""
+def test_bucket_is_filled_by_time(world: World):
+    """A grant beyond the level is None. The level grows at the rate, up to the burst."""
     world.watch()
     world.write(charge.set_budget, "small", rate_per_second=2.0, burst=3.0, at=START)
 
@@ -238,8 +241,8 @@ def test_a_budget_is_a_bucket_that_time_fills(world: World):
     assert [3, 0, 1, 0, 3] == [pay_at(START + offset) for offset in (0, 0, SECOND // 2, -9 * SECOND, 3600 * SECOND)]
 
 
-def test_a_clock_that_is_put_forward_fills_no_bucket(world: World):
-    """What time has filled until then stays, and it goes on from there by the new clock."""
+def test_clock_moved_forward_fills_no_bucket(world: World):
+    """The level stays, and filling goes on by the new clock."""
     world.watch()
     world.write(charge.set_budget, "small", rate_per_second=2.0, burst=3.0, at=START)
 
@@ -255,8 +258,8 @@ def test_a_clock_that_is_put_forward_fills_no_bucket(world: World):
     ]
 
 
-def test_a_charge_leaves_an_open_poll_and_the_start_of_its_host(world: World):
-    """What is charged is there before anything is asked: the poll row and the host's last start."""
+def test_charge_stores_an_open_poll_and_the_host_s_last_start(world: World):
+    """Both are stored before any request is sent."""
     world.watch()
     charged = world.write(charge.charge, _grants(2), at=START + 5, epoch=world.epoch)
 
@@ -268,8 +271,8 @@ def test_a_charge_leaves_an_open_poll_and_the_start_of_its_host(world: World):
     assert START + 5 == world.read(hosts.state, "a.example").started_at
 
 
-def test_a_grant_that_costs_more_waits_while_a_cheaper_one_is_paid(world: World):
-    """Grants are paid in their order, each from what is left; the answers keep their places."""
+def test_cheaper_grant_is_paid_while_a_dearer_one_waits(world: World):
+    """Grants are paid in order from what is left; the answers keep the order."""
     world.watch()
     world.write(charge.set_budget, "small", rate_per_second=0.0, burst=2.5, at=START)
     grants = [Grant(page_id=1, host="h", cost=cost, reason=DUE, budget="small") for cost in (2.0, 1.0, 0.5)]
@@ -279,8 +282,8 @@ def test_a_grant_that_costs_more_waits_while_a_cheaper_one_is_paid(world: World)
     assert [grants[0], None, grants[2]] == [entry and entry.grant for entry in charged]
 
 
-def test_in_turn_nobody_spends_what_a_dearer_grant_before_it_waits_for(world: World):
-    """So that the budget can save up for it; other budgets are none of its business."""
+def test_ordered_grants_reserve_tokens_for_the_first(world: World):
+    """The budget can then save up for a dear grant. Other budgets are not affected."""
     world.watch()
     for name in ("small", "other"):
         world.write(charge.set_budget, name, rate_per_second=0.0, burst=2.5, at=START)
@@ -292,8 +295,8 @@ def test_in_turn_nobody_spends_what_a_dearer_grant_before_it_waits_for(world: Wo
     assert [grants[0], None, None, grants[3]] == [entry and entry.grant for entry in charged]
 
 
-def test_a_class_is_a_budget_within_the_budget(world: World):
-    """What a class pays is taken from all, too; whoever lacks it, nothing is taken from the other; the rest still goes to others."""
+def test_class_is_a_budget_within_the_budget(world: World):
+    """A class pays from both budgets. If one lacks tokens, the other is not charged."""
     world.watch()
     world.write(charge.set_budgets, {"default": (0.0, 5.0), "small": (0.0, 2.0)}, at=START)
     world.write(charge.set_budget, "default", rate_per_second=0.0, burst=5.0, at=START)
@@ -306,8 +309,8 @@ def test_a_class_is_a_budget_within_the_budget(world: World):
 
 
 @pytest.mark.parametrize(("lacking", "said"), [("default", "budget.polls_per_day"), ("small", "budget.classes")])
-def test_a_request_that_one_budget_lacks_takes_nothing_from_the_other(world: World, lacking: str, said: str):
-    """The one that lacks is named, with the setting that sets it."""
+def test_request_refused_by_one_budget_charges_neither(world: World, lacking: str, said: str):
+    """The error names the budget that lacks tokens, and its setting."""
     world.watch()
     for name in ("default", "small"):
         world.write(charge.set_budget, name, rate_per_second=0.0, burst=0.5 if name == lacking else 9.0, at=START)
@@ -318,7 +321,7 @@ def test_a_request_that_one_budget_lacks_takes_nothing_from_the_other(world: Wor
     assert before == world.read(charge.budgets)
 
 
-def test_a_request_of_no_poll_is_paid_and_its_host_has_been_asked(world: World):
+def test_request_without_a_poll_is_charged(world: World):
     """Both budgets pay, no poll is open, and the host's gap begins."""
     world.watch()
     for name in ("default", "small"):
@@ -330,8 +333,8 @@ def test_a_request_of_no_poll_is_paid_and_its_host_has_been_asked(world: World):
     assert (START + 5, []) == (world.read(hosts.state, "a.example").started_at, world.open_polls())
 
 
-def test_a_budget_is_filled_as_of_an_instant_that_the_clock_has_said(world: World):
-    """What has flowed in until then is stored, with the instant."""
+def test_bucket_is_filled_up_to_the_instant_of_the_clock(world: World):
+    """The level is stored with the instant."""
     world.write(charge.set_budgets, {"default": (1.0, 9.0)}, at=START)
     world.write(charge.bare, "default", "a.example", at=START, epoch=world.epoch, cost=5.0)
 
@@ -343,8 +346,8 @@ def test_a_budget_is_filled_as_of_an_instant_that_the_clock_has_said(world: Worl
     )
 
 
-def test_a_grant_is_paid_where_all_and_its_class_have_enough(world: World):
-    """Neither alone is enough."""
+def test_grant_needs_tokens_of_both_budgets(world: World):
+    """One of the two is not enough."""
     world.write(charge.set_budgets, {"default": (0.0, 2.0), "small": (0.0, 1.0)}, at=START)
     asked = [
         *_grants(1, cost=2.0),
@@ -356,8 +359,8 @@ def test_a_grant_is_paid_where_all_and_its_class_have_enough(world: World):
     assert [True, False, True, False] == [world.read(charge.pays, grant, at=START) for grant in asked]
 
 
-def test_nobody_of_an_older_epoch_pays_or_fills(world: World):
-    """Another process polls by now."""
+def test_stale_epoch_neither_pays_nor_fills(world: World):
+    """Another process has the lease by now."""
     world.write(charge.set_budgets, {"default": (1.0, 9.0)}, at=START)
     before = world.read(charge.budgets)
 
@@ -368,16 +371,16 @@ def test_nobody_of_an_older_epoch_pays_or_fills(world: World):
     assert before == world.read(charge.budgets)
 
 
-def test_classes_that_are_not_wanted_any_more_go(world: World):
-    """So that nobody waits for a budget that no setting speaks of."""
+def test_unused_classes_are_removed(world: World):
+    """Nobody waits for a budget without a setting."""
     for wanted in ({"default": (1.0, 9.0), "a": (1.0, 2.0), "b": (1.0, 2.0)}, {"default": (1.0, 9.0), "b": (1.0, 2.0)}):
         world.write(charge.set_budgets, wanted, at=START)
 
     assert ["b", "default"] == [*world.read(charge.budgets)]
 
 
-def test_a_stale_epoch_charges_nothing(world: World):
-    """After another acquisition the old epoch can neither charge, nor charge more, nor commit (I-7)."""
+def test_stale_epoch_cannot_charge_or_commit(world: World):
+    """This holds after another acquisition (I-7)."""
     world.watch()
     unit = world.make_unchanged()
     poll_id = world.open_polls()[0]
@@ -395,8 +398,8 @@ def test_a_stale_epoch_charges_nothing(world: World):
     assert 0 == world.state().polls
 
 
-def test_polls_of_a_process_that_died_are_ended_once_as_failures(world: World):
-    """A poll that nobody will complete is `error`, kind `net`; what it cost stays, its page is only known to have been asked."""
+def test_open_polls_of_a_dead_process_end_once_as_errors(world: World):
+    """They get `error` of kind `net`; their cost stays."""
     world.watch()
     epoch = world.epoch
     early, late = (world.write(charge.charge, _grants(1), at=START + n * SECOND, epoch=epoch)[0] for n in (0, 50))
@@ -423,8 +426,8 @@ def test_polls_of_a_process_that_died_are_ended_once_as_failures(world: World):
     assert [] == world.faults()
 
 
-def test_more_grants_than_a_crash_may_waste_are_refused(world: World):
-    """65 grants in one charge are refused, and so is a class that nobody set."""
+def test_charge_of_more_than_64_grants_is_refused(world: World):
+    """A charge with an unknown class is refused too."""
     world.watch()
 
     for grants in (_grants(65), _grants(1, budget="none")):
@@ -433,8 +436,8 @@ def test_more_grants_than_a_crash_may_waste_are_refused(world: World):
     assert [] == world.open_polls()
 
 
-def test_a_further_request_is_charged_to_its_poll(world: World):
-    """Each hop takes tokens of the poll's class and adds to its cost; an empty bucket raises; so does a finished poll."""
+def test_further_request_is_charged_to_its_poll(world: World):
+    """It takes tokens of the poll's class. An empty bucket or a finished poll raises."""
     world.watch()
     world.write(charge.set_budget, "small", rate_per_second=0.0, burst=2.0, at=START)
     (charged,) = world.write(charge.charge, _grants(1, budget="small"), at=START, epoch=world.epoch)
@@ -454,8 +457,8 @@ def test_a_further_request_is_charged_to_its_poll(world: World):
         world.write(charge.extra, 1, "other.example", charged.poll_id, **more)
 
 
-def test_changing_a_budget_keeps_its_level(world: World):
-    """A bucket that is set anew keeps what it had, cut to the new burst; until then the old one bounds it."""
+def test_changed_budget_keeps_its_level(world: World):
+    """The level is cut to the new burst."""
     for burst, at in ((10.0, 0), (4.0, SECOND), (8.0, 3 * SECOND)):
         world.write(charge.set_budget, "b", rate_per_second=1.0, burst=burst, at=START + at)
 
@@ -466,8 +469,8 @@ def test_changing_a_budget_keeps_its_level(world: World):
 # -- units -----------------------------------------------------------------------------------------------------------
 
 
-def test_an_unchanged_poll_is_recorded(world: World):
-    """A unit of a poll without a change completes the poll and writes the page's state."""
+def test_unchanged_poll_is_recorded(world: World):
+    """The unit completes the poll and writes the state of the page."""
     world.watch()
     unit = world.make_unchanged()
 
@@ -480,7 +483,7 @@ def test_an_unchanged_poll_is_recorded(world: World):
     assert [] == world.faults()
 
 
-def test_a_version_comes_back_with_its_body(world: World):
+def test_version_round_trips_with_its_body(world: World):
     """Version, blob and digests are read as they were written."""
     world.watch()
     unit = world.make_stored(b"one")
@@ -502,8 +505,8 @@ def test_a_version_comes_back_with_its_body(world: World):
     assert world.read(versions.blob, "x") is None
 
 
-def test_versions_are_numbered_without_a_gap_and_neighbours_differ(world: World):
-    """A unit whose version is not the next one, or repeats the newest body, is refused (I-2)."""
+def test_versions_are_consecutive_and_differ(world: World):
+    """A unit whose version skips a number or repeats the newest body is refused (I-2)."""
     world.watch()
     world.commit(world.make_stored(b"one"))
     good = world.make_stored(b"two")
@@ -526,8 +529,11 @@ def test_versions_are_numbered_without_a_gap_and_neighbours_differ(world: World)
     assert [] == world.faults()
 
 
-def test_how_new_bodies_are_kept_is_planned_inside_the_commit(world: World, tmp_path: Path):
-    """A body of the same transaction is leaned on; a plan that the transaction took back leaves nothing; without a plan nothing is written."""
+def test_storage_of_new_bodies_is_planned_in_the_commit(world: World, tmp_path: Path):
+    """A body of the same transaction can be the base of a delta.
+
+    A rolled back plan leaves nothing.
+    """
     keep = keeping(Archive(tmp_path / "blobs", file_bytes=65_536, chain_length=8))
     world.watch()
     one, two, three = (b"<p>words and more words</p>" * 50 + mark for mark in (b"1", b"2", b"3"))
@@ -561,15 +567,15 @@ def test_how_new_bodies_are_kept_is_planned_inside_the_commit(world: World, tmp_
 
 
 def _frames(world: World) -> None:
-    """Watch page 1 and give its frames, pages 2 and 3, a version each."""
+    """Watch page 1 and return its frames, pages 2 and 3, with one version each."""
     world.watch()
     world.write(members.ensure, [world.page("menu"), world.page("text")])
     world.commit(world.make_stored(b"menu", page_id=2))
     world.commit(world.make_stored(b"text", page_id=3))
 
 
-def test_a_version_with_frames_comes_back_with_its_members(world: World):
-    """It is named after the list of its members, in their order; what the page names now is kept beside it."""
+def test_version_with_frames_round_trips(world: World):
+    """Its digest covers its members in order; the frames that the page names are stored beside it."""
     _frames(world)
     world.commit(world.make_framed(b"base", {2: b"menu", 3: b"text"}))
     world.commit(world.make_stored(b"text 2", page_id=3))
@@ -592,8 +598,8 @@ def test_a_version_with_frames_comes_back_with_its_members(world: World):
     assert [] == world.faults()
 
 
-def test_the_frames_that_a_page_names_are_replaced_or_left(world: World):
-    """A unit that says nothing of frames leaves them; one that names others, or none, replaces them."""
+def test_frames_of_a_page_are_replaced_or_kept(world: World):
+    """A unit without frames keeps them; one with others, or none, replaces them."""
     _frames(world)
     world.commit(world.make_framed(b"base", {2: b"menu", 3: b"text"}))
     world.commit(world.make_unchanged())
@@ -608,8 +614,8 @@ def test_the_frames_that_a_page_names_are_replaced_or_left(world: World):
     assert not world.read(members.is_framed, 1)
 
 
-def test_a_version_that_is_not_named_after_its_members_is_refused(world: World):
-    """Another order, a member too few and a body that is not there leave nothing behind."""
+def test_version_whose_digest_does_not_match_its_members_is_refused(world: World):
+    """Wrong order, a missing member and a missing body leave nothing behind."""
     _frames(world)
     good = world.make_framed(b"base", {2: b"menu", 3: b"text"})
     base, menu, text = good.members
@@ -622,8 +628,8 @@ def test_a_version_that_is_not_named_after_its_members_is_refused(world: World):
     assert [] == world.faults()
 
 
-def test_the_frame_of_a_page_as_a_member(world: World):
-    """A frame is a member by its newest version, one that has frames itself by the body that holds them; one without any is none."""
+def test_frame_is_a_member_by_its_newest_version(world: World):
+    """A frame with frames is a member by its own body; a frame without a version is none."""
     _frames(world)
     world.commit(world.make_framed(b"base", {2: b"menu"}))
     world.write(members.ensure, [world.page("new")])
@@ -636,8 +642,8 @@ def test_the_frame_of_a_page_as_a_member(world: World):
     assert member(4) is None
 
 
-def test_what_changed_in_which_frame_comes_back(world: World):
-    """The shares of a change are stored with its texts, and so is which link came or went."""
+def test_change_in_a_frame_round_trips(world: World):
+    """The parts of a change are stored with their texts and links."""
     change = world.change()
     shares = (
         FrameShare("http://a.example/menu", inserted=2, edits=1),
@@ -651,8 +657,8 @@ def test_what_changed_in_which_frame_comes_back(world: World):
     assert (shares, places, contexts) == (stored.row.found.frames, stored.row.found.places, stored.row.found.contexts)
 
 
-def test_what_is_noted_for_people_comes_back(world: World):
-    """What entries say, the title of the page, and the text that a message shows."""
+def test_display_texts_round_trip(world: World):
+    """These are the texts of entries, the title of the page and the text of a message."""
     change = world.change()
     entries = (EntryNote("updated", 0, "Two", "http://a.example/2", "Ann", 5, "text", (("title", "One", "Two"),)),)
     world.report_change(replace(change, found=replace(change.found, entries=entries, title="News", snapshot="a\nb")))
@@ -662,8 +668,8 @@ def test_what_is_noted_for_people_comes_back(world: World):
     assert (entries, "News", "a\nb") == (found.entries, found.title, found.snapshot)
 
 
-def test_a_state_that_leans_on_an_older_version_is_refused(world: World):
-    """A unit built before another stored a version cannot overwrite the page's row."""
+def test_unit_built_on_an_older_version_is_refused(world: World):
+    """It cannot overwrite the row of the page."""
     world.watch()
     late = world.make_unchanged()
     world.commit(world.make_stored(b"one"))
@@ -673,8 +679,8 @@ def test_a_state_that_leans_on_an_older_version_is_refused(world: World):
     assert 1 == world.state().last_seq
 
 
-def test_a_poll_is_completed_once(world: World):
-    """Committing the same unit again changes nothing and says so."""
+def test_unit_is_committed_once(world: World):
+    """A second commit changes nothing and returns that."""
     world.watch()
     unit = world.make_stored(b"one")
     world.commit(unit)
@@ -685,8 +691,8 @@ def test_a_poll_is_completed_once(world: World):
     assert [] == world.faults()
 
 
-def test_a_broken_unit_takes_its_whole_transaction_back(world: World):
-    """Nothing of a group stays if one of its units is broken."""
+def test_invalid_unit_rolls_its_whole_group_back(world: World):
+    """Nothing of the group is stored."""
     world.watch()
     good, broken = world.make_stored(b"one"), world.unit(cursors=(world.cursor(99),))
     before = world.read(events.last_seq)
@@ -699,8 +705,8 @@ def test_a_broken_unit_takes_its_whole_transaction_back(world: World):
     assert world.read(versions.blob, sha256(b"one")) is None
 
 
-def test_a_group_may_hold_several_units_of_a_page(world: World):
-    """Units are applied in their order: the second may lean on the first's version."""
+def test_group_can_hold_several_units_of_a_page(world: World):
+    """They are applied in order: the second may use the first's version."""
     world.watch()
     first = world.make_stored(b"one")
     second = world.make_stored(b"two")
@@ -719,8 +725,8 @@ def test_a_group_may_hold_several_units_of_a_page(world: World):
     assert [] == world.faults()
 
 
-def test_news_are_numbered_in_the_order_of_commits(world: World):
-    """Events get consecutive numbers; the change knows its event; the delivery's range names it."""
+def test_events_are_numbered_in_commit_order(world: World):
+    """The change has the number of its event, and the delivery the range."""
     committed = world.report_change()
 
     (stored,) = world.read(changes.listing)
@@ -731,8 +737,8 @@ def test_news_are_numbered_in_the_order_of_commits(world: World):
     assert [] == world.faults()
 
 
-def test_a_change_comes_back_as_it_was_found(world: World):
-    """The whole change set is read again, odd characters too, with the sentinel's name and the page's address as given."""
+def test_change_round_trips(world: World):
+    """The whole change set is read again, with the name of the sentinel and the address as given."""
     change = world.change(modified_at=7)
     world.report_change(change)
 
@@ -743,8 +749,8 @@ def test_a_change_comes_back_as_it_was_found(world: World):
     assert world.read(changes.get, "none") is None
 
 
-def test_changes_are_listed_by_sentinel_page_time_and_quietness(world: World):
-    """Every condition narrows; quiet changes are listed only when asked for; the newest comes first."""
+def test_changes_are_filtered_by_sentinel_page_time_and_quietness(world: World):
+    """Quiet changes are listed only on request; the newest comes first."""
     world.report_change()
     rows = [world.change(id=f"c{i}", quiet=i == 2, detected_at=world.at + i) for i in (1, 2, 3)]
     told = [Event(type=EventType.CHANGE_FOUND, at=1, sentinel_id=1, change_id=row.id) for row in rows]
@@ -763,8 +769,8 @@ def test_changes_are_listed_by_sentinel_page_time_and_quietness(world: World):
     assert {"c1", "c2"} == world.read(changes.list_stored, ["c2", "c1", "none"])
 
 
-def test_a_change_is_told_once_however_often_its_unit_comes(world: World):
-    """A retry after an unknown result adds no event, no delivery and no change, and answers as the first time did."""
+def test_repeated_unit_notifies_once(world: World):
+    """A retry after an unknown result adds nothing and returns the first answer."""
     first = world.report_change()
     retry = world.unit(**world.news(world.change(), world.endpoint(), body=b"other bytes"))
 
@@ -777,8 +783,8 @@ def test_a_change_is_told_once_however_often_its_unit_comes(world: World):
     assert [] == world.faults()
 
 
-def test_delivery_ids_depend_on_what_is_told_to_whom(world: World):
-    """Two endpoints or two ranges are two deliveries; a digest names numbers given out before."""
+def test_delivery_id_depends_on_endpoint_and_range(world: World):
+    """A digest has event numbers that were given out before."""
     world.report_change()
     other = world.write(endpoints.ensure, "webhook", "http://127.0.0.1/other")
     draft = DeliveryDraft(
@@ -795,8 +801,8 @@ def test_delivery_ids_depend_on_what_is_told_to_whom(world: World):
             world.commit(world.unit(deliveries=(broken,)))
 
 
-def test_deliveries_wait_are_tried_and_die(world: World):
-    """A failed attempt waits for its time; dead letters are listed; a replay has the same id and the same bytes."""
+def test_failed_delivery_is_retried_and_becomes_a_dead_letter(world: World):
+    """A replay has the same id and the same bytes."""
     (id_,) = world.report_change().delivery_ids
     at = world.at
 
@@ -831,8 +837,8 @@ def test_deliveries_wait_are_tried_and_die(world: World):
         world.commit(world.unit(results=(DeliveryResult(delivery_id="x", status="dead", attempt=1, at=1),)))
 
 
-def test_the_first_delivery_of_one_endpoint_is_the_one_among_all(world: World):
-    """For one endpoint alone the answer is that for all; there may be none."""
+def test_first_delivery_of_an_endpoint_is_found(world: World):
+    """It is the one that the listing of all has; there may be none."""
     world.report_change()
     (first,) = world.read(deliveries.first_due, now=world.at, tried_every=FAR)
 
@@ -846,8 +852,8 @@ def test_the_first_delivery_of_one_endpoint_is_the_one_among_all(world: World):
     assert [[], [first.id]] == [first_of(first.endpoint_id, world.at + n) for n in (99, 100)]
 
 
-def test_a_switched_off_endpoint_is_not_due(world: World):
-    """Deliveries of a disabled endpoint stay and wait."""
+def test_disabled_endpoint_has_no_due_deliveries(world: World):
+    """They stay pending."""
     world.report_change()
     world.commit(
         world.unit(endpoints=(EndpointMove(endpoint_id=1, failing_since=3, enabled=False, reason="410 Gone"),))
@@ -862,8 +868,8 @@ def test_a_switched_off_endpoint_is_not_due(world: World):
     assert world.endpoint() == row.id
 
 
-def test_what_is_laid_out_is_read_newest_first(world: World):
-    """What an endpoint took, of one sentinel or of all; what waits or was taken by another is not there; bodies come by their ids."""
+def test_feed_is_read_newest_first(world: World):
+    """It has only what its endpoint delivered, of one sentinel or of all; bodies are read by id."""
     (first,) = world.report_change().delivery_ids
     other = world.write(endpoints.ensure, "feed", "")
     draft = DeliveryDraft(
@@ -883,8 +889,8 @@ def test_what_is_laid_out_is_read_newest_first(world: World):
     assert {third: b"three", first: b"news"} == world.read(deliveries.bodies, [third, "none", first, third])
 
 
-def test_everything_else_of_a_unit_is_written(world: World):
-    """Hosts, timers, estimates, rule states, garbage, quarantine and answers are read as the unit had them."""
+def test_all_other_rows_of_a_unit_are_written(world: World):
+    """Hosts, timers, estimates, rule states, garbage, quarantine and answers round-trip."""
     world.watch()
     (asked,) = world.write(polls.request_polls, [1], world.at)
     charged = world.charge()
@@ -919,8 +925,8 @@ def test_everything_else_of_a_unit_is_written(world: World):
     assert [] == world.faults()
 
 
-def test_timers_and_rules_are_taken_away(world: World):
-    """A timer without an instant and a rule without a state go; a timer set again moves."""
+def test_timers_and_rules_are_removed(world: World):
+    """A timer without an instant and a rule without a state are removed; a timer can be moved."""
     world.watch()
     world.write(events.put_timers, [Timer(kind="a", ref=1, due_at=5), Timer(kind="a", ref=2, due_at=6)])
     world.write(events.put_timers, [Timer(kind="a", ref=1, due_at=9)])
@@ -934,8 +940,8 @@ def test_timers_and_rules_are_taken_away(world: World):
     assert world.read(events.get_rule_state, 1, "r") is None
 
 
-def test_owed_comparisons_wait_and_settle(world: World):
-    """A pending comparison is listed until it is done or given up."""
+def test_pending_comparison_is_listed_until_settled(world: World):
+    """It is settled when it is made or given up."""
     world.watch()
     world.commit(world.make_stored(b"one"))
     row = ComparisonRow(subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="pending")
@@ -952,8 +958,8 @@ def test_owed_comparisons_wait_and_settle(world: World):
     assert [] == world.read(versions.list_given_up)
 
 
-def test_what_is_settled_settles_what_was_owed_before(world: World):
-    """Several comparisons are owed from one version; once the newest is made or given up, none of the others stays owed."""
+def test_settled_comparison_settles_older_ones(world: World):
+    """Several may be pending from one version; none stays once the newest is settled."""
     world.watch()
     for body in (b"one", b"two", b"three"):
         world.commit(world.make_stored(body))
@@ -967,8 +973,8 @@ def test_what_is_settled_settles_what_was_owed_before(world: World):
         assert [] == world.read(versions.list_pending)
 
 
-def test_a_step_decided_on_another_state_is_none(world: World):
-    """F-24: what a user did between the service's decision and its commit stays; there is no event of the step."""
+def test_step_decided_on_an_old_state_is_ignored(world: World):
+    """F-24: a user's change between decision and commit wins; the step has no event."""
     made = world.watch()
     world.write(sentinels.move, SentinelMove(sentinel_id=made.id, state="disabled", at=world.at, reason="by you"))
     last = world.read(events.last_seq)
@@ -985,8 +991,8 @@ def test_a_step_decided_on_another_state_is_none(world: World):
     assert last + 1 == world.read(events.last_seq)
 
 
-def test_a_cursor_of_before_an_alteration_moves_no_tick(world: World):
-    """A sentinel that was altered while its page was looked at keeps the tick of its new revision; what was taken is taken."""
+def test_cursor_of_before_an_alteration_keeps_the_new_tick(world: World):
+    """The sentinel was altered during the poll; the version still counts as taken."""
     world.watch()
     world.commit(world.make_stored(b"one"))
     world.write(lambda c: c.execute("UPDATE subscription SET revision = 2, next_tick = 77"))
@@ -998,8 +1004,8 @@ def test_a_cursor_of_before_an_alteration_moves_no_tick(world: World):
     assert [90] == [row.next_tick for row in world.read(subscriptions.listing)]
 
 
-def test_what_a_cursor_misses_is_kept_until_it_is_there(world: World):
-    """What a sentinel looks at and its page did not have stands with the cursor, and goes when a look finds it."""
+def test_missing_part_is_stored_with_the_cursor(world: World):
+    """It is removed when a poll finds the part."""
     world.watch()
     world.commit(world.make_stored(b"one"))
     missing = Missing(seq=1, revision=1, names=('css ".price"', "table 2"), never=("table 2",))
@@ -1011,8 +1017,8 @@ def test_what_a_cursor_misses_is_kept_until_it_is_there(world: World):
     assert (missing, None) == (kept.missing, gone.missing)
 
 
-def test_digests_go_when_no_cursor_needs_them(world: World):
-    """A version's digest stays while a cursor, an owed comparison or being the newest asks for it."""
+def test_unneeded_digests_are_removed(world: World):
+    """A digest is needed by a cursor, a pending comparison or the newest version."""
     world.watch("one")
     world.watch("two")
 
@@ -1035,8 +1041,8 @@ def test_digests_go_when_no_cursor_needs_them(world: World):
         world.commit(world.make_stored(b"6", digests=((9, Digest("all", 1, "d", {})),)))
 
 
-def test_a_blob_is_kept_anew_as_a_delta(world: World):
-    """Writing a blob again changes how it is kept, never what it is; its dependents and files are known."""
+def test_blob_can_be_rewritten_as_a_delta(world: World):
+    """Its content stays the same; its dependents and files are known."""
     world.watch()
     world.commit(world.make_stored(b"one"))
     name = sha256(b"one")
@@ -1049,8 +1055,8 @@ def test_a_blob_is_kept_anew_as_a_delta(world: World):
     assert {name, new.sha256} == {blob.sha256 for blob in world.read(versions.blobs)}
 
 
-def test_a_host_as_left_started_as_late_as_it_may_have(world: World):
-    """I-4: whoever comes next counts the gap from the end of the poll, from now if it never ended, or from its deadline."""
+def test_host_gap_counts_from_the_last_possible_start(world: World):
+    """I-4: it counts from the end of the poll, from now if it never ended, or from its deadline."""
     world.watch()
     ended = world.charge()
     finished = ended.at + 7
@@ -1065,8 +1071,8 @@ def test_a_host_as_left_started_as_late_as_it_may_have(world: World):
     assert opened.at + 30 * SECOND == late.started_at
 
 
-def test_a_start_of_a_host_never_moves_back(world: World):
-    """A unit that knows only of an older start leaves the later one of a charge."""
+def test_start_of_a_host_never_moves_back(world: World):
+    """A unit with an older start keeps the later one of a charge."""
     world.watch()
     charged = world.charge()
 
@@ -1081,7 +1087,10 @@ def test_a_start_of_a_host_never_moves_back(world: World):
 
 
 def test_a_lease_has_one_holder_and_a_rising_epoch(world: World):
-    """Another holder waits until the time has run out; each acquisition raises the epoch; who lost it cannot renew."""
+    """Another holder waits for the end of the lease.
+
+    Each acquisition raises the epoch; a lost lease cannot be renewed.
+    """
     first = world.write(lock.acquire_lease, "shard", "one", at=0, until=10)
     with pytest.raises(PollerBusyError, match="one checks pages"):
         world.write(lock.acquire_lease, "shard", "two", at=9, until=19)
@@ -1103,7 +1112,7 @@ def test_a_lease_has_one_holder_and_a_rising_epoch(world: World):
 
 
 def test_requests_are_asked_answered_and_refused(world: World):
-    """A request is open until it is answered or refused; the first of the two holds."""
+    """A request is open until its first answer or refusal."""
     world.watch("news", "a", "b", "c")
     one, two, three = world.write(polls.request_polls, [1, 2, 3], 5)
     world.write(polls.refuse_request, two, "budget")
@@ -1116,8 +1125,8 @@ def test_requests_are_asked_answered_and_refused(world: World):
     ]
 
 
-def test_secrets_are_kept_by_name(world: World):
-    """A secret is given back by name only; a listing shows names."""
+def test_secrets_are_read_by_name(world: World):
+    """A listing shows only names."""
     world.write(secrets.put, "b", "old")
     world.write(secrets.put, "b", "new")
     world.write(secrets.put, "a", "x")
@@ -1127,7 +1136,7 @@ def test_secrets_are_kept_by_name(world: World):
 
 
 def test_garbage_is_listed_until_it_is_cleared(world: World):
-    """A path is remembered once and goes when its file is gone."""
+    """A path is listed once, until its file is removed."""
     world.write(retention.add, ["b", "a", "b"], at=1)
     world.write(retention.clear, ["b"])
 
@@ -1135,7 +1144,7 @@ def test_garbage_is_listed_until_it_is_cleared(world: World):
 
 
 def test_events_are_listed_by_number_and_type(world: World):
-    """`after`, `types` and `limit` narrow the events; data comes back as it was."""
+    """`after`, `types` and `limit` filter the events; their data round-trips."""
     types = (EventType.PAGE_OK, EventType.PAGE_MOVED)
     told = [Event(type=types[i % 2], at=i, page_id=i, data={"i": i, "text": "\0é"}) for i in range(4)]
     assert [1, 2, 3, 4] == world.write(events.append, told)
@@ -1147,7 +1156,7 @@ def test_events_are_listed_by_number_and_type(world: World):
     assert {"i": 3, "text": "\0é"} == world.read(events.listing, after=3)[0].data
 
 
-def test_an_instance_keeps_its_name(world: World):
+def test_instance_keeps_its_id(world: World):
     """Each database has its own id and seed, the same at every opening."""
     other = world.reopen()
 
@@ -1157,7 +1166,7 @@ def test_an_instance_keeps_its_name(world: World):
 
 
 def test_polls_are_listed_newest_first(world: World):
-    """`limit` cuts the oldest."""
+    """`limit` leaves out the oldest."""
     world.watch("news", "a", "b")
     first, second, third = (world.charge(page_id) for page_id in (1, 2, 1))
 
@@ -1169,8 +1178,8 @@ def test_polls_are_listed_newest_first(world: World):
     assert [] == world.read(polls.of, [])
 
 
-def test_another_connection_is_noticed(world: World):
-    """`changed` is true once after another connection's commit, and false after none or a rollback."""
+def test_commit_of_another_connection_is_noticed(world: World):
+    """`changed` is true once after it, and false after a rollback."""
     other = world.reopen()
     world.database.has_changed()
     assert not world.database.has_changed()
@@ -1189,8 +1198,8 @@ def _fail(c: object) -> None:
     raise UsageError("no")
 
 
-def test_a_read_sees_one_state_and_writes_nothing(world: World):
-    """A function that reads cannot write, and a write after it works."""
+def test_read_sees_one_state_and_cannot_write(world: World):
+    """A write after it works."""
     with pytest.raises(StoreError):
         world.read(secrets.put, "a", "b")
     world.write(secrets.put, "a", "c")
@@ -1198,8 +1207,8 @@ def test_a_read_sees_one_state_and_writes_nothing(world: World):
     assert "c" == world.read(secrets.get, "a")
 
 
-def test_a_write_that_fails_leaves_nothing(world: World):
-    """Whatever a function raises, what it wrote before is gone."""
+def test_failed_write_is_rolled_back(world: World):
+    """This holds for any exception of the function."""
     with pytest.raises(UsageError):
         world.write(_fail)
 
@@ -1207,7 +1216,7 @@ def test_a_write_that_fails_leaves_nothing(world: World):
 
 
 def test_text_of_users_is_never_part_of_a_statement(world: World):
-    """Names full of quotes, colons and percent signs are data."""
+    """Names with quotes, colons and percent signs are data."""
     odd = "a'; DROP TABLE page; -- :name %s %(x)s ::text"
     world.write(secrets.put, odd, odd)
     world.watch(odd)
@@ -1215,8 +1224,8 @@ def test_text_of_users_is_never_part_of_a_statement(world: World):
     assert odd == world.read(secrets.get, odd) == world.read(sentinels.find, odd).name
 
 
-def test_an_event_of_other_origin_is_taken_once_a_key(world: World):
-    """A source is found, looked at, and goes with its keys; what happened stays in the log, as it was told."""
+def test_external_event_is_stored_once_per_key(world: World):
+    """A source is removed with its keys; its events stay in the log."""
     row = world.write(outside.create, "e", "file", text="Create …", at=world.at, due_at=world.at + 1)
     with pytest.raises(UsageError, match="there is an event e already"):
         world.write(outside.create, "e", "webhook", text="", at=world.at, due_at=None)
@@ -1241,7 +1250,7 @@ def test_an_event_of_other_origin_is_taken_once_a_key(world: World):
 
 
 class _Model:
-    """What the store should hold of one page: the bodies in order, and the cursor."""
+    """The expected content of the store for one page: the bodies in order, and the cursor."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
@@ -1256,8 +1265,8 @@ _STEPS = st.lists(
 
 @given(steps=_STEPS)
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_versions_and_cursors_follow_a_model(world: World, steps: list[tuple[str, bytes]]):
-    """Whatever is asked, bodies and cursors are those of a plain list, and the invariants hold."""
+def test_versions_and_cursors_match_a_model(world: World, steps: list[tuple[str, bytes]]):
+    """The model is a plain list; the invariants hold after each step."""
     name = f"model-{next(world.numbers)}"
     row = world.watch(name, name)
     (subscription,) = world.read(sentinels.subscriptions, sentinel_id=row.id)
@@ -1289,8 +1298,8 @@ def test_versions_and_cursors_follow_a_model(world: World, steps: list[tuple[str
     assert [] == world.faults()
 
 
-def test_hints_and_what_they_are_worth_come_back_as_they_were_stored(world: World):
-    """Written twice they are what was written last; forgotten they are gone; a key is remembered until its time."""
+def test_hints_round_trip(world: World):
+    """The last write wins, removed hints are gone, and a key is stored until its time."""
     row = world.watch("hinted", "hinted")
     (subscription,) = world.read(sentinels.subscriptions, sentinel_id=row.id)
     page_id = subscription.page_id
@@ -1309,8 +1318,8 @@ def test_hints_and_what_they_are_worth_come_back_as_they_were_stored(world: Worl
     assert (2, None, 1) == (found, world.read(hints.find_taken, "k\0"), world.read(hints.find_taken, "later"))
 
 
-def test_what_hubs_were_asked_comes_back_as_it_was_stored(world: World):
-    """A row a page; dropped it is gone."""
+def test_hub_requests_round_trip(world: World):
+    """There is one row for each page."""
     row = world.watch("hubbed", "hubbed")
     (subscription,) = world.read(sentinels.subscriptions, sentinel_id=row.id)
     asked = hints.HubRow(subscription.page_id, "https://hub.example/", "https://x.example/", "token", "asked", due_at=5)
@@ -1324,8 +1333,8 @@ def test_what_hubs_were_asked_comes_back_as_it_was_stored(world: World):
     assert ([asked], [replace(active, problem="a\ufffd")], []) == (first, second, world.read(hints.list_hubs))
 
 
-def test_a_lease_that_is_over_goes_to_the_first_who_saw_it(world: World):
-    """Whoever takes it must have seen it as it is; one that was renewed meanwhile stays."""
+def test_expired_lease_goes_to_a_process_that_saw_it(world: World):
+    """The lease must be unchanged since; a renewed one stays."""
     first = world.write(lock.acquire_lease, "shard", "one", at=0, until=10)
     seen = world.read(lock.current_lease, "shard")
     world.write(lock.renew_lease, "shard", "one", first, until=5)
@@ -1339,8 +1348,8 @@ def test_a_lease_that_is_over_goes_to_the_first_who_saw_it(world: World):
     assert 1 == world.write(lock.succeed, "new", None, "three", until=20)
 
 
-def test_an_endpoint_is_claimed_by_one_process(world: World):
-    """Then the result of the former holder is refused; other units of its group are written."""
+def test_endpoint_is_claimed_by_one_process(world: World):
+    """The result of the former holder is refused; other units of its group are written."""
     if world.database.dialect == "sqlite":
         pytest.skip("SQLite has one process that sends")
     world.report_change()
@@ -1367,7 +1376,7 @@ def test_an_endpoint_is_claimed_by_one_process(world: World):
 
 
 def test_processes_are_listed_with_their_roles(world: World):
-    """Their claims last as long as they note that they work; a retired one leaves nothing."""
+    """Their claims last while they renew them; a retired process leaves nothing."""
     if world.database.dialect == "sqlite":
         pytest.skip("SQLite has one process")
     world.write(lock.claim, [1], "one", length=1)

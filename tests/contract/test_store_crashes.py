@@ -1,4 +1,4 @@
-"""The contract of the store when processes die or write at the same time (F-01, F-03, F-06, F-10)."""
+"""The contract of the store for killed and for concurrent processes (F-01, F-03, F-06, F-10)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def _child(world: World, verb: str, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_a_killed_writer_loses_nothing_it_acknowledged(world: World):
-    """After kill -9 at any moment all that was said to be durable is there, at most one unit more, and all invariants hold."""
+def test_killed_writer_loses_no_acknowledged_unit(world: World):
+    """After kill -9 at any moment there is at most one unit more, and all invariants hold."""
     acknowledged = 0
     for lines in (1, 7):
         child = _child(world, "units")
@@ -44,8 +44,8 @@ def test_a_killed_writer_loses_nothing_it_acknowledged(world: World):
     assert [] == quick_check(world.database)
 
 
-def test_two_processes_that_write_lose_nothing(world: World):
-    """Two processes with 200 writes each (100 where a server takes part): no error, no lost write."""
+def test_concurrent_writers_lose_nothing(world: World):
+    """Two processes make 200 writes each (100 on a server) without an error."""
     count = 200 if world.database.dialect == "sqlite" else 100
     children = [_child(world, "secrets", name, str(count)) for name in ("one", "two")]
     endings = [child.communicate(timeout=100)[1] for child in children]

@@ -1,4 +1,6 @@
-"""Retention on both databases: pictures, withheld bodies, and what cannot be removed (sentinels §6.1)."""
+"""Retention on both databases: pictures, withheld bodies, and what cannot be removed (sentinels
+§6.1).
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,17 @@ from tidings.storage.write.retention import Terms
 
 
 def terms(world: World, later: int, history: History | None = None) -> Terms:
-    """Return what is kept `later` µs after now: changes for ten days, what was withheld for five."""
+    """Return the terms at `later` µs after now: ten days for changes, five for withheld bodies."""
     return Terms(
         at=world.at + later, young=DAY, age=10 * DAY, afterlife=5 * DAY, values=20 * DAY, history=lambda text: history
     )
 
 
-def test_pictures_and_withheld_bodies_go_in_their_time(world: World):
-    """A picture goes with its version, a withheld body after its time, unless the page's state still names it; the bodies that these named are told."""
+def test_expired_pictures_and_withheld_bodies_are_removed(world: World):
+    """A withheld body stays while the state of the page names it.
+
+    The bodies that may be unused are returned.
+    """
     world.watch()
     for body in (b"one", b"two", b"three"):
         picture = b"picture of " + body
@@ -55,8 +60,8 @@ def test_pictures_and_withheld_bodies_go_in_their_time(world: World):
     assert [] == world.faults()
 
 
-def test_what_is_needed_cannot_be_removed(world: World):
-    """A body that a version names, or that another leans on, stays; and nobody removes anything with an epoch that is over."""
+def test_needed_body_cannot_be_removed(world: World):
+    """A version or a delta needs it. A stale epoch cannot remove anything."""
     world.report_change()
     one = world.read(versions.blob, sha256(b"one"))
     assert one is not None
@@ -78,15 +83,15 @@ def test_what_is_needed_cannot_be_removed(world: World):
     ],
     ids=["inside the setting", "outside the setting", "the last change", "an age of its own"],
 )
-def test_a_change_keeps_its_ends(world: World, history: History | None, later: int, expected: list[int]):
-    """The versions around a change stay while it is inside the ChangeHistory of its sentinel, or else inside the operator's setting."""
+def test_versions_of_a_kept_change_stay(world: World, history: History | None, later: int, expected: list[int]):
+    """A change is kept for the ChangeHistory of its sentinel, or else for the operator's setting."""
     world.report_change()
 
     assert expected == world.read(retention.dead, 1, terms(world, later, history))
 
 
-def test_what_was_learned_of_a_page_goes_when_nobody_watches_it_any_more(world: World):
-    """Estimates and hints of a page stay while a sentinel watches it, paused or not, or a page whose frame it is, and five days longer."""
+def test_learned_state_of_an_unwatched_page_is_removed_after_five_days(world: World):
+    """A page is watched by a sentinel, paused or not, or as a frame of a watched page."""
     for name, key in (("dropped", "a"), ("paused", "b"), ("framing", "c"), ("young", "e")):
         world.watch(name, key)
     page_ids = {key: world.write(pages.ensure, world.page(key)) for key in "abcde"}

@@ -1,4 +1,4 @@
-"""Sentinels as a table shows them, on both databases: which fit, in which order, how many."""
+"""The table of sentinels on both databases: filters, order and counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fill(world: World) -> int:
 
 
 def change(c: Connection) -> None:
-    """Let two pages have changed, `b` after `a`."""
+    """Record a change of two pages, `b` after `a`."""
     for key, at in (("key-a", 3), ("key-b", 9)):
         c.execute("UPDATE page SET last_seq = 2, changed_at = :at WHERE key = :key", at=at, key=key)
 
@@ -48,15 +48,15 @@ def sentinels_id(world: World, name: str) -> int:
         (TableRequest(tag="other"), []),
     ],
 )
-def test_what_fits_stands_in_the_order_that_is_asked_for(world: World, wanted: TableRequest, names: list[str]) -> None:
-    """By name without regard to case, by the last change of a page, or as they were made."""
+def test_matching_sentinels_are_sorted_as_requested(world: World, wanted: TableRequest, names: list[str]) -> None:
+    """The order is by name without case, by last change, or by creation."""
     fill(world)
 
     assert names == [name for _, name in world.read(listed.find_sentinels, wanted)]
 
 
-def test_counts_and_names_are_of_what_is_seen(world: World) -> None:
-    """Nobody learns from a number or a name what is another's."""
+def test_counts_and_names_cover_only_visible_sentinels(world: World) -> None:
+    """A user learns nothing of sentinels of others."""
     bob = fill(world)
     anna = world.write(lambda c: accounts.add(c, "anna", "editor", "x", at=world.at)).id
 

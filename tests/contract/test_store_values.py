@@ -1,4 +1,4 @@
-"""Watched values on both databases: a row where a value became another one, and what is kept of them."""
+"""Watched values on both databases: one row per change of a value, and their retention."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from tidings.storage.watches import values
 
 
 def row(world: World, later: int, text: str, amount: str = "", *, label: str = "price", unit: str = "EUR") -> ValueRow:
-    """Return a value that was seen `later` µs after now."""
+    """Return a value at `later` µs after now."""
     return ValueRow(
         sentinel_id=1, page_id=1, label=label, at=world.at + later, seq=1, text=text, amount=amount, unit=unit
     )
 
 
-def test_only_what_became_another_value_is_a_row(world: World):
-    """The same price written otherwise is the same; another currency is another price; each name has its own course."""
+def test_row_is_added_only_when_the_value_differs(world: World):
+    """Another spelling of a price is the same value, another currency is not; each name has its own
+    series.
+    """
     world.watch()
     seen = [
         row(world, 1, "129.00 EUR", "129.00"),
@@ -36,8 +38,8 @@ def test_only_what_became_another_value_is_a_row(world: World):
     assert ["99.00 USD"] == [value.text for value in world.read(values.listing, 1, limit=1)]
 
 
-def test_a_text_that_no_number_is_in_is_compared_as_it_is(world: World):
-    """Availability has a course, too; a NUL of a page stops nothing."""
+def test_text_without_a_number_is_compared_as_text(world: World):
+    """Availability has a series too; a NUL character is allowed."""
     world.watch()
     for later, text in enumerate(("InStock", "InStock", "Out\x00OfStock", "Out\x00OfStock")):
         world.commit(world.unit(values=(row(world, later, text, label="availability", unit=""),)))
@@ -45,8 +47,8 @@ def test_a_text_that_no_number_is_in_is_compared_as_it_is(world: World):
     assert 2 == len(world.read(values.listing, 1))
 
 
-def test_old_values_go_and_what_held_then_is_still_known(world: World):
-    """Of those that are too old the last one stays, since it held until the first that is not."""
+def test_last_expired_value_is_kept(world: World):
+    """It was valid until the first value that is kept."""
     world.watch()
     for day, amount in enumerate(("1", "2", "3", "4")):
         world.commit(world.unit(values=(row(world, day * DAY, amount, amount),)))
@@ -57,8 +59,8 @@ def test_old_values_go_and_what_held_then_is_still_known(world: World):
     assert 0 == world.write(values.forget, before=world.at + 2 * DAY + 1, ended=0)
 
 
-def test_values_of_what_has_ended_go_in_their_time(world: World):
-    """As its changes do."""
+def test_values_of_an_ended_sentinel_expire(world: World):
+    """They expire with its changes."""
     world.watch()
     world.commit(world.unit(values=(row(world, 0, "1", "1"),)))
     world.database.write(

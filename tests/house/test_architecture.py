@@ -1,4 +1,4 @@
-"""`ARCHITECTURE.md` has a line for each room, and what it names is there."""
+"""`ARCHITECTURE.md` has a line for each package, and every name in it exists."""
 
 import re
 from pathlib import Path
@@ -15,12 +15,12 @@ ELSEWHERE = {"bench/"}
 
 
 def list_rooms() -> list[tuple[str, str]]:
-    """Return each room of the table with its cell."""
+    """Return each package of the table with its cell."""
     return LINE.findall((REPOSITORY / "ARCHITECTURE.md").read_text())
 
 
-def test_each_room_has_one_line():
-    """Rooms, and the rooms of the three largest; none that is not there."""
+def test_each_package_has_one_line():
+    """The subpackages of the three largest are listed too; no line names a missing package."""
     expected = [path.name for path in ROOMS.iterdir() if (path / "__init__.py").exists()]
     expected += [
         f"{room}/{path.name}"
@@ -33,8 +33,8 @@ def test_each_room_has_one_line():
 
 
 @pytest.mark.parametrize(("room", "cell"), list_rooms())
-def test_a_line_is_short_and_true(room, cell):
-    """A cell is read at a glance; each name in it is a module, a file or a room there."""
+def test_each_line_is_short_and_names_existing_files(room, cell):
+    """Each name in a cell is a module, a file or a package there."""
     lost = [
         name
         for name in NAME.findall(cell)

@@ -1,4 +1,4 @@
-"""The changelog is made of its fragments."""
+"""The changelog is built from its fragments."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 @pytest.fixture
 def place(tmp_path):
-    """A repository with the script, an old section and four fragments."""
+    """Return a repository with the script, an old section and four fragments."""
     (tmp_path / "script").mkdir()
     (tmp_path / "changelog.d").mkdir()
     shutil.copy(REPOSITORY / "script" / "changelog", tmp_path / "script")
@@ -29,22 +29,22 @@ def place(tmp_path):
 
 
 def run(where, *arguments):
-    """Return what the script says."""
+    """Return the output of the script."""
     return subprocess.run(
         [sys.executable, where / "script" / "changelog", *arguments], capture_output=True, text=True, check=False
     )
 
 
-def test_fragments_of_the_repository_make_a_section():
-    """Each fragment has a name that can be read, and its text stands in the section."""
+def test_fragments_of_the_repository_form_a_section():
+    """Each fragment has a valid name, and its text is in the section."""
     done = run(REPOSITORY)
     fragments = list((REPOSITORY / "changelog.d").glob("[0-9]*.md"))
 
     assert (0, len(fragments)) == (done.returncode, done.stdout.count("\n- "))
 
 
-def test_a_section_is_sorted_by_kind_and_issue(place):
-    """Added first, security last, and within a kind by the number of the issue; nothing is written."""
+def test_section_is_sorted_by_kind_and_issue(place):
+    """Added comes first, security last. Nothing is written."""
     expected = """## [Unreleased]
 
 ### Added
@@ -66,8 +66,8 @@ def test_a_section_is_sorted_by_kind_and_issue(place):
     assert 5 == len(list((place / "changelog.d").iterdir()))
 
 
-def test_a_release_moves_the_fragments_into_the_changelog(place):
-    """The newest section comes first, the fragments are gone, and what explains them stays."""
+def test_release_moves_the_fragments_into_the_changelog(place):
+    """The newest section comes first; the README of the folder stays."""
     run(place, "0.2")
     headings = [line for line in (place / "CHANGELOG.md").read_text().splitlines() if line.startswith("## ")]
 
@@ -75,8 +75,8 @@ def test_a_release_moves_the_fragments_into_the_changelog(place):
     assert ["README.md"] == [path.name for path in (place / "changelog.d").iterdir()]
 
 
-def test_a_fragment_of_another_name_is_refused(place):
-    """A kind that nobody reads would be lost at the release."""
+def test_fragment_with_an_invalid_name_is_refused(place):
+    """A fragment of an unknown kind would be lost at the release."""
     (place / "changelog.d" / "6-z.improved.md").write_text("Nothing.\n")
 
     done = run(place, "0.2")

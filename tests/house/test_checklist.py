@@ -1,4 +1,4 @@
-"""The checklist of the thesis is true as far as a machine can tell: its tests exist, and no rule is left out."""
+"""The checklist of the thesis is complete, and its tests exist."""
 
 import ast
 import re
@@ -22,13 +22,13 @@ TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
 
 
 def rows() -> list[tuple[int, str, str, str]]:
-    """Return number, priority, rule and what shows it, of each row of the page."""
+    """Return number, priority, rule and evidence of each row of the page."""
     return [(int(number), *rest) for number, *rest in ROW.findall(PAGE.read_text())]
 
 
 @cache
 def names_in(path: str) -> frozenset[str]:
-    """Return the names of the tests of a file, without importing it; none if it is not there."""
+    """Return the names of the tests in a file, without importing it; none if it is missing."""
     file = REPOSITORY / "tests" / path
     if not file.is_file():
         return frozenset()
@@ -39,23 +39,26 @@ def names_in(path: str) -> frozenset[str]:
     )
 
 
-def test_every_rule_stands_there_once():
-    """From W-1 to W-142, in whatever order, but for the numbers that were never given; no row is written so that it is not read."""
+def test_every_rule_has_one_row():
+    """The rules are W-1 to W-142, without the numbers that were never given.
+
+    Every row can be parsed.
+    """
     numbers = [number for number, *_ in rows()]
 
     assert sorted(set(range(1, 143)) - NEVER_GIVEN) == sorted(numbers)
     assert len(numbers) == PAGE.read_text().count("\n| W-")
 
 
-def test_every_test_that_is_named_exists():
-    """Who moves a test or gives it another name mends the page."""
+def test_every_named_test_exists():
+    """Update the page when you move or rename a test."""
     named = [found for *_, shown in rows() for found in TEST.findall(shown)]
 
     assert [] == [f"{path}::{name}" for path, name in named if name not in names_in(path)]
 
 
-def test_what_is_not_shown_says_what_is_missing():
-    """Each row names a test, or says what is not there yet; nothing in the column is a name that is not read as one."""
+def test_row_without_a_test_says_what_is_missing():
+    """Every name in the column is parsed as a name."""
     silent = [number for number, _, _, shown in rows() if not TEST.search(shown) and "not yet: " not in shown]
     unread = [number for number, _, _, shown in rows() if shown.count("::") != len(TEST.findall(shown))]
 

@@ -1,4 +1,6 @@
-"""Whatever the code and the documents cite can be read in the repository (`docs/design/README.md` says how to cite)."""
+"""Every citation in code and documents can be resolved in the repository (see
+`docs/design/README.md`).
+"""
 
 import re
 import subprocess
@@ -26,7 +28,9 @@ STANDARDS = re.compile(r"(?:RFC \d+|W3C WebSub|WHATWG HTML|WHATWG MIME Sniffing)
 
 
 def texts() -> list[Path]:
-    """Return every text of the repository that people write, the ones not yet committed included, but landed migrations, which nobody edits."""
+    """Return every text of the repository, uncommitted ones included, except landed migrations,
+    which nobody edits.
+    """
     listing = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=REPOSITORY,
@@ -94,13 +98,13 @@ def list_broken(text: str, *, page: str = "") -> list[str]:
         ("split over\n    lines (contracts\n    §3)", []),
     ],
 )
-def test_what_counts_as_a_citation(text, expected):
-    """A row by its id, a section by page and number; of papers and standards the text must be known."""
+def test_citations_are_recognised(text, expected):
+    """A row has an id, a section a page and a number; papers and standards must have a known text."""
     assert expected == list_broken(text)
 
 
-def test_every_citation_can_be_read():
-    """Rows and sections that code, tests and documents name stand in the repository."""
+def test_every_citation_resolves():
+    """The rows and sections that code, tests and documents name are in the repository."""
     found = {
         str(path.relative_to(REPOSITORY)): lost
         for path in texts()
@@ -111,8 +115,8 @@ def test_every_citation_can_be_read():
     assert {} == found
 
 
-def test_every_page_that_is_named_exists():
-    """A page is named by its path from the root of the repository, or from the page that names it."""
+def test_every_named_page_exists():
+    """A page is named by its path from the root, or from the page that names it."""
     lost = []
     for path in texts():
         if path.parts[-2] in ("house", "changelog.d") or path == REPOSITORY / "docs" / "design" / "README.md":
@@ -126,8 +130,8 @@ def test_every_page_that_is_named_exists():
     assert [] == lost
 
 
-def test_no_row_stands_twice():
-    """An id means one row."""
+def test_each_id_has_one_row():
+    """An id is unique."""
     pages = [page for pattern in PAGES_WITH_ROWS for page in REPOSITORY.glob(pattern)]
     found = [name for page in pages for name in ROW.findall(page.read_text())]
 
@@ -153,7 +157,9 @@ def modules() -> dict[str, list[Path]]:
 
 
 def is_lost(name: str) -> bool:
-    """Return whether a name begins with a package of the source, but no module has it, nor what stands in one."""
+    """Return whether a name begins with a package of the source, but no module or member of one has
+    it.
+    """
     parts = name.replace(".", "/").removesuffix("/py").split("/")
     if not (SOURCE / parts[0]).is_dir() and parts[0] not in modules():
         return False
@@ -175,13 +181,13 @@ def is_lost(name: str) -> bool:
         ("numpy.clip", False),
     ],
 )
-def test_which_modules_are_lost(name, expected):
-    """A name is that of a module, from any folder on, or of what stands in a module."""
+def test_missing_modules_are_recognised(name, expected):
+    """A name may begin at any folder and end in a member of a module."""
     assert expected == is_lost(name)
 
 
-def test_every_module_that_is_named_exists():
-    """Docstrings and comments name modules that exist."""
+def test_every_named_module_exists():
+    """Docstrings and comments name existing modules."""
     known = NO_MODULES | {row.name for row in table()} | {*EventType} | {path.name for path in SOURCE.rglob("*.*")}
     lost = [
         f"{path.relative_to(REPOSITORY)}: {name}"

@@ -1,4 +1,4 @@
-"""A function of four parameters or more says what each of them is."""
+"""A function of four or more parameters documents each of them."""
 
 import ast
 from collections import Counter
@@ -40,7 +40,7 @@ def functions(body: list[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunct
 
 
 def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """Return the names of the parameters that need a word."""
+    """Return the names of the parameters that must be documented."""
     given = node.args
     return [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs) if each.arg not in PLAIN]
 
@@ -52,8 +52,8 @@ def says(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return all(f"\n    {name}: " in text if "\nArgs:\n" in text else name in words for name in parameters(node))
 
 
-def test_functions_of_many_parameters_say_what_they_are():
-    """In `Args:` or in the sentences before it: what it is, with its unit, and what None means."""
+def test_functions_with_many_parameters_document_them():
+    """Use `Args:` or sentences: meaning, unit, and what None means."""
     silent: Counter[str] = Counter()
     where: dict[str, list[str]] = {}
     for path in sorted(ROOMS.rglob("*.py")):

@@ -1,4 +1,4 @@
-"""Where a rule of the linter is set aside, the line says why."""
+"""Each suppression of a linter rule has a reason."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ SET_ASIDE = re.compile(r"#\s*noqa(?P<rules>:\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*)?(?P<
 
 
 def test_every_noqa_names_its_rule_and_its_reason():
-    """`# noqa: RULE - why`; where many lines would say the same, `pyproject.toml` says it once."""
+    """Write `# noqa: RULE - why`; a reason for many lines is written once in `pyproject.toml`."""
     silent = []
     for folder in ("src", "tests", "bench"):
         for path in sorted((REPOSITORY / folder).rglob("*.py")):

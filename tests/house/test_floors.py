@@ -1,4 +1,4 @@
-"""The import contracts name every room, hold, and report a breach."""
+"""The import contracts cover every package, hold, and report violations."""
 
 import configparser
 import os
@@ -125,13 +125,13 @@ BREACHES = {
 
 
 def rooms() -> set[str]:
-    """Return the rooms that stand under src/tidings."""
+    """Return the packages in src/tidings."""
     packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     return packages | {path.stem for path in PACKAGE.glob("*.py") if not path.stem.startswith("__")}
 
 
 def lint_imports(source: Path, where: Path) -> subprocess.CompletedProcess[str]:
-    """Run import-linter on the package under `source`, with the contracts that lie in `where`."""
+    """Run import-linter on the package in `source`, with the contracts in `where`."""
     return subprocess.run(
         [Path(sys.executable).with_name("lint-imports"), "--no-cache", "--no-logo"],
         cwd=where,
@@ -143,8 +143,8 @@ def lint_imports(source: Path, where: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("contract", EXPECTED_SOURCES)
-def test_contract_covers_every_room(contract):
-    """No room is left out of the contracts that list rooms one by one."""
+def test_contract_covers_every_package(contract):
+    """Contracts that list packages one by one omit none."""
     config = configparser.ConfigParser()
     config.read(REPOSITORY / ".importlinter")
     listed = set(config[f"importlinter:contract:{contract}"]["source_modules"].split())
@@ -153,7 +153,7 @@ def test_contract_covers_every_room(contract):
 
 
 def test_contracts_hold():
-    """The house as it stands keeps all contracts."""
+    """The source keeps all contracts."""
     run = lint_imports(PACKAGE.parent, REPOSITORY)
 
     assert 0 == run.returncode, run.stdout + run.stderr
@@ -162,7 +162,7 @@ def test_contracts_hold():
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Break every contract in a copy of the house and return what import-linter says."""
+    """Violate every contract in a copy of the source and return the report of import-linter."""
     copy = tmp_path_factory.mktemp("house")
     shutil.copytree(PACKAGE, copy / "tidings", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(REPOSITORY / ".importlinter", copy)
@@ -177,13 +177,13 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("breach", BREACHES)
-def test_breach_is_reported(breach, report):
-    """A breach of the floors is named with the module that made it."""
+def test_violation_is_reported(breach, report):
+    """The report names the module that violates a layer."""
     _, expected = BREACHES[breach]
 
     assert expected in report
 
 
-def test_every_contract_can_break(report):
-    """No contract is empty: the planted breaches break each."""
+def test_every_contract_can_be_violated(report):
+    """No contract is empty: the planted violations break each one."""
     assert "Contracts: 0 kept, " in report

@@ -1,4 +1,4 @@
-"""One word for one thing: words that the glossary refuses become fewer, and none comes back where there is none."""
+"""One word for one thing: words that the glossary refuses become fewer and do not come back."""
 
 import ast
 import re
@@ -44,13 +44,15 @@ MOST = {
 
 
 def list_refused() -> list[str]:
-    """Return the refused words that a machine can tell."""
+    """Return the refused words that can be found by a regular expression."""
     words = [word.strip() for _, row in ROW.findall(GLOSSARY.read_text(encoding="utf-8")) for word in row.split(",")]
     return sorted(set(words) - COMMON - {"", "not", "---"})
 
 
 def list_texts(path: Path) -> str:
-    """Return what people read of a file: of Python its docstrings and other texts, of the rest all but code."""
+    """Return the texts of a file: docstrings and strings of Python; all but the code of other
+    files.
+    """
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         code = r"^```.*?^```|^    .*?$|`[^`\n]*`|\]\([^)]*\)"
@@ -61,7 +63,7 @@ def list_texts(path: Path) -> str:
 
 
 def count_words() -> Counter[tuple[str, str]]:
-    """Return how often each refused word stands in each room and in the documents."""
+    """Return how often each refused word occurs in each package and in the documents."""
     places = {name: [REPOSITORY / name] for name in DOCUMENTS}
     places |= {f"src/{room.name}": [room] for room in (REPOSITORY / "src" / "tidings").iterdir()}
     found: Counter[tuple[str, str]] = Counter()
@@ -73,8 +75,8 @@ def count_words() -> Counter[tuple[str, str]]:
     return +found
 
 
-def test_the_glossary_is_one_of_thirty_words():
-    """Each row says what a word means, and no word stands twice."""
+def test_glossary_has_30_to_40_unique_words():
+    """Each row has a meaning."""
     words = [word for word, _ in ROW.findall(GLOSSARY.read_text(encoding="utf-8"))[1:]]
 
     assert 30 <= len(words) <= 40
@@ -82,7 +84,10 @@ def test_the_glossary_is_one_of_thirty_words():
 
 
 def test_refused_words_become_fewer():
-    """Use the word of the glossary instead; where there are fewer than `MOST` says, lower the number there."""
+    """Use the word of the glossary instead.
+
+    When there are fewer than `MOST` says, lower its number.
+    """
     more = {key: (count, MOST.get(key, 0)) for key, count in count_words().items() if count > MOST.get(key, 0)}
 
     assert {} == more
@@ -91,8 +96,8 @@ def test_refused_words_become_fewer():
 @pytest.mark.parametrize(
     ("text", "expected"), [("a look at it", 1), ("it looks like a wall", 0), ("what was told", 1), ("`look`", 0)]
 )
-def test_what_counts(tmp_path, text, expected):
-    """Words in code do not count, nor what only looks alike."""
+def test_only_whole_words_outside_code_count(tmp_path, text, expected):
+    """Similar words do not count."""
     (tmp_path / "a.md").write_text(text)
     found = re.findall(rf"\b(?:{FORMS['look']}|{FORMS['tell']})\b", list_texts(tmp_path / "a.md"))
 

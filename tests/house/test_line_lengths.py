@@ -1,4 +1,4 @@
-"""Lines have 120 columns in code and 100 in prose (docstrings and comments); those that are longer become fewer."""
+"""Lines have at most 120 columns in code and 100 in prose; longer lines become fewer."""
 
 import re
 import subprocess
@@ -18,7 +18,7 @@ MOST = {
 
 @pytest.mark.parametrize("folder", MOST)
 def test_longer_lines_become_fewer(folder):
-    """Break the lines that you write; where there are fewer than `MOST` says, lower the number there."""
+    """Wrap the lines that you write. When there are fewer than `MOST` says, lower its number."""
     command = ["-m", "ruff", "check", "--quiet", "--no-cache", "--exit-zero", "--select", "E501,W505", "--statistics"]
     prose = ["--config", "lint.pycodestyle.max-doc-length = 100"]
 

@@ -1,4 +1,4 @@
-"""A schema that has landed stays as it is: databases of it exist."""
+"""A landed migration never changes, since databases with it exist."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ LANDED = {
 }
 
 
-def test_a_migration_that_has_landed_is_never_edited():
-    """Two databases that both say 0003 are alike: what a landed file would have to say besides goes into a new one."""
+def test_landed_migration_is_never_edited():
+    """Two databases at 0003 must be alike: add a new file instead."""
     found = {name: hashlib.sha256((STEPS / name).read_bytes()).hexdigest() for name in LANDED}
 
     assert LANDED == found
 
 
-def test_every_migration_but_the_newest_has_landed():
-    """Whoever adds a migration first notes the one before it in tests/stored/landed.sha256."""
+def test_all_migrations_but_the_newest_are_recorded_as_landed():
+    """When you add a migration, first add the one before it to tests/stored/landed.sha256."""
     files = {path.name[:4]: path.name for path in STEPS.glob("0*.sql")}
 
     assert list(REVISIONS) == sorted(files)

@@ -1,4 +1,4 @@
-"""Functions are verbs, and a class name has one meaning."""
+"""Functions have verbs as names, and each class name is unique."""
 
 import ast
 from collections import defaultdict
@@ -19,7 +19,7 @@ SEVERAL: frozenset[str] = frozenset()
 
 
 def list_classes() -> dict[str, list[str]]:
-    """Return the modules that define a class of a name."""
+    """Return the modules that define a class of each name."""
     found = defaultdict(list)
     for module, tree in TREE.modules.items():
         for node in ast.walk(tree):
@@ -28,15 +28,15 @@ def list_classes() -> dict[str, list[str]]:
     return found
 
 
-def test_functions_are_verbs():
-    """A function is called by what it does (`sort_rows`), not by what it gives (`sorted_rows`)."""
+def test_function_names_are_verbs():
+    """A function is named for what it does (`sort_rows`), not what it returns (`sorted_rows`)."""
     found = [f"{module}: {node.name}" for module, node in TREE.functions() if is_participle(node.name)]
 
     assert [] == [one for one in found if one.rpartition(" ")[2] not in VERBS]
 
 
-def test_a_class_name_has_one_meaning():
-    """Who reads a name knows which class it is; look for the name before you give it."""
+def test_class_names_are_unique():
+    """Search for a name before you use it."""
     several = {name: modules for name, modules in list_classes().items() if len(modules) > 1}
 
     assert {} == {name: modules for name, modules in several.items() if name not in SEVERAL}

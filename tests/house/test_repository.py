@@ -1,4 +1,4 @@
-"""The repository keeps the promises that no import contract sees."""
+"""Rules of the repository that import contracts cannot check."""
 
 import ast
 import os
@@ -41,7 +41,7 @@ MOST_BYTES = 1_000_000
 
 
 def files() -> list[Path]:
-    """Return every file of the repository, the ones not yet committed included."""
+    """Return every file of the repository, uncommitted ones included."""
     listing = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=REPOSITORY,
@@ -66,8 +66,10 @@ def read_lock() -> dict[str, str]:
     return dict(re.findall(r"^([a-z0-9._-]+)==(.*(?:\n .*)*)", text, flags=re.MULTILINE))
 
 
-def test_every_package_of_the_core_is_used():
-    """A dependency comes with the first line that imports it and goes with the last (0027); aiohttp asks for aiodns, zoneinfo reads tzdata."""
+def test_every_core_dependency_is_imported():
+    """Add a dependency with the first import and remove it with the last (0027). aiohttp uses
+    aiodns; zoneinfo reads tzdata.
+    """
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     core = {re.split(r"[<>=!~;\[ ]", text)[0].lower() for text in project["dependencies"]}
     sources = " ".join(path.read_text() for path in (REPOSITORY / "src").rglob("*.py"))
@@ -79,7 +81,7 @@ def test_every_package_of_the_core_is_used():
 
 
 def test_lock_has_a_hash_for_every_package():
-    """What is installed is what was locked, byte for byte."""
+    """Only the locked bytes are installed."""
     without = [name for name, entry in read_lock().items() if "--hash=sha256:" not in entry]
 
     assert len(read_lock()) > 50
@@ -87,7 +89,7 @@ def test_lock_has_a_hash_for_every_package():
 
 
 def test_lock_names_no_address():
-    """The lock works with every index: a mirror, a proxy, a company's own."""
+    """The lock works with every index, such as a mirror or a company's own."""
     text = (REPOSITORY / "requirements.lock").read_text()
 
     assert not re.search(
@@ -96,7 +98,7 @@ def test_lock_names_no_address():
 
 
 def test_lock_covers_every_dependency():
-    """Nobody adds a dependency and forgets the lock."""
+    """A new dependency must be added to the lock."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
     wanted = [
         *project["project"]["dependencies"],
@@ -109,41 +111,41 @@ def test_lock_covers_every_dependency():
 
 
 @pytest.mark.parametrize("name", PROMISED)
-def test_promised_file_exists(name):
-    """A newcomer finds the page where one looks for it, and it is not empty."""
+def test_expected_file_exists(name):
+    """Newcomers look for these files; none is empty."""
     assert (REPOSITORY / name).stat().st_size > 100
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_command_can_be_run(name):
-    """The commands of the README and of CI are executable."""
+def test_commands_are_executable(name):
+    """These are the commands of the README and of CI."""
     assert os.access(REPOSITORY / name, os.X_OK)
 
 
-def test_nothing_points_outside():
-    """The repository is complete: only the loader of the test data looks beside it, and it can do without."""
+def test_no_file_refers_outside_the_repository():
+    """Only the loader of test data does, and it works without them."""
     beside = "../" + "shared"
 
     assert set(mentions(beside)) <= {DATA_LOADER}
 
 
-def test_nothing_names_the_folder_of_its_author():
-    """No path of the machine it was written on is left in a file."""
+def test_no_file_has_a_path_of_its_author_s_machine():
+    """Paths of the machine on which a file was written are useless elsewhere."""
     if str(REPOSITORY.parent) == "/":
         pytest.skip("the clone lies in the root folder, whose name says nothing")
 
     assert [] == mentions(f"{REPOSITORY}/")
 
 
-def test_no_file_is_big():
-    """A clone stays small: data sets, screenshots and models live elsewhere."""
+def test_no_file_is_large():
+    """A clone stays small: data sets, screenshots and models are kept elsewhere."""
     big = {str(path.relative_to(REPOSITORY)): path.stat().st_size for path in files()}
 
     assert {} == {name: size for name, size in big.items() if size > MOST_BYTES}
 
 
-def test_every_test_states_a_truth():
-    """The docstring of each test says what must be so."""
+def test_every_test_has_a_docstring():
+    """It says what must be true."""
     silent = []
     for path in (REPOSITORY / "tests").rglob("test_*.py"):
         silent += [
@@ -157,8 +159,8 @@ def test_every_test_states_a_truth():
     assert [] == silent
 
 
-def test_no_test_holds_a_watch():
-    """How fast something is, `bench/` measures; that work is bounded at all, `tests/bounded.py` watches."""
+def test_no_test_measures_time():
+    """`bench/` measures speed, and `tests/bounded.py` bounds work."""
     watch = re.compile(r"process_[t]ime|thread_[t]ime|perf_[c]ounter")
     tests = REPOSITORY / "tests"
 
@@ -166,7 +168,7 @@ def test_no_test_holds_a_watch():
 
 
 def test_decisions_are_numbered_and_complete():
-    """Each decision record says context, choice and cost, and no number is given twice."""
+    """Each decision record has context, choice and cost, and a number of its own."""
     records = sorted((REPOSITORY / "docs" / "decisions").glob("[0-9]*.md"))
     incomplete = [
         record.name

@@ -1,4 +1,4 @@
-"""Every sentence of the screens stands in one catalogue, and sentences of documents are short."""
+"""Every sentence of the screens is in one catalogue, and sentences of documents are short."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ NOT_SHOWN = frozenset(
 """Words of the language, values of forms and of records, and what only programs ask for."""
 
 
-def test_the_catalogue_is_what_screens_say():
-    """A sentence that is new, or gone, is in the file: `script/docs` writes it."""
+def test_catalogue_is_up_to_date():
+    """`script/docs` writes the file."""
     assert write_catalogue() == (FOLDER / "en.json").read_text("utf-8")
 
 
-def test_no_value_of_a_template_is_a_text_beside_the_catalogue():
-    """All between tags is in the catalogue by itself; a text within `{{ }}` is asked for by `_`."""
+def test_no_template_value_is_outside_the_catalogue():
+    """Text between tags is catalogued automatically; text within `{{ }}` must use `_`."""
     loader = environment().loader
     assert loader is not None
     left = []
@@ -71,7 +71,7 @@ def test_no_value_of_a_template_is_a_text_beside_the_catalogue():
 
 
 def _texts(tree: ast.AST) -> Iterator[str]:
-    """Yield the texts of code that are not asked for, documented or logged."""
+    """Yield the texts of code that are not catalogued, documentation or logs."""
     if isinstance(tree, ast.Call) and getattr(tree.func, "id", getattr(tree.func, "attr", "")) in SAYING | FOR_PROGRAMS:
         return
     if isinstance(tree, ast.Expr) and isinstance(tree.value, ast.Constant):
@@ -82,8 +82,8 @@ def _texts(tree: ast.AST) -> Iterator[str]:
         yield from _texts(child)
 
 
-def test_no_text_of_a_screen_is_beside_the_catalogue():
-    """In the code of screens what people read is asked for by `say` or one of its kind."""
+def test_no_screen_text_is_outside_the_catalogue():
+    """Code of screens must use `say` or a similar function for texts."""
     left = []
     for folder in (HERE, HERE.parent / "screens"):
         for path in sorted(Path(folder).glob("*.py")):

@@ -1,4 +1,4 @@
-"""Tests are written one way, and what `script/test --quick` leaves out is there."""
+"""Tests follow one style, and the tests that `script/test --quick` leaves out exist."""
 
 import ast
 from pathlib import Path
@@ -7,7 +7,7 @@ TESTS = Path(__file__).parents[1]
 
 
 def is_literal(node: ast.expr) -> bool:
-    """Return whether an expression is a value as it is written."""
+    """Return whether an expression is a literal."""
     match node:
         case ast.Constant():
             return True
@@ -27,8 +27,8 @@ def equalities(tree: ast.Module) -> list[ast.Compare]:
     return [part for part in parts if isinstance(part, ast.Compare) and [ast.Eq] == [type(op) for op in part.ops]]
 
 
-def test_what_is_expected_stands_first():
-    """`assert expected == actual`: a value that is written out never stands on the right of what is asked for."""
+def test_expected_value_comes_first():
+    """Write `assert expected == actual`: a literal never stands on the right."""
     found = [
         f"{path.relative_to(TESTS)}:{part.lineno}"
         for path in sorted(TESTS.rglob("*.py"))
@@ -39,8 +39,8 @@ def test_what_is_expected_stands_first():
     assert [] == found
 
 
-def test_what_the_quick_run_leaves_out_is_there():
-    """A test that has another name now, or is gone, has no line in `slow.txt`."""
+def test_every_test_in_slow_txt_exists():
+    """Remove the line of a test that is renamed or deleted."""
     names = [line for line in (TESTS / "slow.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
     functions = {
         node.name

@@ -1,4 +1,4 @@
-"""The way of a body through the house: a reader passes each room once."""
+"""The path of a body through the packages: each package is passed once."""
 
 import asyncio
 import sys
@@ -13,7 +13,7 @@ MOST_ROOMS = 8
 
 
 def walk(folder, *, framed: bool) -> list[Room]:
-    """Return the walk from the fetch to the unit that is durable, and the one from there to the receiver."""
+    """Return the path from the fetch to the stored unit, and from there to the receiver."""
     before = sys.getprofile()
     try:
         with WebServer() as server:
@@ -24,8 +24,8 @@ def walk(folder, *, framed: bool) -> list[Room]:
 
 
 @pytest.mark.parametrize("framed", [False, True])
-def test_a_body_passes_at_most_eight_rooms_and_none_twice(tmp_path, framed):
-    """Pages and pages with frames go the same way."""
+def test_body_passes_at_most_eight_packages_and_none_twice(tmp_path, framed):
+    """Pages with frames take the same path."""
     polled, sent = walk(tmp_path, framed=framed)
     rooms = [room.name for room in polled.all()]
 
