@@ -15,7 +15,7 @@ from tests.fakes import Page, WebServer
 from tests.services import Installation, until
 from tidings.clock import SystemClock
 from tidings.errors import StaleEpochError
-from tidings.storage.db import lock
+from tidings.storage.db.lock import POLLER, acquire_lease
 from tidings.storage.db.database import open_database
 from tidings.storage.db.lock import PollerLock, is_stopped
 from tidings.storage.observed import polls
@@ -24,12 +24,12 @@ WITHIN = """
 import os, signal, sys
 from pathlib import Path
 from tidings.settings import Settings
-from tidings.storage.db import lock
+from tidings.storage.db.lock import POLLER, acquire_lease
 from tidings.storage.db.database import open_database
 from tidings.storage.db.lock import PollerLock
 database, lock = open_database(Settings(data=Path(sys.argv[1]))), PollerLock(Path(sys.argv[1]))
 lock.acquire()
-database.write(lock.acquire_lease, lock.POLLER, "here:1", at=1, until=2)
+database.write(acquire_lease, POLLER, "here:1", at=1, until=2)
 database.write(lambda c: os.kill(os.getpid(), signal.SIGSTOP))
 """
 """A process that polls and is stopped within a transaction."""
@@ -113,7 +113,7 @@ def test_what_a_stopped_process_writes_later_is_refused(place: Installation) -> 
     """Its epoch is stale: no look is charged, nothing renewed."""
     database = open_database(place.settings)
     try:
-        old = database.write(lock.acquire_lease, lock.POLLER, "here:1", at=1, until=2)
+        old = database.write(acquire_lease, POLLER, "here:1", at=1, until=2)
         place.run("check", "s")
         count = len(database.read(polls.listing))
         with pytest.raises(StaleEpochError):
