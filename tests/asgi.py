@@ -1,4 +1,5 @@
-"""Asks an ASGI application without a network, as a client would that reads all of an answer, or follows one that does not end.
+"""Requests to an ASGI application without a network: one reads the whole answer, the other follows
+an endless one.
 
 ```
 answer = await ask(application, "/healthz", headers={"host": "127.0.0.1"})

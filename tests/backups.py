@@ -1,4 +1,4 @@
-"""A data directory with bodies in rows and in files, and what tells one such from another."""
+"""A data directory with bodies in rows and in files, and a comparison of two such directories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Work on hostile input is bounded: a guard that only work out of bounds reaches. How fast work is, `bench/` measures.
+"""Guards that work on hostile input is bounded; only unbounded work reaches them.
+
+`bench/` measures speed.
 
 ```
 with bounded(10):  # takes 0.2 s

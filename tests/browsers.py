@@ -1,4 +1,7 @@
-"""Rendering for tests: one browser a module, in a loop of its own; without Chromium the tests that need it are skipped, and say so."""
+"""Rendering for tests: one browser per module, in its own event loop.
+
+Tests that need Chromium are skipped with a message without it.
+"""
 
 from __future__ import annotations
 

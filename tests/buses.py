@@ -1,5 +1,6 @@
-"""Buses for tests, each with a name of its own that is removed afterwards; without a server the
-tests that need it are skipped, and say so.
+"""Buses for tests, each with its own name, removed afterwards.
+
+Tests that need a server are skipped with a message without it.
 """
 
 from __future__ import annotations

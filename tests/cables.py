@@ -1,4 +1,5 @@
-"""A cable between a client and a TCP server on loopback that a test can cut, block and mend; it also ends by itself at a chosen word.
+"""A cable between a client and a TCP server on loopback that a test can cut, block and repair; it
+can also end at a given word.
 
 ```
 with Cable(("127.0.0.1", 5432)) as cable:

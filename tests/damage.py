@@ -1,4 +1,5 @@
-"""Damage: a data directory with bits flipped, pages zeroed, files cut, by seed; and what becomes of a service that is started on it.
+"""Damaged data directories: flipped bits, zeroed pages and truncated files, by seed, and the
+outcome of starting a service on them.
 
 ```
 made = Made(folder, server)  # pages with some versions, small and as files, stopped as a kill leaves it

@@ -1,4 +1,4 @@
-"""Damaged responses: what a server, its proxies and its guards may answer instead of a page.
+"""Damaged responses: what a server, proxy or firewall may answer instead of a page.
 
 ```
 for name, answer in damaged(page, "text/html; charset=utf-8", seed=1):

@@ -1,4 +1,5 @@
-"""Real data for tests and measurements: never part of the project, read from where it lies, skipped visibly when it is not there.
+"""Real data for tests and benchmarks: not part of the project; tests are skipped with a message
+where it is missing.
 
 `$TIDINGS_DATA_SETS` names the folder; without it `../shared/data` beside the repository is tried. Contents stay their publishers';
 tests hold numbers and hashes of them, never text.

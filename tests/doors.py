@@ -1,4 +1,5 @@
-"""Writers beside a running service: processes that add, disable, enable and drop sentinels of their own, each with a ledger.
+"""Processes that add, disable, enable and drop sentinels of their own beside a running service,
+each with a ledger.
 
 `python -m tests.doors WRITER CALLS URL…` is one such writer in one process: it calls the command line as often as asked, with the data
 directory of its environment, and prints a line of JSON for each call. With `--cold` each call is a process of its own, as a shell makes it.

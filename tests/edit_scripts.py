@@ -1,4 +1,4 @@
-"""Random edit scripts, and what must hold of every comparison (detection §1.6, property tests)."""
+"""Random edit scripts, and the properties of every comparison (detection §1.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many examples a property is tried on."""
+"""The number of examples of a property test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-r"""Fakes that several rooms' tests share. The web here is a real server on loopback, with its own log of what was asked when.
+r"""Fakes that tests of several packages share.
+
+The web is a real server on loopback, with a log of its requests.
 
 ```
 with WebServer() as server:

@@ -1,4 +1,4 @@
-"""A mail server of raw sockets on loopback, with the faults that mail servers have (F-31)."""
+"""A mail server of raw sockets on loopback, with typical faults (F-31)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A small disk of its own that can be filled and emptied, and fifty pages that are watched from a data directory on it (F-08).
+"""A small disk that can be filled and emptied, and fifty watched pages with a data directory on it
+(F-08).
 
 The disk is a tmpfs, which only root may mount: `why_not()` says why there can be none here.
 """

@@ -1,4 +1,4 @@
-"""A database whose watching goes well or not, and what is said of it."""
+"""A database with healthy or failing sentinels, and the report of their health."""
 
 from dataclasses import replace
 

@@ -1,4 +1,5 @@
-"""How a hostile input of `docs/design/hostile.md` is played against the client and what is seen of it; `hostile_rows` is the table of them.
+"""The stage for the hostile inputs of `docs/design/hostile.md` against the client; `hostile_rows`
+is their table.
 
 ```
 with Stage() as stage:

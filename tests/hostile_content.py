@@ -1,4 +1,5 @@
-"""The hostile inputs of `docs/design/hostile.md` that concern what is inside a body (H-053 to H-074, H-120): the same table for tests and bench.
+"""The hostile inputs of `docs/design/hostile.md` about the content of a body (H-053 to H-074,
+H-120), for tests and benchmarks.
 
 Each row is played without a network and without a store: bodies go through the examination of a fetched body, texts of users through
 the language. What only the whole product can answer of these ids stands in `hostile_product`.

@@ -1,4 +1,5 @@
-"""The hostile inputs of `docs/design/hostile.md` whose answer is the whole product's: what is saved, what a page's headers reach, what becomes a version.
+"""The hostile inputs of `docs/design/hostile.md` that concern the whole product: saving, headers,
+versions.
 
 They stand beside `hostile_rows`, which play the same ids against the client alone.
 """

@@ -1,4 +1,6 @@
-"""The hostile inputs of `docs/design/hostile.md` that concern fetching (H-001 to H-052, H-113 to H-118, H-143): one table for tests and bench."""
+"""The hostile inputs of `docs/design/hostile.md` about fetching (H-001 to H-052, H-113 to H-118,
+H-143), for tests and benchmarks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The tree-construction cases of html5lib (`conformance`): what a page is, and which tree the HTML standard makes of it.
+"""The tree-construction cases of html5lib (`conformance`): a page, and its tree by the HTML
+standard.
 
 `expected` reads the tree of a case and says which words and links our rules take from it, by a plain recursion that shares nothing with the
 parser and the walk that are tested.

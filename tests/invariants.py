@@ -1,4 +1,5 @@
-"""The invariants I-1 to I-10  as one function that fault tests end with: the database seen from outside.
+"""The invariants I-1 to I-10 as one function for fault tests: the database compared with outside
+observations.
 
 What a database says of itself is `write.invariants`. Here it is compared with what others saw: the web server, the receiver of
 webhooks, whoever was told that something is done.

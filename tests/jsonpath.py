@@ -1,4 +1,5 @@
-"""JSONPath as RFC 9535 has it: the rows of its tables as cases of our own, and those of the compliance suite, if its file is given.
+"""JSONPath of RFC 9535: the rows of its tables as cases, and those of the compliance suite, if its
+file is given.
 
 A case says what a selector finds in a document, or that it is none. What differs has a reason (`WHY`) or is a fault.
 """

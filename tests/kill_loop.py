@@ -1,4 +1,5 @@
-"""A town on loopback whose pages never stand still, and a loop that kills the service which watches it.
+"""A simulated town of changing pages on loopback, and a loop that kills the service which watches
+it.
 
 The town keeps its own ledgers: each request of each of its hosts, each webhook that arrived. They are compared with the database
 by `tests.invariants`. Everything that chance decides comes from a seed; the moments at which threads and processes run do not.

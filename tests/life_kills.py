@@ -1,4 +1,5 @@
-"""Real services killed with -9 while sentinels start, stop and change: every step has the instant at which it was due (sentinels §2.3).
+"""Real services killed with -9 while sentinels start, stop and change: every step has its due
+instant (sentinels §2.3).
 
 A door makes, alters, pauses and drops sentinels with lives of a second or two, while the service beside it is killed again and again. In the end
 each life is compared with what its clauses say, step by step; only a life that fell whole into the time between two services may be missed.

@@ -1,4 +1,6 @@
-"""Small PDF files, written by hand: pages of lines, with metadata that differs from export to export, or with pictures only."""
+"""Small handwritten PDF files: pages of text, with metadata that differs between exports, or only
+pictures.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other watchers of pages filter and select, and the sentence that says the same here.
+"""Filters and selections of similar tools, and the equivalent sentence for Tidings.
 
 A row is one filter or option that belongs to detection or selection. Its pages are ours; what it `leaves` or is `told` is what the tool's documentation says
 of such a page (urlwatch after 2.29, docs/source/filters.rst; webchanges 3.36, docs/filters.rst; changedetection.io of August 2026, its form and wiki), compared by words: tags, indents and quotes around

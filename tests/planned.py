@@ -1,4 +1,6 @@
-"""A planner on a manual clock with a bucket, and pages that change at instants: looks take no time, months pass in seconds."""
+"""A planner on a manual clock with a bucket, and pages that change at given instants: polls take no
+time.
+"""
 
 from __future__ import annotations
 

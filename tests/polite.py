@@ -1,4 +1,5 @@
-"""A week of a small web on a manual clock, watched by the real service, which is killed and started again: what its servers saw.
+"""A week of a small web on a manual clock, watched by the real service, which is killed and
+restarted: the servers' log.
 
 All is judged from the log of the servers. A request is *early* if it came before the host's gap, its Crawl-delay, its Retry-After or the
 page's floor allowed it. An answer *died* if the service was killed before it could have stored what it said: of a Retry-After or a

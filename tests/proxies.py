@@ -1,4 +1,5 @@
-"""A forward proxy on loopback, put together from the fake web server: pages by their whole address, tunnels by CONNECT.
+"""A forward proxy on loopback, built from the fake web server: pages by absolute URL, tunnels by
+CONNECT.
 
 ```
 with WebServer() as proxy, WebServer(tls=...) as site:

@@ -1,4 +1,5 @@
-"""Real pages, replayed: each version of `page_versions` in its order, through the loopback web and the whole service.
+"""A replay of real pages: each version of `page_versions` in order, through the loopback web and
+the whole service.
 
 The index of the data set says of each pair of successive versions whether its visible text changed (`text`) or not (`markup-only`).
 A `Pair` sets beside it what Tidings told, and `reason` says by a reading of its own, without Tidings' parser, what lies between two

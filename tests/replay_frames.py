@@ -1,4 +1,5 @@
-"""The real frameset of `javadoc-frames`, replayed with its frames: what is found with them, and what by the page alone.
+"""A replay of the real frameset of `javadoc-frames`: the findings with its frames, and those of the
+outer page alone.
 
 The data set has the page that holds the frames and one of the three frames that it names. In the places of the other two stand the
 two other pages of the same manual, so that every frame is a real page with real successive versions.

@@ -1,4 +1,4 @@
-"""Processes of each role on one PostgreSQL database, as if each had a machine of its own.
+"""Processes of each role on one PostgreSQL database, as if each ran on its own machine.
 
 The ledgers are those of the page's server and of the receiver, not of the database.
 """

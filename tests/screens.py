@@ -1,4 +1,4 @@
-"""The screens as a browser meets them: an application served on loopback."""
+"""The screens in a browser: an application served on loopback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real `tidings serve` in a process of its own, which a test may kill, and other verbs run beside it.
+"""A real `tidings serve` in its own process, which a test may kill, and other commands beside it.
 
 ```
 place = Installation(tmp_path / "data", {"TIDINGS_SERVE_TICK_SECONDS": "0.05"})

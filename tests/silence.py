@@ -1,4 +1,5 @@
-"""Whether a fault silences a watch: one page with news, one fault, one time limit that is named beforehand (`silence_rows` lists the faults).
+"""Tests whether a fault silences a watch: one page with news, one fault, one time limit
+(`silence_rows` lists the faults).
 
 A page is checked every two hours and its owner is notified by a webhook. It works: one change is delivered. Then the fault comes, and the
 page has news. Within the limit of the fault either the news arrives, or the owner is told what keeps the watch from seeing it. Anything

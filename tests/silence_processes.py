@@ -1,4 +1,5 @@
-"""The faults of `silence` that only real processes have: one that is killed or stopped, a worker that is, PostgreSQL that cuts connections.
+"""The faults of `silence` that need real processes: killed or stopped ones, workers, cut PostgreSQL
+connections.
 
 Each ends within a minute with the news of the page at its owner's receiver, or with a message that says why not.
 """

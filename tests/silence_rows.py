@@ -1,4 +1,7 @@
-"""The faults of `silence`: each by name, with what must be seen and within what time. Nothing here is random."""
+"""The faults of `silence`: each with its name, the expected event and the time limit.
+
+Nothing is random.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that writes to a store until it is done or killed, and says on its standard output what is durable.
+"""A process that writes to a store until it is done or killed, and prints what is durable.
 
 `python -m tests.store_child secrets DATA URL NAME COUNT` writes `COUNT` secrets, a transaction each.
 `python -m tests.store_child units DATA URL` takes the lease and commits charged polls of page 1, each with a version and news.

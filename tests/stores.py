@@ -1,4 +1,6 @@
-"""Databases for tests: a fresh one of each product, and a small world in it whose units are short to write."""
+"""Databases for tests: a fresh one of each product, with a small world for which units are short to
+write.
+"""
 
 from __future__ import annotations
 

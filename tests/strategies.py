@@ -1,4 +1,4 @@
-"""Hypothesis strategies that several suites share: texts of pages, lists of tokens, pages."""
+"""Hypothesis strategies that several suites share: texts, lists of tokens, pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces of events, expressions over them, and a detector without rules, for tests of events."""
+"""Traces of events, expressions over them, and a naive detector, for tests of events."""
 
 from __future__ import annotations
 

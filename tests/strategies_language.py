@@ -1,4 +1,6 @@
-"""All that the language can say, as hypothesis strategies, and texts that are nearly of the language."""
+"""Hypothesis strategies for all statements of the language, and for texts that nearly are
+statements.
+"""
 
 import random
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Kill a cycle of poll, archive and notify at each of its system calls that write, one after the other.
+"""A cycle of poll, archive and notify, killed at each of its writing system calls in turn.
 
 `strace` counts the calls of a kind, on one file or on all, and kills the process as it makes the k-th one. For k = 1, 2, … until the
 cycle ends by itself that is an enumeration of the moments at which a kill can matter: between two such calls nothing changes outside.

@@ -1,4 +1,5 @@
-"""Pages that stand in another page's place, written for these tests: the shape of each maker's page, and sentences in many languages.
+"""Walls and similar pages, written for these tests: the shape of each product's page, in many
+languages.
 
 Each row is (name, kind, body). What a person would call a wall is one, whatever the rules say.
 """

@@ -1,4 +1,6 @@
-"""A whole Tidings on a manual clock: a loopback web, a real database in a folder, the real service. Months pass in milliseconds.
+"""A whole Tidings on a manual clock: a loopback web, a real database, the real service.
+
+Months pass in milliseconds.
 
 ```
 world.page("/a", "<p>one</p>")

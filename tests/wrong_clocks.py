@@ -1,4 +1,5 @@
-"""A real service whose machine has a wrong clock for some seconds: libfaketime shifts what its processes read, two loopback hosts log who asks when.
+"""A real service with a wrong clock for some seconds: libfaketime shifts its time, and two loopback
+hosts log requests.
 
 The log is written by the clock of the process that runs this, which nobody shifts. The monotonic clock of the service stays real too.
 `bench/clocks.py` is the long form, `tests/integration/test_clocks.py` the short one.

@@ -1,4 +1,5 @@
-"""Time goes by for many sentinels on a manual clock, with a web in memory, people who alter them, and kills at any commit.
+"""A simulated year of many sentinels on a manual clock, with a web in memory, users who alter them,
+and kills at any commit.
 
 `run(History(...))` is one such life; two of the same history must end alike, however often the service was killed in one of them
 (the law of sentinels §2.3).

@@ -83,7 +83,7 @@ def test_file_sentinel_can_be_applied_repeatedly(make_world: Callable[..., World
 
 
 def test_event_in_two_files_is_refused(world: World):
-    """The error names the second file, and nothing is stored."""
+    """The second file is refused, and nothing is stored."""
     text = "Create Event tick Using webhook"
 
     with pytest.raises(SentinelError, match=r"1\.sentinel:1:14: E21"):

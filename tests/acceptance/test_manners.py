@@ -42,8 +42,8 @@ def a_second(world: World, *, after: int) -> Counter[int]:
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_fresh_page_is_not_polled_while_it_is_fresh(make_world, claim):
-    """With a pace of ten minutes it is polled every 45 min, except one poll in five; `show` has the
-    reason.
+    """With a pace of ten minutes it is polled every 45 min, except one poll in five; the poll
+    record has the reason.
     """
     world: World = make_world(schedule__pace_seconds="600", schedule__policy="best_effort")
     still(world, **CLAIMS[claim])
