@@ -290,7 +290,7 @@ def _use_everything(
         ("user", "add", "ada"), ("user", "list"), ("user", "export", "ada"),
         ("explain", "plain"), ("simulate", "--days", "1"), ("completion", "names"), ("search", "page"),
         ("queries", "list"), ("import", str(tmp_path / "git"), "--dry-run"), ("backup", str(tmp_path / "kept.tar")),
-        ("verify", str(tmp_path / "kept.tar")), ("collect", server.url("/plain"), "--dry-run"), ("export", "text"), ("export", "yaml"), ("export", "jsonl"), ("restore", str(tmp_path / "kept.tar")),
+        ("verify", str(tmp_path / "kept.tar")), ("collect", server.url("/plain"), "--dry-run"), ("cluster",), ("export", "text"), ("export", "yaml"), ("export", "jsonl"), ("restore", str(tmp_path / "kept.tar")),
         *((verb, name) for name in (*asked, "proxied") for verb in ("show", "mask", "history", "diff")),
         ("history", "denied", "--polls"), ("deliveries", "replay", world.deliveries()[0].id),
     ]  # fmt: skip
