@@ -15,9 +15,17 @@ from tests.fakes import Page, WebServer
 from tests.services import Installation, until
 from tidings.clock import SystemClock
 from tidings.errors import StaleEpochError
-from tidings.storage.db.lock import POLLER, acquire_lease
 from tidings.storage.db.database import open_database
-from tidings.storage.db.lock import PollerLock, is_stopped
+from tidings.storage.db.lock import (
+    POLLER,
+    LeaseRow,
+    PollerLock,
+    acquire_lease,
+    check_epoch,
+    current_lease,
+    is_stopped,
+    renew_lease,
+)
 from tidings.storage.observed import polls
 
 WITHIN = """
@@ -53,9 +61,9 @@ def place(tmp_path: Path, web: WebServer) -> Iterator[Installation]:
     made.close()
 
 
-def lease(place: Installation) -> lock.LeaseRow:
+def lease(place: Installation) -> LeaseRow:
     """Return the lease as it stands."""
-    found: lock.LeaseRow = place.read(lock.current_lease, lock.POLLER)
+    found: LeaseRow = place.read(current_lease, POLLER)
     return found
 
 
@@ -117,9 +125,9 @@ def test_what_a_stopped_process_writes_later_is_refused(place: Installation) -> 
         place.run("check", "s")
         count = len(database.read(polls.listing))
         with pytest.raises(StaleEpochError):
-            database.write(lock.renew_lease, lock.POLLER, "here:1", old, until=4)
+            database.write(renew_lease, POLLER, "here:1", old, until=4)
         with pytest.raises(StaleEpochError):
-            database.write(lock.check_epoch, old)
+            database.write(check_epoch, old)
     finally:
         database.close()
 
