@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         metavar="FILE",
         help="for import: a CSV with the columns query and frequency, or one query on each line",
     )
-    add_limit(parser, 50, "the N searches that count most")
+    add_limit(parser, 50, "the N most frequent searches")
     add_json(parser)
 
 

@@ -131,9 +131,10 @@ async def _count(page: Any, step: PlayedStep) -> int:
 
 def _why(count: int) -> str:
     if count:
-        many = "one thing is" if count == 1 else f"{count} things are"
-        return f"{many} there, but {'is' if count == 1 else 'are'} hidden, covered or of another kind"
-    return "the page has nothing at that place"
+        is_one = count == 1
+        many = "one element matches" if is_one else f"{count} elements match"
+        return f"{many}, but {'is' if is_one else 'are'} hidden, covered or of another kind"
+    return "no element of the page matches"
 
 
 async def _says(page: Any, mask: Callable[[str], str]) -> str:

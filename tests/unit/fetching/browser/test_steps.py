@@ -53,7 +53,7 @@ def test_steps_run_in_order_before_the_page_is_read(chromium, server):
 
 @pytest.mark.parametrize(
     ("place", "why"),
-    [("css=#gone", "the page has nothing at that place"), ("css=#no", "one thing is there, but is hidden")],
+    [("css=#gone", "no element of the page matches"), ("css=#no", "one element matches, but is hidden")],
 )
 def test_failed_step_is_named_with_the_text_of_the_page(chromium, server, monkeypatch, place, why):
     """The poll fails, because an incomplete page must not be compared."""
