@@ -328,6 +328,7 @@ def test_every_kind_of_trouble_has_a_story() -> None:
         "second checks": "test_first_changes",
         "masks": "unit/service/health/test_interruptions",
         "search index": "unit/service/health/test_interruptions",
+        "processes": "unit/service/health/test_cluster",
     }
 
     assert set(SOURCES) == {

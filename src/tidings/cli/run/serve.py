@@ -180,7 +180,10 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
             announce(f"{error}; the service restarts with the new time")
             if door is not None:
                 settings = replace(settings, serve=replace(settings.serve, port=door.port))
-        except StaleEpochError as error:  # another planner has taken over
+        except StaleEpochError as error:  # another process has taken over
+            if arguments.role != "planner":
+                announce(f"stopped: {error}")
+                return error.exit_code
             announce(f"{error}; the planner stands by")
 
 
@@ -225,8 +228,8 @@ async def _watch(
 ) -> int:
     """Serve until stopped; without a door, for a planner, show nothing.
 
-    Raises `ClockSetBackError`, since everything in memory depends on the former clock, and for a
-    planner `StaleEpochError`.
+    Raises `ClockSetBackError`, since everything in memory depends on the former clock, and
+    `StaleEpochError` if another process has taken over.
     """
     begun = time.perf_counter()
     console = sys.stderr if arguments.json else sys.stdout
@@ -269,11 +272,6 @@ async def _watch(
                     await around.enter_async_context(_answering(door, monitor, stop, opened=opened))
                 await around.enter_async_context(find_supervisor().watching())
                 await _loop(monitor, stopped, most=round(settings.serve.tick_seconds * SECOND))
-        except StaleEpochError as error:
-            if door is None:
-                raise
-            announce(f"stopped: {error}")
-            return error.exit_code
         finally:
             if printer.is_unheard:
                 write_nowhere()
