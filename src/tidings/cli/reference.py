@@ -16,7 +16,7 @@ from tidings.record import dataclass
 if TYPE_CHECKING:
     pass
 
-FILES = frozenset({"FILE", "DIR", "FILE|TEXT|-", "DIR|FILE"})
+FILES = frozenset({"FILE", "DIR", "FILE|TEXT|-", "FILE|TEXT|NAME|-", "DIR|FILE"})
 """Metavars of arguments that name files."""
 NAMES = frozenset({"NAME", "NAME | replay ID…"})
 """Metavars of positional arguments that name sentinels; the only flag that does is `--sentinel`."""

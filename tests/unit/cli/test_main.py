@@ -134,6 +134,24 @@ def test_imported_objects_are_frozen_for_garbage_collection():
     assert [["True", "1"], ["True", "3"]] == said
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (
+            ["add", "https://a.example", "--browser", "--price-below", "100"],
+            "(write --render; --monitor 'price < 100')",
+        ),
+        (["diff", "a", "--from", "1", "--to", "3"], "(write the versions after the name: tidings diff NAME 1 3)"),
+        (["import", "urls.yaml", "--format=urlwatch"], "(write the file alone: Tidings recognises its format)"),
+        (["history", "a", "--last", "10"], "(write --limit N)"),
+        (["drop", "a", "--yes"], "(write the command without it: Tidings asks nothing)"),
+    ],
+)
+def test_flags_of_other_programs_are_answered_with_ours(tidings, words, meant):
+    """All of them at once, and those of one verb only for this verb."""
+    assert tidings(*words).err.endswith(f"{meant}\n")
+
+
 def test_parent_process_of_a_check_loads_no_parser(tidings, server, monkeypatch):
     """`check` polls and compares; lxml, selectolax, feedparser, Apprise and smtplib stay in its
     child processes (contracts §10), and random numbers are not needed.

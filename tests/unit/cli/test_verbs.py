@@ -578,3 +578,19 @@ def test_limit_0_shows_all(tidings, server):
     assert [2, 3, 3, 0] == [len(tidings(*verb, "--limit", "0", "--json").records) for verb in verbs[:-1]]
     assert [1, 1, 1, 0] == [len(tidings(*verb, "--limit", "1", "--json").records) for verb in verbs[:-1]]
     assert [2] * 5 == [tidings(*verb, "--limit", "-1").code for verb in verbs]
+
+
+def test_sentinel_is_tested_by_its_name(tidings, server):
+    """`test` needs no text for a sentinel that exists; a file of this name comes first."""
+    tidings("add", "--url", server.url("/news"), "--name", "news")
+
+    assert tidings("test", "news").out.startswith(f"news  {server.url('/news')}  ok\n")
+    assert "nws cannot be read: No such file" in tidings("test", "nws").err
+
+
+def test_export_writes_text_by_default(tidings, server):
+    """The form that a person reads and `add` accepts."""
+    tidings("add", "--url", server.url("/news"), "--name", "news")
+
+    assert tidings("export", "text").out == (ran := tidings("export")).out
+    assert ran.out.startswith("Create Sentinel news ")

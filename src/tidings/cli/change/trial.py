@@ -1,4 +1,4 @@
-"""`tidings test FILE|TEXT|-`: parse statements, fetch their pages once, print what would be
+"""`tidings test FILE|TEXT|NAME|-`: parse statements, fetch their pages once, print what would be
 watched; stores nothing.
 """
 
@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 from tidings.cli.arguments import read_statements
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.cli.show.mask import lines_of
-from tidings.errors import StoreMissingError
+from tidings.errors import StoreMissingError, UnknownNameError
 from tidings.language.write.printer import compare_text
 from tidings.record import replace
 from tidings.service.on_demand import trial
 from tidings.service.on_demand.seen_now import describe_page
 from tidings.service.on_demand.seen_now import lines_of as lines_of_readings
 from tidings.storage.db.database import has_been_used, open_database
+from tidings.storage.watches import sentinels
 
 if TYPE_CHECKING:
     from tidings.service.on_demand.trial import Tried
@@ -38,16 +39,17 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     """Declare the arguments."""
     parser.add_argument(
         "file",
-        metavar="FILE|TEXT|-",
-        help="a file with statements of the sentinel language, or one in quotes; - reads standard input",
+        metavar="FILE|TEXT|NAME|-",
+        help="a file with statements of the sentinel language, a statement in quotes, or the name of a sentinel; - reads"
+        " standard input",
     )
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Try and print."""
-    text, file = read_statements(arguments.file)
     with _database(settings) as database:
+        text, file = _read(database, arguments.file)
         found, warnings = asyncio.run(trial.trial(database, text, settings, file=file))
     write_warnings(warnings, as_json=arguments.json)
     for tried in found:
@@ -56,6 +58,16 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         else:
             _print(tried)
     return 0
+
+
+def _read(database: Database, word: str) -> tuple[str, str]:
+    """Return the statements that an argument gives, and the name of their file; of a word that is
+    no file but the name of a sentinel, those of the sentinel.
+    """
+    if word != "-" and not Path(word).exists():
+        with contextlib.suppress(UnknownNameError):
+            return database.read(sentinels.find, word).text, ""
+    return read_statements(word)
 
 
 @contextlib.contextmanager

@@ -31,8 +31,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     """Declare the arguments."""
     parser.add_argument(
         "format",
+        nargs="?",
+        default="text",
         choices=FORMATS,
-        help="text, yaml and opml contain sentinels; csv, jsonl and parquet contain the table of --of; warc contains stored versions",
+        help="text (the default), yaml and opml contain sentinels; csv, jsonl and parquet contain the table of --of; warc contains stored"
+        " versions",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="export only these sentinels; default: all")
     parser.add_argument(
