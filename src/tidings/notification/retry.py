@@ -103,7 +103,7 @@ def judge_endpoint(
         return replace(move, enabled=False)
     if now - since < disable_after:
         return move
-    reason = f"nothing was accepted for {(now - since) / DAY:.3g} days; the last answer: {answer.reason}"
+    reason = f"nothing was accepted for {(now - since) / DAY:.2g} days; the last answer: {answer.reason}"
     return replace(move, enabled=False, reason=reason)
 
 
