@@ -11,6 +11,7 @@ from lark import Token, Tree
 from tidings.language.clauses.asking import check_header_name
 from tidings.language.clauses.clause import (
     Clause,
+    FaultFoundError,
     Node,
     check_page_name,
     first,
@@ -315,6 +316,8 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
         if kind == "availability" and word.type == "IS":
             return Condition("is", text=_read_search_text(node, clause))
         said = "CONTAINS"
+    if kind in {"status", "availability"} and said in _OF_NUMBERS:
+        raise _not_a_number(kind, node, word, clause)
     _check_fits(said, word, kind, clause)
     if said == "CONTAINS":
         return Condition("contains", text=_read_search_text(node, clause))
@@ -325,6 +328,22 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
         return Condition(_MEASURES[said], ">" if "MORE" in types else ">=", number, "PERCENT" in types)
     measure = "becomes" if said in {"RISES", "DROPS"} else _MEASURES[said]
     return _compare(measure, parts.get("comparison", node), clause)
+
+
+def _not_a_number(kind: str, node: Node, word: Token, clause: Clause) -> FaultFoundError:
+    """Return the fault of a number with a state of the page or of a product (E28), with the condition to write."""
+    tokens = list(node.scan_values(lambda value: isinstance(value, Token)))
+    code = next((str(token) for token in tokens if token.type == "NUMBER"), "")
+    relation = next((token for token in tokens if token.type in {"RELATION", "BELOW", "ABOVE"}), "=")
+    is_same = _RELATIONS.get(" ".join(relation.lower().split()), relation) == "="
+    state = code if is_same and len(code) == 3 else "4..|5.."
+    state = "ok" if state.startswith("2") else state
+    hint = (
+        f'write Monitor status where matches "{state}"'
+        if kind == "status"
+        else 'write Monitor availability is "in stock"'
+    )
+    return clause.fail(word.start_pos, "E28", f'"{word}" needs a number, but {_YIELDS[kind]}', hint=hint)
 
 
 def _never_seen(kind: str, word: Token, clause: Clause) -> Condition:

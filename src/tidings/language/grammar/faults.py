@@ -254,9 +254,11 @@ def _list_of_texts(scene: _Scene) -> bool:
         return False
     noun = scene.last()
     if noun in {"keyword", "keywords"}:
-        return scene.tell("E03", scene.shown, expected='<keyword, ...> or "keyword"', hint="write keywords <a, b>")
+        return scene.tell(
+            "E03", scene.shown, expected='<keyword, ...> or "keyword"', hint="write Monitor keywords <a, b>"
+        )
     if noun in {"phrase", "phrases"}:
-        return scene.tell("E03", scene.shown, expected='<phrase, ...> or "phrase"', hint='write phrase "a b"')
+        return scene.tell("E03", scene.shown, expected='<phrase, ...> or "phrase"', hint='write Monitor phrase "a b"')
     return scene.tell("E03", scene.shown, expected='<a, b> or "a"')
 
 

@@ -47,7 +47,93 @@ def _times_a_day(found: re.Match[str]) -> str:
     return f"every {each // 60} hour" if each % 60 == 0 else f"every {each} min"
 
 
+_CLOCK = r"\d{1,2}(?::\d\d)?(?:\s?[ap]m)?"
+_SPAN = rf"(?:from\s+|between\s+|during\s+)?({_CLOCK})\s*(?:-|–|to|and|until|till)\s*({_CLOCK})"
+_DAY = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*"
+_DAYS = rf"(?:{_DAY}(?:\s*(?:-|to|through|,|and)\s*{_DAY})*|weekdays?|weekends?|week-days|working\s+days|workdays|business\s+days)"
+_NOISE = r"(?:all\s+|the\s+|any\s+|changes?\s+(?:of|in)\s+|changing\s+|changed\s+)*"
+_EXCEPT = r"(?:except(?:\s+for)?|excepting|ignoring|without|excluding|but\s+not|but\s+no|not|other\s+than|apart\s+from|besides)"
+_OF_DATES = r"(?:dates?|days)"
+_OF_STAMPS = r"(?:dates?\s*(?:and|or|&|,)\s*times?|times?\s*(?:and|or|&|,)\s*dates?|time\s*stamps?|date\s*stamps?)"
+_OF_TIMES = r"(?:times?|clocks?|hours|time\s+of\s+day)"
+_OF_NUMBERS = r"(?:numbers?|digits|counters?|counts)"
+_ZONES = {
+    "cest": "CET",
+    "eest": "EET",
+    "bst": "Europe/London",
+    "pst": "America/Los_Angeles",
+    "pdt": "America/Los_Angeles",
+    "edt": "America/New_York",
+    "cst": "America/Chicago",
+    "cdt": "America/Chicago",
+    "utc": "UTC",
+    "gmt": "UTC",
+    "cet": "CET",
+    "eet": "EET",
+    "est": "America/New_York",
+}
+_FIXED = {
+    "900": r'"\d{1,4}[-./]\d{1,2}[-./]\d{2,4}|\d{1,2}\.? [A-Z][a-z]+ \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}"',
+    "901": r'"\d{1,2}:\d\d(:\d\d)?"',
+    "902": r'"\d+"',
+    "903": r'"\d{1,4}[-./]\d{1,2}[-./]\d{2,4}|\d{1,2}:\d\d(:\d\d)?"',
+}
+"""Texts that rules write, by the number that stands for them while a guess is rewritten: dates, times, numbers, dates with times."""
+
+
+def _clock(text: str) -> str:
+    """Return a time of day with its minutes, as the language reads it."""
+    return text if ":" in text or not text.isdigit() else f"{int(text):02}:00"
+
+
+def _days(text: str) -> str:
+    """Return days as the language reads them."""
+    meant = " ".join(text.lower().split())
+    if meant in {"week-days", "working days", "workdays", "workday", "business days"}:
+        return "mon-fri"
+    return re.sub(r"\s*(?:-|to|through)\s*", "-", meant)
+
+
+def _apply_hours(found: re.Match[str]) -> str:
+    """Return an interval with the hours or days in which it holds, as two clauses."""
+    said = found.groupdict()
+    days = _days(said.get("days") or said.get("first") or "daily")
+    hours = f" {_clock(said['start'])} to {_clock(said['end'])}" if said.get("start") else ""
+    return f"{found['fetch']} During {days}{hours}"
+
+
+def _both(found: re.Match[str]) -> str:
+    """Return a statement on two pages whose changes are meant together."""
+    kind, condition = found["kind"], found["condition"].strip()
+    parts = " AND ".join(f"{kind} of {page}{f' {condition}' if condition else ''}" for page in "AB")
+    return f"{found['head']} {found['a']} As A, {found['b']} As B Monitor {parts}{found['rest']}"
+
+
+def _each(found: re.Match[str]) -> str:
+    """Return several texts in quotes as several change types."""
+    kind = found["kind"].lower().removesuffix("s")
+    joint = " AND " if re.search(r"\band\b|&", found["texts"], re.IGNORECASE) else " OR "
+    rest = found["rest"]
+    return f"Monitor {joint.join(f'{kind} {text}{rest}' for text in re.findall(_SHELF, found['texts']))}"
+
+
+def _login(found: re.Match[str]) -> str:
+    """Return a login by a form, whose password is a secret."""
+    user = found[1] if found[1].startswith('"') else f'"{found[1]}"'
+    secret = found[2] or "NAME"
+    return f'Login form https://example.org/login user {user} password secret "{secret}"'
+
+
 _STATEMENTS: tuple[tuple[str, Rewrite], ...] = (
+    (
+        (
+            r"^(?P<head>create\s+sentinel\s+\S+\s+using)\s+(?P<a>https?://[^\s,]+),?\s+(?:and|&|\+)\s+(?P<b>https?://\S+)\s+"
+            r"monitor\s+(?P<kind>any\s+change|(?:all\s+)?(?:text|words|links|images)|price|number|availability|items|table|list|"
+            r"status|(?:keyword|phrase|regex)s?\s+\"\d+\")(?P<condition>(?:(?!\s(?:and|or|of)\s|\s(?:fetch|notify|during|from|to|for|"
+            r"tags|zone|select|exclude|ignore|render|header|transform|within)\b).)*)(?P<rest>(?:\s.*)?)$"
+        ),
+        _both,
+    ),
     (r"^(?:rename)\s+(?:sentinel\s+)?(\S+)\s+(?:to\s+|as\s+|->\s*)?(\S+)$", r"tidings rename \1 \2"),
     (
         (r"^(?:show|list|ls|display|get)(?:\s+(?:me\s+)?(?:all|my|every|sentinels?|watch(?:es)?|jobs|monitors|"
@@ -79,6 +165,20 @@ _STATEMENTS: tuple[tuple[str, Rewrite], ...] = (
 )  # fmt: skip
 
 _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
+    # noise
+    (rf"^monitor\s+(.+?)(?:\s+changes)?\s+{_EXCEPT}\s+{_NOISE}{_OF_STAMPS}$", r'Monitor \1 Exclude regex "903"'),
+    (rf"^monitor\s+(.+?)(?:\s+changes)?\s+{_EXCEPT}\s+{_NOISE}{_OF_DATES}$", r'Monitor \1 Exclude regex "900"'),
+    (rf"^monitor\s+(.+?)(?:\s+changes)?\s+{_EXCEPT}\s+{_NOISE}{_OF_TIMES}$", r'Monitor \1 Exclude regex "901"'),
+    (rf"^monitor\s+(.+?)(?:\s+changes)?\s+{_EXCEPT}\s+{_NOISE}{_OF_NUMBERS}$", r'Monitor \1 Exclude regex "902"'),
+    (rf"^(?:ignore|exclude|skip|remove|{_EXCEPT})\s+{_NOISE}{_OF_STAMPS}$", 'Exclude regex "903"'),
+    (rf"^(?:ignore|exclude|skip|remove|{_EXCEPT})\s+{_NOISE}{_OF_DATES}$", 'Exclude regex "900"'),
+    (rf"^(?:ignore|exclude|skip|remove|{_EXCEPT})\s+{_NOISE}{_OF_TIMES}$", 'Exclude regex "901"'),
+    (rf"^(?:ignore|exclude|skip|remove|{_EXCEPT})\s+{_NOISE}{_OF_NUMBERS}$", 'Exclude regex "902"'),
+    # what is compared
+    (r"^compare\s+(?:with|to|against)?\s*(?:the\s+|my\s+|its\s+)?(?:version\s+|one\s+)?(?:i\s+(?:was\s+)?)?(?:last\s+|lately\s+|previously\s+)?(?:one\s+|version\s+)?(?:notified|reported|seen|read|told|sent|confirmed|approved|acknowledged|accepted)\b.*$", "Compare first -- and Confirm NAME after a message"),
+    (r"^compare\s+(?:with|to|against)?\s*(?:the\s+|an?\s+|its\s+)?(?:first|original|oldest|initial|baseline|reference|base)(?:\s+(?:version|one|page|text|state|snapshot))?$", "Compare first"),
+    (r"^compare\s+(?:with|to|against)?\s*(?:the\s+|an?\s+|its\s+)?(\d+)(?:st|nd|rd|th)?\s+(?:versions?\s+)?(?:ago|back|before|earlier|previous)(?:\s+versions?)?$", r"Compare moving \1"),
+    (r"^compare\s+(?:(?:with|to|against)\s+)?(?:the\s+|an?\s+|its\s+)?(?:last|latest|previous|prior|preceding|old|older|newest)?\s*(?:version|one|page|check|text|state|snapshot|previous|last)s?(?:\s+before)?$", "Compare pairwise"),
     # several wishes in one, and steps of other programs
     (r"\s*,\s*$", ""),
     (r"^(.*\busing\s+https?://\S+)\s+(?:and|&)\s+(?=https?://)", r"\1, "),
@@ -89,8 +189,24 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^extract\s+(?:regex|pattern|with\s+regex)?\s*(?=\")", "Monitor regex "),
     (r"^(?:wait|delay|sleep)(?:\s+for)?\s+(\d+)\s*(?:s|secs?|seconds?)?$", r"Render browser steps (wait \1 s)"),
     (r"^(?:wait|delay)\s+(?:for|until)\s+(?:element\s+|selector\s+)?(\"\d+\")$", r"Render browser steps (wait for \1)"),
+    (
+        r"^(?:render\s+|with\s+|use\s+|using\s+|in\s+)?(?:an?\s+|the\s+)?(?:browser|javascript|js|chrome|chromium|playwright|selenium)\s*,?\s*(?:and\s+)?(?:then\s+)?wait(?:ing|s)?(?:\s+(?:for|until))?\s+(?:the\s+)?(?:element\s+|selector\s+|css\s+)?(\"\d+\")(?:\s+(?:appears|is\s+there|loads|is\s+visible))?$",
+        r"Render browser steps (wait for \1)",
+    ),
+    (
+        r"^(?:render\s+|with\s+|use\s+|using\s+|in\s+)?(?:an?\s+|the\s+)?(?:browser|javascript|js|chrome|chromium|playwright|selenium)\s*,?\s*(?:and\s+)?(?:then\s+)?wait(?:ing|s)?(?:\s+for)?\s+(\d+)\s*(?:s|secs?|seconds?)?$",
+        r"Render browser steps (wait \1 s)",
+    ),
+    (r"^(?:render\s+(?:browser\s+)?)?wait(?:ing)?\s+(?:for|until)\s+(?:the\s+)?(?:element\s+|selector\s+|css\s+)?(\"\d+\")(?:\s+(?:appears|is\s+there|loads|is\s+visible))?$", r"Render browser steps (wait for \1)"),
+    # a login
+    (
+        r"^(?:(?:login|log\s*-?in|sign\s*-?in|logged\s+in|with\s+login|auth(?:enticate)?|with)(?:\s+(?:with|as|by|using))?\s+|(?=user))(?:user(?:name)?|login|account|name)?\s*[:=]?\s*(\"\d+\"|[\w.+-]+(?:@[\w.-]+)?)\s*,?\s*(?:and\s+|with\s+)*(?:the\s+)?pass(?:word|wd)?\s*[:=]?\s*(?:from\s+)?(?:(?:secret|env)\s+)?(?:\$\{?(\w+)\}?|(\"\d+\")|(\S+))$",
+        _login,
+    ),
+    (r"^(?:login|log\s*-?in|sign\s*-?in)(?:\s+(?:with|as|by|using))?\s+(\"\d+\")\s*[,:/]?\s*(?:and\s+|with\s+)?\"\d+\"$", r'Login form https://example.org/login user \1 password secret "NAME"'),
+    (r"^(?:http\s+|with\s+|use\s+)?(?:basic(?:\s*-?\s*auth\w*)?|auth\w*|bearer|token)\s*:?\s+\S.*$", 'Header "Authorization" secret "NAME"'),
     (r"^click\s+(?:on\s+)?(?:element\s+|selector\s+|button\s+)?(\"\d+\")$", r"Render browser steps (click \1)"),
-    (r"^(?:login|log\s+in|type|fill)\s+(\"\d+\")\s+(?:with\s+|into\s+)?(\"\d+\")$", r"Render browser steps (fill \1 with \2)"),
+    (r"^(?:type|fill)\s+(\"\d+\")\s+(?:with\s+|into\s+)?(\"\d+\")$", r"Render browser steps (fill \1 with \2)"),
     (r"^render\s+browser\s+(?:steps\s+)?\(?\s*((?:click|fill|wait|press|scroll)\b[^()]*)\)?$", r"Render browser steps (\1)"),
     (r"^(?:fetch\s+)?(?:backend|browser|method|engine)\s*:?\s*(?:playwright|webdriver|selenium|browser|chrome|html_webdriver)$", "Render browser"),
     (r"^notify\s+(?:me\s+)?at\s+most\s+once\s+(?:per|a|an|every)\s+(day|hour|week)$", r"Notify by email you@example.org max 1 per 1 \1"),
@@ -118,6 +234,22 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     ),
     (r"^trigger(?:\s+(?:on|text|word))?\s+(?=\")", "Monitor phrase "),
     (r"^(?=(?:price|number|text|links|images|items|keywords?|phrases?|availability|status)(?:\s|$))", "Monitor "),
+    # when: an interval and its hours, the writing of cron, and a zone
+    (rf"^(?P<fetch>fetch\s+(?:every\s+)?\d+\s*[a-z]+|fetch\s+(?:hourly|on\s+change|every\s+(?:hour|minute)))\s*,?\s+(?:but\s+)?(?:only\s+)?(?:on\s+)?(?P<first>{_DAYS}\s+)?(?:only\s+)?(?:from\s+|between\s+|within\s+|during\s+)?(?P<start>{_CLOCK})\s*(?:-|–|to|and|until|till)\s*(?P<end>{_CLOCK})\s*,?\s*(?:only\s+)?(?:on\s+)?(?P<days>{_DAYS})?$", _apply_hours),
+    (rf"^(?P<fetch>fetch\s+(?:every\s+)?\d+\s*[a-z]+|fetch\s+(?:hourly|on\s+change|every\s+(?:hour|minute)))\s*,?\s+(?:but\s+)?(?:only\s+)?(?:(?:on|at)\s+)?(?:the\s+)?(?P<days>{_DAYS})(?:\s+only)?$", _apply_hours),
+    (r"^(fetch\s+(?:every\s+)?\d+\s*[a-z]+|fetch\s+(?:hourly|every\s+(?:hour|minute)))\s*,?\s+(?:only\s+)?(?:in|during|within)\s+(?:the\s+)?(?:working|office|business|work)\s+hours$", r"\1 During mon-fri 09:00 to 17:00"),
+    (r"^(fetch\s+(?:every\s+)?\d+\s*[a-z]+|fetch\s+(?:hourly|every\s+(?:hour|minute)))\s*,?\s+(?:only\s+)?(?:by|during|in|at)\s+(?:the\s+)?day(?:time)?$", r"\1 During daily 08:00 to 20:00"),
+    (r"^fetch\s+(?:when(?:ever)?|if|as\s+soon\s+as|as\s+often\s+as|after|once|upon)\s+(?:it|the\s+page|the\s+site|page|there\s+is\s+a|a|an|any(?:thing)?|something)?\s*(?:changes?|changed|is\s+updated|updates?|update)$", "Fetch on change"),
+    (r"^fetch\s+(?:as\s+needed|when\s+(?:needed|necessary)|adaptive\w*|whenever)$", "Fetch on change"),
+    (r"^fetch\s+on\s+(?:(?:every|each|any|a|page)\s+)*(?:changes?|updates?)$", "Fetch on change"),
+    (
+        rf"^((?:fetch|notify)\b.*\d\S*(?:\s?[ap]m)?(?:\s+(?:daily|{_DAYS}))?)\s+(?:in\s+)?(?:the\s+)?(?:time\s*zone\s+|tz\s+)?\(?([a-z]+/[a-z_]+(?:/[a-z_]+)?|{'|'.join(_ZONES)})\)?(?:\s+(?:time|time\s*zone))?$",
+        lambda m: f"{m[1]} Zone {_ZONES.get(m[2].lower(), m[2])}",
+    ),
+    (r"^during\s+(?:the\s+)?(?:working|office|business|work|opening)\s+hours$", "During mon-fri 09:00 to 17:00"),
+    (r"^during\s+(?:the\s+)?day(?:time|s)?$", "During daily 08:00 to 20:00"),
+    (r"^during\s+(?:the\s+)?nights?$", "During daily 22:00 to 06:00"),
+    (r"^during\s+(?:the\s+)?(?:working\s+)?week$", "During mon-fri"),
     # a synonym of a clause
     (
         (r"^(?:check|fetch|poll)\s+(?:every\s+|on\s+|only\s+|only\s+on\s+)*((?:mon|tue|wed|thu|fri|sat|sun|"
@@ -152,6 +284,13 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(?:check|poll|refresh|interval|schedule|visit|load|look)\s+(?=every|at|on|\d|daily|hourly|weekly|monthly|once|twice)", "Fetch "),
     (r"^(?=every\b|(?:daily|hourly|weekly|monthly)$|twice\b|once\b|at\s+\d)", "Fetch "),
     (r"^(?:tag|label|labels|group|groups|category|tagged)\s*:?\s+", "Tags "),
+    (r"^(from|start|starting|begin|beginning)\s+(?:on\s+|from\s+)?(?:today|this\s+(?:day|moment)|right\s+now|immediately|at\s+once|(?:the\s+)?beginning)(?:\s+on)?$", "From now"),
+    (r"^(?:from|start|starting|begin|beginning)\s+(?:on\s+|from\s+)?tomorrow(?:\s+on)?$", "From now + 1 day"),
+    (r"^(?:from|start|starting|begin|beginning)\s+(?:on\s+|from\s+)?next\s+(week|day)(?:\s+on)?$", r"From now + 1 \1"),
+    (r"^(?:from|start|starting|begin|beginning)\s+in\s+(\d+\s+\w+)$", r"From now + \1"),
+    (r"^(to|until|till|for)\s+(?:the\s+)?(?:next\s+|coming\s+|following\s+)?(?:an?|one)?\s*(?=(?:hour|day|week|month)$)", r"For 1 "),
+    (r"^(?:to|until|till|for|end(?:ing|s)?|expires?)\s+(?:in\s+|after\s+|only\s+|about\s+|today\s*\+\s*|now\s*\+\s*)?(?:the\s+)?(?:next\s+|coming\s+|following\s+|another\s+)?(\w+)\s+((?:second|minute|min|hour|day|week|month|year)s?)(?:\s+(?:only|long|from\s+now|from\s+today|later|on))?$", r"For \1 \2"),
+    (r"^(?:to|until|till)\s+tomorrow$", "To now + 1 day"),
     (r"^(?:starting|start|begin|since|after)\s+(?:on\s+|from\s+)?(?=\d|now)", "From "),
     (r"^(?:stop|end|ending|ends|before|till)\s+(?:on\s+|at\s+)?(?=\d)", "To "),
     (r"^(?:time\s*zone|timezone|tz)\s+", "Zone "),
@@ -160,6 +299,8 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(?:priority|weight|important|importance)\s+(\w+)$", lambda m: f"Importance {_WORTH.get(m[1].lower(), m[1])}"),
     (r"^importance\s+(\d+)\s*%$", lambda m: f"Importance {int(m[1]) / 100:g}"),
     (r"^(?:keep|history|retain|retention)\s+(\d+)\s*(?:changes|versions)?$", r"ChangeHistory \1"),
+    (r"^(?:keep|history|retain|retention|store)\s+(?:of\s+|only\s+|history\s+|the\s+)*(?:last|latest|newest|history)?\s*(?:of\s+)?(\d+)\s*(?:changes|versions|copies|snapshots)?$", r"ChangeHistory \1"),
+    (r"^(?:keep|history|retain|retention|store)\s+(?:of\s+|only\s+|history\s+|the\s+)*(?:last|latest|newest|for)?\s*(?:of\s+)?(\d+\s*\w+)$", r"ChangeHistory \1"),
     (r"^(?:keep|history|retain|retention)\s+(\d+\s*\w+)$", r"ChangeHistory \1"),
     (r"^render\s+(?:rendering|playwright|selenium|js\b|javascript)", "Render browser"),
     (r"^render\s*(?:with|using|in|by)?\s*(?:javascript|js|chrome|chromium|a browser|the browser|yes|true|on)?$", "Render browser"),
@@ -192,6 +333,26 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(notify\s+(?:by\s+)?)(?:mail|e-mail)(?:\s+(?:to|at))?\s+", r"\1email "),
     (r"^(notify\s+(?:by\s+)?)(?:email)\s+(?:to|at)\s+", r"\1email "),
     (r"^(notify\b.*\S)\s+(?:and|&)\s+(?=\S+@|https?:|email|webhook|console|feed|stream|dashboard)", r"\1, "),
+    (r"^quiet(?:\s+(?:hours?|time|period))?\s*:?\s*" + _SPAN + "$", lambda m: f"Notify by email you@example.org quiet {_clock(m[1])} to {_clock(m[2])}"),
+    (r"^(?:no|without)\s+(?:messages?|notifications?|mails?|emails?|alerts?)\s+(?:in\s+)?" + _SPAN + "$", lambda m: f"Notify by email you@example.org quiet {_clock(m[1])} to {_clock(m[2])}"),
+    (r"^(?:do\s+not\s+disturb|dnd|silent|silence|mute)\s*:?\s+" + _SPAN + "$", lambda m: f"Notify by email you@example.org quiet {_clock(m[1])} to {_clock(m[2])}"),
+    (
+        r"^(notify\b.*\S)\s+(?:(?:with\s+)?(?:an?\s+)?limit(?:ed)?\s*(?:of|to|:)?|no(?:t)?\s+more\s+than|up\s+to|at\s+most|max(?:imum)?(?:\s+of)?|only)\s+(\w+)\s*(?:x|times|messages?|mails?|e-?mails?|notifications?|alerts?)?\s*(?:per|a|an|each|every|/)\s*(day|hour|week)$",
+        lambda m: f"{m[1]} max {_NUMBERS.get(m[2].lower(), {'one': 1, 'once': 1}.get(m[2].lower(), m[2]))} per 1 {m[3].lower()}",
+    ),
+    (r"^(notify\b.*?\S)\s*,?\s+(?:once|one\s+(?:mail|email|message|digest|summary))\s+(?:a|per|each|every)\s+(day|week)$", lambda m: f"{m[1]} {'daily' if m[2].lower() == 'day' else 'weekly'}"),
+    (rf"^(notify\b.*?\S)\s*,?\s+(?:daily|(?:once|one\s+(?:mail|email|message))\s+(?:a|per|each|every)\s+day|every\s+day)\s+(?:at\s+)?({_CLOCK})$", lambda m: f"{m[1]} at {_clock(m[2])} daily"),
+    (
+        r"^(notify\b.*?\S)\s*,?\s+(?:with\s+|and\s+|but\s+)?(?:quiet(?:\s*-?\s*(?:hours?|time|period))?|silen(?:t|ce)(?:\s+(?:hours?|time))?|do\s+not\s+disturb|dnd|muted?|pause|not|never|no\s+(?:messages?|mails?|emails?|notifications?|alerts?)|except)\s*:?\s*(?:at\s+|in\s+)?" + _SPAN + "$",
+        lambda m: f"{m[1]} quiet {_clock(m[2])} to {_clock(m[3])}",
+    ),
+    (r"^(notify\b.*?\S)\s*,?\s+(?:but\s+)?(?:not|never|except|quiet|silent|no\s+(?:messages?|mails?))\s+(?:at|by|in|during)?\s*(?:the\s+)?night$", r"\1 quiet 22:00 to 07:00"),
+    (rf"^(notify\b.*?\S)\s*,?\s+(?:as\s+|in\s+|with\s+|by\s+)?(?:an?\s+|one\s+|the\s+)?(daily|hourly|weekly)\s+(?:digest|summary|report|e?-?mail|message|newsletter|overview|bulletin)(?:\s*,?\s*(?:at\s+)?({_CLOCK})(?:\s+daily)?)?$", lambda m: f"{m[1]} at {_clock(m[3])} daily" if m[3] else f"{m[1]} {m[2]}"),
+    (rf"^(notify\b.*?\S)\s*,?\s+(?:as\s+|in\s+|with\s+)?(?:an?\s+|one\s+|the\s+)?(?:digest|summary|report|overview)(?:\s+(?:mail|email))?\s+(?:daily\s+|every\s+day\s+|each\s+day\s+)?(?:at\s+)?({_CLOCK})(?:\s+daily|\s+every\s+day)?$", lambda m: f"{m[1]} at {_clock(m[2])} daily"),
+    (rf"^(notify\b.*?\S)\s*,?\s+(?:as\s+|in\s+)?(?:an?\s+|one\s+)?(?:weekly\s+)?(?:digest|summary|report)\s+(?:every\s+|each\s+|on\s+)({_DAYS})(?:\s+(?:at\s+)?({_CLOCK}))?$", lambda m: f"{m[1]} at {_clock(m[3] or '08:00')} {_days(m[2])}"),
+    (rf"^(notify\b.*?\S)\s*,?\s+(?:every|each)\s+(?:morning|evening|night|day)\s+(?:at\s+)?({_CLOCK})$", lambda m: f"{m[1]} at {_clock(m[2])} daily"),
+    (r"^(notify\b.*?\S)\s*,?\s+(?:with\s+)?(?:the\s+|an?\s+|my\s+)?(?:subject|title)\s*[:=]?\s*(\"\d+\")(?:\s+(?:and\s+)?(?:text|body|message)\s*[:=]?\s*(\"\d+\"))?$", lambda m: f"{m[1]} with title {m[2]}{f' text {m[3]}' if m[3] else ''}"),
+    (r"^(notify\b.*?\S)\s*,?\s+(?:with|saying|say|using)?\s*(?:the\s+|an?\s+|my\s+)?(?:message|text|body|template|format|content|words)?\s*[:=]?\s*(?<=[\s:=])(\"\d+\")$", lambda m: f"{m[1]} with text {m[2]}" if not re.search(r"\bwith (?:title|text) ", m[1]) and not re.search(r"\b(?:secret|webhook|title|text|slack|discord|telegram|teams|ntfy|by)$", m[1], re.IGNORECASE) else m[0]),
     (r"^(notify\b.*\b)(?:instantly|immediately|at\s+once|now|asap)$", r"\1immediate"),
     (r"^(notify\b.*\bquiet)\s+(?:from|between)\s+(\S+)\s+(?:to|and)\s+", r"\1 \2 to "),
     (r"^(notify\b.*\bquiet\s+\d+:\d\d)\s*-\s*(?=\d)", r"\1 to "),
@@ -252,13 +413,26 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(monitor\s+(?:new\s+|removed\s+|deleted\s+)?)(?:item|products?|entry|rows)\b", r"\1items"),
     (r"^(monitor\s+(?:new\s+|removed\s+|deleted\s+)?)(?:contents?|line|sentences?)\b", r"\1text"),
     (r"^(monitor\s+(?:new\s+|removed\s+|deleted\s+)?(?:links|images|items))\s+(?:with\s+|matching\s+|named\s+|called\s+|like\s+)?(\")", r"\1 containing \2"),
+    (
+        r"^monitor\s+(?:the\s+|any\s+of\s+(?:the\s+)?)?keywords?\s*:?\s+([a-z][\w-]*(?:\s*(?:,\s*or\s+|,|\bor\b)\s*[a-z][\w-]*)+)$",
+        lambda m: f"Monitor keywords <{', '.join(re.split(r'[, ]+(?:or +)?', m[1]))}>",
+    ),
+    (r"^monitor\s+words\s+(\"\d+\"(?:\s*(?:,\s*or|,|or)\s*\"\d+\")+)$", lambda m: f"Monitor {' OR '.join(f'keyword {text}' for text in re.findall(_SHELF, m[1]))}"),
+    (r"^(monitor\s+status)\s+(?:=|==|is|equals|code)\s*(?:=\s*)?(\"\d+\")$", r"\1 where matches \2"),
+    (r"^(monitor\s+status)\s+(?:code|changes?|code\s+changes?)$", r"\1"),
+    (r"^(monitor\s+status)\s+(?:code\s+)?(?:(?:changes|turns|goes|switches|becomes)\s+(?:to|into)\s+)?(?:code\s+)?(\d{3})$", r'\1 where matches "\2"'),
+    (r"^(monitor\s+)(?:http\s+)?(?:status\s*-?\s*code|http\s+status|response\s+code|http\s+code)\s*(?:=|==|is|becomes)?\s*(\d{3})$", r'\1status where matches "\2"'),
+    (r"^(monitor\s+availability)\s+(?:==?|equals)\s*(\"\d+\")$", r"\1 is \2"),
+    (r"^(monitor\s+)(new\s+|removed\s+|deleted\s+)?(?:list|bullet)\s+(?:entries|entry|items?|points?|elements?|lines?|rows?)$", lambda m: f"{m[1]}{m[2] or ''}items"),
+    (r"^(monitor\s+)(?:new\s+)?(?:items?|entries|entry|elements?)\s+(?:in|of|on)\s+(?:the\s+|a\s+)?list$", r"\1items inserted"),
+    (r"^(monitor\s+)(?:new\s+)?(?:list|bullet)\s+(?:entries|items?|points?|elements?)\s+(?:only|appear|added)$", r"\1items inserted"),
     (r"^(monitor\s+)(?:the\s+)?words?\s+(\")", r"\1keyword \2"),
     (r"^(monitor\s+)text\s+(\")", r"\1phrase \2"),
     (r"^(monitor\s+)(?:string|sentence)\s+(\")", r"\1phrase \2"),
     (r"^(monitor\s+)(?:pattern|regexp|re|match)\s+(\")", r"\1regex \2"),
     (r"^(monitor\s+)(keyword|phrase|word)\s+([A-Za-z]\w*)$", r'\1keyword "\3"'),
     (r"^(monitor\s+)(keywords|phrases|words)\s+([A-Za-z]\w*(?:\s*,\s*\w+)+)$", r"\1\2 <\3>"),
-    (r"^(monitor\s+keyword(?:s)?\s+)(\"[^\"]*\"(?:\s*(?:,|or)\s*\"[^\"]*\")+)$", lambda m: f"{m[1]}<{', '.join(re.findall(_SHELF, m[2]))}>"),
+    (r"^monitor\s+(?:any\s+(?:of\s+)?|one\s+of\s+)?(?:the\s+)?(?P<kind>keywords?|phrases?)\s*:?\s+\(?(?P<texts>\"\d+\"(?:\s*(?:,\s*(?:or|and)|,|or|and|&|\||/)?\s*\"\d+\")+)\)?(?P<rest>(?:\s+(?:is\s+|are\s+)?(?:appears?|disappears?|inserted|added|deleted|removed|gone|new))?)$", _each),
     (rf"^(monitor\s+(?:new\s+)?(?:{_TYPES}))\s+(?:at\s+|of\s+|from\s+|inside\s+|within\s+)?((?:css|xpath|jsonpath)\s+\")", r"\1 in \2"),
     (r"^(monitor\s+(?:number|price))\s+(?:at\s+|of\s+|from\s+|inside\s+|within\s+)?(\")", r"\1 in \2"),
     (r"^(monitor\s+(?:table|list))\s+(?:at\s+|of\s+|from\s+|inside\s+|within\s+)(\")", r"\1 in \2"),
@@ -274,6 +448,10 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"\b(?:goes|gets|falls|drops|sinks|comes|dips)\s+(?=(?:below|under|less|lower))", "becomes "),
     (r"\b(?:goes|gets|rises|climbs|comes|exceeds)\s+(?=(?:above|over|more|higher|greater))", "becomes "),
     (r"\b(?:reaches|hits|turns\s+to|turns)\s+(?=[-\d$€£\"])", "becomes "),
+    (r"\b(?:is\s+)?(?:cheaper|smaller|fewer)\s+than\s+(?=[-\d$€£])", "below "),
+    (r"\b(?:is\s+)?(?:bigger|larger|dearer)\s+than\s+(?=[-\d$€£])", "above "),
+    (r"\b(drops|falls|rises|changes)\s+by\s+(?:at\s+least|minimum|a\s+minimum\s+of|min)\s+(?=\d)", r"\1 by "),
+    (r"^(monitor\s+.*?)\s+(?:whose|with|having)\s+(?:the\s+|a\s+)?(?:text|title|name|address|url|label)\s+(?:contains|containing|includes|including|mentions|has|having|with)\s+(\"\d+\")$", r"\1 containing \2"),
     (r"\bexceeds\s+(?=[-\d$€£])", "becomes above "),
     (r"\b(?:drops|falls|goes\s+down|decreases)\s+to\s+(?=[-\d$€£])", "becomes at most "),
     (r"\b(?:rises|goes\s+up|increases|climbs)\s+to\s+(?=[-\d$€£])", "becomes at least "),
@@ -317,6 +495,9 @@ def lines_for(guess: str, *, is_statement: bool = False) -> Iterator[str]:
     if not text or len(text) > LONGEST:
         return
     texts: list[str] = []
+    guess = text
+    if not is_statement:
+        text = _CRON.sub(_read_cron, _SLASHED.sub(_unslash, _MATCHING.sub(_unslash, text)))
 
     def shelve(found: re.Match[str]) -> str:
         texts.append(found[0])
@@ -325,10 +506,107 @@ def lines_for(guess: str, *, is_statement: bool = False) -> Iterator[str]:
     shelf = _STRING.sub(shelve, text)
     meant = _rewrite(shelf, _statements() if is_statement else _clauses())
     line = re.sub(r'"(#?)(\d+)"', lambda found: _restore(found, texts), meant)
+    line = re.sub(r'(?<= with )(?:title|text) ".*', _fill_in, line) if line.lower().startswith("notify") else line
     line = re.sub(r'^Header "([\w-]+): ?([^"]*)"$', _header, line)
     line = re.sub(r'^(Notify .*?)"(\w+://[^"\s]+)"', r"\1\2", line)
-    if line != text:
+    if line != guess:
         yield line
+
+
+_SLASHED = re.compile(
+    r"\b(monitor|regexp?|regular\s+expression|pattern|expression)\s*:?\s+/((?:[^/\\\"]|\\.)+)/([a-z]*)(?=\s|$)",
+    re.IGNORECASE,
+)
+"""A pattern between slashes, and the word before it."""
+_MATCHING = re.compile(
+    r"^(monitor\b.*?)\s(?:matching|that\s+match(?:es)?|which\s+match(?:es)?|matches|where\s+matches)\s+(?:regexp?\s+|pattern\s+)?/((?:[^/\\\"]|\\.)+)/([a-z]*)(?=\s|$)",
+    re.IGNORECASE,
+)
+
+
+def _unslash(found: re.Match[str]) -> str:
+    """Return a pattern in quotes, with its flag i."""
+    word, pattern, flags = found.groups()
+    fold = "(?i)" if "i" in flags.lower() else ""
+    pattern = pattern.replace("\\/", "/")
+    lead = f"{word} regex" if word.lower() == "monitor" else "regex"
+    lead = f"{word} matches" if found.re is _MATCHING else lead
+    return f'{lead} "{fold}{pattern}"'
+
+
+_PLACES = {
+    **dict.fromkeys(("new", "added", "new_value", "after", "current"), "diff_added"),
+    **dict.fromkeys(("old", "removed", "old_value", "before", "previous"), "diff_removed"),
+    **dict.fromkeys(("url", "link", "address", "watch_url"), "watch_url"),
+    **dict.fromkeys(("name", "title", "sentinel", "watch_title"), "watch_title"),
+    **dict.fromkeys(("diff", "change", "changes", "text", "value", "price", "message"), "diff"),
+    **dict.fromkeys(("time", "date", "when"), "detected_at"),
+    "summary": "summary",
+}
+"""Names of placeholders that people write, and those of the language."""
+
+
+def _fill_in(found: re.Match[str]) -> str:
+    """Return the texts of a message with the placeholders of the language."""
+
+    def name(hole: re.Match[str]) -> str:
+        place = _PLACES.get(hole[1].lower())
+        return f"{{{{{place}}}}}" if place else hole[0]
+
+    return re.sub(r"(?:\{\{|\$\{|\{|%\(|%|\$)\s*(\w+)\s*(?:\}\}|\}|\)s|%)", name, found[0])
+
+
+_CRON = re.compile(
+    r"^(?:fetch|(?=cron|schedule))\s*(?:(?:by|on|with|at|using|every)\s+)?(?:a\s+)?(?:(?:cron\w*|schedule|crontab)(?:\s+(?:schedule|expression|job))?\s*:?\s*)?"
+    r"\"?((?:[\d*][\d*/,-]*\s+){2}(?:[\d*][\d*/,-]*|\?)\s+[\d*][\d*/,-]*\s+(?:[\d*][\d*/,-]*|\?|[a-z]{3}(?:[,-][a-z]{3})*)|@\w+)\"?$",
+    re.IGNORECASE,
+)
+"""The five fields of cron, or a name such as @daily."""
+_CRON_NAMES = {
+    "@hourly": "Fetch every 1 hour",
+    "@daily": "Fetch at 00:00 daily",
+    "@midnight": "Fetch at 00:00 daily",
+    "@weekly": "Fetch at 00:00 sun",
+    "@monthly": "Fetch every 30 day",
+    "@yearly": "Fetch every 365 day",
+    "@annually": "Fetch every 365 day",
+}
+_WEEK = ("sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+def _read_cron(found: re.Match[str]) -> str:
+    """Return the Fetch clause nearest to a schedule of cron; the text itself if there is none."""
+    if found[1].startswith("@"):
+        return _CRON_NAMES.get(found[1].lower(), found[0])
+    minute, hour, day, _, week = found[1].lower().split()
+    days = (
+        re.sub(r"\d", lambda number: _WEEK[int(number[0]) % 7], week.replace(",", ", "))
+        if week not in {"*", "?"}
+        else ""
+    )
+    numbers = re.fullmatch(r"\d+(?:,\d+)*", hour)
+    if day not in {"*", "?"}:
+        return "Fetch every 30 day"
+    if minute.isdigit() and numbers:
+        times = ", ".join(f"{int(one):02}:{int(minute):02}" for one in hour.split(","))
+        return f"Fetch at {times} {days or 'daily'}"
+    every = _interval(minute, hour)
+    if not every:
+        return found[0]
+    hours = re.fullmatch(r"(\d+)-(\d+)(?:/\d+)?", hour)
+    span = f" {int(hours[1]):02}:00 to {(int(hours[2]) + 1) % 24:02}:00" if hours else ""
+    return f"Fetch every {every}" + (f" During {days or 'daily'}{span}" if days or span else "")
+
+
+def _interval(minute: str, hour: str) -> str:
+    """Return the interval of a minute and an hour of cron, empty if they have none."""
+    if minute == "*":
+        return "1 min"
+    if step := re.fullmatch(r"(?:\*|\d+(?:-\d+)?)/(\d+)", minute):
+        return f"{step[1]} min"
+    if step := re.fullmatch(r"(?:\*|\d+-\d+)(?:/(\d+))?", hour):
+        return f"{step[1] or 1} hour"
+    return ""
 
 
 def _header(found: re.Match[str]) -> str:
@@ -341,6 +619,8 @@ def _header(found: re.Match[str]) -> str:
 
 
 def _restore(found: re.Match[str], texts: list[str]) -> str:
+    if found[2] in _FIXED and not found[1]:
+        return _FIXED[found[2]]
     number = int(found[2])
     if number >= len(texts):
         return found[0]

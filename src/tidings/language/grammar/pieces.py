@@ -25,8 +25,16 @@ _LISTING = frozenset({"keyword", "keywords", "phrase", "phrases", "words", "rege
 _LIST = re.compile(r"\s*<[^<>\"\n]*>")
 """A list after one of these words may contain any words, even those of clauses."""
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
-_OF_CONDITION = re.compile(r"for\s+(?:at\s+least|\d+\s+checks?|the\s+first\s+time)\b", re.IGNORECASE)
-"""`for` where it says how long a change must last: not a clause."""
+_OF_CLAUSE = re.compile(
+    r"""for\s+(?:at\s+least|\d+\s+checks?|the\s+first\s+time)\b | (?:for|until)\s+(?:(?:the|css|xpath|element|selector)\s+)*"
+    | to\s+(?:[^\s@"]+@ | \d{3}(?![\w/.-]) | (?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words of a clause that begin none: how long a change must last, what a browser waits for, whom mail is for, the end of a range of days."""
+_HOURS = re.compile(
+    r"from\s+(?=\d)(?:\d{1,2}(?::\d\d)?(?:\s?[ap]m)?\s*(?:-|to\b|until\b)?\s*){2}(?![\w/.:-])", re.IGNORECASE
+)
+"""Hours after `from`, which begins a clause only before a date."""
 _NAMING = frozenset(
     {
         *("sentinel", "collection", "event", "using", "as", "of", "check"),
@@ -34,7 +42,12 @@ _NAMING = frozenset(
     }
 )
 """Words before a name: no cut there, whatever the name."""
-_JOINED = frozenset({("errors", "to"), ("transform", "drop"), (",", "drop"), ("defaults", "for")})
+_JOINED = frozenset(
+    {
+        *(("errors", "to"), ("transform", "drop"), (",", "drop"), ("defaults", "for")),
+        *(("with", "login"), ("using", "login"), ("compare", "to"), ("up", "to"), ("except", "for")),
+    }
+)
 """Pairs of words of which the second begins nothing."""
 _BEFORE_TYPE = frozenset({"monitor", "and", "or", "not", ",", "("})
 """What precedes a change type: `header` is one there, and not a clause."""
@@ -87,7 +100,11 @@ def split_text(text: str) -> Iterator[tuple[Piece, ...]]:
         lower = lexeme.text.lower()
         if lower in _LISTING and (found := _LIST.match(text, lexeme.end)):
             list_end = found.end()
-        is_word = lexeme.kind == "word" and not _OF_CONDITION.match(text, lexeme.start)
+        if lower == "from" and (found := _HOURS.match(text, lexeme.start)):
+            list_end = found.end()
+            before, last = last, lower
+            continue
+        is_word = lexeme.kind == "word" and not _OF_CLAUSE.match(text, lexeme.start)
         if lexeme.text == ";" or (is_word and _begins(lower, last, before)):
             _close(text, pieces, Piece(word, start, lexeme.start))
             if lexeme.text == ";" or lower in _STATEMENTS:

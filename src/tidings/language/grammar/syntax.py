@@ -274,6 +274,10 @@ def _line(text: str, piece: Piece, rule: str, fault: Fault) -> str:
     """
     whole, rest = text[piece.start : piece.end], "" if fault.at_end else text[fault.offset : piece.end]
     guesses = [whole, rest] if rule == "clause" else [rest]
+    if rule == "head":
+        meant = next((line for line in lines_for(whole) if _reads(line, "head")), "")
+        if meant:
+            return meant
     if rule == "clause" and "UNIT" in fault.expected and rest:  # the text after the unit may be another fault
         guesses.append(text[piece.start : next(lexemes(text, fault.offset)).end])
     return next((line for guess in guesses for line in lines_for(guess) if _reads_clauses(line)), "")

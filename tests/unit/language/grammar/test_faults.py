@@ -249,7 +249,7 @@ MORE_ROWS = [
     ),
     (
         f'{HEAD}\nMonitor keywords "zz","!!"',
-        '2:23: E10 found "!!"; expected any change, all words, all links or all images',
+        '2:23: E10 found "!!" (hint: write Monitor keyword "zz" OR keyword "!!")',
     ),
     (
         f"{WATCHING}\nFetch on change slack 1 min",
@@ -297,7 +297,7 @@ MORE_ROWS = [
     ),
     (
         f"{WATCHING}\nFrom tomorrow",
-        '2:6: E03 found "tomorrow"; expected a date such as 2026-03-01, now, start(NAME), end(NAME) or event(NAME)',
+        '2:6: E03 found "tomorrow" (hint: write From now + 1 day)',
     ),
     (f"{WATCHING}\nFrom end(s1", '2:12: E09 found the end of the text; expected ")" (hint: a "(" above is not closed)'),
     (f"{WATCHING}\nTo now", "2:1: E31 To now is not after From now"),
