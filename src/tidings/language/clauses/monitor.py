@@ -331,7 +331,9 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
 
 
 def _not_a_number(kind: str, node: Node, word: Token, clause: Clause) -> FaultFoundError:
-    """Return the fault of a number with a state of the page or of a product (E28), with the condition to write."""
+    """Return the fault of a number with a state of the page or of a product (E28), with the
+    condition to write.
+    """
     tokens = list(node.scan_values(lambda value: isinstance(value, Token)))
     code = next((str(token) for token in tokens if token.type == "NUMBER"), "")
     relation = next((token for token in tokens if token.type in {"RELATION", "BELOW", "ABOVE"}), "=")

@@ -30,7 +30,9 @@ _OF_CLAUSE = re.compile(
     | to\s+(?:[^\s@"]+@ | \d{3}(?![\w/.-]) | (?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""Words of a clause that begin none: how long a change must last, what a browser waits for, whom mail is for, the end of a range of days."""
+"""Words that begin no clause here: how long a change must last, what a browser waits for, whom
+mail is for, the end of a range of days.
+"""
 _HOURS = re.compile(
     r"from\s+(?=\d)(?:\d{1,2}(?::\d\d)?(?:\s?[ap]m)?\s*(?:-|to\b|until\b)?\s*){2}(?![\w/.:-])", re.IGNORECASE
 )
