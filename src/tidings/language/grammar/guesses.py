@@ -202,6 +202,32 @@ _STATEMENTS: tuple[tuple[str, Rewrite], ...] = (
 _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     # spellings within any clause
     (
+        (
+            rf"^fetch\s+(?:only\s+)?(?:on\s+)?(?:(?P<days>{_DAYS})\s+)?(?:only\s+)?(?:from\s+|between\s+)?"
+            rf"(?P<start>{_CLOCK})\s*(?:-|–|to|and|until|till)\s*(?P<end>{_CLOCK})\s*,?\s+(?P<fetch>every\s+\d+\s*[a-z]+|hourly)$"
+        ),
+        lambda m: f"Fetch {_apply_hours(m)}",
+    ),
+    (
+        rf"^fetch\s+(?:only\s+)?(?:on\s+)?(?P<days>{_DAYS})\s*,?\s+(?P<fetch>every\s+\d+\s*[a-z]+|hourly)$",
+        lambda m: f"Fetch {_apply_hours(m)}",
+    ),
+    (
+        r"^(fetch\s+(?:every\s+)?\d+\s*[a-z]+|fetch\s+hourly)\s+(?:only\s+)?(?:at|by|during)\s+(?:the\s+)?night(?:s|\s+only)?$",
+        r"\1 During daily 22:00 to 06:00",
+    ),
+    (r"^(notify)\s*:\s*", r"\1 "),
+    (r"^(notify\s+(?:by\s+)?e?-?mail)\s*:\s*", r"\1 "),
+    (
+        r"^(notify\b.*?\S)\s+(?:at\s+most|max(?:imum)?|not\s+more\s+(?:often\s+)?than)\s+(?:once\s+)?(?:every|per|in|a|an)\s+(\d+\s*\w+)$",
+        r"\1 max 1 per \2",
+    ),
+    (
+        r"^(notify\b.*?\S)\s+(?:not|no)\s+more\s+(?:often\s+)?than\s+once\s+(?:every|per|in|an?)\s+(hour|day|week)$",
+        r"\1 max 1 per 1 \2",
+    ),
+    (r"\b(availability)\s+(?:==?|equals)\s*(?=\"\d)", r"\1 is "),
+    (
         r"^(fetch|notify)\b(.*?\bat\s+)(\d{1,2})((?:\s*(?:,|and)\s*\d{1,2})*)(\s+daily)?$",
         lambda m: f"{m[1]}{m[2]}{re.sub(r'[0-9]+', lambda n: _clock(n[0]), m[3] + m[4])}{m[5] or ''}",
     ),
@@ -730,7 +756,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
             r"messages?|mails?|e-?mails?|notifications?|alerts?)?\s*(?:per|a|an|each|every|/)\s*(day|"
             r"hour|week)$"
         ),
-        lambda m: f"{m[1]} max {_NUMBERS.get(m[2].lower(), m[2])} per 1 {m[3].lower()}",
+        lambda m: f"{m[1]} max {_NUMBERS.get(m[2].lower().replace('once', 'one'), m[2])} per 1 {m[3].lower()}",
     ),
     (
         (
@@ -971,7 +997,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
             r"^monitor\s+(?:any\s+(?:of\s+)?|one\s+of\s+)?(?:the\s+)?(?P<kind>keywords?|"
             r"phrases?)\s*:?\s+\(?(?P<texts>\"\d+\"(?:\s*(?:,\s*(?:or|and)|,|or|and|&|\||"
             r"/)?\s*\"\d+\")+)\)?(?P<rest>(?:\s+(?:is\s+|are\s+)?(?:appears?|disappears?|inserted|"
-            r"added|deleted|removed|gone|new))?)$"
+            r"added|deleted|removed|gone|new)\b)?(?:\s+in\s+(?:css\s+|xpath\s+)?\"\d+\")?)(?=\s+or\s|\s+and\s|\s*,|$)"
         ),
         _each,
     ),
@@ -1063,7 +1089,7 @@ def lines_for(guess: str, *, is_statement: bool = False) -> Iterator[str]:
     texts: list[str] = []
     guess = text
     if not is_statement:
-        text = _BRACKETS.sub(r"\1 \2", text)
+        text = _BRACKETS.sub(r"\1 \2", _QUOTES.sub(r'"\1"', text))
         text = _CRON.sub(_read_cron, _SLASHED.sub(_unslash, _MATCHING.sub(_unslash, text)))
 
     def shelve(found: re.Match[str]) -> str:
@@ -1075,11 +1101,14 @@ def lines_for(guess: str, *, is_statement: bool = False) -> Iterator[str]:
     line = re.sub(r'"(#?)(\d+)"', lambda found: _restore(found, texts), meant)
     line = re.sub(r'(?<= with )(?:title|text) ".*', _fill_in, line) if line.lower().startswith("notify") else line
     line = re.sub(r'^Header "([\w-]+): ?([^"]*)"$', _header, line)
+    line = re.sub(r'^(Proxy|Zone) "([^\s"]+)"$', r"\1 \2", line, flags=re.IGNORECASE)
     line = re.sub(r'^(Notify .*?)"(\w+://[^"\s]+)"', r"\1\2", line)
     if line != guess:
         yield line
 
 
+_QUOTES = re.compile(r"(?<=[\s,(\[])['‘“„«]([^'\"‘’“”„«»]*)['’”“»](?=[\s,)\]]|$)")
+"""A text in quotes of another form."""
 _BRACKETS = re.compile(r"^(monitor\s+(?:keywords?|phrases?))\s*:?\s*[\[({]([^\]()}]*)[\])}]$", re.IGNORECASE)
 """A list in brackets."""
 _SLASHED = re.compile(

@@ -26,7 +26,9 @@ _LIST = re.compile(r"\s*<[^<>\"\n]*>")
 """A list after one of these words may contain any words, even those of clauses."""
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _OF_CLAUSE = re.compile(
-    r"""for\s+(?:at\s+least|\d+\s+checks?|the\s+first\s+time)\b | (?:for|until)\s+(?:(?:the|css|xpath|element|selector)\s+)*"
+    r"""for\s+(?:at\s+least|\d+\s+checks?|the\s+first\s+time)\b
+    | (?:for|until)\s+(?:(?:the|css|xpath|element|selector)\s+)*"
+    | drop\s+(?:(?:by|below|under|to)\s+)?[\d$€£]
     | to\s+(?:[^\s@"]+@ | \d{3}(?![\w/.-]) | (?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -126,6 +128,8 @@ def _begins(word: str, last: str, before: str) -> bool:
     if last in _NAMING or (last, word) in _JOINED:
         return False
     if word == "header" and (last in _BEFORE_TYPE or (before, last) == ("not", ")")):
+        return False
+    if (last, word) == ("time", "zone") and before not in {"tags", ","}:
         return False
     if (before, last, word) == ("defaults", "for", "tags"):
         return False

@@ -280,7 +280,10 @@ def _line(text: str, piece: Piece, rule: str, fault: Fault) -> str:
             return meant
     if rule == "clause" and "UNIT" in fault.expected and rest:  # the text after the unit may be another fault
         guesses.append(text[piece.start : next(lexemes(text, fault.offset)).end])
-    return next((line for guess in guesses for line in lines_for(guess) if _reads_clauses(line)), "")
+    lines = (line for guess in guesses for line in lines_for(guess) if _reads_clauses(line))
+    if piece.word == "notify":  # when somebody is notified is not when the page is checked
+        lines = (line for line in lines if not line.startswith(("Fetch ", "During ")))
+    return next(lines, "")
 
 
 def _statements_meant(guess: str) -> Iterator[str]:

@@ -62,7 +62,7 @@ ROWS = [
     ),
     (
         f"{HEAD}\nMonitor phrase 'low risk'",
-        '2:16: E01 unexpected character "\'" (hint: texts use straight double quotes: "oil")',
+        '2:16: E01 unexpected character "\'" (hint: write Monitor phrase "low risk")',
     ),
     (
         f"{HEAD}\nMonitor (links OR images\nFetch 2 day",
