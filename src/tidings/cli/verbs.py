@@ -158,7 +158,7 @@ MEANT: Final = {
     "ui": "serve",
     "unpause": "enable NAME",
     "update": "check NAME",
-    "users": "user list",
+    "users": "user list, or user add NAME",
     "validate": "test FILE",
     "versions": "history NAME",
     "view": "show NAME",

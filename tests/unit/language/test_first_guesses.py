@@ -202,6 +202,17 @@ STATEMENTS = [
     ('Watch json "https://a.example/v1" jsonpath "$.status"', 'Monitor jsonpath "$.status"'),
     ("Stop watching s", "Disable s"),
     ("Pause s", "Disable s"),
+    ("Pause Sentinel s until 2027-01-01", "Disable s"),
+    ("Pause s for 2 days", "Disable s"),
+    ("End Sentinel s", "Drop s"),
+    ("Finish s", "Drop s"),
+    (
+        "Create Sentinel s Using https://a.example AND https://b.example AND https://c.example Monitor price < 3",
+        (
+            "Create Sentinel s Using https://a.example As A, https://b.example As B, https://c.example As C"
+            " Monitor price of A < 3 AND price of B < 3 AND price of C < 3"
+        ),
+    ),
     ("Drop Sentinel s", "Drop s"),
     ("Update s Fetch daily", "Alter s Fetch daily"),
 ]
@@ -624,6 +635,9 @@ WRITTEN = [
     ("Monitor price < 30 EUR", "Monitor price < 30"),
     ("Monitor price less than 30 EUR", "Monitor price less than 30"),
     ("Monitor price changes", "Monitor price"),
+    ("Monitor number change > 5%", "Monitor number changes by more than 5%"),
+    ("Monitor number changed by 5", "Monitor number changes by more than 5"),
+    ("Monitor price changes over 10%", "Monitor price changes by more than 10%"),
     ("Monitor price decreases", "Monitor price drops by more than 0"),
     ("Monitor price drops", "Monitor price drops by more than 0"),
     ("Monitor price drop 10%", "Monitor price drops by 10%"),

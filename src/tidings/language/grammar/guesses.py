@@ -115,10 +115,12 @@ def _apply_hours(found: re.Match[str]) -> str:
 
 
 def _both(found: re.Match[str]) -> str:
-    """Return a statement on two pages whose changes are meant together."""
+    """Return a statement on several pages whose changes are meant together."""
     kind, condition = found["kind"], found["condition"].strip()
-    parts = " AND ".join(f"{kind} of {page}{f' {condition}' if condition else ''}" for page in "AB")
-    return f"{found['head']} {found['a']} As A, {found['b']} As B Monitor {parts}{found['rest']}"
+    named = {page: found[page.lower()] for page in "ABC" if found[page.lower()]}
+    parts = " AND ".join(f"{kind} of {page}{f' {condition}' if condition else ''}" for page in named)
+    pages = ", ".join(f"{url} As {page}" for page, url in named.items())
+    return f"{found['head']} {pages} Monitor {parts}{found['rest']}"
 
 
 def _each(found: re.Match[str]) -> str:
@@ -145,7 +147,7 @@ _STATEMENTS: tuple[tuple[str, Rewrite], ...] = (
     (
         (
             r"^(?P<head>create\s+sentinel\s+\S+\s+using)\s+(?P<a>https?://[^\s,]+),?\s+(?:and|&|\+)\s+"
-            r"(?P<b>https?://\S+)\s+"
+            r"(?P<b>https?://[^\s,]+)(?:,?\s+(?:and|&|\+)\s+(?P<c>https?://\S+))?\s+"
             r"monitor\s+(?P<kind>any\s+change|(?:all\s+)?(?:text|words|links|images)|price|number|"
             r"availability|items|table|list|"
             r"status|(?:keyword|phrase|regex)s?\s+\"\d+\")(?P<condition>(?:(?!\s(?:and|or|of)\s|"
@@ -172,11 +174,14 @@ _STATEMENTS: tuple[tuple[str, Rewrite], ...] = (
     ),
     (r"^(?:history|changes|diff)\s+(?:of\s+|for\s+)?(\S+)$", r"tidings history \1"),
     (r"^(?:help|\?)$", "tidings --help"),
-    (r"^(?:delete|remove|cancel|forget|rm|del|unwatch)\s+(?:(?:sentinel|watch|job)\s+)?(\S+)$", r"Drop \1"),
+    (
+        r"^(?:delete|remove|cancel|forget|rm|del|unwatch|end|finish|terminate|kill)\s+(?:(?:sentinel|watch|job)\s+)?(\S+)$",
+        r"Drop \1",
+    ),
     (
         (
             r"^(?:pause|suspend|mute|stop|disable|snooze)\s+(?:(?:sentinel|watch|job|watching|monitoring|"
-            r"checking)\s+)*(\S+)$"
+            r"checking)\s+)*(\S+)(?:\s+(?:until|till|for)\s.+)?$"
         ),
         r"Disable \1",
     ),
@@ -1049,6 +1054,13 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(monitor\s+price)\s+(?:drop|fall|decrease)s?\s*$", r"\1 drops by more than 0"),
     (r"\b(?:hits|reaches|makes|sets)\s+(?=(?:a\s+|the\s+|its\s+)?(?:new|all-time|record|lowest|highest))", "is "),
     (r"^(monitor\s+(?:price|number|text|words|links|images|table|list|items))\s+(?:changes?|changed)$", r"\1"),
+    (
+        (
+            r"^(monitor\s+(?:price|number))\s+(?:changes?|changed)\s+(?:by\s+)?(?:>=?\s*|more\s+than\s+|"
+            r"over\s+|at\s+least\s+)?(\d+(?:\.\d+)?\s?%?)$"
+        ),
+        r"\1 changes by more than \2",
+    ),
     (r"(?<=\s)[$€£¥]\s?(?=\d)", ""),
     (r"(?<=\d)\s?(?:%|percent|per\s+cent)(?!\w)", "%"),
     (r"(?<=\d)\s?(?:[$€£¥]|(?:EUR|USD|GBP|CHF|JPY|AUD|CAD|SEK|NOK|DKK|PLN|CZK|euros?|dollars?|pounds?|bucks)\b)", ""),
