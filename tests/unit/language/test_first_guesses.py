@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.bounded import bound_time
 from tidings.language.parser import parse
 from tidings.language.write.printer import to_text
 
@@ -804,3 +805,15 @@ def test_no_line_is_offered_that_means_something_else(guess: str):
 
     assert problems
     assert not [problem for problem in problems if "Departures" in problem.hint or "Exclude" in problem.hint]
+
+
+@pytest.mark.parametrize(
+    "unit", ['"a" ', '"a", ', "a and ", "8:00-9:00 ", "mon-fri, ", "dates and ", "https://a.example "]
+)
+@pytest.mark.parametrize(
+    "start", ["Monitor keywords ", "Monitor text except ", "Fetch every 15 min ", "Notify a@b.example "]
+)
+def test_long_guesses_are_answered_in_bounded_time(start: str, unit: str):
+    """No rule tries the ways to split a repeated text one after the other (ReDoS)."""
+    with bound_time(10):
+        assert parse(f"Create Sentinel s Using https://a.example {start}{unit * 90}!").problems

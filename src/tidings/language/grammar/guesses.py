@@ -1000,8 +1000,8 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (
         (
             r"^monitor\s+(?:any\s+(?:of\s+)?|one\s+of\s+)?(?:the\s+)?(?P<kind>keywords?|"
-            r"phrases?)\s*:?\s+\(?(?P<texts>\"\d+\"(?:\s*(?:,\s*(?:or|and)|,|or|and|&|\||"
-            r"/)?\s*\"\d+\")+)\)?(?P<rest>(?:\s+(?:is\s+|are\s+)?(?:appears?|disappears?|inserted|"
+            r"phrases?)\s*:?\s+\(?(?P<texts>\"\d+\"(?:(?:\s*(?:,\s*(?:or|and)|,|or|and|&|\||"
+            r"/))?\s*\"\d+\")+)\)?(?P<rest>(?:\s+(?:is\s+|are\s+)?(?:appears?|disappears?|inserted|"
             r"added|deleted|removed|gone|new)\b)?(?:\s+in\s+(?:css\s+|xpath\s+)?\"\d+\")?)(?=\s+or\s|\s+and\s|\s*,|$)"
         ),
         _each,
