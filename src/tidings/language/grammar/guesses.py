@@ -36,6 +36,8 @@ _NUMBERS = {
     "thirty": 30,
     "sixty": 60,
 }
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = rf"(?P<month>(?:{'|'.join(_MONTHS)})[a-z]*)\.?"
 _DAYS_OF = {"month": 30, "quarter": 91, "year": 365}
 _WORTH = {"highest": "1", "high": "0.9", "medium": "0.5", "normal": "0.5", "low": "0.2", "lowest": "0.1"}
 _SECRET_HEADERS = {"authorization", "proxy-authorization", "x-api-key", "x-auth-token"}
@@ -129,6 +131,13 @@ def _each(found: re.Match[str]) -> str:
     joint = " AND " if re.search(r"\band\b|&", found["texts"], re.IGNORECASE) else " OR "
     rest = found["rest"]
     return f"Monitor {joint.join(f'{kind} {text}{rest}' for text in re.findall(_SHELF, found['texts']))}"
+
+
+def _date(found: re.Match[str]) -> str:
+    """Return a day with its month in words as a date of the language."""
+    month = _MONTHS.index(found["month"].lower()[:3]) + 1
+    start = "To" if found["point"].lower() != "from" else "From"
+    return f"{start} {found['year']}-{month:02}-{int(found['day']):02}"
 
 
 def _login(found: re.Match[str]) -> str:
@@ -444,6 +453,11 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
         ),
         r"Render browser steps (wait for \1)",
     ),
+    (
+        rf"^(?P<point>from|to|until|till)\s+(?P<day>\d{{1,2}})(?:\.|st|nd|rd|th)?\s+{_MONTH},?\s+(?P<year>\d{{4}})$",
+        _date,
+    ),
+    (rf"^(?P<point>from|to|until|till)\s+{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})$", _date),
     # a login
     (
         (
@@ -469,6 +483,10 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
             r"(\"\d+\")\s*[,:/]?\s*(?:and\s+|with\s+)?\"\d+\"$"
         ),
         r'Login form https://example.org/login user \1 password secret "NAME"',
+    ),
+    (
+        r"^(?:login|log\s*-?in|sign\s*-?in)(?:\s+(?:with|using|via|by|first|required))*(?:\s+\"\d+\")?$",
+        'Login form https://example.org/login user "NAME" password secret "NAME"',
     ),
     (
         (r"^(?:http\s+|with\s+|use\s+)?(?:basic(?:\s*-?\s*auth\w*)?|auth\w*|bearer|token)\s*:?\s+" r"\S.*$"),
@@ -578,7 +596,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^fetch\s+on\s+(?:(?:every|each|any|a|page)\s+)*(?:changes?|updates?)$", "Fetch on change"),
     (
         (
-            rf"^((?:fetch|notify)\b.*\d\S*(?:\s?[ap]m)?(?:\s+(?:daily|{_DAYS}))?)\s+"
+            rf"^((?:fetch|notify)\b.*\d\S*(?:\s?[ap]m|\s+(?:s|min(?:utes?)?|hours?|days?|weeks?))?(?:\s+(?:daily|{_DAYS}))?)\s+"
             r"(?:in\s+)?(?:the\s+)?(?:time\s*zone\s+|tz\s+)?\(?([a-z]+/[a-z_]+(?:/[a-z_]+)?|"
             rf"{'|'.join(_ZONES)})\)?(?:\s+(?:time|time\s*zone))?$"
         ),
@@ -685,7 +703,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     ),
     (
         (
-            r"^(?:keep|history|retain|retention|store)\s+(?:of\s+|only\s+|history\s+|the\s+|"
+            r"^(?:keep|history|retain|retention|store)\s+(?:of\s+|only\s+|history\s+|the\s+|keep\s+|"
             r"for\s+)*(?:last|latest|newest)?\s*(?:of\s+)?(\d+\s*\w+)$"
         ),
         r"ChangeHistory \1",
