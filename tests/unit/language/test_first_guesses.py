@@ -640,6 +640,7 @@ WRITTEN = [
     ("Fetch every 5 min in Europe/Berlin timezone", "Fetch every 5 min Zone Europe/Berlin"),
     ("To 31st Dec. 2026", "To 2026-12-31"),
     ("Until March 5, 2027", "To 2027-03-05"),
+    ("History keep 50 versions", "ChangeHistory 50"),
     ("History keep 30 days", "ChangeHistory 30 days"),
     ('Login with "portal"', 'Login form https://example.org/login user "NAME" password secret "NAME"'),
     ("Monitor number change > 5%", "Monitor number changes by more than 5%"),

@@ -696,7 +696,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(?:keep|history|retain|retention)\s+(\d+)\s*(?:changes|versions)?$", r"ChangeHistory \1"),
     (
         (
-            r"^(?:keep|history|retain|retention|store)\s+(?:of\s+|only\s+|history\s+|the\s+)*(?:last|"
+            r"^(?:keep|history|retain|retention|store)\s+(?:of\s+|only\s+|history\s+|keep\s+|the\s+)*(?:last|"
             r"latest|newest|history)?\s*(?:of\s+)?(\d+)\s*(?:changes|versions|copies|snapshots)?$"
         ),
         r"ChangeHistory \1",
