@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 
@@ -63,6 +64,23 @@ def test_key_file_is_private_and_made_once(filled: World, vault: Vault):
     assert vault.key_file.is_private()
     assert 1 == len(path.read_text().splitlines())
     assert not list(filled.settings.data.glob("*.part"))
+
+
+def test_key_file_is_on_the_disk_before_a_value_is_encrypted(
+    world: World, vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    """Its folder is synced too: else a power loss could leave values without their key."""
+    synced: list[bool] = []
+    sync = os.fsync
+
+    def note(handle: int) -> None:
+        synced.append(stat.S_ISDIR(os.fstat(handle).st_mode))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", note)
+    put(world, vault, "token", "k3")
+
+    assert [False, True] == synced[:2]
 
 
 def test_value_opens_only_for_its_owner_kind_and_name(filled: World, vault: Vault):

@@ -506,3 +506,21 @@ def test_service_wakes_when_a_class_can_pay():
 def test_nothing_is_due_without_waiting_pages():
     """The service sleeps until something happens."""
     assert Asked().payer.next_due(PAID_AT) is None
+
+
+def test_pending_comparisons_and_open_requests_are_loaded_at_the_start():
+    """An earlier process left both behind."""
+    case = Case()
+    loaded = []
+
+    async def read(_: Any) -> list[ComparisonRow]:
+        return list(owed(7, 1, 2).comparisons)
+
+    async def read_new() -> None:
+        loaded.append("requests")
+
+    case.read, case.read_new = read, read_new  # type: ignore[attr-defined]
+    asyncio.run(case.polling.load())
+
+    assert [(1, {7: 2})] == case.serve_owed()
+    assert ["requests"] == loaded
