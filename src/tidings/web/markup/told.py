@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from markupsafe import Markup, escape
 
+from tidings.clock import SECOND
 from tidings.record import dataclass
 from tidings.web.markup import formats, translations
 from tidings.web.markup.translations import ENGLISH, get_language, say, say_count, sentence
@@ -35,6 +36,7 @@ _WORD: Final = re.compile(r"(?<!\w)[^\W\d_]+(?!\w)")
 _JOINTS: Final = re.compile(r"(; |: | · | › |\. | \(|\)|, |  )")
 """Where a text of several sentences is cut if no pattern matches the whole."""
 _INSTANT: Final = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC\b")
+_NUMBER: Final = re.compile(r"[0-9][0-9,]{0,20}(?:\.[0-9]{1,20})?")
 _STATES: Final = {"error": sentence("failing"), "shaky": sentence("failing for now")}
 _STATE: Final = re.compile(rf"\b({'|'.join(_STATES)})\((\w+)\)")
 """The state of a page as commands print it."""
@@ -106,8 +108,12 @@ def tell(text: object, now: Instant, zone: tzinfo, *, most: int = LONGEST) -> Ma
 
 
 def _local(written: str, now: Instant, zone: tzinfo) -> str:
-    at = round(datetime.fromisoformat(written).replace(tzinfo=UTC).timestamp()) * 1_000_000
-    return formats.short(at, now, zone)
+    """Return an instant in a zone; unchanged if no calendar has it, as in the text of a page."""
+    try:
+        at = round(datetime.fromisoformat(written).replace(tzinfo=UTC).timestamp()) * SECOND
+        return formats.short(at, now, zone)
+    except (ValueError, OverflowError):
+        return f"{written} UTC"
 
 
 def _tell(text: str, depth: int) -> Markup | None:
@@ -192,7 +198,7 @@ def _find(text: str) -> tuple[SentencePattern, list[str]] | None:
     for pattern in sorted(wanted, key=lambda one: -one.weight):
         if (values := pattern.match(plain)) is None:
             continue
-        if not pattern.more or re.fullmatch(r"[\d,.]+", values[0]):
+        if not pattern.more or _NUMBER.fullmatch(values[0]):
             return pattern, values
     return None
 

@@ -63,6 +63,19 @@ def test_times_are_in_the_zone_of_the_reader():
     )
 
 
+@pytest.mark.parametrize("text", ["0000-00-00 00:00:00 UTC", "2026-02-30 10:00:00 UTC", "2026-01-01 25:00:00 UTC"])
+def test_date_of_a_page_that_no_calendar_has_stays(text: str):
+    """An answer of a server may have any text."""
+    assert f"<bdi>it said {text}</bdi>" == told(f"it said {text}")
+
+
+def test_date_before_the_first_year_of_the_reader_stays():
+    """In New York it is still the year before."""
+    assert "<bdi>0001-01-01 00:00:00 UTC</bdi>" == str(
+        tell("0001-01-01 00:00:00 UTC", NOW, ZoneInfo("America/New_York"))
+    )
+
+
 def test_clause_of_a_sentinel_is_code():
     """The reason of a check begins with it."""
     assert "<code>Fetch every 6 hour</code>" == told("Fetch every 6 hour")
@@ -86,6 +99,9 @@ def test_clause_of_a_sentinel_is_code():
         ),
         ("no pattern has this text", "no pattern has this text"),
         ("12.5 %", "12.5 %"),
+        ("1.2.3 words", "1.2.3 words"),
+        (", words", ", words"),
+        (f"{'9' * 400} words", f"{'9' * 400} words"),
     ],
 )
 def test_sentence_is_translated_with_its_values(text: str, said: str):
