@@ -4,12 +4,12 @@ fonts or addresses that a viewer would fetch.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup, escape
 
+from tidings.presentation.writing import cut_text, one_line
 from tidings.web.markup.translations import say
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def picture(title: str, host: str, edits: Sequence[EditLine], rest: int, when: s
     height = 2 * MARGIN + LEADING * (len(rows) + 3)
     parts = [
         Markup('<rect width="{}" height="{}" fill="#fbfaf8"/>').format(WIDTH, height),
-        _text(MARGIN + 12, textwrap.shorten(title, COLUMNS, placeholder="…"), "plain", size=19, weight=600),
+        _text(MARGIN + 12, cut_text(one_line(title), COLUMNS), "plain", size=19, weight=600),
     ]
     for number, row in enumerate(rows, start=2):
         y = MARGIN + LEADING * number + 4
@@ -69,12 +69,12 @@ def _write(edits: Sequence[EditLine], rest: int) -> Iterator[list[tuple[str, str
     for edit in edits:
         label = edit.context.label or edit.context.heading
         pieces = [("plain", f"{label}: ")] if label else []
-        if edit.old:
-            pieces.append(("deleted", edit.old))
-        if edit.old and edit.new:
-            pieces.append(("plain", " → "))
-        if edit.new:
-            pieces.append(("plain" if edit.kind in {"moved", "counted", "said"} else "inserted", edit.new))
+        if edit.kind in {"moved", "counted", "said"}:
+            pieces.append(("plain", ": ".join(one for one in (edit.old, edit.new) if one)))
+        else:
+            pieces += [("deleted", edit.old)] if edit.old else []
+            pieces += [("plain", " → ")] if edit.old and edit.new else []
+            pieces += [("inserted", edit.new)] if edit.new else []
         yield from _wrap(pieces)
     if rest:
         yield [("soft", say("and {rest} more", rest=f"{rest:,}"))]

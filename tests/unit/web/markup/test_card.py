@@ -45,3 +45,20 @@ def test_text_of_a_hostile_page_is_escaped():
     assert {"svg", "rect", "text", "tspan"} == {etree.QName(one).localname for one in tree.iter()}
     assert MOST_LINES + 2 == len(tree.findall(f"{SVG}text"))
     assert all(len("".join(one.itertext()).rstrip()) <= COLUMNS for one in tree.findall(f"{SVG}text"))
+
+
+def test_counts_and_moves_are_not_struck():
+    """The thing that is counted is not deleted."""
+    edits = [EditLine("counted", "kettle", "3 → 2"), EditLine("moved", "", "pan"), EditLine("deleted", "pot", "")]
+
+    assert [("none", "kettle: 3 → 2"), ("none", "pan"), ("line-through", "pot")] == [
+        (next(iter(kinds)), said)
+        for row in etree.fromstring(picture("", "", edits, 0, "")).findall(f"{SVG}text")
+        if (said := "".join(one.text for one in row)) and (kinds := {one.get("text-decoration") for one in row})
+    ]
+
+
+def test_long_title_without_spaces_is_cut_and_control_characters_are_spelt():
+    """A Japanese title has no spaces. XML has no control characters."""
+    assert f"{'湯' * 67}…" in picture("湯" * 100, "", [PRICE], 0, "")
+    assert spans(picture("a\x01\ud800b", "", [PRICE], 0, ""))
