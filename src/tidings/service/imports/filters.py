@@ -32,8 +32,11 @@ def jsonpath_of_jq(query: str) -> str | None:
         if (found := _JQ_PATH.match(query, at)) is None or (found[0].endswith("|") and found.end() == len(query)):
             return None
         for step in re.findall(_JQ_STEP, found[0]):
-            plain = step.removesuffix("?").replace(".[", "[").replace("[]", "[*]")
-            path += f"[{plain[1:]}]" if plain.startswith('."') else plain
+            plain = step.removesuffix("?")
+            if plain.startswith('."'):
+                plain = f"[{plain[1:]}]"
+            bracket = plain.removeprefix(".") if plain.startswith(".[") else plain
+            path += "[*]" if bracket == "[]" else bracket
         at = found.end()
     return path if query.strip() else None
 
