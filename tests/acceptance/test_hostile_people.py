@@ -327,6 +327,7 @@ async def _intervals(world: World, monitor: Monitor, people: People) -> None:
         assert 422 == answer.status, interval
     for limit in ("0", "-1", "NaN", "1e18", "P1Y"):
         assert 422 == (await people.ask("ada", "GET", f"/api/v1/changes?limit={limit}")).status
+    assert 422 == (await people.ask("ada", "GET", f"/api/v1/changes?{'1' * 5_000}=1")).status
 
 
 @row("H-111")

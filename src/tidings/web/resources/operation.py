@@ -197,7 +197,7 @@ def _spell(fault: str) -> str:
     """Return a fault of a query in words."""
     for pattern, words in _FAULTS:
         if found := re.fullmatch(pattern, fault, re.DOTALL):
-            given = {name: int(value) if value.isdecimal() else value[:40] for name, value in found.groupdict().items()}
+            given = {name: value[:40] if name == "name" else int(value) for name, value in found.groupdict().items()}
             return words.format(**given)
     return f"the query: {fault}"
 
