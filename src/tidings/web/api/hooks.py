@@ -99,13 +99,17 @@ def key_of(request: Request) -> str:
     return request.headers.get("webhook-id") or request.headers.get("idempotency-key", "")
 
 
+def _limit(counted: Pace, name: str, inside: Inside, message: str, *, hint: str = "") -> None:
+    """Raise `ProblemError` with this message and hint above a rate limit."""
+    if wait := counted.wait(name, inside.clock.now()):
+        seconds = {"retry-after": str(-(-wait // SECOND))}
+        raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, message, hint=hint, headers=seconds)
+
+
 def _count(name: str, inside: Inside, counted: Pace) -> None:
     """Raise `ProblemError` above the rate limit; only authenticated senders count."""
-    wait = counted.wait(name, inside.clock.now())
-    if wait:
-        message = f"more than {EVENTS_BURST} events at once, or {EVENTS_PER_SECOND:g} a second"
-        seconds = {"retry-after": str(-(-wait // SECOND))}
-        raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, message, hint="send it again later", headers=seconds)
+    message = f"more than {EVENTS_BURST} events at once, or {EVENTS_PER_SECOND:g} a second"
+    _limit(counted, name, inside, message, hint="send it again later")
 
 
 SIGNALS_PER_SECOND: Final = 10.0
@@ -140,12 +144,8 @@ def signal_pace() -> Pace:
 
 async def receive_signal(request: Request, inside: Inside, counted: Pace) -> Response:
     """Accept the signal and answer 202, or refuse it with the reason."""
-    wait = counted.wait("", inside.clock.now())
-    if wait:
-        message = f"more than {SIGNALS_BURST} signals at once, or {SIGNALS_PER_SECOND:g} a second"
-        hint = f"say several pages in one, up to {MOST_URLS:,}"
-        seconds = {"retry-after": str(-(-wait // SECOND))}
-        raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, message, hint=hint, headers=seconds)
+    message = f"more than {SIGNALS_BURST} signals at once, or {SIGNALS_PER_SECOND:g} a second"
+    _limit(counted, "", inside, message, hint=f"name several pages in one signal, up to {MOST_URLS:,}")
     said = read_params(read_parameters(await body_of(request), request.headers.get("content-type", "")))
     signals = inside.signals
     found = await signals.find(said.urls, said.pages)
@@ -216,7 +216,7 @@ def _kind(value: Any) -> str:
     if value is None:
         return "api"
     if not isinstance(value, str) or not _KIND.fullmatch(value) or value in RESERVED:
-        message = "`kind` is a name of small letters, digits, dots, dashes and lines below, of at most 40, that Tidings does not use itself"
+        message = "`kind` is a name of at most 40 small letters, digits, dots, hyphens and underscores that Tidings does not use itself"
         raise ProblemError(HTTPStatus.BAD_REQUEST, message, hint="such as cms; leave it out if you are not sure")
     return value
 
@@ -254,9 +254,7 @@ async def receive_notification(request: Request, inside: Inside, counted: Pace) 
     if not await inside.hubs.knows(token):
         message = "this service has no subscription with this address any more"
         raise ProblemError(HTTPStatus.GONE, message, headers={"connection": "close"})
-    if wait := counted.wait(token, inside.clock.now()):
-        message = f"more than {NOTIFICATIONS_BURST} at once, or {NOTIFICATIONS_PER_SECOND:g} a second"
-        raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, message, headers={"retry-after": str(-(-wait // SECOND))})
+    _limit(counted, token, inside, f"more than {NOTIFICATIONS_BURST} at once, or {NOTIFICATIONS_PER_SECOND:g} a second")
     body = await body_of(request, most=MOST_NOTIFICATION_BYTES)
     try:
         await inside.hubs.deliver(token, body, request.headers.get(_HUB_SIGNATURE, ""))
