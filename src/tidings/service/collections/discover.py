@@ -310,9 +310,7 @@ class Discovery:
     def _rank_refreshes(
         self, known: KnownCollection, due: Iterable[int], most: int, now: Instant
     ) -> list[tuple[float, int]]:
-        """Return the refreshes of pages that are due and were read with what they are worth, the
-        best first.
-        """
+        """Return the due refreshes of pages that were read, each with its worth, the best first."""
         days: dict[int, float] = {}
         for page_id in due:
             page, url = self._watchlist.pages.get(page_id), known.urls.get(page_id)

@@ -193,9 +193,9 @@ class KnownCollection:
         return [url for url in self.groups["waiting"] if self.names[url] in traps] if traps else []
 
     def find_best(self, room: int, sought: Mapping[str, float], now: Instant) -> list[tuple[float, CollectedPage]]:
-        """Return so many of the addresses that wait for their first fetch with what that is worth,
-        the best first. What pages are worth changes with each page that is read; they are ranked
-        again after a minute, if none are left, and for sitemaps and news.
+        """Return at most `room` of the addresses that wait for their first fetch, each with its
+        worth, the best first. The worth of an address changes with each page that is read; all are
+        ranked again after a minute, if too few are left, and for sitemaps and news.
         """
         waiting = self.groups["waiting"]
         best = list(islice((each for each in reversed(self.ranked) if each[1].url in waiting), room))

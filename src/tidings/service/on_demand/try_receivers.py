@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 async def send_test_message(
     database: Database, row: SentinelRow, settings: Settings, *, patience: Duration
 ) -> list[Rehearsed]:
-    """Send a test message to each receiver of a sentinel and return what became of it; nothing if
-    it has none that can be tested.
+    """Send a test message to each receiver of a sentinel and return the results; nothing if it
+    has none that can be tested.
 
     Args:
         database: Where the sentinel is stored.
