@@ -79,10 +79,11 @@ def _list_feeds(document: Document) -> Iterator[tuple[str, str]]:
     if not isinstance(document.tree, HtmlTree) or (root := document.tree.root) is None:
         return
     found: dict[str, str] = {}
+    resolver = Resolver(document.base, "resolved")
     for node in root.css('link[rel~="alternate"][href]'):
         attributes = node.attributes
         if (attributes.get("type") or "").strip().lower() in _FEEDS:
-            (address,) = Resolver(document.base, "resolved").each_link([attributes.get("href") or ""])
+            (address,) = resolver.each_link([attributes.get("href") or ""])
             if address is not None and address.startswith(("http://", "https://")):
                 found.setdefault(address, " ".join((attributes.get("title") or "").split())[:LONGEST_TITLE])
     yield from list(found.items())[:MOST_FEEDS]

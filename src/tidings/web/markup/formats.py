@@ -37,9 +37,7 @@ def zone_of(name: str) -> tzinfo:
     """Return a time zone by its name; UTC for an unknown one."""
     try:
         return ZoneInfo(name) if name else UTC
-    except (ValueError, OSError):  # ZoneInfoNotFoundError is a KeyError in old versions
-        return UTC
-    except KeyError:
+    except (ValueError, OSError, KeyError):  # ZoneInfoNotFoundError is a KeyError
         return UTC
 
 
@@ -135,8 +133,7 @@ def text(value: object, *, most: int = 400) -> Markup:
     """Return a page's text, escaped, in its own `bdi`, control characters shown by their code, cut
     after `most` characters.
     """
-    whole = str(value)
-    return Markup("<bdi>{}</bdi>").format(_show(whole if len(whole) <= most else f"{whole[:most]}…"))
+    return Markup("<bdi>{}</bdi>").format(plain(value, most=most))
 
 
 def plain(value: object, *, most: int = 2_000) -> Markup:

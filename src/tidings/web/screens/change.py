@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 from starlette.responses import Response
 
 from tidings.errors import TidingsError
-from tidings.presentation.edits import edits_of
+from tidings.presentation.edits import edits_of, host_of
 from tidings.presentation.presenters import presenter
 from tidings.presentation.safe.markup import HEADERS, frame
 from tidings.record import dataclass, replace
@@ -163,7 +162,7 @@ async def share(request: Request, desk: Desk) -> Response:
     edits, rest = edits_of(record, most=lines.SHOWN)
     row, zone = found.item.change.row, reader_zone(request)
     when = formats.short(row.detected_at, desk.clock.wall(), zone)
-    host = urlsplit(found.item.change.url).hostname or ""
+    host = host_of(found.item.change.url)
     drawn = card.picture(found.title or found.item.change.sentinel, host, edits, rest, when)
     headers = {**_PICTURE, "cache-control": "no-store"}
     return Response(drawn, headers=headers, media_type="image/svg+xml")
