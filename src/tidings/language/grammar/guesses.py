@@ -40,6 +40,8 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _MONTH = rf"(?P<month>(?:{'|'.join(_MONTHS)})[a-z]*)\.?"
 _DAYS_OF = {"month": 30, "quarter": 91, "year": 365}
 _WORTH = {"highest": "1", "high": "0.9", "medium": "0.5", "normal": "0.5", "low": "0.2", "lowest": "0.1"}
+_NO_RECEIVER = r"^notify(?:\s+by)?(?:\s+(?!(?:console|dashboard|feed|stream)$)[\w-]+)?$"
+"""A Notify clause that ends after a word that is no receiver by itself."""
 _SECRET_HEADERS = {"authorization", "proxy-authorization", "x-api-key", "x-auth-token"}
 _TYPES = "any change|text|words|links|images|table|list|number|price|items|availability"
 
@@ -276,6 +278,13 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
         (rf"^(notify\b.*?\S)\s+at\s+({_CLOCK})\s+(?:as\s+)?(?:an?\s+)?(?:daily\s+)?(?:digest|" r"summary|report)$"),
         r"\1 at \2 daily",
     ),
+    (
+        (
+            r"^(fetch\s+(?:every\s+)?\d+\s*[a-z]+|fetch\s+(?:hourly|every\s+(?:hour|minute)))\s*,?\s+"
+            r"(?:but\s+)?(?:not|except|never)\s+(?:at|by|during|in|on)?\s*(?:the\s+)?weekends?$"
+        ),
+        r"\1 During mon-fri",
+    ),
     (rf"^(notify\b.*?\S)\s*,?\s+(?:only\s+)?on\s+({_DAYS})(?:\s+only)?$", lambda m: f"{m[1]} at 08:00 {_days(m[2])}"),
     (r"^for\s+(\d+\s+\w+),?\s+(?:starting|beginning|counted)\s+(?:from\s+)?(?:today|now)$", r"For \1"),
     (
@@ -428,7 +437,6 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(.*\bmonitor\s+table)\s+row\s+(\d+)$", r'\1 in css "tr:nth-child(\2)"'),
     (r"^extract\s+(?:regex|pattern|with\s+regex)?\s*(?=\")", "Monitor regex "),
     (r"^(?:wait|delay|sleep)(?:\s+for)?\s+(\d+)\s*(?:s|secs?|seconds?)?$", r"Render browser steps (wait \1 s)"),
-    (r"^(?:wait|delay)\s+(?:for|until)\s+(?:element\s+|selector\s+)?(\"\d+\")$", r"Render browser steps (wait for \1)"),
     (
         (
             r"^(?:render\s+|with\s+|use\s+|using\s+|in\s+)?(?:an?\s+|the\s+)?(?:browser|javascript|js|"
@@ -448,7 +456,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     ),
     (
         (
-            r"^(?:render\s+(?:browser\s+)?)?wait(?:ing)?\s+(?:for|until)\s+(?:the\s+)?(?:element\s+|"
+            r"^(?:render\s+(?:browser\s+)?)?(?:wait(?:ing)?|delay)\s+(?:for|until)\s+(?:the\s+)?(?:element\s+|"
             r"selector\s+|css\s+)?(\"\d+\")(?:\s+(?:appears|is\s+there|loads|is\s+visible))?$"
         ),
         r"Render browser steps (wait for \1)",
@@ -620,9 +628,9 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
             r"^(?:with|use|using|enable|run|execute)\s+(?:a\s+|the\s+)?(?=javascript|js\b|browser|chrome|chromium|"
             r"playwright|selenium|rendering)"
         ),
-        "render ",
+        "Render ",
     ),
-    (r"^(?:javascript|js|browser|rendering)\s*:?\s*(?:on|yes|true|enabled)?$", "render "),
+    (r"^(?:javascript|js|browser|rendering)\s*:?\s*(?:on|yes|true|enabled)?$", "Render browser"),
     (
         (
             r"^(ignore|exclude|skip|remove|drop|filter\s+out)\s+(?:all\s+)?lines?\s+(?:with|containing|matching|"
@@ -693,7 +701,6 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(?:only\s+on|only|on|hours)\s+(?=(?:mon|tue|wed|thu|fri|sat|sun|week|daily|\d))", "During "),
     (r"^(?:priority|weight|important|importance)\s+(\w+)$", lambda m: f"Importance {_WORTH.get(m[1].lower(), m[1])}"),
     (r"^importance\s+(\d+)\s*%$", lambda m: f"Importance {int(m[1]) / 100:g}"),
-    (r"^(?:keep|history|retain|retention)\s+(\d+)\s*(?:changes|versions)?$", r"ChangeHistory \1"),
     (
         (
             r"^(?:keep|history|retain|retention|store)\s+(?:of\s+|only\s+|history\s+|keep\s+|the\s+)*(?:last|"
@@ -708,21 +715,18 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
         ),
         r"ChangeHistory \1",
     ),
-    (r"^(?:keep|history|retain|retention)\s+(\d+\s*\w+)$", r"ChangeHistory \1"),
-    (r"^render\s+(?:rendering|playwright|selenium|js\b|javascript)", "Render browser"),
+    (r"^render\s+(?:with\s+|using\s+|in\s+)?(?:rendering|playwright|selenium|js\b|javascript)", "Render browser"),
     (
         (
-            r"^render\s*(?:with|using|in|by)?\s*(?:javascript|js|chrome|chromium|a browser|"
-            r"the browser|yes|true|on)?$"
+            r"^render\s*(?:with|using|in|by)?\s*(?:chrome|chromium|(?:a\s+|the\s+)?browser|"
+            r"yes|true|on)?(?:\s+(?:on|yes|true))?$"
         ),
         "Render browser",
     ),
-    (r"^(?:use\s+)?(?:javascript|browser)(?:\s+(?:on|yes|true))?$", "Render browser"),
     (r"^(?:http\s+)?headers?\s*:?\s+(\"[^\"]*\")$", r"Header \1"),
     (r"^user[- ]?agent\s*:?\s+(\")", r'Header "User-Agent" \1'),
     (r"^cookies?\s*:?\s+(\")", r'Header "Cookie" \1'),
     (r"^timeout\s+(\d+)$", r"Timeout \1 s"),
-    (r"^(?:ignore|exclude|skip|remove|without|except)\s+(?:numbers|digits)$", r'Exclude regex "\\d+"'),
     (r"^(?:ignore|exclude|skip|without)\s+(?:all\s+)?(links|images)$", r"Monitor any change AND NOT all \1"),
     (
         (r"^(?:ignore|exclude|skip|remove|without|except)\s+(?:text\s+|word\s+|element\s+|" r"selector\s+)?(\"[.#\[])"),
@@ -731,8 +735,8 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(?:ignore|exclude|skip|remove|without|except)\s+(?:text\s+|word\s+)?(\")", r"Exclude \1"),
     (
         (
-            r"^(?:ignore|exclude|skip|remove|without|except)\s+(?!css|xpath|jsonpath|regex|words|"
-            r"hidden|none|case$)(\w+)$"
+            rf"^(?:ignore|exclude|skip|remove|without|except)\s+(?!css|xpath|jsonpath|regex|words|"
+            rf"hidden|none|case$|(?:{_DAYS}|nights?)$)(\w+)$"
         ),
         r'Exclude "\1"',
     ),
@@ -855,9 +859,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
         lambda m: (
             f"{m[1]} with text {m[2]}"
             if not re.search(r"\bwith (?:title|text) ", m[1])
-            and not re.search(
-                r"\b(?:secret|webhook|title|text|slack|discord|telegram|teams|ntfy|by)$", m[1], re.IGNORECASE
-            )
+            and not re.search(rf"\b(?:secret|title|text)$|{_NO_RECEIVER}", m[1], re.IGNORECASE)
             else m[0]
         ),
     ),
@@ -934,7 +936,6 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(monitor\s+)(?:selector|element|part|section|block|area)\s+(\")", r"\1css \2"),
     (r"^(monitor\s+)(?:in\s+)?([.#][\w-]+)", r'\1css "\2"'),
     (r"^(monitor\s+)(?:in\s+)(\")", r"\1css \2"),
-    (r"^(monitor\s+)(\$[.\[]\S*)", r'\1jsonpath "\2"'),
     (r"^(monitor\s+)json\s+(?:path\s+)?", r"\1jsonpath "),
     (r"^(monitor\s+)(\")", r"\1phrase \2"),
     (r"^(monitor\s+)(?:the\s+)?(?:page\s+)?title\b", r'\1all words in css "title"'),
@@ -990,7 +991,6 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
         ),
         r'\1status where matches "\2"',
     ),
-    (r"^(monitor\s+availability)\s+(?:==?|equals)\s*(\"\d+\")$", r"\1 is \2"),
     (
         (
             r"^(monitor\s+)(new\s+|removed\s+|deleted\s+)?(?:list|bullet)\s+(?:entries|entry|items?|"
@@ -1133,12 +1133,14 @@ def lines_for(guess: str, *, is_statement: bool = False) -> Iterator[str]:
     line = re.sub(r'^Header "([\w-]+): ?([^"]*)"$', _header, line)
     line = re.sub(r'^(Proxy|Zone) "([^\s"]+)"$', r"\1 \2", line, flags=re.IGNORECASE)
     line = re.sub(r'^(Notify .*?)"(\w+://[^"\s]+)"', r"\1\2", line)
-    if line != guess:
+    if line != guess and not _NO_SELECTOR.search(line):
         yield line
 
 
 _QUOTES = re.compile(r"(?<=[\s,(\[])['‘“„«]([^'\"‘’“”„«»]*)['’”“»](?=[\s,)\]]|$)")
 """A text in quotes of another form."""
+_NO_SELECTOR = re.compile(r'(?:\bcss|^Select|\bin) "(?!H[1-6]\b)[A-Z][\w \'-]*"')
+"""A text that is a heading, where a selector would stand."""
 _BRACKETS = re.compile(r"^(monitor\s+(?:keywords?|phrases?))\s*:?\s*[\[({]([^\]()}]*)[\])}]$", re.IGNORECASE)
 """A list in brackets."""
 _SLASHED = re.compile(

@@ -46,6 +46,10 @@ _NAMING = frozenset(
     }
 )
 """Words before a name: no cut there, whatever the name."""
+_BEFORE_NAME = _NAMING | {"tags", ","}
+"""Words before a name or a tag."""
+_MOVING = frozenset({"drop", "drops", "fall", "falls", "rise", "rises", "down"})
+"""How a value moves to another: `to` does not begin a clause after them."""
 _JOINED = frozenset(
     {
         *(("errors", "to"), ("transform", "drop"), (",", "drop"), ("defaults", "for")),
@@ -129,7 +133,7 @@ def _begins(word: str, last: str, before: str) -> bool:
         return False
     if word == "header" and (last in _BEFORE_TYPE or (before, last) == ("not", ")")):
         return False
-    if (last, word) == ("time", "zone") and before not in {"tags", ","}:
+    if before not in _BEFORE_NAME and ((last, word) == ("time", "zone") or (word == "to" and last in _MOVING)):
         return False
     if (before, last, word) == ("defaults", "for", "tags"):
         return False
