@@ -46,13 +46,21 @@ def _limit(text: str) -> int:
 _NO_SCHEME = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?", re.IGNORECASE)
 
 
+def names_existing_file(word: str) -> bool:
+    """Return whether there is a file of this name; a long statement is too long for a name."""
+    try:
+        return Path(word).exists()
+    except OSError:
+        return False
+
+
 def read_statements(word: str) -> tuple[str, str]:
     """Return the statements that an argument gives, and the name of their file: of a file, of
     standard input for `-`, or the argument itself if it has several words and names no file.
 
     Raises `UsageError` if there is no such file, or it cannot be read.
     """
-    if word == "-" or Path(word).exists():
+    if word == "-" or names_existing_file(word):
         return read_text(word), word
     names_file = Path(word).suffix.lower() in _STATEMENTS
     if len(word.split()) > 1 and not names_file:

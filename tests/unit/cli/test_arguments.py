@@ -18,7 +18,7 @@ def test_statements_are_read_from_a_file(tmp_path):
     assert (STATEMENT, str(file)) == read_statements(str(file))
 
 
-@pytest.mark.parametrize("text", [STATEMENT, f"{STATEMENT}\n{STATEMENT}", "Drop a"])
+@pytest.mark.parametrize("text", [STATEMENT, f"{STATEMENT}\n{STATEMENT}", "Drop a", f"{STATEMENT}{'a' * 300}"])
 def test_several_words_are_statements(text):
     """One statement needs no file."""
     assert (text, "") == read_statements(text)

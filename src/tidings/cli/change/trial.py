@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidings.cli.arguments import read_statements
+from tidings.cli.arguments import names_existing_file, read_statements
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.cli.show.mask import lines_of
 from tidings.errors import StoreMissingError, UnknownNameError
@@ -64,7 +64,7 @@ def _read(database: Database, word: str) -> tuple[str, str]:
     """Return the statements that an argument gives, and the name of their file; of a word that is
     no file but the name of a sentinel, those of the sentinel.
     """
-    if word != "-" and not Path(word).exists():
+    if word != "-" and not names_existing_file(word):
         with contextlib.suppress(UnknownNameError):
             return database.read(sentinels.find, word).text, ""
     return read_statements(word)
