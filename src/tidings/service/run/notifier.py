@@ -15,13 +15,13 @@ from tidings.clock import SECOND, SystemClock, put_forward, set_back
 from tidings.errors import ClockSetBackError, StoreError, StoreStalledError
 from tidings.service.notify.claims import Claims
 from tidings.service.rules.follow import is_awaited
+from tidings.service.run.only_poller import open_patiently
 from tidings.service.run.presence import Presence, length_of, name_process
 from tidings.service.run.senders import open_client, open_sending, read_signing
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.committer import Committer
 from tidings.service.watch.watchlist import load_users
 from tidings.storage.db import instance
-from tidings.storage.db.database import Patience, open_database
 from tidings.storage.secrets import Vault
 from tidings.storage.write.store import Store
 
@@ -110,15 +110,15 @@ class Notifier:
 
 @contextlib.asynccontextmanager
 async def notifier(settings: Settings, *, stream: TextIO | None = None) -> AsyncIterator[Notifier]:
-    """Yield a notifier; the caller runs its steps. Raises what `open_database` raises.
+    """Yield a notifier; the caller runs its steps. Waits for a database server that does
+    not answer. Raises what `open_database` raises.
 
     Args:
         settings: The settings.
         stream: Where console messages are written; standard output by default.
     """
-    database, clock = await asyncio.to_thread(open_database, settings), SystemClock()
-    database.patience = Patience(None)
-    store, vault, holder = Store(database), Vault(settings.data), name_process()
+    store, clock = Store(await open_patiently(settings, endures=True)), SystemClock()
+    vault, holder = Vault(settings.data), name_process()
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(store.close)
         stack.callback(store.hurry)

@@ -98,7 +98,7 @@ async def open_alone(
         stands_by: Whether the process may wait for the lease of another.
     """
     lock = PollerLock(settings.data)
-    database = await _open_patiently(settings, endures=endures)
+    database = await open_patiently(settings, endures=endures)
     give_up_at = time.monotonic() + patience_seconds
     while not (held := lock.acquire() or stands_by) and time.monotonic() < give_up_at:  # noqa: ASYNC110 - another process lets go
         await asyncio.sleep(LOCK_EVERY_SECONDS)
@@ -133,8 +133,10 @@ def _is_small(settings: Settings) -> bool:
     return False
 
 
-async def _open_patiently(settings: Settings, *, endures: bool) -> Database:
-    """Return the open database; with `endures`, wait for its server and log that."""
+async def open_patiently(settings: Settings, *, endures: bool) -> Database:
+    """Return the open database; with `endures`, wait for its server, now and later, and log that.
+    Raises what `open_database` raises.
+    """
     if not endures:
         return open_database(settings)
     patience = Patience(None)
@@ -243,13 +245,12 @@ async def _stand_by(settings: Settings, store: Store, lock: PollerLock, clock: C
     length = length_of(settings)
     presence = Presence(store, "stand-by", holder, length)
     seen: LeaseRow | None = None
-    since = time.monotonic()
+    since, is_locked = time.monotonic(), False
     try:
         while True:
-            if lock.acquire():  # its last holder has ended, perhaps with the lease
+            if not is_locked and (is_locked := lock.acquire()):  # its last holder has ended, perhaps with the lease
                 if lock.left_by:
                     await store.write(_expire, lock.left_by, 0)
-                lock.left_by = ""
                 lock.mark(holder)
             held = await store.read(current_lease, POLLER)
             is_over = held is None or not held.holder or (held == seen and time.monotonic() - since >= length / SECOND)

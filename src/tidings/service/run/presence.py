@@ -5,6 +5,7 @@ cluster`, and prolong what they have claimed.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import platform
 import secrets as randomness
@@ -13,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tidings.clock import SECOND
-from tidings.errors import StoreError, UsageError
+from tidings.errors import StoreError, StoreStalledError, UsageError
 from tidings.storage.db import lock
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
 
+log = logging.getLogger("tidings.service")
 Role = Literal["all", "planner", "notifier", "web", "poller"]
 ROLES: Final[tuple[Role, ...]] = ("all", "planner", "notifier", "web", "poller")
 SEEN_SECONDS: Final = 60.0
@@ -103,8 +105,14 @@ class Presence:
         return [self.note()]
 
     async def note(self) -> None:
-        """Note that this process works, and the pollers that work for it."""
-        await self._store.write(_note, self._role, self._holder, [*self._list_pollers()], length=self._length)
+        """Note that this process works, and the pollers that work for it. If the database refuses,
+        e.g. because its disk is full, log that; the process continues, and the next note comes in
+        time.
+        """
+        try:
+            await self._store.write(_note, self._role, self._holder, [*self._list_pollers()], length=self._length)
+        except StoreStalledError as error:
+            log.warning("`tidings cluster` may not list this process: %s", error)
 
     async def end(self) -> None:
         """Delete the notes and release the claims. If the database refuses, they end later."""

@@ -16,12 +16,12 @@ from tidings.clock import SystemClock, put_forward, set_back
 from tidings.model.event_type import EventType
 from tidings.scheduling.policies import reads_of
 from tidings.service.notify.deliver import STREAMED
+from tidings.service.run.only_poller import open_patiently
 from tidings.service.run.presence import present
 from tidings.service.run.senders import read_signing
 from tidings.service.sources.hub_callbacks import LeftCallbacks
 from tidings.service.sources.left_signals import LeftSignals
 from tidings.service.sources.outside_events import OutsideEvents
-from tidings.storage.db.database import Patience, open_database
 from tidings.storage.people.accounts import add_shares
 from tidings.storage.secrets import Vault
 from tidings.storage.watches import events
@@ -77,10 +77,11 @@ class WebOnly:
 
 @contextlib.asynccontextmanager
 async def web_only(settings: Settings) -> AsyncIterator[WebOnly]:
-    """Yield what a process that only serves needs. Raises what `open_database` raises."""
-    database, clock = await asyncio.to_thread(open_database, settings), SystemClock()
-    database.patience = Patience(None)
-    store, vault = Store(database), Vault(settings.data)
+    """Yield what a process that only serves needs. Waits for a database server that does not
+    answer. Raises what `open_database` raises.
+    """
+    store, clock = Store(await open_patiently(settings, endures=True)), SystemClock()
+    vault = Vault(settings.data)
     try:
         settings = await store.read(add_shares, settings)
         signing = await store.write(read_signing, settings, vault, clock.now())

@@ -9,12 +9,13 @@ import pytest
 
 from tests.stores import own_postgres
 from tidings.clock import SECOND
-from tidings.errors import StoreNewerError
+from tidings.errors import StoreLostError, StoreNewerError
 from tidings.record import replace
 from tidings.service.health.cluster import count_roles, list_members, spell_processes, spell_roles
 from tidings.service.health.metrics import read_gauges
 from tidings.service.health.reading import HealthReading
 from tidings.service.health.sources import SOURCES
+from tidings.service.run import only_poller
 from tidings.service.run.notifier import notifier
 from tidings.service.run.web_only import web_only
 from tidings.settings import Settings, StoreSettings
@@ -76,3 +77,24 @@ def test_role_of_an_older_version_is_refused(shared, opening):
 
     with pytest.raises(StoreNewerError, match="newer Tidings"):
         asyncio.run(start())
+
+
+@pytest.mark.parametrize(("opening", "role"), [(notifier, "1 notifier"), (web_only, "1 web")])
+def test_role_waits_for_its_database_server(shared, opening, role, monkeypatch: pytest.MonkeyPatch):
+    """After a restart of the machine a process may start before PostgreSQL does."""
+    settings, database = shared
+    refusals = [StoreLostError("the server does not answer")] * 2
+
+    def refuse_twice(settings):
+        if refusals:
+            raise refusals.pop()
+        return open_database(settings)
+
+    monkeypatch.setattr(only_poller, "open_database", refuse_twice)
+
+    async def start() -> str:
+        async with opening(settings):
+            return spell_roles(database.read(list_members))
+
+    assert role == asyncio.run(start())
+    assert [] == refusals

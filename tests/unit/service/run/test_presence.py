@@ -1,12 +1,15 @@
 """The roles that a database allows, and the processes that are seen to work."""
 
+import asyncio
+import logging
 from pathlib import Path
 
 import pytest
 
-from tidings.errors import UsageError
+from tidings.clock import SECOND
+from tidings.errors import StoreFullError, UsageError
 from tidings.record import replace
-from tidings.service.run.presence import ROLES, SEEN_SECONDS, SeenPollers, check_role, name_process
+from tidings.service.run.presence import ROLES, SEEN_SECONDS, Presence, SeenPollers, check_role, name_process
 from tidings.settings import Settings, StoreSettings
 
 
@@ -40,3 +43,24 @@ def test_poller_is_listed_for_a_while(monkeypatch: pytest.MonkeyPatch):
 def test_each_process_has_its_own_name():
     """Process ids are reused, so the name must not depend on them alone."""
     assert name_process() != name_process()
+
+
+def test_full_disk_of_the_database_ends_no_process(caplog: pytest.LogCaptureFixture):
+    """Screens must still show that the disk is full, so a note that cannot be stored is left out."""
+
+    class FullStore:
+        async def write(self, *args: object, **kw: object) -> None:
+            raise StoreFullError("the disk of the database is full")
+
+    async def note_twice() -> list[int]:
+        presence = Presence(FullStore(), "web", "a:1", 30 * SECOND)  # type: ignore[arg-type]
+        made = []
+        for now in (SECOND, 2 * SECOND, 12 * SECOND):
+            notes = await presence.due(now)
+            await asyncio.gather(*notes)
+            made.append(len(notes))
+        return made
+
+    with caplog.at_level(logging.WARNING, logger="tidings.service"):
+        assert [1, 0, 1] == asyncio.run(note_twice())
+    assert 2 == caplog.text.count("the disk of the database is full")
