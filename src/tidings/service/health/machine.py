@@ -151,7 +151,7 @@ def lock_holder(data: Path) -> tuple[int | None, Finding]:
             "lock", f"{path} cannot be opened: {error.strerror or error}", f"ls -l {quote(path)}  # who owns it?"
         )
     if holder is None:
-        return None, ok("lock", "free: no process is checking pages")
+        return None, ok("lock", "free: no process checks pages with this data directory")
     if not holder:
         return holder, ok("lock", "a process is about to take it")
     if said := PollerLock(data).trouble():

@@ -120,7 +120,7 @@ def test_missing_lock_file_means_that_nobody_polls(tmp_path):
     """The line is ok."""
     holder, line = machine.lock_holder(tmp_path)
 
-    assert (None, "ok", "free: no process is checking pages") == (holder, line.status, line.detail)
+    assert (None, "ok", "free: no process checks pages with this data directory") == (holder, line.status, line.detail)
 
 
 def test_lock_that_cannot_be_opened_is_a_warning(tmp_path):
