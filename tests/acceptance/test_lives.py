@@ -13,6 +13,7 @@ from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import SentinelError
 from tidings.model.observed.unit import Unit
 from tidings.service.run.monitor import Monitor
+from tidings.storage.watches import sentinels
 
 
 def _states(world: World, *names: str) -> list[str]:
@@ -186,8 +187,11 @@ def overtake(world: World, monitor: Monitor, text: str) -> None:
     monitor.committer.write = count_overtaken  # type: ignore[method-assign]
 
 
-def test_end_postponed_by_an_alter_is_not_notified(world: World):
-    """The missed end is about to be stored when a user adds ten days: the sentinel starts instead."""
+@pytest.mark.parametrize(("statement", "states"), [("Alter s For 10 day", ["enabled"]), ("Drop s", [])])
+def test_end_overtaken_by_a_user_is_not_notified(world: World, statement: str, states: list[str]):
+    """The missed end is about to be stored when a user adds ten days, so that the sentinel starts
+    instead, or drops the sentinel.
+    """
     world.page("/a", "<p>one</p>")
     hook = world.receiver()
     world.add(
@@ -197,10 +201,10 @@ def test_end_postponed_by_an_alter_is_not_notified(world: World):
     world.clock.advance(5 * DAY)
 
     with serve(world) as service:
-        overtake(world, service.monitor, "Alter s For 10 day")
+        overtake(world, service.monitor, statement)
         service.pass_time(DAY)
 
-    assert ["enabled"] == _states(world, "s")
+    assert states == _states(world, *world.read(sentinels.names))
     assert [] == world.received
 
 
@@ -243,23 +247,6 @@ def test_steps_of_dependents_follow_a_drop_before_the_end(world: World):
         service.pass_time(10 * MINUTE)
 
     assert [90 * MINUTE] * 2 == [world.sentinel(name).started_at - begun for name in ("t", "u")]
-
-
-def test_drop_before_a_missed_end_is_not_notified(world: World):
-    """The missed end is about to be reported."""
-    world.page("/a", "<p>one</p>")
-    hook = world.receiver()
-    world.add(
-        f"Create Sentinel s Using {{/a}} Monitor any change From now + 1 day For 1 day Notify By webhook {hook} immediate"
-    )
-    play(world, world.settle)
-    world.clock.advance(5 * DAY)
-
-    with serve(world) as service:
-        overtake(world, service.monitor, "Drop s")
-        service.pass_time(DAY)
-
-    assert [] == world.received
 
 
 def test_each_step_is_one_event(world: World):
