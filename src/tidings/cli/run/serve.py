@@ -167,6 +167,9 @@ async def _fetch(settings: Settings) -> int:
 
 
 async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Do the work of a role until stopped; begin again when the clock was set back and, as a
+    planner, when another has taken the lease. Return the exit code.
+    """
     stop = _make_stop()
     while True:
         door = None if arguments.role in {"planner", "notifier"} else HttpServer(settings)

@@ -69,8 +69,8 @@ class Queue:
 
 
 def list_members(c: Connection) -> list[ClusterProcess]:
-    """Return the processes by role, those that ended last; with SQLite only the one that checks
-    pages.
+    """Return the processes by role, and after them those that have ended; with SQLite only the
+    one that checks pages.
     """
     rows = lock.listing(c)
     held = next((row for row in rows if row.name == lock.POLLER and row.holder), None)
@@ -107,7 +107,7 @@ def read_queue(c: Connection, now: Instant) -> Queue:
 
 
 def find_missing_role(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield that nobody sends the messages of a planner."""
+    """Yield a trouble if nobody sends the messages of a planner."""
     working = {one.role for one in _list_working(reading)}
     if "planner" in working and not working & SENDING:
         queue = read_queue(reading.c, reading.now)

@@ -220,8 +220,8 @@ LOST: Final = None
 
 
 class Mailbox:
-    """Sends messages of visits, and routes incoming ones to their visit. Its name begins with that
-    of the machine.
+    """Sends messages of visits, and routes incoming ones to their visit. Its name begins with the
+    name of the machine.
     """
 
     def __init__(self, bus: Bus) -> None:

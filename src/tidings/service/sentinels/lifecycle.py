@@ -114,7 +114,3 @@ class Lives:
             self._planner.touch(await self._watchlist.reload(concerned))
         if any(move.state == "ended" for move in moves):
             self._watchlist.forget()
-
-
-_END, _START, _WAIT = range(3)
-"""the order of steps at one instant"""
