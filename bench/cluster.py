@@ -4,10 +4,10 @@
 
 Two planners, two notifiers and a web process run on loopback, each with a data directory of its
 own. In each round the page changes, and one process is killed (SIGKILL) or stopped for two leases
-(SIGSTOP, SIGCONT); a killed one is started again. A round ends when the receiver was told of the
-edition. The ledgers are those of the page's server and of the receiver. Violations: more requests
-than paid polls, a gap that was not kept, a change that was not reported or under two ids, messages
-out of order, no answer of the web process. Ends with status 1 if there is one.
+(SIGSTOP, SIGCONT); a killed one is started again. A round ends when the receiver was notified of
+the edition. The ledgers are those of the page's server and of the receiver. Violations: more
+requests than paid polls, a gap that was not kept, a change that was not reported or under two ids,
+messages out of order, no answer of the web process. Ends with status 1 if there is one.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Signals that a process accepts which does not poll: they are stored, and the polling process
-takes them over at its next step (`Signals.collect`).
+"""Signals accepted by a process that does not poll: they are stored, and the polling process takes
+them over at its next step (`Signals.collect`).
 """
 
 from __future__ import annotations

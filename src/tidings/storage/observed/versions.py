@@ -101,8 +101,8 @@ def newest_of(c: Connection, page_id: int, most: int) -> list[Version]:
 def recent(
     c: Connection, page_id: int, most: int, wanted: Collection[int] = ()
 ) -> tuple[dict[int, Version], list[int]]:
-    """Of at most `most` newest versions of a page return two things: the newest and those that are
-    wanted, by number; and how many words each has, newest first.
+    """Return two things about at most `most` newest versions of a page: the newest and the
+    wanted ones, by number; and how many words each has, newest first.
 
     Args:
         page_id: The page.
