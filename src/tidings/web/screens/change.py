@@ -72,11 +72,8 @@ async def show(request: Request, desk: Desk) -> Response:
     """Return the comparison of a change, in one of its views; the screen's script marks it
     as read.
     """
-    found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
-    if found is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change"))
+    found, record = await _read_record(request, desk)
     change = found.item.change
-    record = change_record(change.row, sentinel=change.sentinel, url=change.url)
     old, new = _choose(request, change.row.from_seq, "from"), _choose(request, change.row.to_seq, "to")
     zone = reader_zone(request)
     whens = {one.seq: formats.short(one.fetched_at, desk.clock.wall(), zone) for one in found.versions}
