@@ -243,6 +243,13 @@ def test_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World) 
             assert "all wrds" in wrong.body.decode()
             assert "E1" in words_of(wrong.body.decode())
             right = f"Create Sentinel shop Using {url} Monitor all words Fetch every 1 hour"
+            for notify, why in (
+                ("anna@example.org, example.org/hook", "example.org/hook is neither an e-mail address nor"),
+                ("a@example.org " * 6, "more than 5 receivers"),
+            ):
+                refused = await send(app, "/new", ("act", "save"), ("text", right), ("notify", notify))
+                assert (422, True) == (refused.status, why in words_of(refused.body.decode()))
+                assert "Nothing is watched yet" in words_of(await see(app, "/"))
             assert 303 == (await send(app, "/new", ("act", "save"), ("text", right))).status
             await world.settle(monitor)
             assert "Kettle" in words_of(await see(app, "/sentinels/shop"))

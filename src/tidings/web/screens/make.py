@@ -86,7 +86,11 @@ async def show(request: Request, desk: Desk) -> Response:
 async def act(request: Request, desk: Desk) -> Response:
     """Preview a text, or save it."""
     form = await request_body.read_form(request)
-    text = _with_receivers(form.one("text").strip()[:200_000], _receivers(form.one("notify")))
+    text = form.one("text").strip()[:200_000]
+    receivers = form.one("notify").replace(",", " ").split()
+    if problems := _list_refused(receivers):
+        return await _screen(request, desk, text=text, url="", problems=problems)
+    text = _with_receivers(text, receivers)
     if form.one("act") != "save":
         return await _screen(request, desk, text=text, url="", tries=True)
     try:
@@ -246,12 +250,15 @@ def _now(reading: Reading) -> Markup:
             )
 
 
-def _receivers(given: str) -> list[str]:
-    """Return the receivers in a field: mail addresses and addresses of webhooks, between spaces or
-    commas.
-    """
-    found = given.replace(",", " ").split()[:MOST_RECEIVERS]
-    return [one for one in found if one.startswith(("http://", "https://")) or ("@" in one and "://" not in one)]
+def _list_refused(receivers: Sequence[str]) -> list[str]:
+    """Return why receivers are refused: each is a mail address or the address of a webhook."""
+    if len(receivers) > MOST_RECEIVERS:
+        return [say("more than {most} receivers; write the others into the statement", most=MOST_RECEIVERS)]
+    return [
+        say("{receiver} is neither an e-mail address nor the address of a webhook", receiver=one[:80])
+        for one in receivers
+        if not (one.startswith(("http://", "https://")) or ("@" in one and "://" not in one))
+    ]
 
 
 def _with_receivers(text: str, receivers: Sequence[str]) -> str:
