@@ -101,6 +101,7 @@ class Service:
             host_connections=1,
             rng=np.random.default_rng(0),
             budget=a_day / DAY,
+            burst=max(burst, 1.0),  # as the settings require
             **more,
         )
         self.planner.touch(self.pages)

@@ -62,6 +62,26 @@ def test_budget_is_kept_and_no_page_starves(make_world):
     assert {2, 3} >= {sum(p.page_id == n for p in looks) for n in range(1, 11)}
 
 
+def test_page_that_needs_more_than_the_budget_saves_up_delays_no_other_page(make_world):
+    """One request can be saved up, and a redirected page needs two: it is in error, and the other page
+    is polled all day.
+    """
+    world: World = make_world(
+        budget__polls_per_day="48", budget__burst="1", schedule__policy="round_robin", schedule__pace_seconds="60"
+    )
+    world.page("/old", "", status=301, headers={"Location": "/new"})
+    world.page("/new", "<p>new</p>")
+    world.page("/other", "<p>other</p>")
+    world.add("Create Sentinel moved Using {/old} Monitor any change")
+    world.add("Create Sentinel other Using {/other} Monitor any change")
+
+    play(world, lambda monitor: world.pass_time(monitor, DAY))
+    (moved, _) = world.read(pages.population)
+
+    assert moved[1].lacks_budget
+    assert sum(p.page_id == 2 for p in world.polls()) > 20
+
+
 def test_class_budget_is_kept_across_restarts_and_delays_no_other_page(make_world):
     """One an hour for three hourly pages: at most 24 a day, all used in turn; a page without a
     class keeps its interval.

@@ -61,8 +61,9 @@ class Planner:
     coincide are spread. Without `second_looks` no page is polled again to separate noise from
     changes. A rendered page costs `render_cost`, and at most `render_places` of them are in flight.
     `classes` are the budget classes, the most generous first, with what each can save up. `budget`
-    is the cost of all polls per µs, `soonest` the shortest time between two polls on change where
-    no sentinel sets a shorter one. Without `hearing` there are no hints, and no date is trusted.
+    is the cost of all polls per µs, `burst` what it can save up, `soonest` the shortest time between
+    two polls on change where no sentinel sets a shorter one. Without `hearing` there are no hints,
+    and no date is trusted.
     """
 
     def __init__(
@@ -82,9 +83,11 @@ class Planner:
         second_looks: bool = True,
         classes: Mapping[str, float] | None = None,
         budget: float = float("inf"),
+        burst: float = float("inf"),
         soonest: Duration = 0,
     ) -> None:
         self._pages = pages
+        self._burst = burst
         self._floor = floor
         self._render_cost = render_cost
         self._needs = needs or Needs()
@@ -282,7 +285,8 @@ class Planner:
         return filled
 
     def cost(self, page: WatchedPage, budget: str = WHOLE) -> float:
-        """Return the cost of a poll of a page to the budget, at most what its class can save up.
+        """Return the cost of a poll of a page to the budget, at most what this and its class can
+        save up: a higher cost could never be paid, and all other pages would wait for it.
 
         A page that leads elsewhere needs two requests; one whose budget did not suffice the last
         times, as many more.
@@ -293,7 +297,7 @@ class Planner:
             cost = 1.0 + page.state.failures
         else:
             cost = 1.0 + (page.state.final_url not in {"", page.identity.url})
-        return min(cost, self._classes.get(budget, cost))
+        return min(cost, self._burst, self._classes.get(budget, cost))
 
     def budget(self, page: WatchedPage) -> str:
         """Return the budget class that pays for a page's polls."""

@@ -207,6 +207,7 @@ def open_planner(
         second_looks=settings.detect.second_looks,
         classes={name: each.burst for name, each in settings.budget.map_names().items()},
         budget=settings.budget.polls_per_day / DAY,
+        burst=settings.budget.burst,
         soonest=min(SOONEST, round(settings.schedule.pace_seconds * SECOND)),
     )
 

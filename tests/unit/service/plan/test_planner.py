@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.planned import Service, make_watched, steady
-from tidings.clock import DAY, HOUR, MINUTE, ManualClock
+from tests.planned import Service, Told, make_watched, steady
+from tidings.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.gardener.medd import Medd
 from tidings.model.interval import ExecutionInterval
 from tidings.model.observed.page import NO_FURTHER
 from tidings.model.observed.poll_reason import PollReason, Why
-from tidings.model.observed.unit import PollRecord, Unit
+from tidings.model.observed.unit import Estimate, PollRecord, Unit
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import NEVER, Population
@@ -24,6 +24,7 @@ from tidings.scheduling.price.wic import Contest, contest
 from tidings.service.plan import pricing
 from tidings.service.watch.page_schedule import Deadline, Needs
 from tidings.service.watch.watchlist import WatchedPage
+from tidings.storage.observed.estimates import LEARNED
 
 NOBODY = np.random.default_rng(0)
 
@@ -176,6 +177,56 @@ def test_page_in_flight_is_free_once_its_poll_is_observed():
     planner.observe(Unit(at=NOW, epoch=1, page=service.pages[2].state))
 
     assert (1, False) == (len(spent), planner.is_busy(2))
+
+
+def test_second_poll_is_due_soon_after_the_first():
+    """The poll of a new version asks for it. Once it was made, the page waits for its turn."""
+    page = late(1)
+    planner = in_turn(page).planner
+    planner.due_pages(NOW)
+    record = PollRecord(poll_id=1, page_id=1, finished_at=NOW, outcome="changed", text_changed=True, requests=1)
+    asked = Estimate(page_id=1, name=LEARNED, state={"second_at": NOW + MINUTE}, at=NOW)
+    page.state = replace(page.state, polled_at=NOW, checked_at=NOW)
+    planner.touch([1])
+    planner.observe(Unit(at=NOW, epoch=1, page=page.state, poll=record, estimates=(asked,)))
+
+    assert NOW < (planner.due_at(1) or 0) <= NOW + MINUTE
+
+    page.state = replace(page.state, polled_at=NOW + MINUTE, checked_at=NOW + MINUTE)
+    planner.touch([1])
+    planner.observe(Unit(at=NOW + MINUTE, epoch=1, page=page.state, poll=replace(record, finished_at=NOW + MINUTE)))
+
+    assert NOW + MINUTE + HOUR == planner.due_at(1)
+
+
+def test_time_in_which_a_host_was_paused_is_no_interval():
+    """The next poll of its pages teaches no rate; that of other hosts' pages does."""
+    learner = RecordingTold([24.0, 24.0])
+    start = ManualClock().now()
+    pages = [make_watched(1, host="one", at=start), make_watched(2, host="two", at=start)]
+    made = Service(pages, 1e6, changes=steady([24.0] * 2, DAY, start), policy=Learned(Price(pace=HOUR), learner))
+    made.run(6 * HOUR)
+    learner.interrupted.clear()
+    made.planner.interrupt("one.example")
+    made.run(6 * HOUR)
+    by_row = {row: [broken for each, broken in learner.interrupted if each == row] for row in (0, 1)}
+
+    assert [True, False] == by_row[0][:2]
+    assert [False, False] == by_row[1][:2]
+    assert not any(by_row[0][1:] + by_row[1])
+
+
+class RecordingTold(Told):
+    """Records whether the time before each poll was interrupted, by the row of its page."""
+
+    def __init__(self, rates: list[float]) -> None:
+        super().__init__(rates)
+        self.interrupted: list[tuple[int, bool]] = []
+
+    def observe(self, known: Any, *looks: Any) -> Any:
+        rows, _, _, _, interrupted, _ = looks
+        self.interrupted += zip(rows.tolist(), interrupted.tolist(), strict=True)
+        return known
 
 
 def test_held_page_waits():
@@ -359,6 +410,22 @@ def test_redirected_page_costs_another_request():
     assert 1.0 == made.planner.cost(page)
 
 
+def test_poll_costs_at_most_what_the_budget_saves_up():
+    """A page that leads elsewhere is polled although only one request can be saved up, and the
+    other page does not wait for it.
+    """
+    made = service([1.0, 1.0], 100, 1, burst=1.0)
+    page = made.pages[1]
+    page.state = replace(page.state, final_url="http://h1.example/elsewhere")
+
+    assert 1.0 == made.planner.cost(page)
+
+    made.run(DAY // 2, tick=10 * MINUTE)
+
+    assert len(made.of(1)) > 1
+    assert len(made.of(2)) > 1
+
+
 def test_spare_budget_goes_to_the_highest_bids():
     """Tokens above half of the burst, here three, pay for the three pages with the highest bids
     that are not due.
@@ -378,6 +445,31 @@ def test_spare_budget_goes_to_the_highest_bids():
 
     assert best[:3] == [page for _, page, why in made.looks[before:] if why is Why.SPARE]
     assert len(due) + 3 == len(made.looks) - before
+
+
+def test_poll_below_the_price_counts_as_one_only_once(monkeypatch: pytest.MonkeyPatch):
+    """The next poll of the same page is paid for as any other."""
+    made = service([0.1 * 1.2**page for page in range(30)], 100, 5)
+    made.run(DAY, tick=10 * MINUTE)
+    spent: list[bool] = []
+    monkeypatch.setattr(
+        made.planner.pricing, "note_spent", lambda _cost, *, below_price=False: spent.append(below_price)
+    )
+    before = len(made.looks)
+    made.bucket = replace(made.bucket, level=made.bucket.burst / 2 + len(made.planner.due_pages(made.clock.now())) + 3)
+    made.step()
+    spare = [page for _, page, why in made.looks[before:] if why is Why.SPARE]
+
+    assert 3 == len(spare) == sum(spent)
+
+    made.clock.move_to(made.clock.now() + SECOND)
+    made.bucket = replace(made.bucket, level=10.0)
+    for page in spare:
+        made.planner.force(page)
+    spent.clear()
+    made.step()
+
+    assert [False] * 3 == spent
 
 
 def test_ample_budget_does_not_poll_faster_than_the_pace():
