@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 LATE_DELIVERY: Final[Duration] = 10 * MINUTE
 RECENT: Final[Duration] = 7 * DAY
+"""How long a past interruption is shown."""
 MANY: Final = 100
 
 
@@ -158,7 +159,6 @@ def list_unstored(reading: HealthReading) -> Iterator[Trouble]:
     )
 
 
-"""How long a past interruption is shown."""
 LATE: Final[Duration] = 15 * MINUTE
 """How long a version may wait while the search index cannot be written."""
 SET_CLOCK: Final = "date -u; timedatectl set-ntp true"
