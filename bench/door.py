@@ -19,7 +19,7 @@ from typing import Any
 
 from tests.asgi import ask, following
 from tests.unit.presentation.records import record
-from tests.unit.web.insides import inside, tell, watch
+from tests.unit.web.insides import inside, notify_by, watch
 from tidings.clock import HOUR
 from tidings.presentation.atom import MOST_ENTRIES
 from tidings.web.routes import application
@@ -45,11 +45,11 @@ def start(*names: str) -> str:
     return done.stdout.strip()
 
 
-async def feed(within: Any, app: Any) -> None:
+async def measure_feed(within: Any, app: Any) -> None:
     """Print what a feed costs that is full, and one that its reader has."""
     number = await watch(within, "shop")
     for n in range(MOST_ENTRIES):
-        await tell(within, "feed", number, record(id=f"c{n}"))
+        await notify_by(within, "feed", number, record(id=f"c{n}"))
     within.clock.advance(HOUR)
     whole = await ask(app, "/feeds/shop.atom")
     for name, headers in (("whole", {}), ("304", {"if-none-match": whole.headers["etag"]})):
@@ -60,19 +60,19 @@ async def feed(within: Any, app: Any) -> None:
         print(f"feed of {MOST_ENTRIES} entries, {len(whole.body):,} bytes, {name}: {each:.2f} ms CPU a request")
 
 
-async def stream(within: Any, app: Any) -> None:
-    """Print what a record costs each of its followers, beyond what it costs to tell it."""
+async def measure_stream(within: Any, app: Any) -> None:
+    """Print what a record costs each of its followers, beyond what the record itself costs."""
     number = await watch(within, "news")
     begun = time.process_time()
     for n in range(RECORDS):
-        await tell(within, "stream", number, record(id=f"alone{n}"))
+        await notify_by(within, "stream", number, record(id=f"alone{n}"))
     alone = time.process_time() - begun
     for count in FOLLOWERS:
         async with contextlib.AsyncExitStack() as stack:
             readers = [await stack.enter_async_context(following(app, "/api/v1/stream")) for _ in range(count)]
             begun = time.process_time()
             for n in range(RECORDS):
-                await tell(within, "stream", number, record(id=f"c{count}-{n}"))
+                await notify_by(within, "stream", number, record(id=f"c{count}-{n}"))
                 await asyncio.gather(*(reader.until(n + 1) for reader in readers))
             each = (time.process_time() - begun - alone) / RECORDS / count * 1e6
         print(f"stream, {count} followers: {each:.0f} µs CPU a record and follower")
@@ -85,8 +85,8 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         async with inside(Path(directory)) as within:
             app = application(within)
-            await feed(within, app)
-            await stream(within, app)
+            await measure_feed(within, app)
+            await measure_stream(within, app)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ EDITS = 6
 SECOND = 1_000_000
 
 
-def _prose(page: int, lines: int, edit: int, shift: int = 0) -> str:
+def _make_prose(page: int, lines: int, edit: int, shift: int = 0) -> str:
     """Return paragraphs as `bench/poll_loop.py` has them; another `edit` changes one word."""
     paragraphs = "".join(
         f'<p class="c{i % 7}">{" ".join(WORDS[(page + i * j + j + shift) % len(WORDS)] for j in range(14))} <a href="/l/{page}/{i}">item {i}</a></p>\n'
@@ -40,7 +40,7 @@ def _prose(page: int, lines: int, edit: int, shift: int = 0) -> str:
     return f"<!doctype html><html><head><title>Page {page}</title></head><body><h1>Page {page}</h1><p>edition {edit}</p>{paragraphs}</body></html>"
 
 
-def _news(page: int, lines: int, edit: int) -> str:
+def _make_news(page: int, lines: int, edit: int) -> str:
     """Return a front page of which one headline is new, with a counter and a clock that run."""
     items = "".join(
         f'<li><a href="/n/{page}/{edit - i}">{" ".join(WORDS[(edit + page + 31 - i * j + j * j) % len(WORDS)] for j in range(9))} {edit - i}</a> <span>{i * 7 + edit} views</span></li>'
@@ -49,7 +49,7 @@ def _news(page: int, lines: int, edit: int) -> str:
     return f"<!doctype html><html><head><title>News {page}</title></head><body><h1>News</h1><p>Updated 12:{edit:02d}</p><ul>{items}</ul></body></html>"
 
 
-def _feed(page: int, edit: int) -> str:
+def _make_feed(page: int, edit: int) -> str:
     items = "".join(
         f"<item><title>Title {n}</title><link>http://news.example/{page}/{n}</link><guid>{page}-{n}</guid><description>&lt;p&gt;{' '.join(WORDS[(n * j + j) % len(WORDS)] for j in range(30))}&lt;/p&gt;</description></item>"
         for n in range(edit + 20, edit, -1)
@@ -57,7 +57,7 @@ def _feed(page: int, edit: int) -> str:
     return f"<?xml version='1.0'?><rss version='2.0'><channel><title>Feed {page}</title><link>http://news.example/</link>{items}</channel></rss>"
 
 
-def _json(page: int, edit: int) -> str:
+def _make_json(page: int, edit: int) -> str:
     rows = [
         {
             "id": n,
@@ -70,7 +70,7 @@ def _json(page: int, edit: int) -> str:
     return json.dumps({"page": page, "items": rows})
 
 
-def _table(page: int, edit: int) -> str:
+def _make_table(page: int, edit: int) -> str:
     rows = "".join(
         f"<tr><td>{WORDS[n % len(WORDS)]} {n}</td><td>{n * 3 + (edit if n == 11 else 0)} €</td><td>{'in stock' if n % 3 else 'sold out'}</td></tr>"
         for n in range(60)
@@ -79,15 +79,15 @@ def _table(page: int, edit: int) -> str:
 
 
 KINDS: dict[str, tuple[str, str, Callable[[int, int], str]]] = {
-    "page of 6 KB": ("any change", "text/html", lambda page, edit: _prose(page, 38, edit)),
-    "page of 1 KB": ("any change", "text/html", lambda page, edit: _prose(page, 6, edit)),
-    "page of 100 KB": ("any change", "text/html", lambda page, edit: _prose(page, 700, edit)),
-    "page rewritten": ("any change", "text/html", lambda page, edit: _prose(page, 38, edit, shift=edit * 5)),
-    "front page, noisy": ("any change", "text/html", lambda page, edit: _news(page, 40, edit)),
-    "words of a part": ("words in p", "text/html", lambda page, edit: _prose(page, 38, edit)),
-    "feed": ("items", "application/rss+xml", _feed),
-    "JSON": ("any change", "application/json", _json),
-    "table": ("table", "text/html", _table),
+    "page of 6 KB": ("any change", "text/html", lambda page, edit: _make_prose(page, 38, edit)),
+    "page of 1 KB": ("any change", "text/html", lambda page, edit: _make_prose(page, 6, edit)),
+    "page of 100 KB": ("any change", "text/html", lambda page, edit: _make_prose(page, 700, edit)),
+    "page rewritten": ("any change", "text/html", lambda page, edit: _make_prose(page, 38, edit, shift=edit * 5)),
+    "front page, noisy": ("any change", "text/html", lambda page, edit: _make_news(page, 40, edit)),
+    "words of a part": ("words in p", "text/html", lambda page, edit: _make_prose(page, 38, edit)),
+    "feed": ("items", "application/rss+xml", _make_feed),
+    "JSON": ("any change", "application/json", _make_json),
+    "table": ("table", "text/html", _make_table),
 }
 """What is watched, the type, and the page by its number and version."""
 

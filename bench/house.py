@@ -9,7 +9,8 @@ A TREE is a checkout (default: this one); several make columns, so that a tree o
 
 Everything is read from the text of the modules, nothing is run. A *module* is a file of `src/tidings` but for `__init__`; a module's *users* are the modules
 that import it; a name is *used* where it stands as a word in another place of `src`, `bench` or `script`. A *participle* is the first word of a function's name that ends in -ed,
--en or is one of a list; properties and functions of tests do not count.
+-en or is one of a list; properties and functions of tests do not count. A docstring *names each* parameter if all their names stand in it as words. `self` and `cls` do not count. A
+parameter of the type `Connection`, the caller's transaction, counts among the four, but its name need not stand there.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ def measure(tree: Tree) -> dict[str, str]:
             if isinstance(node, ast.ClassDef):
                 classes[node.name].append(module)
     twice = {name: places for name, places in classes.items() if len(places) > 1}
-    cited = {name: len(_find_unresolved(tree.root, text)) for name, text in tree.texts.items()}
+    cited = {name: len(_find_missing_texts(tree.root, text)) for name, text in tree.texts.items()}
     return {
         "modules": f"{len(lines)}",
         "lines of modules": f"{sum(lines.values()):,}",
@@ -164,7 +165,7 @@ def measure(tree: Tree) -> dict[str, str]:
         "service modules with a mirrored test": _count_mirrored(tree, "service"),
         "detection modules with a mirrored test": _count_mirrored(tree, "detection"),
         "functions of tests": f"{_tests(tree.root):,}",
-        "distributions of the core that are asked for": f"{_count_asked(tree.root)}",
+        "distributions that the core requires": f"{_count_required(tree.root)}",
     }
 
 
@@ -183,7 +184,7 @@ def is_participle(name: str) -> bool:
     return first in IRREGULAR or (first.endswith(("ed", "en")) and first not in NO_PARTICIPLES and len(first) > 3)
 
 
-def _find_unresolved(root: Path, text: str) -> list[str]:
+def _find_missing_texts(root: Path, text: str) -> list[str]:
     """Return the texts that a module cites and that no file of the checkout is named after."""
     cited = [match[0] for match in TEXTS.finditer(text)]
     return [name for name in cited if not any(root.glob(f"docs/**/{name.removesuffix('.md').replace(' ', '_')}.md"))]
@@ -205,7 +206,7 @@ def _count_documented(functions: list[tuple[str, ast.FunctionDef | ast.AsyncFunc
 
 
 def _is_connection(given: ast.arg) -> bool:
-    """Return whether a parameter is the connection of the caller's transaction, of which its type says all."""
+    """Return whether a parameter is the connection of the caller's transaction: its type says everything."""
     return given.annotation is not None and ast.unparse(given.annotation) == "Connection"
 
 
@@ -239,7 +240,7 @@ def _tests(root: Path) -> int:
     )
 
 
-def _count_asked(root: Path) -> int:
+def _count_required(root: Path) -> int:
     text = (root / "pyproject.toml").read_text(encoding="utf-8")
     block = re.search(r"^dependencies = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)
     return len(re.findall(r'^    "', block[1] if block else "", re.MULTILINE))

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tests.unit.service.watch.test_hints import looks_under
+from tests.unit.service.watch.test_hints import count_polls
 from tidings.clock import HOUR
 from tidings.estimation.evidence import Hints, Trust, judge
 from tidings.scheduling.index import worth
@@ -178,7 +178,7 @@ def main() -> None:
         printed = f"{PRINTED[name]:.3f}" if name in PRINTED else "  –"
         print(f"{name:20}  {found.mean():.3f} ± {half:.3f}   printed {printed}", flush=True)
     for flood in (0, 48, 10_000):
-        made = ", ".join(map(str, looks_under(flood)))
+        made = ", ".join(map(str, count_polls(flood)))
         print(f"looks a day at a page that never changes, {flood:,} hints a day that it has: {made}")
     costs()
     hints = Hints(recall=0.5, noise=1.0)
