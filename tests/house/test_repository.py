@@ -1,6 +1,7 @@
 """Rules of the repository that import contracts cannot check."""
 
 import ast
+import functools
 import os
 import re
 import subprocess
@@ -178,3 +179,37 @@ def test_decisions_are_numbered_and_complete():
 
     assert len(records) == len({record.name[:4] for record in records})
     assert [] == incomplete
+
+
+def test_benches_import_names_that_exist():
+    """No test runs most programs of `bench/`: what they import from here must be defined."""
+    missing = [
+        f"{path.name}: {node.module}.{alias.name}"
+        for path in sorted((REPOSITORY / "bench").glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in {"tidings", "tests", "bench"}
+        for alias in node.names
+        if not is_defined(node.module or "", alias.name)
+    ]
+
+    assert [] == missing
+
+
+def is_defined(module: str, name: str) -> bool:
+    """Return whether a module binds this name anywhere, or has a submodule of this name."""
+    place = REPOSITORY.joinpath("src" if module.startswith("tidings") else "", *module.split("."))
+    if place.joinpath(f"{name}.py").exists() or place.joinpath(name).is_dir():
+        return True
+    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    return path.exists() and name in list_bound_names(path)
+
+
+@functools.cache
+def list_bound_names(path: Path) -> frozenset[str]:
+    """Return the names that a module defines, assigns or imports."""
+    nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    return frozenset(
+        [node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
+        + [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        + [node.asname or node.name for node in nodes if isinstance(node, ast.alias)]
+    )
