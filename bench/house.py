@@ -9,8 +9,11 @@ A TREE is a checkout (default: this one); several make columns, so that a tree o
 
 Everything is read from the text of the modules, nothing is run. A *module* is a file of `src/tidings` but for `__init__`; a module's *users* are the modules
 that import it; a name is *used* where it stands as a word in another place of `src`, `bench` or `script`. A *participle* is the first word of a function's name that ends in -ed,
--en or is one of a list; properties and functions of tests do not count. A docstring *names each* parameter if all their names stand in it as words. `self` and `cls` do not count. A
-parameter of the type `Connection`, the caller's transaction, counts among the four, but its name need not stand there.
+-en or is one of a list; properties and functions of tests do not count.
+
+A docstring *names each* parameter if all their names stand in it as words. `self` and `cls` do not
+count. A parameter of the type `Connection`, the caller's transaction, counts among the four, but
+its name need not stand there.
 """
 
 from __future__ import annotations
@@ -206,7 +209,7 @@ def _count_documented(functions: list[tuple[str, ast.FunctionDef | ast.AsyncFunc
 
 
 def _is_connection(given: ast.arg) -> bool:
-    """Return whether a parameter is the connection of the caller's transaction: its type says everything."""
+    """Return whether a parameter is the connection of the caller's transaction: its type says it."""
     return given.annotation is not None and ast.unparse(given.annotation) == "Connection"
 
 

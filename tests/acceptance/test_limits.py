@@ -63,8 +63,8 @@ def test_budget_is_kept_and_no_page_starves(make_world):
 
 
 def test_page_that_needs_more_than_the_budget_saves_up_delays_no_other_page(make_world):
-    """One request can be saved up, and a redirected page needs two: it is in error, and the other page
-    is polled all day.
+    """One request can be saved up, and a redirected page needs two: it is in error, and the other
+    page is polled all day.
     """
     world: World = make_world(
         budget__polls_per_day="48", budget__burst="1", schedule__policy="round_robin", schedule__pace_seconds="60"

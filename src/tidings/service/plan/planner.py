@@ -61,9 +61,9 @@ class Planner:
     coincide are spread. Without `second_looks` no page is polled again to separate noise from
     changes. A rendered page costs `render_cost`, and at most `render_places` of them are in flight.
     `classes` are the budget classes, the most generous first, with what each can save up. `budget`
-    is the cost of all polls per µs, `burst` what it can save up, `soonest` the shortest time between
-    two polls on change where no sentinel sets a shorter one. Without `hearing` there are no hints,
-    and no date is trusted.
+    is the cost of all polls per µs, `burst` what it can save up, `soonest` the shortest time
+    between two polls on change where no sentinel sets a shorter one. Without `hearing` there are no
+    hints, and no date is trusted.
     """
 
     def __init__(
