@@ -6,11 +6,10 @@ as possible are paired, equal surroundings first, then the most similar; unpaire
 or deleted. So exactly the difference of the counts is reported. A run of words is found by Knuth,
 Morris and Pratt, overlaps included.
 
-Objects (links, images, anything countable) compared as multisets (004 §5.4.1).
-
-The thesis sorts by hash and compares windows; the result is the difference of two counts, computed
-here directly. Strings are compared as strings: two with the same hash differ (detection §1.3). An
-image that shares a size with an old image is the same one (W-97).
+Links, images and whatever else is countable are compared as multisets (004 §5.4.1). The thesis
+sorts by hash and compares windows; the result is the difference of two counts, computed here
+directly. Strings are compared as strings: two with the same hash differ (detection §1.3). An image
+that shares a size with an old image is the same one (W-97).
 """
 
 from __future__ import annotations

@@ -3,11 +3,10 @@
 A digest only ever proves "unchanged". If digests differ, the comparison decides, so that a change
 always has edits. Addresses are digested as the page writes them, together with their base.
 
-Old versions that are nearly the new one: of two bodies that differ in one text, one is parsed.
-
-Most changes are of some words in one place. The old version is then the new one with another text
-in that place, if its text and its addresses have the digests that are stored of it. Where anything
-speaks against it, the old body is parsed.
+Of two bodies that differ in one text, only the new one is parsed: most changes are of some words in
+one place. The old version is then the new one with another text in that place, if its text and its
+addresses have the digests that are stored of it. Where anything speaks against it, the old body is
+parsed.
 """
 
 from __future__ import annotations
