@@ -204,6 +204,8 @@ _SELECTS = re.compile(r"[.#\[][A-Za-z_-]")
 """The beginning of a CSS selector of a class, an id or an attribute."""
 
 
+_ENDS_WITH_STAR = re.compile(r"[^*\"\\]*\w[^*\"\\]*\*")
+"""A text that is meant as a pattern of file names."""
 _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
 
@@ -223,6 +225,10 @@ def read_exclude(node: Node, clause: Clause) -> Exclusion:
         return Pattern(read_pattern(last(node), clause))
     if second.type == "STRING" and _SELECTS.match(unquote(second)):
         raise clause.fail(second.start_pos, "E06", f"{second} is a selector", hint=f"write Exclude css {second}")
+    if second.type == "STRING" and _ENDS_WITH_STAR.fullmatch(text := unquote(second)):
+        pattern = _SPECIAL.sub(r"\\\g<0>", text[:-1]) + ".*"
+        message = f"{second} ends with a star, which stands for itself"
+        raise clause.fail(second.start_pos, "E03", message, hint=f'write Exclude regex "{pattern}"')
     if second.type == "STRING" and " " in (text := " ".join(unquote(second).split())):
         return Pattern(_SPECIAL.sub(r"\\\g<0>", text))  # these words in this order, not each of them anywhere
     words = tuple(dict.fromkeys(word for text in read_list(node) for word in text.split(" ")))

@@ -734,13 +734,16 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     ),
     (r"^(?:ignore|exclude|skip|remove|without|except)\s+(?:text\s+|word\s+)?(\")", r"Exclude \1"),
     (
+        r"^(?:ignore|exclude|skip|remove|without|except)\s+(?:the\s+)?([.#][\w-]+|header|footer|nav|aside)$",
+        r'Exclude css "\1"',
+    ),
+    (
         (
             rf"^(?:ignore|exclude|skip|remove|without|except)\s+(?!css|xpath|jsonpath|regex|words|"
-            rf"hidden|none|case$|(?:{_DAYS}|nights?)$)(\w+)$"
+            rf"hidden|none|case$|the$|(?:{_DAYS}|nights?|{_TYPES}|status)$)(\w+)$"
         ),
         r'Exclude "\1"',
     ),
-    (r"^(?:ignore|exclude|skip|remove|without|except)\s+([.#][\w-]+)$", r'Exclude css "\1"'),
     (r"^(?:select|only|selector|part|element|section)\s+(?:id|#)\s*\"", 'Select css "#'),
     (r"^(?:select|only|selector|part|element|section|css|filter)\s*:?\s+(\")", r"Select \1"),
     (r"^(?:select|only|selector)\s+([.#][\w-]+)$", r'Select css "\1"'),
@@ -1068,8 +1071,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"\b(?:goes\s+down|decreases?|declines?|gets\s+cheaper|drop(?!\s+lines)|fall)\b", "drops"),
     (r"\b(?:goes\s+up|increases?|gets\s+dearer|rise)\b", "rises"),
     (r"\b(drops|falls|rises|changes)\s+(?=more\s+than|[$€£]?\d)", r"\1 by "),
-    (r"\b(drops|falls|rises)\s*$", r"\1 by more than 0"),
-    (r"^(monitor\s+price)\s+(?:drop|fall|decrease)s?\s*$", r"\1 drops by more than 0"),
+    (r"^(monitor\b.*\b(?:price|number)\b.*\s(?:drops|falls|rises))$", r"\1 by more than 0"),
     (r"\b(?:hits|reaches|makes|sets)\s+(?=(?:a\s+|the\s+|its\s+)?(?:new|all-time|record|lowest|highest))", "is "),
     (r"^(monitor\s+(?:price|number|text|words|links|images|table|list|items))\s+(?:changes?|changed)$", r"\1"),
     (

@@ -133,6 +133,8 @@ def _begins(word: str, last: str, before: str) -> bool:
         return False
     if word == "header" and (last in _BEFORE_TYPE or (before, last) == ("not", ")")):
         return False
+    if word == "header" and last in {"exclude", "ignore", "select"} and before not in _BEFORE_NAME:
+        return False
     if before not in _BEFORE_NAME and ((last, word) == ("time", "zone") or (word == "to" and last in _MOVING)):
         return False
     if (before, last, word) == ("defaults", "for", "tags"):

@@ -274,6 +274,8 @@ def _line(text: str, piece: Piece, rule: str, fault: Fault) -> str:
     """
     whole, rest = text[piece.start : piece.end], "" if fault.at_end else text[fault.offset : piece.end]
     guesses = [whole, rest] if rule == "clause" else [rest]
+    if piece.word in {"exclude", "ignore"}:  # what is to be ignored is not what is to be monitored
+        guesses = [whole]
     if rule == "head":
         meant = next((line for line in lines_for(whole) if _reads(line, "head")), "")
         if meant:
