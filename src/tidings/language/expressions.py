@@ -43,6 +43,11 @@ def write_list(items: Iterable[str]) -> str:
     return f"<{', '.join(items)}>"
 
 
+def fits_list(words: Iterable[str]) -> bool:
+    """Return whether words can be written as a list, because none has a mark of lists."""
+    return not set("".join(words)) & set(',<>"')
+
+
 def selector_text(selector: Selector) -> str:
     """Return a selector in the language."""
     return f"{selector.language} {quote(selector.text)}"

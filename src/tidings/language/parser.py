@@ -17,7 +17,7 @@ from tidings.errors import SentinelError
 from tidings.language.grammar.syntax import Compound, Part, read_syntax
 from tidings.language.problems import Problem, ProblemReport
 from tidings.language.statements import Reader, Surroundings
-from tidings.language.times import zone_of
+from tidings.language.times import read_zone
 from tidings.language.verify import KnownSentinel, Names
 from tidings.model.interval import Duration, Instant
 from tidings.model.watch.sentinel import Clauses, Sentinel, Statement, Watched
@@ -74,10 +74,7 @@ def parse(
             None: not checked.
         anew: Whether what the text creates counts as not existing yet.
     """
-    default = zone_of(zone)
-    if default is None:
-        message = f'unknown time zone "{zone}"; expected an IANA name such as Europe/Paris'
-        raise ValueError(message)
+    default = read_zone(zone)
     outside = Surroundings(default, now, floor, secrets, defaults, files, events=events, anew=anew)
     return _parse(text, Names(known, names), outside)
 

@@ -160,6 +160,15 @@ def zone_of(name: str) -> tzinfo | None:
         return None
 
 
+def read_zone(name: str) -> tzinfo:
+    """Return the IANA time zone of that name. Raise `ValueError` if there is none."""
+    zone = zone_of(name)
+    if zone is None:
+        message = f'unknown time zone "{name}"; expected an IANA name such as Europe/Paris'
+        raise ValueError(message)
+    return zone
+
+
 def instant_of(reading: DateReading, zone: tzinfo) -> Instant:
     """Return the instant of a date: in its own offset if it has one, else in `zone`."""
     if reading.offset is not None:

@@ -196,8 +196,7 @@ def _exclude(exclusion: Exclusion) -> str:
         case Selector():
             return selector_text(exclusion)
         case StopWords(words):
-            is_plain = not set("".join(words)) & set(',<>"')
-            return f"words {expressions.write_list(words) if is_plain else quote(' '.join(words))}"
+            return f"words {expressions.write_list(words) if expressions.fits_list(words) else quote(' '.join(words))}"
         case Pattern(text):
             return f"regex {quote(text)}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tidings.language.expressions import condition_text, number_text
+from tidings.language.expressions import condition_text, fits_list, number_text
 from tidings.language.times import clock_text, days_text, point_text
 from tidings.language.write.printer import channel_text, clauses_of, compare_text, lasting_text, rate_text, step_text
 from tidings.language.write.table import GATHERED, NOTHING
@@ -175,8 +175,7 @@ def _exclude(exclusion: Exclusion) -> Data:
         case Selector():
             return _selector(exclusion)
         case StopWords(words):
-            is_plain = not set("".join(words)) & set(',<>"')
-            return {"words": list(words) if is_plain else " ".join(words)}
+            return {"words": list(words) if fits_list(words) else " ".join(words)}
         case Pattern(text):
             return {"regex": text}
 

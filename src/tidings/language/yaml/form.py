@@ -21,7 +21,7 @@ from tidings.language.grammar.syntax import Compound, EventPart, Order, Part, re
 from tidings.language.parser import Parsed, meaning_of_parts
 from tidings.language.problems import MOST, ProblemReport, either
 from tidings.language.statements import Surroundings
-from tidings.language.times import zone_of
+from tidings.language.times import read_zone
 from tidings.language.verify import KnownSentinel, Names
 from tidings.language.write.table import GATHERED, NOTHING
 from tidings.language.yaml.clauses import BODIES, SYNONYMS
@@ -119,10 +119,7 @@ def load(
             None: not checked.
         anew: Whether what the text creates counts as not existing yet.
     """
-    default = zone_of(zone)
-    if default is None:
-        message = f'unknown time zone "{zone}"; expected an IANA name such as Europe/Paris'
-        raise ValueError(message)
+    default = read_zone(zone)
     report = _Places()
     outside = Surroundings(default, now, floor, secrets, defaults, files, events=events, anew=anew)
     return meaning_of_parts(_parts(text, report), report, Names(known, names), outside)
