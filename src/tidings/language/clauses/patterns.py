@@ -204,7 +204,7 @@ _SELECTS = re.compile(r"[.#\[][A-Za-z_-]")
 """The beginning of a CSS selector of a class, an id or an attribute."""
 
 
-_ENDS_WITH_STAR = re.compile(r"[^*\"\\]*\w[^*\"\\]*\*")
+_ENDS_WITH_STAR = re.compile(r"(?=\W*\w)[^*\"\\]*\*")
 """A text that is meant as a pattern of file names."""
 _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
