@@ -168,7 +168,7 @@ async def measure(pages: int, rounds: int, port: int, mode: Any, directory: Path
 
         async def poll(named: dict[int, set[int]], edit: int, outcome: str) -> dict[str, int]:
             mode[0], mode[1] = edit, 1
-            monitor.looked.clear()
+            monitor.polled_ids.clear()
             before = reading()
             answer = await checking.check(monitor, named)
             used = measure_spent(before, reading())

@@ -213,8 +213,8 @@ def report_240(seeds):
             captured, cycles, _ = follow(naive(period), times, told=True)
             name = f"naive, {period / SECOND:.1f} s"
             print(row_240(case, reading, name, captured, control[1], cycles, control[0]))
-    told = [within for (*_, is_told), within in inside.items() if is_told]
-    untold = [within for (*_, is_told), within in inside.items() if not is_told]
+    told = [within for (*_, is_reported), within in inside.items() if is_reported]
+    untold = [within for (*_, is_reported), within in inside.items() if not is_reported]
     print("  naive: the one period that takes as many cycles as the thesis prints")
     print(
         f"  within the band where pages tell when they changed: {sum(told)} of {len(told)} readings; else {sum(untold)}"

@@ -23,7 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests import doors
+from tests import command_writers
 from tests.fakes import Page, WebServer, response
 from tests.invariants import check_invariants
 from tests.services import Installation, until
@@ -87,18 +87,20 @@ def _run(arguments: argparse.Namespace, place: Installation, web: WebServer) -> 
     service.wait_ready()
     begun = time.perf_counter()
     share = arguments.calls // arguments.writers
-    writers = [doors.start(place, f"w{n}x", share, urls, cold=not arguments.warm) for n in range(arguments.writers)]
+    writers = [
+        command_writers.start(place, f"w{n}x", share, urls, cold=not arguments.warm) for n in range(arguments.writers)
+    ]
     took, faults = checks_beside(place, lambda: all(writer.poll() is not None for writer in writers))
-    calls = [call for writer in writers for call in doors.finish(writer, timeout=PATIENCE)]
+    calls = [call for writer in writers for call in command_writers.finish(writer, timeout=PATIENCE)]
     seconds = time.perf_counter() - begun
     faults += [f"{call.verb} {call.name} ended with {call.status}: {call.said}" for call in calls if call.status]
     if service.process.poll() is not None:
         faults.append(f"the service ended by itself: {service.err[-2000:]}")
         return faults
-    expected = {**doors.ledger(calls), **{f"standing{n}": "enabled" for n in range(PAGES)}}
-    until(lambda: not place.read(doors.not_taken_in), 30, "the service has not taken in all that was written")
+    expected = {**command_writers.ledger(calls), **{f"standing{n}": "enabled" for n in range(PAGES)}}
+    until(lambda: not place.read(command_writers.not_taken_in), 30, "the service has not taken in all that was written")
     status, stopped = service.terminate()
-    faults += place.read(doors.list_lost_writes, expected)
+    faults += place.read(command_writers.list_lost_writes, expected)
     faults += check_invariants(place.settings, outputs=place.outputs())
     _, complained, told = service.err.partition(" ERROR ")
     faults += [f"the service complained: {told[:3000]}"] if complained else []

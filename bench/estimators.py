@@ -19,9 +19,8 @@ import numpy as np
 from bench.traces import load
 from numpy.typing import ArrayLike
 
-from tidings.estimation.gamma import Floats, Gamma
 from tidings.estimation.hourly import HourlyLearner, Profile
-from tidings.estimation.learner import NEVER_SEEN, GammaLearner, host_priors
+from tidings.estimation.learner import NEVER_SEEN, Floats, Gamma, GammaLearner, host_priors
 from tidings.lab.traces import is_calibrated_on
 from tidings.model.interval import DAY, HOUR
 

@@ -7,7 +7,7 @@
 The first kills a real `tidings serve` (sometimes a worker of it, sometimes SIGTERM) at moments that a seed and the traffic choose, starts
 it again, lets all come to rest at the end, and compares the database with what the web, the receiver and the console saw. The second
 needs strace; it kills `tidings check` at its 1st, 2nd, … call of each kind and checks all invariants after each recovery. The third plays
-each fault that `tests/silence_rows.py` and `tests/silence_processes.py` name, and says whether the watch went on or its owner was told.
+each fault that `tests/silent_fault_rows.py` and `tests/silent_fault_processes.py` name, and says whether the watch went on or its owner was told.
 Ends with status 1 if anything was violated.
 """
 
@@ -25,9 +25,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.kill_loop import Report, run_kill_loop
-from tests.silence import Sight, judge
-from tests.silence_processes import CUT, REAL_FAULTS, WITHIN_SECONDS, judge_real
-from tests.silence_rows import ROWS
+from tests.silent_fault_processes import CUT, REAL_FAULTS, WITHIN_SECONDS, judge_real
+from tests.silent_fault_rows import ROWS
+from tests.silent_faults import Sight, judge
 from tests.syscall_kills import Cycle, Outcome, is_possible
 from tidings.clock import SECOND
 

@@ -18,12 +18,11 @@ import math
 import numpy as np
 from bench.intervals import interval
 
-from tests.planned import Service, make_watched
+from tests.planner import Service, make_watched
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.lab.compare import ALL
-from tidings.lab.gardener.garden import Capacity, Garden, measure
+from tidings.lab.gardener.garden import Capacity, Garden, compute_bound, construct, measure, refine
 from tidings.lab.gardener.medd import edd, medd, medd_dbf, mmedd, tend
-from tidings.lab.gardener.powers import compute_bound, construct, refine
 
 RULES = {"MEDD": medd, "MEDD-DBF": medd_dbf, "EDD": edd}
 LIVE = ("round_robin", "medd")

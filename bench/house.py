@@ -8,12 +8,15 @@ A TREE is a checkout (default: this one); several make columns, so that a tree o
     python3 -m venv /tmp/bare && /tmp/bare/bin/pip install . && PYTHONPATH=. .venv/bin/python bench/house.py --installed /tmp/bare/lib/python3*/site-packages
 
 Everything is read from the text of the modules, nothing is run. A *module* is a file of `src/tidings` but for `__init__`; a module's *users* are the modules
-that import it; a name is *used* where it stands as a word in another place of `src`, `bench` or `script`. A *participle* is the first word of a function's name that ends in -ed,
+that import it; a name is *used* where it stands as a word in another place of `src` (its data files too: `phrases.txt` names functions), `bench` or `script`. A *participle* is the first word of a function's name that ends in -ed,
 -en or is one of a list; properties and functions of tests do not count.
 
 A docstring *names each* parameter if all their names stand in it as words. `self` and `cls` do not
 count. A parameter of the type `Connection`, the caller's transaction, counts among the four, but
-its name need not stand there.
+its name need not stand there. What a protocol names need not stand again in the methods that
+fulfil it: those of the same name and parameters.
+
+A class name *has several meanings* if several classes have it, but for those of `PUBLISHED`.
 """
 
 from __future__ import annotations
@@ -43,6 +46,8 @@ TEXTS = re.compile(
 )
 MANY = 4
 """Parameters from which a function should say what each of them is."""
+PUBLISHED = "tidings.web.resources.shapes"
+"""Its classes carry the names that the API publishes: a `Sentinel` is one as the API gives it."""
 LONG = 6
 """Lines of a run that is a duplicate where it stands in another place too."""
 
@@ -86,9 +91,9 @@ class Tree:
             for folder in ("src", "bench")
             for path in (self.root / folder).rglob("*.py")
         ]
-        texts += [path.read_text(encoding="utf-8") for path in (self.root / "script").glob("*")] + [
-            (self.root / "pyproject.toml").read_text()
-        ]
+        data = (path for kind in ("txt", "toml", "html", "lark") for path in (self.root / "src").rglob(f"*.{kind}"))
+        others = (*data, *(self.root / "script").glob("*"), self.root / "pyproject.toml")
+        texts += [path.read_text(encoding="utf-8") for path in others]
         return Counter(word for text in texts for word in re.findall(r"\w+", text))
 
     def public(self) -> Iterator[tuple[str, str]]:
@@ -112,6 +117,18 @@ class Tree:
                     "property" in ast.unparse(decorator) for decorator in node.decorator_list
                 ):
                     yield module, node
+
+    @cached_property
+    def classes(self) -> dict[str, list[str]]:
+        """Return the modules that define a class of each name, but for those that the API
+        publishes.
+        """
+        found: dict[str, list[str]] = defaultdict(list)
+        for module, tree in self.modules.items():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef) and module != PUBLISHED:
+                    found[node.name].append(module)
+        return found
 
     def list_unused(self) -> list[str]:
         """Return the public names that stand in programs once: where they are defined."""
@@ -142,12 +159,7 @@ def measure(tree: Tree) -> dict[str, str]:
     largest = folders.most_common(5)
     public, functions = list(tree.public()), list(tree.functions())
     named = [node for _, node in functions if is_participle(node.name)]
-    classes = defaultdict(list)
-    for module, syntax in tree.modules.items():
-        for node in ast.walk(syntax):
-            if isinstance(node, ast.ClassDef):
-                classes[node.name].append(module)
-    twice = {name: places for name, places in classes.items() if len(places) > 1}
+    twice = {name: places for name, places in tree.classes.items() if len(places) > 1}
     cited = {name: len(_find_missing_texts(tree.root, text)) for name, text in tree.texts.items()}
     return {
         "modules": f"{len(lines)}",
@@ -162,7 +174,7 @@ def measure(tree: Tree) -> dict[str, str]:
         "public names that only tests use": f"{len(tree.list_unused())}",
         "class names with several meanings": f"{len(twice)} for {sum(map(len, twice.values()))} classes",
         "functions named by a participle": f"{len(named) / len(functions):.1%} of {len(functions)}",
-        f"functions of {MANY} parameters or more whose docstring names each": _count_documented(functions),
+        f"functions of {MANY} parameters or more whose docstring names each": _count_documented(tree),
         f"runs of {LONG} lines that stand again": f"{_duplicates(tree)}",
         "citations of texts that are not here": f"{sum(cited.values())} in {sum(map(bool, cited.values()))} modules",
         "service modules with a mirrored test": _count_mirrored(tree, "service"),
@@ -193,19 +205,33 @@ def _find_missing_texts(root: Path, text: str) -> list[str]:
     return [name for name in cited if not any(root.glob(f"docs/**/{name.removesuffix('.md').replace(' ', '_')}.md"))]
 
 
-def _count_documented(functions: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]) -> str:
-    many = said = 0
-    for _, node in functions:
-        given = [
-            one
-            for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-            if one.arg not in {"self", "cls"}
-        ]
-        if not node.name.startswith("_") and len(given) >= MANY:
-            many += 1
-            text = ast.get_docstring(node) or ""
-            said += all(re.search(rf"\b{re.escape(one.arg)}\b", text) for one in given if not _is_connection(one))
-    return f"{said} of {many}"
+def _count_documented(tree: Tree) -> str:
+    fulfilled = {
+        (node.name, *_list_given(node))
+        for syntax in tree.modules.values()
+        for protocol in ast.walk(syntax)
+        if isinstance(protocol, ast.ClassDef) and any("Protocol" in ast.unparse(base) for base in protocol.bases)
+        for node in protocol.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _names_each(node)
+    }
+    many = [node for _, node in tree.functions() if not node.name.startswith("_") and len(_list_given(node)) >= MANY]
+    said = sum(_names_each(node) or (node.name, *_list_given(node)) in fulfilled for node in many)
+    return f"{said} of {len(many)}"
+
+
+def _list_given(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Return the names of the parameters of a function, without `self` and `cls`."""
+    every = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+    return [one.arg for one in every if one.arg not in {"self", "cls"}]
+
+
+def _names_each(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Return whether the docstring of a function names each of its parameters."""
+    text = ast.get_docstring(node) or ""
+    connections = {
+        one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs) if _is_connection(one)
+    }
+    return all(re.search(rf"\b{re.escape(name)}\b", text) for name in {*_list_given(node)} - connections)
 
 
 def _is_connection(given: ast.arg) -> bool:
@@ -214,12 +240,22 @@ def _is_connection(given: ast.arg) -> bool:
 
 
 def _duplicates(tree: Tree) -> int:
-    """Return how many lines stand in runs of `LONG` or more that stand in another place too."""
+    """Return how many lines stand in runs of `LONG` or more that stand in another place too.
+
+    Imports do not count.
+    """
     runs: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
     for module, text in tree.texts.items():
-        kept = [(number, line.strip()) for number, line in enumerate(text.splitlines())]
+        imports = {
+            number
+            for node in ast.walk(tree.modules[module])
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        }
         kept = [
-            (number, line) for number, line in kept if re.search(r"\w", line) and not re.match(r"#|from |import ", line)
+            (number, line.strip())
+            for number, line in enumerate(text.splitlines(), 1)
+            if number not in imports and re.search(r"\w", line) and not line.lstrip().startswith("#")
         ]
         for first in range(len(kept) - LONG + 1):
             run = kept[first : first + LONG]
@@ -227,8 +263,8 @@ def _duplicates(tree: Tree) -> int:
     return len({place for places in runs.values() if len(places) > 1 for place in places})
 
 
-def _count_mirrored(tree: Tree, room: str) -> str:
-    mine = [name for name in tree.modules if name.startswith(f"tidings.{room}.")]
+def _count_mirrored(tree: Tree, folder: str) -> str:
+    mine = [name for name in tree.modules if name.startswith(f"tidings.{folder}.")]
     tests = tree.root / "tests" / "unit"
     have = sum(
         (tests.joinpath(*name.split(".")[1:-1]) / f"test_{name.rpartition('.')[2]}.py").exists() for name in mine

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 from bench.traces import FAR, PACE, Half, capture, learn_policy, load
 
-from tests.planned import Service, Told, make_watched
+from tests.planner import GivenRates, Service, make_watched
 from tidings.clock import ManualClock
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
@@ -69,7 +69,7 @@ def week(days: int = 8) -> None:
     """Print what `price_hours` spends, day by day, on 40 pages whose changes come by day, their rates and hours told: 300 looks a day are theirs."""
     start, rates = ManualClock().now(), np.random.default_rng(1).lognormal(0.5, 1, 40).tolist()
     hours = np.where((np.arange(168) % 24 >= 8) & (np.arange(168) % 24 < 20), 1.85, 0.15)
-    policy = Learned(PriceHours(HOUR, profile=tuple(hours / hours.mean())), Told(rates))
+    policy = Learned(PriceHours(HOUR, profile=tuple(hours / hours.mean())), GivenRates(rates))
     service = Service([make_watched(number, at=start) for number in range(1, len(rates) + 1)], 300, policy=policy)
     for day in range(days):
         before, trims = len(service.looks), []

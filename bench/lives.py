@@ -22,8 +22,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from tests.simulated_year import BEGIN, History, Lived, differences, run
 from tests.world import FLAGS
-from tests.year import BEGIN, History, Lived, differences, run
 from tidings.clock import DAY, ManualClock
 from tidings.service.run import assembly
 from tidings.service.sentinels import register

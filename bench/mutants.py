@@ -1,10 +1,14 @@
-"""Mutation testing: faults in the modules on which promises hang are to be found by the tests nearest to them.
+"""Mutation testing: faults in the modules on which promises hang are to be found by the tests
+nearest to them.
 
-Each mutant is one module with one small fault: a comparison turned, a condition negated, a number moved by one, a call or a store left out. Its nearest tests run
-on it in a process of its own; it is killed if one of them fails or none ends.
+Each mutant is one module with one small fault: a comparison turned, a condition negated, a number
+moved by one, a call or a store left out. Its nearest tests run on it in a process of its own; it is
+killed if one of them fails or none ends.
 
     PYTHONPATH=. python bench/mutants.py                         all mutants of all modules, those that survive named: an hour or more
-    PYTHONPATH=. python bench/mutants.py charge retry            of these modules
+    PYTHONPATH=. python bench/mutants.py charge retry:20-45      of these modules, or of some numbers of one
+    PYTHONPATH=. python bench/mutants.py service.watch.shards    of any module, with its mirrored test
+    PYTHONPATH=. python bench/mutants.py --each 30 --seed 7      thirty of each module, drawn at random
     PYTHONPATH=. python bench/mutants.py --each 4 --seconds 40   four of each module, spread over it; none is begun after so many seconds (CI)
 
 Ends with status 1 if more than one in ten of those that were chosen survive.
@@ -19,6 +23,7 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import os
+import random
 import signal
 import sys
 import time
@@ -47,10 +52,12 @@ NEAREST = {
     "notification.retry": ("tests/unit/notification/test_retry.py", "tests/unit/notification/test_webhook.py"),
     "fetching.network_guard": ("tests/unit/fetching/test_network_guard.py",),
 }
-"""Modules, and the tests nearest to each."""
+"""The modules that are played unless others are named, and the tests nearest to each."""
 WANTED = 0.9
 SHORTEST_SECONDS = 90.0
-"""How long the nearest tests may take at least, whatever they take as a rule; a mutant that makes them take longer is killed."""
+"""How long the nearest tests may take at least, whatever they take as a rule; a mutant that makes
+them take longer is killed.
+"""
 TURNED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
@@ -73,7 +80,9 @@ class Mutant:
 
 
 class Fault(ast.NodeTransformer):
-    """Makes the fault of one number in what functions do; `count` is then how many there are. Texts, annotations and logs stay as they are."""
+    """Makes the fault of one number in what functions do; `count` is then how many there are.
+    Texts, annotations and logs stay as they are.
+    """
 
     def __init__(self, number: int = -1) -> None:
         self.number = number
@@ -177,9 +186,17 @@ class Fault(ast.NodeTransformer):
         return node if node.arg == "strict" else self.generic_visit(node)
 
 
+def list_nearest(module: str) -> tuple[str, ...]:
+    """Return the tests nearest to a module: those of `NEAREST`, else its mirrored one."""
+    folder, _, name = module.rpartition(".")
+    return NEAREST.get(module, (f"tests/unit/{folder.replace('.', '/')}/test_{name}.py",))
+
+
 @functools.cache
 def text_of(module: str) -> str:
-    """Return the text of a module of tidings, by the name that `NEAREST` gives it; all its mutants are of this one, whatever is edited meanwhile."""
+    """Return the text of a module of tidings, by its name below `tidings`; all its mutants are of
+    this one, whatever is edited meanwhile.
+    """
     return (SOURCE / "tidings" / f"{module.replace('.', '/')}.py").read_text("utf-8")
 
 
@@ -200,10 +217,12 @@ def find_mutants(module: str) -> list[Mutant]:
     return found
 
 
-def choose(mutants: Sequence[Mutant], most: int) -> list[Mutant]:
-    """Return so many mutants, spread over all; 0: all."""
+def choose(mutants: Sequence[Mutant], most: int, seed: int | None) -> list[Mutant]:
+    """Return so many mutants, spread over all, or drawn with a seed; 0: all."""
     if not most or len(mutants) <= most:
         return list(mutants)
+    if seed is not None:
+        return sorted(random.Random(seed).sample(mutants, most), key=lambda mutant: mutant.number)
     return [mutants[(2 * n + 1) * len(mutants) // (2 * most)] for n in range(most)]
 
 
@@ -237,7 +256,9 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 def begin(mutant: Mutant | None, module: str) -> int:
-    """Begin the nearest tests of a module in a process of their own, on a mutant of it or on itself; return the process."""
+    """Begin the nearest tests of a module in a process of their own, on a mutant of it or on
+    itself; return the process.
+    """
     if process := os.fork():
         return process
     os.setpgid(0, 0)
@@ -249,7 +270,7 @@ def begin(mutant: Mutant | None, module: str) -> int:
     if mutant is not None:
         sys.meta_path.insert(0, Finder(mutant))
     given = ["-x", "-n0", "-p", "no:cacheprovider", "-k", "not postgresql", "-W", "ignore"]
-    for path in NEAREST[module]:  # one after the other: most mutants are killed by the first
+    for path in list_nearest(module):  # one after the other: most mutants are killed by the first
         if code := int(pytest.main([*given, path])):
             os._exit(code)
     os._exit(0)
@@ -262,11 +283,13 @@ def end(process: int) -> None:
 
 
 def time_tests(module: str) -> float:
-    """Return how many seconds the nearest tests of a module take; raises `RuntimeError` if they fail without any mutant."""
+    """Return how many seconds the nearest tests of a module take; raises `RuntimeError` if they
+    fail without any mutant.
+    """
     begun = time.monotonic()
     _, status = os.waitpid(begin(None, module), 0)
     if status:
-        raise RuntimeError(f"the tests of {module} fail as it is: {NEAREST[module]}")
+        raise RuntimeError(f"the tests of {module} fail as it is: {list_nearest(module)}")
     return time.monotonic() - begun
 
 
@@ -300,18 +323,28 @@ def play(mutants: Sequence[Mutant], longest: dict[str, float], *, workers: int, 
 def main() -> int:
     """Play mutants and say what share of each module's was killed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("modules", nargs="*", help="last names of modules, all unless told")
+    parser.add_argument(
+        "modules", nargs="*", help="names of modules, with or without numbers of mutants; all of the list unless given"
+    )
     parser.add_argument("--each", type=int, default=0, help="mutants of each module, 0 for all")
+    parser.add_argument("--seed", type=int, help="draw them at random; without it they are spread over the module")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin none after so many")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--list", action="store_true", help="name them and play none")
     given = parser.parse_args()
     until = time.monotonic() + given.seconds
     os.environ |= {"CI": "true", "TESTS_EXAMPLES": "10"}  # the same examples each time
-    for name in ("tests.stores", "tests.planned"):  # they bring the libraries, which no mutant loads again
+    for name in ("tests.stores", "tests.planner"):  # they bring the libraries, which no mutant loads again
         importlib.import_module(name)
-    names = [n for n in NEAREST if not given.modules or n.rpartition(".")[2] in given.modules]
-    chosen = {name: choose(find_mutants(name), given.each) for name in names}
+    wanted = dict(module.partition(":")[::2] for module in given.modules)
+    names = [n for n in NEAREST if not wanted or n.rpartition(".")[2] in wanted]
+    names += [n for n in wanted if "." in n]
+    chosen = {}
+    for name in names:
+        numbers = wanted.get(name) or wanted.get(name.rpartition(".")[2], "")
+        first, _, last = numbers.partition("-")
+        numbered = find_mutants(name)[int(first or 0) : int(last or first) + 1 if first else None]
+        chosen[name] = choose(numbered, given.each, given.seed)
     if given.list:
         print(*(mutant for each in chosen.values() for mutant in each), sep="\n")
         return 0

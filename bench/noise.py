@@ -33,7 +33,7 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.detection.job.contract import Body, Job, Noise, Wanted
 from tidings.detection.job.examiner import compare_bodies, examine
 from tidings.detection.noise.memory import Memory
-from tidings.detection.noise.polls import Looked, calm
+from tidings.detection.noise.polls import NumberedPoll, calm
 from tidings.model.interval import Instant
 from tidings.model.observed.change import ChangeSet
 from tidings.model.watch.interest import Interest
@@ -297,7 +297,7 @@ class Watch:
         if seen.memory is not None:
             self.memory = seen.memory
         found = seen.found[0] if seen.found else None
-        return (found.change, found.quiet, seen.second_look) if found else (ChangeSet(), False, seen.second_look)
+        return (found.change, found.quiet, seen.second_poll) if found else (ChangeSet(), False, seen.second_poll)
 
     def wait(self) -> None:
         """Take the last look back: what it found waits for a second one."""
@@ -308,7 +308,7 @@ class Watch:
         """Look a second time at a page that has not changed."""
         self.polls += 1
         self.seconds += 1
-        self.memory = calm(self.memory, Looked(self.polls, at, is_second=True))
+        self.memory = calm(self.memory, NumberedPoll(self.polls, at, is_second=True))
 
 
 @dataclass(slots=True)
@@ -428,13 +428,13 @@ def _real_page(page: RealPage, counts: Counter[tuple[str, str]], quiet: list[str
         change, is_quiet, second = watch.look(body, at)
         if second:
             watch.rest(at + MINUTE)
-        if not version.said:
+        if not version.label:
             continue
-        counts[version.said, "pairs"] += 1
-        counts[version.said, "quiet" if change and is_quiet else "told" if change else "nothing"] += 1
-        counts[version.said, "urls"] += bool(change) and not is_quiet and is_churn(change)
+        counts[version.label, "pairs"] += 1
+        counts[version.label, "quiet" if change and is_quiet else "told" if change else "nothing"] += 1
+        counts[version.label, "urls"] += bool(change) and not is_quiet and is_churn(change)
         if change and is_quiet:
-            quiet.append(f"{family_name(page)} version {number}, {version.said}: {change.masked[:4]}")
+            quiet.append(f"{family_name(page)} version {number}, {version.label}: {change.masked[:4]}")
     counts["text", "masks"] += len(watch.memory.masks)
 
 

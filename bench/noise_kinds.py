@@ -187,6 +187,21 @@ def _two_pools(rng: Rng, at: Instant, news: int) -> str:
     return _page(first, "Other things of the shop", second, f"News item n{news}x of today")
 
 
+def _cached(seconds: int) -> Callable[[Rng, Instant, int], str]:
+    def show(rng: Rng, at: Instant, news: int) -> str:
+        return _sharing(np.random.default_rng(at // (seconds * SECOND)), at, news)
+
+    return show
+
+
+def _by_turns(seconds: int) -> Callable[[Rng, Instant, int], str]:
+    def show(rng: Rng, at: Instant, news: int) -> str:
+        turn = at // (seconds * SECOND) % 3
+        return _page(f"{LOOKS[turn]} {GOODS[turn]} are here for everybody", f"News item n{news}x of today")
+
+    return show
+
+
 IN_MAIN = Interest("any", selector=Selector("css", "main"))
 KINDS: Mapping[str, Kind] = {
     "five tokens": Kind(_five, 20),
@@ -217,6 +232,9 @@ KINDS: Mapping[str, Kind] = {
     "two pools of 2": Kind(_two_pools, 20),
     "list, any change": Kind(_list, 20),
     "slow rotation": Kind(_rotating, 20),
+    "copy of a cache, 17 s": Kind(_cached(17), 20),
+    "copy of a cache, 47 s": Kind(_cached(47), 20),
+    "three by turns, 41 s": Kind(_by_turns(41), 20),
 }
 
 
@@ -288,14 +306,14 @@ class Watch:
         for found in seen.found:
             if found.silenced:
                 silenced = True
-                masks = {*self.memory.said.get(1, ()), *(one.mask for one in found.silenced)}
+                masks = {*self.memory.reported.get(1, ()), *(one.mask for one in found.silenced)}
                 self.memory = _describe(self.memory, masks)
             if not found.quiet:
                 change = found.change
                 told = [*change.inserted, *change.moved, *(new for _, new in change.updated)]
         if not is_second and self.memory.settled:
             told = [*(told or ()), *(one.examples[1] for one in self.memory.things if one.id in self.memory.settled)]
-        return told, seen.second_look, silenced
+        return told, seen.second_poll, silenced
 
     def wait(self) -> None:
         """Take the last look back: what it found waits for a second one."""
@@ -308,7 +326,7 @@ def _describe(memory: Memory, masks: set[str]) -> Memory:
     return Memory(**{**values, "said": {1: tuple(sorted(masks))}})
 
 
-def replay(kind: Kind, seed: int, polls: int, tally: Tally, *, waits: bool) -> None:
+def replay(kind: Kind, seed: int, polls: int, tally: Tally, *, waits: bool, longest: Duration = MINUTE) -> None:
     """Show a page of a kind and count what is told."""
     rng = np.random.default_rng([seed, 7])
     watch = Watch(kind)
@@ -320,7 +338,7 @@ def replay(kind: Kind, seed: int, polls: int, tally: Tally, *, waits: bool) -> N
     def fetch(at: Instant) -> Body:
         return Body(data=kind.show(rng, at, news_at(at)).encode(), content_type=kind.media, url=URL)
 
-    gap = min(MINUTE, max(10 * SECOND, kind.interval // 10))
+    gap = min(longest, max(10 * SECOND, kind.interval // 10))
     shown = None
     for poll in range(polls):
         at = BEGUN + poll * kind.interval
@@ -388,6 +406,7 @@ def main() -> int:
     options.add_argument("--seeds", type=int, default=6)
     options.add_argument("--polls", type=int, default=150)
     options.add_argument("--no-waits", action="store_true")
+    options.add_argument("--gap", type=int, default=60, help="the longest time to a second look, in seconds")
     chosen = options.parse_args()
     begun = time.process_time()
     print(
@@ -397,7 +416,7 @@ def main() -> int:
     for name in chosen.kinds or KINDS:
         tally = Tally()
         for seed in range(chosen.seeds):
-            replay(KINDS[name], seed, chosen.polls, tally, waits=not chosen.no_waits)
+            replay(KINDS[name], seed, chosen.polls, tally, waits=not chosen.no_waits, longest=chosen.gap * SECOND)
         good = good and tally.caught >= 0.99 * tally.true
         print(
             f"{name:<26}{tally.polls:>7}{tally.true:>6}{tally.caught / max(1, tally.true):>8.3f}{tally.false:>7}{tally.late:>6}"

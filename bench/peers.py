@@ -11,10 +11,12 @@ installed is skipped and named. Rounds are interleaved, so that all tools meet t
     200          nothing changed; the server knows no ETags and sends every body
     changed      every page changed, with ETags
     one page     one page that answers 304, all others being known to the tool
+    one changed  one page that changed, all others being known: the command's start, and that of the first worker
     nothing      `tidings check` when nothing is due
 
-CPU is user and system time of the tool's whole process tree; the pages' server is not in it. "net" is (CPU - CPU of "one page") / (pages - 1):
-the cost of a page once the command runs (Tidings starts a worker process for a page that changed; that start stays in "net"). Peak memory counts what processes share once. A round in which a tool did not do what the pages
+CPU is user and system time of the tool's whole process tree; the pages' server is not in it. "net" is the cost of a page once everything
+runs: (CPU - CPU of "one page") / (pages - 1) for pages that did not change, and (CPU - CPU of "one changed") / (pages - 1) for those that did,
+which need Tidings' worker process. Both starts are printed. Peak memory counts what processes share once. A round in which a tool did not do what the pages
 ask of it (wrong number of new or changed pages, pages not asked for, any error) ends the run with status 1.
 """
 
@@ -44,7 +46,9 @@ PINNED = {
     "webchanges": "webchanges==3.37.0",
     "changedetection": "changedetection.io==0.60.10",
 }
-ROUNDS = ("set up", "first", "304", "200", "changed", "one page", "nothing")
+ROUNDS = ("set up", "first", "304", "200", "changed", "one page", "one changed", "nothing")
+STARTS = {"first": "one changed", "304": "one page", "200": "one page", "changed": "one changed"}
+"""What each round begins with: the same command for one page."""
 Book = dict[tuple[str, str], list[Cost]]
 
 
@@ -88,13 +92,15 @@ class Bench:
             self._everybody("304", turn, tags=True)
             self._everybody("one page", turn, tags=True)
             self._everybody("200", turn, tags=False)
+            for edition in (turn + 1, turn):
+                self._everybody("one changed", edition, tags=True, changed=1)
             self._everybody("changed", turn + 1, tags=True, changed=self.pages)
 
     def _everybody(self, name: str, edition: int, *, tags: bool, **expected: int) -> None:
         self.mode.put(edition, tags=tags)
         for tool in self.tools:
-            if name == "one page":
-                self._measure(tool, name, tool.check_one, 1, {})
+            if name in STARTS.values():
+                self._measure(tool, name, tool.check_one, 1, expected)
             elif name == "first":
                 self._measure(tool, name, tool.check, self.pages - tool.seen, {"new": self.pages - tool.seen})
             else:
@@ -107,7 +113,7 @@ class Bench:
         cost = check()
         hits = self.mode.hits.value - hits
         self.book.setdefault((tool.name, name), []).append(cost)
-        print(f"  {tool.name:16}{name:10}{cost.cpu:8.2f} s CPU{cost.wall:8.1f} s  {hits} requests", file=sys.stderr)
+        print(f"  {tool.name:16}{name:12}{cost.cpu:8.2f} s CPU{cost.wall:8.1f} s  {hits} requests", file=sys.stderr)
         if cost.told != Counter(expected) or hits < asked:
             self.faults.append(
                 f"{tool.name}, {name}: told {dict(cost.told)}, not {expected}; {hits} requests for {asked} pages"
@@ -117,13 +123,13 @@ class Bench:
 def print_table(book: Book, tools: list[str], pages: int) -> None:
     """Print medians, and the spread of the CPU where there are several rounds."""
     print(
-        f"{'tool':16}{'round':10}{'CPU s':>7}{'(spread)':>14}{'ms/page':>9}{'net':>7}{'wall s':>8}{'pages/CPU-s':>13}"
+        f"{'tool':16}{'round':12}{'CPU s':>7}{'(spread)':>14}{'ms/page':>9}{'net':>7}{'wall s':>8}{'pages/CPU-s':>13}"
         f"{'peak MB':>9}{'x Tidings':>11}{'net x':>7}"
     )
     for name in ROUNDS:
         for tool in tools:
             if (tool, name) in book:
-                print(f"{tool:16}{name:10}{_row(book, tool, name, pages)}")
+                print(f"{tool:16}{name:12}{_row(book, tool, name, pages)}")
         print()
 
 
@@ -135,7 +141,7 @@ def _row(book: Book, tool: str, name: str, pages: int) -> str:
     ratio = (
         f"{cpu / _cpu(book, 'tidings', name):11.2f}" if ("tidings", name) in book and name != "set up" else f"{'':11}"
     )
-    if name not in {"first", "304", "200", "changed"}:
+    if name not in STARTS:
         return f"{cpu:7.2f}{spread:>14}{'':16}{wall:8.1f}{'':13}{peak:9.0f}{ratio}"
     net, ours = _net(book, tool, name, pages), _net(book, "tidings", name, pages)
     times = f"{net / ours:7.1f}" if min(net, ours) > 0 else f"{'-':>7}"  # few pages: the start hides what they cost
@@ -147,8 +153,8 @@ def _cpu(book: Book, tool: str, name: str) -> float:
 
 
 def _net(book: Book, tool: str, name: str, pages: int) -> float:
-    """Return CPU ms of a page without the command's start."""
-    return (_cpu(book, tool, name) - _cpu(book, tool, "one page")) / (pages - 1) * 1e3
+    """Return CPU ms of a page without what has to start."""
+    return (_cpu(book, tool, name) - _cpu(book, tool, STARTS[name])) / (pages - 1) * 1e3
 
 
 def build(arguments: argparse.Namespace, folder: Path, hits: Any) -> list[Tool]:

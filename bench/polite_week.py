@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.polite import Week, run_week
+from tests.simulated_week import Week, run_week
 
 RULES = ("gap", "crawl delay", "retry after", "floor")
 

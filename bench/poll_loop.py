@@ -146,7 +146,7 @@ async def measure(arguments: argparse.Namespace, port: int, mode: Any, directory
                 page_id: {sub.row.sentinel_id for sub in page.subscriptions.values()}
                 for page_id, page in monitor.watchlist.pages.items()
             }
-            monitor.looked.clear()
+            monitor.polled_ids.clear()
             cpu, child, wall = time.process_time(), children_cpu(), time.perf_counter()
             found = await checking.check(monitor, named)
             cpu, child, wall = time.process_time() - cpu, children_cpu() - child, time.perf_counter() - wall

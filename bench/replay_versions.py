@@ -1,10 +1,12 @@
-"""Every version of every real page of `page_versions` through the whole service, and where we and the index of the set differ.
+"""Every version of every real page of `page_versions` through the whole service, and where we and
+the index of the set differ.
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/replay_versions.py [FAMILY…] [--batch 40] [--show]
 
-Each page is watched for any change once an hour and shows its versions one an hour, on a loopback server, under a manual clock. The
-confusion table counts pairs of successive versions: what the index says changed (text, or markup only) against what was told. `--show`
-lists each pair on which the two differ. Ends with 1 if there was a fault. docs/why/real-pages.md explains the table.
+Each page is watched for any change once an hour and shows its versions one an hour, on a loopback
+server, under a manual clock. The confusion table counts pairs of successive versions: what the
+index says changed (text, or markup only) against what was reported. `--show` lists each pair on
+which the two differ. Ends with 1 if there was a fault. docs/why/real-pages.md explains the table.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ MOST_FAULTS = 40
 
 
 def replay_families(families: list[str], batch: int) -> Result:
-    """Return what replaying whole families brings; pages with about as many versions share an installation."""
+    """Return what replaying whole families brings; pages with about as many versions share an
+    installation.
+    """
     result = Result()
     for family in families:
         pages = sorted(real_pages([family]), key=lambda page: len(page.versions))
@@ -36,14 +40,14 @@ def replay_families(families: list[str], batch: int) -> Result:
 
 def confusion(pairs: list[Pair]) -> Iterator[str]:
     """Yield the table of pairs, a total last."""
-    yield f"{'family':<15}{'pairs':>7}{'text, told':>12}{'text, quiet':>13}{'markup, told':>14}{'markup, quiet':>15}{'agreement':>11}"
+    yield f"{'family':<15}{'pairs':>7}{'text, reported':>15}{'text, quiet':>13}{'markup, reported':>17}{'markup, quiet':>15}{'agreement':>11}"
     families = [*dict.fromkeys(pair.page.family for pair in pairs)]
     for family in [*families, "all"]:
         of = [pair for pair in pairs if family in {pair.page.family, "all"}]
-        cells = Counter((pair.said, bool(pair.told)) for pair in of)
+        cells = Counter((pair.label, bool(pair.reported)) for pair in of)
         agreement = sum(pair.agrees for pair in of) / len(of)
         yield (
-            f"{family:<15}{len(of):>7}{cells['text', True]:>12}{cells['text', False]:>13}{cells['markup-only', True]:>14}"
+            f"{family:<15}{len(of):>7}{cells['text', True]:>15}{cells['text', False]:>13}{cells['markup-only', True]:>17}"
             f"{cells['markup-only', False]:>15}{agreement:>11.1%}"
         )
 
@@ -51,29 +55,31 @@ def confusion(pairs: list[Pair]) -> Iterator[str]:
 def reasons(pairs: list[Pair]) -> Iterator[str]:
     """Yield how many pairs we differ on for each reason."""
     counts = Counter(
-        (pair.said, "told" if pair.told else "quiet", pair.reason or "UNEXPLAINED", pair.page.family)
+        (pair.label, "reported" if pair.reported else "quiet", pair.reason or "UNEXPLAINED", pair.page.family)
         for pair in pairs
         if not pair.agrees
     )
-    yield f"{'index says':<13}{'we':<7}{'what lies between':<26}{'family':<16}{'pairs':>5}"
-    for (said, told, reason, family), count in sorted(counts.items()):
-        yield f"{said:<13}{told:<7}{reason:<26}{family:<16}{count:>5}"
+    yield f"{'index says':<13}{'Tidings':<10}{'what lies between':<26}{'family':<16}{'pairs':>5}"
+    for (label, outcome, reason, family), count in sorted(counts.items()):
+        yield f"{label:<13}{outcome:<10}{reason:<26}{family:<16}{count:>5}"
 
 
 def doubts(found: list[Doubt]) -> Iterator[str]:
-    """Yield how many versions were doubted at a first look, and what became of them."""
+    """Yield how many versions were doubted at a first check, and what became of them."""
     counts = Counter((doubt.kind, doubt.page.family, doubt.is_kept) for doubt in found)
-    yield f"{'doubted as':<13}{'family':<16}{'kept at the second look':>25}{'withheld':>10}"
+    yield f"{'doubted as':<13}{'family':<16}{'kept at the second check':>26}{'withheld':>10}"
     for kind, family in sorted({(kind, family) for kind, family, _ in counts}):
-        yield f"{kind:<13}{family:<16}{counts[kind, family, True]:>25}{counts[kind, family, False]:>10}"
+        yield f"{kind:<13}{family:<16}{counts[kind, family, True]:>26}{counts[kind, family, False]:>10}"
 
 
 def for_signs_alone(pairs: list[Pair]) -> Iterator[Pair]:
-    """Yield pairs on which nothing was told but signs that Markdown draws with: lines of `=`, table bars, angle brackets."""
+    """Yield pairs on which only signs that Markdown draws with were reported: lines of `=`, table
+    bars, angle brackets.
+    """
     for pair in pairs:
-        told = pair.told
-        texts = (*told.inserted, *told.deleted, *told.moved, *(text for both in told.updated for text in both))
-        if told and not set("".join(texts)) - set("=|<>~+ "):
+        change = pair.reported
+        texts = (*change.inserted, *change.deleted, *change.moved, *(text for both in change.updated for text in both))
+        if change and not set("".join(texts)) - set("=|<>~+ "):
             yield pair
 
 
@@ -91,17 +97,19 @@ def main() -> int:
     print(*confusion(result.pairs), sep="\n")
     print()
     print(*reasons(result.pairs), sep="\n")
-    print("\ntold for signs of Markdown alone:", dict(Counter(p.page.family for p in for_signs_alone(result.pairs))))
+    print(
+        "\nreported for signs of Markdown alone:", dict(Counter(p.page.family for p in for_signs_alone(result.pairs)))
+    )
     print()
     print(*doubts(result.doubts), sep="\n")
     if chosen.show:
         for doubt in result.doubts:
-            seen = "kept at the second look" if doubt.is_kept else "withheld"
+            seen = "kept at the second check" if doubt.is_kept else "withheld"
             print(f"{doubt.page.family}/{doubt.page.name} version {doubt.number}: {seen}, {doubt.kind}: {doubt.why}")
         print()
         for pair in result.pairs:
             if not pair.agrees:
-                print(f"{pair.page.family}/{pair.page.name} version {pair.number}: {pair.said}, {pair.reason}")
+                print(f"{pair.page.family}/{pair.page.name} version {pair.number}: {pair.label}, {pair.reason}")
     faults = result.faults()
     print()
     print(*(f"{name.replace('_', ' '):<15}{len(found):>5}" for name, found in faults.items()), sep="\n")

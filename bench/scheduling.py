@@ -14,8 +14,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 
 import numpy as np
 
-from tidings.estimation.gamma import Gamma
-from tidings.estimation.learner import GammaLearner
+from tidings.estimation.learner import Gamma, GammaLearner
 from tidings.lab.simulator import DenseScan, DueQueue, World, simulate
 from tidings.model.interval import DAY, HOUR, SECOND
 from tidings.scheduling.allocator import choose

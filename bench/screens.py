@@ -34,14 +34,17 @@ from tidings.fetching.browser.chromium import find
 from tidings.service.people import accounts as accounts_of
 from tidings.service.people import tokens
 from tidings.settings import FetchSettings
+from tidings.storage.people import published
 
 DAYS: Final = 10
+SENT: Final = {"new-tried": "Show what is on it"}
 HIGHEST: Final = 1_800
 """Pixels of a picture on a sheet."""
 PICTURED: Final = (
     "UPDATE version SET screenshot = sha256 WHERE page_id IN (SELECT id FROM page WHERE given LIKE '%/webcam')"
 )
 """The pictures of the webcam are its screenshots, too."""
+PUBLIC: Final = "a-public-page-of-a-town"
 WEBP: Final = {"Content-Type": "image/webp"}
 SIZES: Final = {"1280": (1280, 900), "390": (390, 844)}
 OFFER: Final = (
@@ -132,7 +135,7 @@ def paths(changes: dict[str, str]) -> Iterator[tuple[str, str]]:
         yield f"sentinel-{name}", f"/sentinels/{name}"
     yield from (
         ("new", "/new"),
-        ("new-tried", "/new?url={/ferry}&monitor=all+words"),
+        ("new-tried", "/new?url={/kettle}"),
         ("new-wrong", "/new?text=Create+Sentinel+a+Using+b+Monitor+c"),
     )
     yield from (("search", "/search"), ("search-found", "/search?q=pier"), ("search-nothing", "/search?q=nowhere"))
@@ -147,6 +150,8 @@ def paths(changes: dict[str, str]) -> Iterator[tuple[str, str]]:
         ("health", "/health"),
         ("health-machine", "/health?machine=1"),
     )
+    yield "public", f"/public/{PUBLIC}/changes"
+    yield from (("public-pages", "/public"), ("public-proposed", "/public?tag=money"))
     yield from (("settings", "/settings"), ("problem", "/sentinels/nobody"), ("first-account", "/login"))
 
 
@@ -188,6 +193,9 @@ class Pictures:
                     ),
                 )
                 await page.goto(url, timeout=120_000)
+                if name in SENT:  # it is the answer to the form of the screen at this address
+                    async with page.expect_navigation():
+                        await page.get_by_role("button", name=SENT[name]).click()
                 for summary in await page.locator("details.fold > summary").all():
                     await summary.click()
                 await page.screenshot(path=self.folder / f"{name}-{size}-{theme}.png", full_page=True)
@@ -245,6 +253,7 @@ async def run(folder: Path, axe: str, names: set[str]) -> int:
             world.write(lambda c: c.execute(PICTURED))
             await index(world)
             changes = {one["sentinel"]: one["id"] for one in world.changes()}
+            world.write(published.publish, PUBLIC, owner_id=1, tag="travel", at=world.clock.wall())
             for name, path in paths(changes):
                 if not names or any(name.startswith(one) for one in names):
                     await pictures.take(name, url + world.text(path), [])

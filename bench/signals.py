@@ -20,7 +20,7 @@ from tests.unit.service.watch.test_hints import count_polls
 from tidings.clock import HOUR
 from tidings.estimation.evidence import Hints, Trust, judge
 from tidings.scheduling.index import worth
-from tidings.service.watch.hints import Hearing
+from tidings.service.watch.hints import HintTracker
 
 LOOKS = 30
 HOST = 15
@@ -107,7 +107,7 @@ class Learned:
             host = int(web.host[row])
             count, gap = int(web.signals[row]), float(web.age[row])
             seen = judge(web.rate[row], gap, [(self.trust[host].hints, count)], changed=not web.fresh[row])
-            told = seen.told[0]
+            told = seen.announced[0]
             self.trust[host] = self.trust[host].add(told=told, missed=seen.changes - told, false=count - told, days=gap)
         self.refresh(web)
 
@@ -140,7 +140,7 @@ RULES: dict[str, Choose] = {
 
 def costs(looks: int = 20_000) -> None:
     """Print what a hint and the look after it cost in the service's memory; the median of several runs, by the clock of this process."""
-    heard = Hearing(lambda page: f"host{page % 50}.example")
+    heard = HintTracker(lambda page: f"host{page % 50}.example")
     spent = []
     for turn in range(5):
         began = time.process_time()

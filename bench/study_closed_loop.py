@@ -22,7 +22,7 @@ from bench.intervals import interval
 from bench.traces import FAR
 
 from tidings.estimation.learner import GammaLearner
-from tidings.lab.policies.crawlers import Nutch, StormCrawler
+from tidings.lab.policies.baselines import Nutch, StormCrawler
 from tidings.lab.policies.freshness import Index
 from tidings.lab.traces import Series, outcome, replay
 from tidings.model.interval import DAY, NEVER, SECOND

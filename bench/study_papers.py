@@ -17,9 +17,8 @@ from bench.intervals import interval
 from scipy.stats import norm
 
 from tidings.lab import wic as law
-from tidings.lab.refresh.rates import allot_observations, azar, harmonic, lambda_crawl
-from tidings.lab.refresh.whole import cam, first_come
-from tidings.lab.wic import Page, best, top, utility, wic
+from tidings.lab.refresh import allot_observations, azar, cam, first_come, harmonic, lambda_crawl
+from tidings.lab.wic import WicPage, best, top, utility, wic
 from tidings.scheduling.population import Floats, Ids
 
 PAGES, MINUTES = 7_550, 1_440
@@ -65,14 +64,14 @@ def example() -> None:
         ("overwrite", "uniform", "4.7738 (2,1,1,2,3,1) 4.801"),
         ("overwrite", "r=.5", "4.21005 4.27576"),
     ):
-        pages = [Page(page, kept[kind][0], worths[worth]) for page in chances]
+        pages = [WicPage(page, kept[kind][0], worths[worth]) for page in chances]
         found = wic(pages, top(1))
         polls = ",".join(str(polled[0] + 1) for polled in found.polls)
         print(f"  {kind:10} {worth:8} {found.utility:.6g} ({polls}) {best(pages, 1).utility:.6g}   study {printed}")
     print("scheduling §1.3, tight: WIC and the optimum where the bound 1 + a is reached")
     for name, printed in (("uniform", "1 2"), ("r=.9", "1 1.9"), ("r=.5", "1 1.5"), ("SW(0)", "1 1")):
         once = np.array([1.0, 0.0])
-        pages = [Page(once, law.forever(), worths[name]), Page(once, law.time_window(0), worths[name])]
+        pages = [WicPage(once, law.forever(), worths[name]), WicPage(once, law.time_window(0), worths[name])]
         print(f"  {name:8} {wic(pages, top(1)).utility:g} {best(pages, 1).utility:g}   study {printed}")
 
 

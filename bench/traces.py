@@ -28,7 +28,7 @@ from tests.data_sets import path_of
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.generate import feeds
-from tidings.lab.policies.crawlers import Nutch, StormCrawler
+from tidings.lab.policies.baselines import Nutch, StormCrawler
 from tidings.lab.policies.freshness import Index, LambdaCrawl
 from tidings.lab.traces import (
     Series,

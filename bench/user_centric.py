@@ -29,7 +29,7 @@ from scipy.stats import spearmanr
 
 from tests.data_sets import files_of, rows_of
 from tidings.clock import DAY
-from tidings.lab.refresh.whole import ideal_instants, staleness, transport
+from tidings.lab.refresh import ideal_instants, staleness, transport
 from tidings.scheduling.price.value import SLOWEST, Values
 from tidings.search.query import line_of_terms, parse
 from tidings.search.ranking import RankCurve, curve_of, knee, single_terms, value_of_refresh

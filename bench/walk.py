@@ -1,19 +1,23 @@
-"""The way of a body through the house: from its fetch until what people are told of it is durable, and from that row to its receiver.
+"""The ways of five things through the house, and the rooms that each enters.
 
-Run `PYTHONPATH=. python bench/walk.py [--framed] [--modules]`. The real service polls a page on loopback that has changed and notifies of it; the job runs in
-the same process. The rooms are printed in which what is made of the body is handed on, each below the one that calls it. A room that is
-entered anew after another one is a *return*. Tools are no rooms of the walk: nouns, the pure packages beside the job of `detection/`, what is
-watched in memory (`service/watch`), words (`service/show`), the wall around the job (`isolation/`), what the store gives, and whoever hears of a unit
-once it is durable. The looks at frames are walks of their own.
+    PYTHONPATH=. python bench/walk.py [--walk body|budget|importance|alter|add] [--framed] [--modules] [--tools]
+
+The real command or service runs in this process, on a loopback server and a manual clock. From the first call of one function to that
+of another one, the bench notes who calls whom. A *room* is a folder of the package in which a function hands on the thing that is
+followed; a pure package is one room. Each room is printed below the one that calls it. A room that is entered anew after another one is a
+*return*. Each part of a way names its rooms; whatever else is called is a tool (`--tools` prints which): values, the database connection,
+clocks, words for people. Frames of a page are ways of their own.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import io
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -21,23 +25,123 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import pytest
+
 import tidings
 from tests.fakes import WebServer
 from tests.world import World
+from tidings.cli.main import main as run_command
 from tidings.clock import HOUR
+from tidings.storage.write.store import Store
 
 HOME = Path(tidings.__file__).parent
-ROOMS = ("fetching/http/client", "service", "detection/job", "archive", "storage/write", "notification")
-TOOLS = tuple(f"service/{room}/" for room in ("watch", "show", "run", "plan", "sources", "rules", "life"))
-VALUES = frozenset({"record", "reason", "why", "comparing", "beginning", "members", "sha256"})
-"""Functions of the service's values that say what they hold."""
-TAKES = frozenset({"commit"})
-"""Functions of the store that take what is made of a body."""
-
+Function = tuple[str, str]
+COMMIT = ("storage/write/store", "commit")
+FRAME = ("service/poll/grants", "poll_frame")
+"""Where the way of another body begins."""
 FETCHED = ("fetching/http/client", "fetch")
-"""What comes before it is no part of the walk."""
-ANOTHER = ("service/poll/grants", "look_at_frame")
-"""Where the walk of another body begins."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a way, from the first call of one function to the first of another one, or to its
+    own end.
+
+    `rooms` and `tools` are beginnings of `module:function`; a tool is no room. Calls that come
+    before `after` do not count.
+    """
+
+    name: str
+    begin: Function
+    end: Function | None
+    rooms: tuple[str, ...]
+    tools: tuple[str, ...] = ()
+    after: Function | None = None
+
+
+PURE = frozenset({"language", "events", "scheduling", "estimation", "detection", "search", "presentation"})
+"""Packages that are given values and return values: one room each."""
+BODY = (
+    "fetching/http/client", "service/", "detection/job/", "archive/", "storage/write/store:commit", "storage/write/units",
+    "storage/write/commit", "notification/",
+)  # fmt: skip
+NOT_BODY = (
+    *(f"service/{room}/" for room in ("watch", "show", "run", "plan", "sources", "rules", "sentinels")),
+    *(f":{name}" for name in ("record", "reason", "why", "comparing", "beginning", "members", "sha256")),
+)
+"""What is watched in memory, words, who hears of a unit once it is durable; and functions of values
+that say what they hold.
+"""
+LANGUAGE = ("language/",)
+WAYS: dict[str, tuple[Part, ...]] = {
+    "body": (
+        Part(
+            "from the fetch until it is durable what people are notified of",
+            ("service/poll/grants", "poll"),
+            COMMIT,
+            BODY,
+            NOT_BODY,
+            after=FETCHED,
+        ),
+        Part(
+            "from there to the receiver",
+            ("service/notify/deliver", "attempt"),
+            None,
+            BODY,
+            NOT_BODY,
+        ),
+    ),
+    "budget": (
+        Part(
+            "from the settings until database and planner hold it",
+            ("service/run/assembly", "_build"),
+            ("service/plan/planner", "__init__"),
+            ("service/run/", "service/plan/", "storage/write/charge"),
+        ),
+        Part(
+            "from a step to the allocator",
+            ("service/poll/polling", "pay"),
+            ("scheduling/allocator", "choose"),
+            ("service/poll/", "service/plan/", "storage/write/charge", "scheduling/allocator", "scheduling/price/", "scheduling/learned:market"),
+        ),
+    ),
+    "importance": (
+        Part(
+            "from the clause until it is stored",
+            ("service/sentinels/register", "register"),
+            ("storage/watches/sentinels", "create"),
+            ("service/sentinels/", "storage/watches/sentinels:create", *LANGUAGE),
+        ),
+        Part(
+            "until the running service holds it",
+            ("service/watch/watchlist", "load"),
+            None,
+            ("service/watch/", *LANGUAGE),
+        ),
+        Part(
+            "from there to the bid",
+            ("service/plan/planner", "choose"),
+            ("scheduling/price/policy", "bid"),
+            ("service/plan/", "service/watch/page_schedule:importance", "scheduling/price/", "scheduling/learned", "scheduling/population"),
+        ),
+    ),
+    "alter": (
+        Part(
+            "from the command until it is stored",
+            ("cli/change/alter", "run"),
+            ("storage/watches/sentinels", "alter"),
+            ("cli/change/", "service/sentinels/", "storage/watches/sentinels:alter", *LANGUAGE),
+        ),
+    ),
+    "add": (
+        Part(
+            "from the command until it is stored",
+            ("cli/change/add", "run"),
+            ("storage/watches/sentinels", "create"),
+            ("cli/change/", "service/sentinels/", "storage/watches/sentinels:create", *LANGUAGE),
+        ),
+    ),
+}  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -61,49 +165,73 @@ class Room:
 
 
 class Walk:
-    """Hears calls of functions from the first one named `begin` in a module until one named `end`, and notes the rooms that they enter."""
+    """Hears the calls of functions, and notes the rooms of a part that they enter; with `modules` a
+    room of `service/` is a module.
+    """
 
-    def __init__(self, begin: tuple[str, str], end: tuple[str, str], *, modules: bool) -> None:
-        self._begin, self._end, self._modules = begin, end, modules
+    def __init__(self, part: Part, *, modules: bool) -> None:
+        self.part, self._modules = part, modules
         self.root: Room | None = None
-        self._is_over = False
+        self.tools: set[str] = set()
+        self.is_over = False
         self._known: dict[int, tuple[FrameType, Room | None]] = {}
 
     def hear(self, frame: FrameType) -> None:
         """Note a call, once a frame: a coroutine that goes on is no new one."""
         module = module_of(frame)
-        if self._is_over or not module or id(frame) in self._known or frame.f_code.co_name.startswith("<"):
+        if self.is_over or not module or id(frame) in self._known or frame.f_code.co_name.startswith("<"):
             return
         called = (module, frame.f_code.co_name)
         if self.root is None:
-            if called == self._begin:
-                self.root = Room(self._name(*called))
+            if called == self.part.begin:
+                self.root = Room(self._room(*called) or module)
                 self._known[id(frame)] = (frame, self.root)
             return
-        caller = self._caller(frame) if called != ANOTHER else None
-        name = self._name(*called)
-        if caller is None or not name:
+        caller = self._caller(frame) if called != FRAME else None
+        if caller is None:
             self._known[id(frame)] = (frame, None)  # kept, so that its number is not given out again
+            return
+        self.is_over = called == self.part.end
+        name = self._room(*called)
+        if not name:
+            self.tools.add(module)
+            self._known[id(frame)] = (frame, None)
             return
         if name != caller.name:
             if not caller.visits or caller.visits[-1].name != name:
                 caller.visits.append(Room(name))
             caller = caller.visits[-1]
         self._known[id(frame)] = (frame, caller)
-        self._is_over = called == self._end
-        if called == FETCHED:
+        if called == self.part.after:
             self.root.visits = self.root.visits[-1:]
 
-    def _name(self, module: str, function: str) -> str:
-        room = room_of(module, function)
-        return module if self._modules and room.startswith("service") else room
+    def rooms(self) -> list[str]:
+        """Return the name of each visit."""
+        if self.root is None or not (self.is_over or self.part.end is None):
+            raise AssertionError(f"nobody walked {self.part.name}")
+        return [room.name for room in self.root.all()]
+
+    def _room(self, module: str, function: str) -> str:
+        """Return the room in which a function hands on what is followed, "" for a tool."""
+        called = f"{module}:{function}"
+        is_tool = any(called.startswith(tool) or called.endswith(tool) for tool in self.part.tools)
+        if is_tool or not called.startswith(self.part.rooms):
+            return ""
+        package, _, _ = module.partition("/")
+        return (
+            module
+            if self._modules and package == "service"
+            else package
+            if package in PURE
+            else module.rpartition("/")[0]
+        )
 
     def _caller(self, frame: FrameType) -> Room | None:
         """Return the room that a call comes from, None if from outside the walk."""
         back = frame.f_back
         while back is not None:
             known, room = self._known.get(id(back), (None, None))
-            if known is back and (room is not None or (module_of(back), back.f_code.co_name) == ANOTHER):
+            if known is back and (room is not None or (module_of(back), back.f_code.co_name) == FRAME):
                 return room
             back = back.f_back
         return None
@@ -115,15 +243,24 @@ def module_of(frame: FrameType) -> str:
     return str(path.relative_to(HOME).with_suffix("")) if path.is_relative_to(HOME) else ""
 
 
-def room_of(module: str, function: str) -> str:
-    """Return the room in which a function hands on what is made of a body, "" for a tool."""
-    is_tool = (
-        module.startswith(TOOLS) or function in VALUES or (module == "storage/write/store" and function not in TAKES)
-    )
-    return "" if is_tool or not module.startswith(ROOMS) else module.rpartition("/")[0]
+@contextlib.contextmanager
+def walking(walks: Sequence[Walk]) -> Iterator[None]:
+    """Walk along with all calls meanwhile."""
+
+    def hear(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            for walk in walks:
+                walk.hear(frame)
+
+    before = sys.getprofile()
+    sys.setprofile(hear)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
-async def look(world: World, *, framed: bool, modules: bool) -> dict[str, Walk]:
+async def notify_of_a_change(world: World, walks: Sequence[Walk], *, framed: bool) -> None:
     """Poll a page twice, walk along at the second poll, which finds a change and notifies of it."""
     frame = '<iframe src="/frame"></iframe>' if framed else ""
     world.stores_at_once = False  # what the store does on its own thread is no step of the walk
@@ -133,41 +270,87 @@ async def look(world: World, *, framed: bool, modules: bool) -> dict[str, Walk]:
     world.add(
         f"Create Sentinel s Using {{/a}} Monitor any change Fetch every 1 hour{deep} Notify by webhook {world.receiver()} immediate"
     )
-    polled = Walk(("service/poll/grants", "poll"), ("storage/write/store", "commit"), modules=modules)
-    sent = Walk(("service/notify/deliver", "attempt"), ("storage/write/store", "commit"), modules=modules)
-
-    def hear(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call":
-            polled.hear(frame)
-            sent.hear(frame)
-
     async with world.monitor() as monitor:
         await world.settle(monitor)
         await world.pass_time(monitor, HOUR)
         world.page("/a", f"<p>two lanterns</p>{frame}")
-        sys.setprofile(hear)
-        await world.pass_time(monitor, HOUR)
-        sys.setprofile(None)
-    assert world.received, "nothing was notified"
-    return {"from the fetch until it is durable what people are told": polled, "from there to the receiver": sent}
+        with walking(walks):
+            await world.pass_time(monitor, HOUR)
+    assert world.received, "nobody was notified"
+
+
+async def run_at_once(_: Store, call: Callable[[], Any]) -> Any:
+    """Run on this thread what is asked of the store, so that it is heard."""
+    return call()
+
+
+async def start_and_poll(world: World, walks: Sequence[Walk]) -> None:
+    """Add a sentinel, start the service with a small budget, and poll its page."""
+    world.page("/a", "<p>one lantern</p>")
+    with pytest.MonkeyPatch.context() as patch, walking(walks):
+        patch.setattr(Store, "_run", run_at_once)
+        world.add("Create Sentinel s Using {/a} Monitor any change Importance 0.9")
+        async with world.monitor() as monitor:
+            await world.settle(monitor)
+            await world.pass_time(monitor, HOUR)
+
+
+def run(world: World, walks: Sequence[Walk], *words: str) -> None:
+    """Run a command on the data of a world."""
+    flags = [word for name, value in world.flags.items() for word in ("--set", f"{name}={value}")]
+    with walking(walks), contextlib.redirect_stdout(io.StringIO()):
+        code = run_command([words[0], "--data", str(world.directory), *flags, *words[1:]])
+    assert code == 0, words
+
+
+def alter(world: World, walks: Sequence[Walk]) -> None:
+    """Alter a clause of a sentinel."""
+    world.page("/a", "<p>one lantern</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+    run(world, walks, "alter", "s", "Fetch every 2 hour")
+
+
+def add(world: World, walks: Sequence[Walk]) -> None:
+    """Add a page by its address."""
+    world.page("/a", "<title>Lanterns</title><p>one lantern</p>")
+    run(world, walks, "add", "--url", world.server.url("/a"), "--every", "1h")
+
+
+def walk(name: str, *, framed: bool = False, modules: bool = False) -> list[Walk]:
+    """Walk one way; return its parts."""
+    walks = [Walk(part, modules=modules) for part in WAYS[name]]
+    acts: dict[str, Callable[[World], object]] = {
+        "body": lambda world: asyncio.run(notify_of_a_change(world, walks, framed=framed)),
+        "budget": lambda world: asyncio.run(start_and_poll(world, walks)),
+        "importance": lambda world: asyncio.run(start_and_poll(world, walks)),
+        "alter": lambda world: alter(world, walks),
+        "add": lambda world: add(world, walks),
+    }
+    with tempfile.TemporaryDirectory() as folder, WebServer() as server:
+        acts[name](World(Path(folder) / "data", server, budget__polls_per_day="500"))
+    return walks
 
 
 def main() -> None:
     """Walk and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--framed", action="store_true")
-    parser.add_argument("--modules", action="store_true", help="print modules instead of rooms")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--walk", choices=WAYS, action="append", help="which way; all unless given")
+    parser.add_argument("--framed", action="store_true", help="let the page of the body have a frame")
+    parser.add_argument("--modules", action="store_true", help="count modules of service/ instead of its folders")
+    parser.add_argument("--tools", action="store_true", help="print which modules are called and are no rooms")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, WebServer() as server:
-        world = World(Path(folder) / "data", server)
-        walks = asyncio.run(look(world, framed=arguments.framed, modules=arguments.modules))
-    for name, walk in walks.items():
-        assert walk.root is not None, name
-        rooms = [room.name for room in walk.root.all()]
-        print(
-            f"{name}: {len(set(rooms))} {'modules' if arguments.modules else 'rooms'}, {len(rooms) - len(set(rooms))} returns"
-        )
-        print("\n".join(walk.root.lines()))
+    of = "modules" if arguments.modules else "rooms"
+    for name in arguments.walk or WAYS:
+        walks = walk(name, framed=arguments.framed, modules=arguments.modules)
+        visits = [each.rooms() for each in walks]
+        rooms = len({room for each in visits for room in each})
+        print(f"{name}: {rooms} {of}, {sum(len(each) - len(set(each)) for each in visits)} returns")
+        for each, entered in zip(walks, visits, strict=True):
+            assert each.root is not None
+            print(f"  {each.part.name}: {len(set(entered))} {of}, {len(entered) - len(set(entered))} returns")
+            print("\n".join(each.root.lines(2)))
+            if arguments.tools:
+                print("    tools:", ", ".join(sorted(each.tools)))
 
 
 if __name__ == "__main__":

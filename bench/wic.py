@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 from tidings.lab import wic as law
-from tidings.lab.wic import Page, best, top, wic
+from tidings.lab.wic import WicPage, best, top, wic
 
 LIVES = {
     "append": law.forever(),
@@ -42,7 +42,7 @@ def ratios(instances: int, rng: np.random.Generator) -> None:
         for life in LIVES.values():
             found = []
             for _ in range(instances):
-                pages = [Page(rng.uniform(0, 1, 6) ** 2, life, urgency, rng.uniform(0.2, 1)) for _ in range(3)]
+                pages = [WicPage(rng.uniform(0, 1, 6) ** 2, life, urgency, rng.uniform(0.2, 1)) for _ in range(3)]
                 found.append(best(pages, 1).utility / wic(pages, top(1)).utility)
             if max(found) > bound + 1e-9:
                 raise SystemExit(f"the bound is broken: {name}")

@@ -89,14 +89,14 @@ def kill_at(number: int, work: Callable[[], object]) -> bool:
     if child == 0:
         count = 0
 
-        def hear(event: str, arguments: tuple[object, ...]) -> None:
+        def refuse(event: str, arguments: tuple[object, ...]) -> None:
             nonlocal count
             if event in WRITES and (event != "open" or _writes(arguments)):
                 count += 1
                 if count == number:
                     os._exit(9)
 
-        sys.addaudithook(hear)
+        sys.addaudithook(refuse)
         work()
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9

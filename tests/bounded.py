@@ -3,7 +3,7 @@
 `bench/` measures speed.
 
 ```
-with bounded(10):  # takes 0.2 s
+with bound_time(10):  # takes 0.2 s
     compare(page, page)
 ```
 """

@@ -25,7 +25,7 @@ settings.load_profile("tidings")
 
 
 HERE = Path(__file__).parent
-REAL = HERE / "integration"
+REAL = "tests/integration/"
 """Tests of real processes: the longest there are."""
 WHOLE = ("acceptance", "docs", "integration")
 """What `--quick` leaves out whole; what it leaves out beside that is in `slow.txt`."""
@@ -49,23 +49,29 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with the longest tests: at the end a worker with nothing to do takes what is left, which is to be short then."""
-    items.sort(key=lambda item: not item.path.is_relative_to(REAL))
+    items.sort(key=lambda item: not item.nodeid.startswith(REAL))
     if config.getoption("quick"):
         slow = {line for line in (HERE / "slow.txt").read_text("utf-8").splitlines() if not line.startswith("#")}
         left_out = {
             item
             for item in items
-            if item.nodeid.partition("[")[0].rpartition("::")[2] in slow or "[postgresql" in item.nodeid
+            if item.nodeid.partition("[")[0].rpartition("::")[2] in slow
+            or "[postgresql" in item.nodeid
+            or "chromium" in getattr(item, "fixturenames", ())
         }
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
 
 
+gc.disable()  # until what collection makes (thousands of items, none of them garbage) is out of the collector's sight
+
+
 def pytest_collection_finish() -> None:
-    """Take what collection made (thousands of items) out of the garbage collector's sight, which else goes through it again and again."""
+    """Take what collection made out of the garbage collector's sight, which else goes through it again and again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture

@@ -28,6 +28,8 @@ from typing import Self
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 SO_TIMESTAMPNS = 35
 """Linux' option that has the kernel say when bytes came; the module `socket` does not name it."""
+TLS_HELLO = b"\x16\x03"
+"""How a client begins that tries https: a server of http ends that connection at once, as real ones do."""
 REASONS = {200: "OK", 304: "Not Modified", 404: "Not Found"}
 
 
@@ -137,7 +139,7 @@ class Wire:
     def read_request(self) -> tuple[str, str, dict[str, str], bytes] | None:
         """Return method, target, headers and body of the next request, None at the end."""
         while b"\r\n\r\n" not in self.buffer:
-            if not self._more():
+            if not self._more() or self.buffer.startswith(TLS_HELLO):
                 return None
         head, _, self.buffer = self.buffer.partition(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").split("\r\n")

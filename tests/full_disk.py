@@ -32,7 +32,7 @@ VARIABLES = {
     "TIDINGS_FETCH_HOST_GAP_SECONDS": "0",
     "TIDINGS_FETCH_ROBOTS": "false",
     "TIDINGS_STORE_BLOB_FILE_BYTES": "4000",
-    "TIDINGS_DETECT_SECOND_LOOKS": "false",
+    "TIDINGS_DETECT_SECOND_POLLS": "false",
 }
 GOES_ON_SECONDS = 60.0
 """By then every page is checked again (docs/reference/errors.md)."""
@@ -280,7 +280,7 @@ class DiskLoop:
         with fault(self.disk, service):
             time.sleep(seconds)
             states = Counter(self.place.read(_states)) if "memory" not in name else Counter()
-            said = self.place.run("list").stdout.partition("\n")[0]
+            text = self.place.run("list").stdout.partition("\n")[0]
             self.web.edition += 1
         begun = time.monotonic()
         try:
@@ -289,12 +289,12 @@ class DiskLoop:
         except AssertionError as error:
             self.report.faults.append(f"{error}: {len(self._behind())} of {self.web.count}: {service.err[-1_500:]}")
             took = None
-        said = said if said.startswith("STANDSTILL") else ""
-        self.report.rounds.append(Round(name, took, {str(k): v for k, v in states.items()}, said))
+        text = text if text.startswith("STANDSTILL") else ""
+        self.report.rounds.append(Round(name, took, {str(k): v for k, v in states.items()}, text))
         wrong = [state for state in states if state[0] != "ok" and state[1] != "disk"]
         if wrong:
             self.report.faults.append(f"{name}: the state says {wrong}")
-        if name not in UNSAID and not said and not any(state[1] == "disk" for state in states):
+        if name not in UNSAID and not text and not any(state[1] == "disk" for state in states):
             self.report.faults.append(f"{name}: neither `list` nor a page says anything of the disk")
         if service.process.poll() is not None:
             raise AssertionError(f"{name}: the service ended: {service.err[-2_000:]}")

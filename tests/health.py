@@ -34,7 +34,7 @@ def put(world, page_id=1, **more):
     world.write(pages.update, [(state, state.last_seq)])
 
 
-def looks(world, later, *, polling=True):
+def make_polls(world, later, *, polling=True):
     """Return the one line about looks, some time after the last one."""
     return lines(world, "checks", later=later, polling=polling)[0]
 

@@ -200,8 +200,8 @@ def and_delays(stage: Stage, result: Result) -> str:
 def and_pause(stage: Stage, result: Result) -> str:
     """Return how it ended and for how long the server is left alone."""
     pauses = [o.retry_after for o in result.outcomes if isinstance(o, Failed)]
-    said = " ".join("as usual" if pause is None else f"{pause // SECOND} s" for pause in pauses)
-    return f"{outcomes(stage, result)}; pause {said}"
+    text = " ".join("as usual" if pause is None else f"{pause // SECOND} s" for pause in pauses)
+    return f"{outcomes(stage, result)}; pause {text}"
 
 
 def and_headers(*names: str) -> Callable[[Stage, Result], str]:

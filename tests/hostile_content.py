@@ -157,8 +157,8 @@ def _million_plain_lines() -> str:
 
 
 def _laid_bare() -> str:
-    told = _report("<p>pay ten now", "<p>pay e\u202eleven\u202c\rand\x00 no\ufffet now")
-    return one_line(told)
+    reported = _report("<p>pay ten now", "<p>pay e\u202eleven\u202c\rand\x00 no\ufffet now")
+    return one_line(reported)
 
 
 def content_rows() -> Iterator[ContentRow]:
@@ -234,7 +234,7 @@ def _data_rows() -> Iterator[ContentRow]:
         lambda: _report(f"[{'1' * 5_000}]", f"[{'1' * 4_999}2]", JSON).partition(":")[0],
     )  # fmt: skip
     yield ContentRow(
-        "H-066", "NaN and 1e999", "SAFE", '[1] "1e999" → "1e998"',
+        "H-066", "NaN and 1e999", "SAFE", 'number 2 "1e999" → "1e998"',
         lambda: _report("[NaN, 1e999]", "[NaN, 1e998]", JSON),
     )  # fmt: skip
     yield ContentRow(

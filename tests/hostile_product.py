@@ -59,8 +59,8 @@ def _live(world: World, *durations: Duration, then: Callable[[int], None] = lamb
 
 def _polls(world: World) -> str:
     """Return how the polls ended, oldest first, repetitions once."""
-    told = [f"{poll.outcome} {poll.kind}".strip() for poll in world.polls()]
-    return ", ".join(one for number, one in enumerate(told) if number == 0 or one != told[number - 1])
+    reported = [f"{poll.outcome} {poll.kind}".strip() for poll in world.polls()]
+    return ", ".join(one for number, one in enumerate(reported) if number == 0 or one != reported[number - 1])
 
 
 def _other_host(world: World) -> str:
@@ -147,7 +147,7 @@ def _no_content(world: World) -> str:
 
 def _nonce(world: World) -> str:
     """A page with another nonce and another time at every request; how much of it is told after the fifth look."""
-    world.flags["detect.second_looks"] = "true"  # as it is where nobody says otherwise
+    world.flags["detect.second_polls"] = "true"  # as it is where nobody says otherwise
     requests = itertools.count()
 
     def answer(seen: Seen, wire: Wire) -> None:

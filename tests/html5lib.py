@@ -77,20 +77,20 @@ def _tree(text: str) -> Node:
     for entry in re.split(r"\n(?=\| )", text):
         if (found := _LINE.fullmatch(entry)) is None:
             continue
-        depth, said = len(found[1]) // 2, found[2]
+        depth, output = len(found[1]) // 2, found[2]
         parent = open_nodes[depth]
-        if said.startswith('"'):
-            parent.children.append(Node("#text", said[1:-1]))
-        elif said.startswith(("<!--", "<!DOCTYPE", "<?")):
+        if output.startswith('"'):
+            parent.children.append(Node("#text", output[1:-1]))
+        elif output.startswith(("<!--", "<!DOCTYPE", "<?")):
             parent.children.append(Node("#comment"))
-        elif said.startswith("<"):
-            node = Node(said[1:-1].rpartition(" ")[2])
+        elif output.startswith("<"):
+            node = Node(output[1:-1].rpartition(" ")[2])
             parent.children.append(node)
             open_nodes[depth + 1 :] = [node]
-        elif said == "content":
+        elif output == "content":
             open_nodes[depth + 1 :] = [Node("#content")]  # of a template, which is skipped
         else:
-            name, _, value = said.partition('="')
+            name, _, value = output.partition('="')
             parent.attributes.setdefault(name, value.removesuffix('"'))
     return root
 

@@ -202,15 +202,15 @@ def i3_all_is_told(seen: _Seen) -> Iterator[str]:
     for owed in versions.list_pending(seen.connection):
         yield f"I-3: subscription {owed.subscription_id} is still owed the comparison of {owed.from_seq} and {owed.to_seq}"
     arrived = {taken.id for taken in seen.receiver}
-    told: dict[int, set[int]] = defaultdict(set)
+    reported: dict[int, set[int]] = defaultdict(set)
     for row in deliveries.listing(seen.connection):
         if row.status != "delivered":
             yield f"I-3: delivery {row.id} is {row.status}: {row.error}"
         elif row.kind in {"webhook", "url"} and row.id not in arrived:
             yield f"I-3: delivery {row.id} is marked as delivered, but the receiver never had it"
-        told[row.sentinel_id].update(range(row.first_seq, row.last_seq + 1))
+        reported[row.sentinel_id].update(range(row.first_seq, row.last_seq + 1))
     for change in changes.listing(seen.connection, quiet=True):
-        if told[change.row.sentinel_id] and change.event_seq not in told[change.row.sentinel_id]:
+        if reported[change.row.sentinel_id] and change.event_seq not in reported[change.row.sentinel_id]:
             yield f"I-3: change {change.row.id} of {change.sentinel} was never told"
 
 

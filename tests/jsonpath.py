@@ -50,8 +50,8 @@ def outcome(case: Case) -> str:
         return "deep" if "too many" in str(error) else "refused"
     if not case.results:
         return "taken"
-    said = [_write(result, case) for result in case.results]
-    if _write(found, case) in said:
+    output = [_write(result, case) for result in case.results]
+    if _write(found, case) in output:
         return "agrees"
     return "once" if _write(found, case) in [_write(_once(result), case) for result in case.results] else "differs"
 
@@ -66,8 +66,8 @@ def _plain(value: Any) -> Any:
 
 
 def _write(values: Sequence[Any], case: Case) -> list[str]:
-    said = [json.dumps(value, sort_keys=True) for value in values]
-    return said if case.is_ordered else sorted(said)
+    text = [json.dumps(value, sort_keys=True) for value in values]
+    return text if case.is_ordered else sorted(text)
 
 
 def _once(values: Sequence[Any]) -> list[Any]:

@@ -115,14 +115,14 @@ class Town:
     def text(self) -> str:
         """Return a sentinel for each page, by turns with an interval and on change, and one for the page that breaks off."""
         hook = self._receiver.url("/hook")
-        tell = f"Notify By webhook {hook} immediate"
+        clause = f"Notify By webhook {hook} immediate"
         made = [
             f"Create Sentinel {page.name} Using {url} Monitor any change"
-            f" {('Fetch every 1 s', 'Fetch on change between 1 s and 3 s')[place % 2]} {tell}"
+            f" {('Fetch every 1 s', 'Fetch on change between 1 s and 3 s')[place % 2]} {clause}"
             for place, (url, page) in enumerate(self.pages.items())
         ]
         broken = self._servers[0].url("/broken")
-        return ";\n".join([*made, f"Create Sentinel broken Using {broken} Monitor any change {tell}"])
+        return ";\n".join([*made, f"Create Sentinel broken Using {broken} Monitor any change {clause}"])
 
     def go(self, seconds: float) -> None:
         """Edit a page every so many seconds from now on."""
@@ -366,12 +366,12 @@ class KillLoop:
 
     def _compare(self, now: int) -> None:
         report, town, place = self.report, self.town, self.place
-        told = self._list_acknowledged()
+        acknowledged = self._list_acknowledged()
         report.faults += check_invariants(
             place.settings,
             web=town.asked,
             receiver=town.taken,
-            acknowledged=told,
+            acknowledged=acknowledged,
             limits=Limits(gap=GAP, slack=SLACK, longest_wait=30.0),
             outputs=place.outputs(),
             quiet=True,
@@ -380,7 +380,7 @@ class KillLoop:
         report.faults += place.read(self._words)
         doctor = place.run("doctor", "--json", "--deep")
         report.faults += [line for line in doctor.stdout.splitlines() if json.loads(line)["status"] == "fail"]
-        report.acknowledged = len(told.changes) + sum(told.stored.values())
+        report.acknowledged = len(acknowledged.changes) + sum(acknowledged.stored.values())
         report.received, report.requests = len(town.taken), len(town.asked)
         place.read(self._count)
 
@@ -394,8 +394,8 @@ class KillLoop:
                 if record["record"] == "change":
                     found.add(record["id"])
             for line in service.err.split("\n")[:-1]:
-                _, _, said = line.partition("tidings: ")
-                outcome, _, url = said.partition(" ")
+                _, _, message = line.partition("tidings: ")
+                outcome, _, url = message.partition(" ")
                 if outcome in {"new", "changed"}:
                     stored[url] += 1
         return Acknowledged(changes=found, stored=stored, sentinels=self.added)

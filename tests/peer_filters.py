@@ -56,7 +56,7 @@ def leave(tool: str, name: str, clauses: str, page: Page, lines: str, media: str
     )
 
 
-def report(tool: str, name: str, says: str, page: Page, later: Page, told: str, media: str = HTML) -> Row:
+def report(tool: str, name: str, says: str, page: Page, later: Page, reported: str, media: str = HTML) -> Row:
     """Return a filter by which this is reported of a second page, which ` | ` parts."""
     return Row(
         tool=tool,
@@ -65,7 +65,7 @@ def report(tool: str, name: str, says: str, page: Page, later: Page, told: str, 
         page=page,
         media=media,
         later=later,
-        told=tuple(told.split(" | ") if told else ()),
+        told=tuple(reported.split(" | ") if reported else ()),
     )
 
 

@@ -1,9 +1,10 @@
 """A replay of real pages: each version of `page_versions` in order, through the loopback web and
 the whole service.
 
-The index of the data set says of each pair of successive versions whether its visible text changed (`text`) or not (`markup-only`).
-A `Pair` sets beside it what Tidings told, and `reason` says by a reading of its own, without Tidings' parser, what lies between two
-versions on which they differ.
+The index of the data set says of each pair of successive versions whether its visible text changed
+(`text`) or not (`markup-only`). A `Pair` compares it with what Tidings reported, and `reason` says
+by a reading of its own, without Tidings' parser, what lies between two versions on which they
+differ.
 """
 
 from __future__ import annotations
@@ -44,11 +45,13 @@ FAMILIES = (
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a real page; `said` is the index's word on the step that leads to it, "" for a first one."""
+    """One version of a real page; `label` is what the index says of the step that leads to it, ""
+    for a first one.
+    """
 
     body: bytes
     content_type: str
-    said: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +65,27 @@ class RealPage:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A step from one version to the next: the index's word (`text`, `markup-only`), what we told (empty: nothing), and why the two
-    differ if they do.
+    """A step from one version to the next: the index's label (`text`, `markup-only`), what Tidings
+    reported (empty: nothing), and why the two differ if they do.
     """
 
     page: RealPage
     number: int
-    said: str
-    told: ChangeSet
+    label: str
+    reported: ChangeSet
     reason: str = ""
 
     @property
     def agrees(self) -> bool:
-        """Return whether a change of text was told and one of markup was not."""
-        return (self.said == "text") == bool(self.told)
+        """Return whether a change of text was reported and one of markup was not."""
+        return (self.label == "text") == bool(self.reported)
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A version that was withheld at the first check: the suspicion, why, and whether a second look made it a version after all."""
+    """A version that was withheld at the first check: the suspicion, why, and whether a second look
+    made it a version after all.
+    """
 
     page: RealPage
     number: int
@@ -91,7 +96,8 @@ class Doubt:
 
 @dataclass(slots=True)
 class Result:
-    """What a replay brought. All lists but `pairs` and `doubts` hold faults, each as `family/page` and what it was.
+    """What a replay brought. All lists but `pairs` and `doubts` hold faults, each as `family/page`
+    and what it was.
 
     A pair has two versions that were kept; a version that was withheld is compared with nothing.
     """
@@ -117,7 +123,9 @@ class Result:
 
 
 def real_pages(families: Iterable[str] = FAMILIES) -> Iterator[RealPage]:
-    """Yield the pages of some families with all their versions, in the order of the index; skip a test where there are none."""
+    """Yield the pages of some families with all their versions, in the order of the index; skip a
+    test where there are none.
+    """
     rows: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for row in rows_of("page_versions/index.csv.gz"):
         rows[row["family"], row["page"]].append(row)
@@ -139,9 +147,11 @@ def _content_type(row: dict[str, str]) -> str:
 
 
 def replay(pages: Sequence[RealPage], directory: Path) -> Result:
-    """Show versions one an hour to a Tidings that watches each page for any change every hour; return what came of it.
+    """Show versions one an hour to a Tidings that watches each page for any change every hour;
+    return what came of it.
 
-    A look falls into the middle of the hour of a version, so that what is doubted can be checked again.
+    A poll falls into the middle of the hour of a version, so that what is doubted can be checked
+    again.
     """
     with WebServer() as server, _Errors() as errors:
         world = World(directory, server, fetch__host_connections="4")
@@ -224,21 +234,25 @@ DATA = frozenset({"json", "xml", "csv"})
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the database holds of a page: its versions' hashes and changes by sequence number, withheld looks by version shown."""
+    """What the database holds of a page: its versions' hashes and changes by sequence number,
+    withheld polls by version shown.
+    """
 
     kept: dict[int, str]
     changes: dict[int, ChangeSet]
     withheld: dict[int, PollRow]
 
 
-def _judge(page: RealPage, told: _Told, result: Result) -> None:
-    """Set beside each step what was told of it; what was told must be something, and must turn the old words into the new ones."""
+def _judge(page: RealPage, reported: _Told, result: Result) -> None:
+    """Compare each step with its report, which must not be empty, and must turn the old words into
+    the new ones.
+    """
     before: Document | None = None
     seq, last = 0, -1
     for number, version in enumerate(page.versions):
         where = f"{_path(page)} version {number}"
-        is_kept = told.kept.get(seq + 1) == hashlib.sha256(version.body).hexdigest()
-        if doubt := told.withheld.get(number):
+        is_kept = reported.kept.get(seq + 1) == hashlib.sha256(version.body).hexdigest()
+        if doubt := reported.withheld.get(number):
             result.doubts.append(Doubt(page, number, doubt.kind, doubt.note, is_kept))
         if not is_kept:
             if doubt is None and version.body != page.versions[last].body:
@@ -246,23 +260,25 @@ def _judge(page: RealPage, told: _Told, result: Result) -> None:
             continue
         seq += 1
         document = parse(version.body, version.content_type, url="http://127.0.0.1/")
-        change = told.changes.get(seq, ChangeSet())
-        if seq in told.changes and not _says_something(change):
+        change = reported.changes.get(seq, ChangeSet())
+        if seq in reported.changes and not _says_something(change):
             result.empty.append(where)
         if is_churn(change):
             result.churn.append(where)
         if before is not None and not _leads_to(change, before, document):
             result.wrong_edits.append(where)
         if before is not None and last == number - 1:
-            pair = Pair(page, number, version.said, change)
+            pair = Pair(page, number, version.label, change)
             result.pairs.append(pair if pair.agrees else replace(pair, reason=reason(pair)))
         before, last = document, number
 
 
 def _leads_to(change: ChangeSet, before: Document, document: Document) -> bool:
-    """Say whether the edits turn the old words into the new ones, but for what is kept as noise beside them.
+    """Say whether the edits turn the old words into the new ones, but for what is kept as noise
+    beside them.
 
-    Data are compared by their values, whose order may mean nothing: their edits lead to the words that differ, not to all of them.
+    Data are compared by their values, whose order may mean nothing: their edits lead to the words
+    that differ, not to all of them.
     """
     if document.media in DATA:
         return True
@@ -295,12 +311,14 @@ _CHURNING = re.compile(r"[?#;].*|(?<![A-Za-z])[0-9A-Fa-f.\-_]{6,}(?![A-Za-z])|\d
 
 
 def reason(pair: Pair) -> str:
-    """Return what lies between two versions on which the index and we differ, "" if it is none of the known kinds."""
+    """Return what lies between two versions on which the index and we differ, "" if it is none of
+    the known kinds.
+    """
     old, new = (pair.page.versions[number] for number in (pair.number - 1, pair.number))
     before, after = old.body.decode("utf-8", "replace"), new.body.decode("utf-8", "replace")
-    if pair.told:
-        if "words" not in pair.told.kinds:
-            return "" if is_churn(pair.told) else "another link"
+    if pair.reported:
+        if "words" not in pair.reported.kinds:
+            return "" if is_churn(pair.reported) else "another link"
         return "date of the feed" if "xml" in new.content_type and _same(_DATES, before, after) else ""
     if _is_same_json(old.body, new.body):
         return "order of keys"
@@ -315,7 +333,9 @@ def reason(pair: Pair) -> str:
 
 
 def is_churn(change: ChangeSet) -> bool:
-    """Return whether a change tells of nothing but addresses that differ in queries, sessions, numbers and hashes."""
+    """Return whether a change tells of nothing but addresses that differ in queries, sessions,
+    numbers and hashes.
+    """
     if not change.objects or "words" in change.kinds:
         return False
     counts: Counter[tuple[str, str]] = Counter()

@@ -1,8 +1,9 @@
 """A replay of the real frameset of `javadoc-frames`: the findings with its frames, and those of the
 outer page alone.
 
-The data set has the page that holds the frames and one of the three frames that it names. In the places of the other two stand the
-two other pages of the same manual, so that every frame is a real page with real successive versions.
+The data set has the page that holds the frames and one of the three frames that it names. In the
+places of the other two stand the two other pages of the same manual, so that every frame is a real
+page with real successive versions.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ FRAMES = {"overview-frame.html": "p0903", "allclasses-frame.html": "p0909", "ove
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """From one release to the next: in which frames the index sees another text, in which of them that is none of words (the title, a
-    sign), and in which a change was told with frames and alone.
+    """From one release to the next: in which frames the index sees another text, in which of them
+    that is none of words (the title, a sign), and in which a change was reported with frames and
+    alone.
     """
 
     number: int
-    said: tuple[str, ...]
+    labels: tuple[str, ...]
     wordless: tuple[str, ...]
     with_frames: tuple[str, ...]
     alone: tuple[str, ...]
@@ -38,11 +40,13 @@ class Step:
     @property
     def expected(self) -> tuple[str, ...]:
         """Return the frames whose words differ."""
-        return tuple(name for name in self.said if name not in self.wordless)
+        return tuple(name for name in self.labels if name not in self.wordless)
 
 
 def replay_frames(directory: Path, *, is_holder_still: bool) -> tuple[list[Step], list[str]]:
-    """Show the releases one an hour; return the steps and what breaks an invariant. `is_holder_still`: the frameset stays as it was."""
+    """Show the releases one an hour; return the steps and what breaks an invariant.
+    `is_holder_still`: the frameset stays as it was.
+    """
     pages = {page.name: page for page in real_pages(["javadoc-frames"])}
     releases = len(pages[HOLDER].versions)
     with WebServer() as server:
@@ -59,14 +63,14 @@ def replay_frames(directory: Path, *, is_holder_still: bool) -> tuple[list[Step]
                 await world.pass_time(monitor, HOUR)
 
         play(world, story)
-        told = {name: _list_reported(world, name, begun) for name in ("whole", "alone")}
+        reported = {name: _list_reported(world, name, begun) for name in ("whole", "alone")}
         steps = [
             Step(
                 number,
-                tuple(n for n, page in FRAMES.items() if pages[page].versions[number].said == "text"),
+                tuple(n for n, page in FRAMES.items() if pages[page].versions[number].label == "text"),
                 tuple(n for n, page in FRAMES.items() if reason(Pair(pages[page], number, "text", ChangeSet()))),
-                told["whole"].get(number, ()),
-                told["alone"].get(number, ()),
+                reported["whole"].get(number, ()),
+                reported["alone"].get(number, ()),
             )
             for number in range(1, releases)
         ]
@@ -87,7 +91,9 @@ def _put(world: World, name: str, page: RealPage, number: int) -> None:
 
 
 def _list_reported(world: World, sentinel: str, begun: int) -> dict[int, tuple[str, ...]]:
-    """Return in which frames a change was told, by the number of the release; the page itself has an empty name."""
+    """Return in which frames a change was reported, by the number of the release; the page itself
+    has an empty name.
+    """
     found: dict[int, tuple[str, ...]] = {}
     for change in world.changes(sentinel):
         number = round((_at(change) - begun) / HOUR)

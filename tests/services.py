@@ -31,7 +31,7 @@ STOP_SECONDS = 10.0
 LOOPBACK = {
     "TIDINGS_FETCH_ALLOW_NETWORKS": "127.0.0.0/8",
     "TIDINGS_FETCH_PAGE_FLOOR_SECONDS": "0.05",
-    "TIDINGS_DETECT_SECOND_LOOKS": "false",  # they come a minute later
+    "TIDINGS_DETECT_SECOND_POLLS": "false",  # they come a minute later
     "TIDINGS_SERVE_TICK_SECONDS": "0.05",
     "TIDINGS_SERVE_PORT": "0",
     "TIDINGS_BUDGET_POLLS_PER_DAY": "1000000000",
@@ -178,13 +178,22 @@ class Service:
             self.process.wait(timeout=STOP_SECONDS)
 
 
-def until(holds: Callable[[], object], seconds: float, complaint: str, *, pause: float = 0.005) -> None:
-    """Return once `holds()`; fail with the complaint after so many seconds."""
+def until(
+    holds: Callable[[], object], seconds: float, complaint: str | Callable[[], str], *, pause: float = 0.005
+) -> None:
+    """Return once `holds()`; fail with the complaint after so many seconds.
+
+    Between two questions it pauses four times as long as one takes, at least `pause`: what is waited for needs the processor.
+    """
     deadline = time.monotonic() + seconds
-    while not holds():
+    while True:
+        begun = time.thread_time()
+        if holds():
+            return
         if time.monotonic() > deadline:
-            raise AssertionError(f"{complaint} after {seconds:g} s")
-        time.sleep(pause)
+            text = complaint if isinstance(complaint, str) else complaint()
+            raise AssertionError(f"{text} after {seconds:g} s")
+        time.sleep(max(pause, 4 * (time.thread_time() - begun)))
 
 
 def _processes() -> list[int]:

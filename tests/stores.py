@@ -65,6 +65,7 @@ class Products:
         self._folder = folder
         self._template: Path | None = None
         self._name = ""
+        self._emptying: psycopg.Connection[Any] | None = None
 
     @contextlib.contextmanager
     def fresh(self, product: str, data: Path, **store: Any) -> Iterator[Settings]:
@@ -77,7 +78,8 @@ class Products:
 
     def close(self) -> None:
         """Drop the server's database."""
-        if self._name:
+        if self._emptying is not None:
+            self._emptying.close()
             with _server() as server:
                 server.execute(f"DROP DATABASE IF EXISTS {self._name} WITH (FORCE)".encode())
 
@@ -88,7 +90,7 @@ class Products:
         return self._template
 
     def _postgres(self) -> str:
-        if not self._name:
+        if self._emptying is None:
             name = f"tidings_test_{uuid.uuid4().hex}"
             with _server() as server:
                 server.execute(f"CREATE DATABASE {name}".encode())
@@ -97,8 +99,8 @@ class Products:
                 )  # tests end before machines do
             self._name = name
             open_database(Settings(store=StoreSettings(url=POSTGRES + name))).close()
-        with psycopg.connect(POSTGRES + self._name, autocommit=True) as connection:
-            connection.execute(_EMPTY.encode())
+            self._emptying = psycopg.connect(POSTGRES + name, autocommit=True)
+        self._emptying.execute(_EMPTY.encode())
         return self._name
 
 
@@ -107,7 +109,7 @@ _EMPTY = "; ".join(
         "SET session_replication_role = replica",
         *(f"DELETE FROM {name}" for name in TABLES if name not in {"owner", "instance"}),
         *(
-            f"ALTER TABLE {name} ALTER COLUMN id RESTART"
+            f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), 1, false)"  # quicker than to alter the column
             for name, table in TABLES.items()
             if name != "owner" and "AUTOINCREMENT" in table.columns.get("id", "")
         ),
@@ -171,6 +173,12 @@ def own_postgres() -> Iterator[str]:
     finally:
         with _server() as server:
             server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
+
+
+def end_connections(url: str) -> None:
+    """End all connections of Tidings to a database."""
+    with _server() as server:
+        server.execute(_END, (url.rpartition("/")[2],))
 
 
 class Terminator:

@@ -77,8 +77,8 @@ json_values = st.recursive(
 
 
 def _xml_element(name: str, attributes: dict[str, str], children: list[str]) -> str:
-    said = "".join(f" {key}='{value}'" for key, value in attributes.items())
-    return f"<{name}{said}>{''.join(children)}</{name}>"
+    text = "".join(f" {key}='{value}'" for key, value in attributes.items())
+    return f"<{name}{text}>{''.join(children)}</{name}>"
 
 
 xml_elements = st.recursive(

@@ -94,8 +94,8 @@ durations = st.one_of(
 directions: st.SearchStrategy[Direction | None] = st.sampled_from([None, "inserted", "deleted", "updated"])
 terms = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=12)
 phrases = st.lists(terms, min_size=1, max_size=4).map(" ".join)
-listed = phrases.filter(lambda text: not set(text) & set(',<>"'))
-term_lists = phrases.map(lambda text: (text,)) | st.lists(listed, min_size=2, max_size=4, unique=True).map(tuple)
+
+term_lists = phrases.map(lambda text: (text,)) | st.lists(phrases, min_size=2, max_size=4, unique=True).map(tuple)
 selectors = st.sampled_from(
     [
         Selector("css", "ul.jobs > li"),
@@ -139,7 +139,10 @@ of_texts = st.one_of(
     st.builds(
         Condition, st.sampled_from(["inserted", "deleted", "changed"]), relations, numbers.map(abs), st.booleans()
     ),
-    st.builds(Condition, st.just("contains"), text=texts),
+    st.builds(Condition, st.sampled_from(["contains", "lacks"]), text=texts),
+    st.lists(phrases, min_size=2, max_size=3, unique=True).map(
+        lambda them: Condition("contains", text=them[0], others=tuple(them[1:]))
+    ),
     st.builds(Condition, st.just("matches"), text=patterns),
 )
 counts = st.integers(1, 1_000)
@@ -172,6 +175,9 @@ def interests(draw: st.DrawFn, page_names: tuple[str, ...]) -> Interest:
         selector=draw(st.none() | selectors),
         of=draw(st.sampled_from([None, *page_names])),
         ordinal=draw(st.none() | counts) if kind in {"table", "list"} else None,
+        column=draw(st.sampled_from(["", "Price", "2"])) if kind == "table" else "",
+        after=draw(st.sampled_from(["", "Total:"])) if kind == "number" else "",
+        before=draw(st.sampled_from(["", 'a "b"'])) if kind == "number" else "",
         pattern=draw(patterns) if kind == "regex" else "",
         header=draw(st.sampled_from(["ETag", "last-modified", "X-Version"])) if kind == "header" else "",
         where=tuple(draw(st.lists(conditions, max_size=2))),
@@ -458,7 +464,7 @@ commands = st.builds(Command, st.sampled_from(["enable", "disable", "drop", "con
     Command, st.just("enable"), names, fresh=st.just(value=True)
 )
 alterations = st.builds(
-    lambda name, said: Alter(name, said, None, max(REACH[word] for word, _ in said.said)), names, clauses()
+    lambda name, stated: Alter(name, stated, None, max(REACH[word] for word, _ in stated.stated)), names, clauses()
 )
 group_defaults = st.builds(
     Defaults,
@@ -558,6 +564,10 @@ ACCEPTED: Sequence[str] = (
 """Texts that Tidings does whole."""
 
 FURTHER: Sequence[str] = (
+    (
+        "Create Sentinel python Using https://corp.example/jobs Monitor items inserted where contains <Python, Django>"
+        ' but lacks <senior, "lead, <team>"> but page lacks "closed"'
+    ),
     (
         'Create Sentinel c Using https://a.example/ As A, https://b.example/ As B Monitor number of A in css "b" where value < -2.5'
         ' but changes by 5% Then within 5 min check any 1 of A, B Transform keep lines "a", drop lines regex "b+",'

@@ -26,6 +26,8 @@ from typing import Any, TypeVar
 
 from tests.fakes import Page, WebServer
 from tidings.clock import SECOND, Duration, ManualClock
+from tidings.events.engine import Sizes
+from tidings.service.rules.follow import RuleFollower
 from tidings.service.run.assembly import poller
 from tidings.service.run.from_settings import open_archive
 from tidings.service.run.monitor import Monitor
@@ -42,7 +44,7 @@ FLAGS = {
     "fetch.host_gap_seconds": "0",
     "fetch.robots": "false",
     "detect.isolation": "in_process",
-    "detect.second_looks": "false",  # stories count looks; those about noise turn them on
+    "detect.second_polls": "false",  # stories count looks; those about noise turn them on
     "serve.lease_seconds": "100000000",
 }
 HOPELESS = 20_000
@@ -263,6 +265,13 @@ class Service:
     world: World
     monitor: Monitor
     runner: asyncio.Runner
+
+    @property
+    def rule_sizes(self) -> Sizes:
+        """Return the size of the event engine."""
+        rules = self.monitor.rules
+        assert isinstance(rules, RuleFollower)
+        return rules.sizes
 
     def settle(self) -> None:
         """Step until nothing is under way and nothing more is due at this instant."""

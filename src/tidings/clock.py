@@ -83,7 +83,7 @@ class SystemClock:
 
     def __init__(self) -> None:
         self._last = self.wall()
-        self._steady = _steady()
+        self._steady = read_steady()
 
     def wall(self) -> Instant:
         """Return the machine's time of day."""
@@ -93,14 +93,14 @@ class SystemClock:
         """Return the machine's time, or the last reading plus the elapsed time if that is later or
         far earlier.
         """
-        wall, steady = self.wall(), _steady()  # a pause between them in the other order would last in `_last`
+        wall, steady = self.wall(), read_steady()  # a pause between them in the other order would last in `_last`
         due = self._last + steady - self._steady
         self._steady, self._last = steady, wall if due < wall <= due + SLACK else due
         return self._last
 
     def restart(self, at_least: Instant = 0) -> Instant:
         """Set `now` to the machine's time, but not before `at_least`."""
-        self._last, self._steady = max(self.wall(), at_least), _steady()
+        self._last, self._steady = max(self.wall(), at_least), read_steady()
         return self._last
 
     async def sleep_until(self, at: Instant) -> None:
@@ -111,7 +111,7 @@ class SystemClock:
             await asyncio.sleep(left / SECOND)
 
 
-def _steady() -> Instant:
+def read_steady() -> Instant:
     """Return a time that cannot be set, which on Linux includes the machine's sleep (µs)."""
     if sys.platform == "linux":
         return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000

@@ -19,6 +19,7 @@ TidingsError                      exit 3: the verb could not do its work
 │   ├── SingleWriterError         this SQLite allows one writing process only
 │   ├── PollerBusyError           another process polls already
 │   ├── StaleEpochError           this process has lost the right to poll and deliver
+│   │   └── ShardsMovedError      the planners divide the pages anew
 │   ├── ClaimLostError            another process sends what this one was sending
 │   ├── SecretError               a secret, or the file with its key, cannot be opened
 │   └── UnitError                 what was to be written contradicts what is stored
@@ -139,6 +140,12 @@ class StaleEpochError(StoreError):
     """This process has lost the lease to poll and deliver; it wrote nothing."""
 
 
+class ShardsMovedError(StaleEpochError):
+    """Another planner came or went: this one ends its run, and begins another with its new part of
+    the pages.
+    """
+
+
 class ClaimLostError(StoreError):
     """Another process sends the messages of this endpoint now; the result was not written."""
 
@@ -183,3 +190,11 @@ class ListenError(TidingsError):
 
 class OutputError(TidingsError):
     """Standard output cannot be written, e.g. because the disk is full."""
+
+
+def spell_install(extra: str = "") -> str:
+    """Return the command that installs Tidings, with an extra. It never names a package alone: that
+    name at a registry need not be ours.
+    """
+    extras = f"[{extra}]" if extra else ""
+    return f"pip install --upgrade 'tidings{extras} @ git+REPOSITORY'  # docs/begin/install.md"

@@ -27,7 +27,7 @@ from tidings.record import dataclass, replace
 ALLOW_COMMANDS = "allow_commands"
 """The key, of two sections, that allows Tidings to run commands.
 
-Only the operator may have write access to a file that sets it (R-16).
+Only the operator may have write access to a file that sets it (R-18).
 """
 DELETED = frozenset(
     {
@@ -44,7 +44,11 @@ DELETED = frozenset(
 """Settings of earlier versions. A file or an environment that still has one is accepted: it has no
 effect, and `Settings.ignored` names it.
 """
+RENAMED = {"detect.second_looks": "detect.second_polls"}
+"""Settings of earlier versions that have another name now; both names are accepted."""
 RESERVED = frozenset({"TIDINGS_DATA", "TIDINGS_CONFIG", "TIDINGS_DATA_SETS"})
+_OF_KUBERNETES = re.compile(r"TIDINGS_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)")
+"""Variables that Kubernetes sets in each container if a service is named tidings."""
 
 
 def _setting(
@@ -159,6 +163,10 @@ def _read_classes(items: Iterable[str]) -> dict[str, BudgetClass]:
     return classes
 
 
+MOST_SAVED = 2_000.0
+"""The most requests that a budget saves unless `budget.burst` says more."""
+
+
 @dataclass(frozen=True, slots=True)
 class BudgetSettings:
     """How many requests may be made."""
@@ -166,11 +174,20 @@ class BudgetSettings:
     polls_per_day: float = _setting(
         50_000.0, "how many requests Tidings may make in a day, for all pages together", least=0
     )
-    burst: float = _setting(2_000.0, "how many requests that were not used may be saved and then made at once", least=1)
+    burst: float = _setting(
+        0.0,
+        "how many requests that were not used may be saved and then made at once. A new budget starts with them, so the first day may use them in addition. 0: those of an hour, at most 2,000",
+        least=0,
+    )
     classes: tuple[str, ...] = _setting(
         (),
         'further limits, for sentinels that name a class (`Class gentle`), e.g. "gentle: 500 per day". The limit applies to every period of that length: an hour, a day or a week',
     )
+
+    @property
+    def capacity(self) -> float:
+        """Return how many requests may be saved."""
+        return max(1.0, self.burst or min(MOST_SAVED, self.polls_per_day / 24))
 
     def add_classes(self, per_day: Mapping[str, float]) -> BudgetSettings:
         """Return these settings with further classes: how many requests in a day by name."""
@@ -217,7 +234,7 @@ class DetectSettings:
     )
     job_seconds: float = _setting(10.0, "time limit of one comparison; then its process is killed", least=0.01)
     job_memory_mb: int = _setting(1_024, "memory limit of a worker process", least=64)
-    second_looks: bool = _setting(
+    second_polls: bool = _setting(
         True,
         "whether Tidings may fetch a changed page again within a minute, to find out what is noise. A page gets 8 such fetches at first, and later at most one in 50 checks",
     )
@@ -289,6 +306,16 @@ class StoreSettings:
         30.0,
         "how long the changes of an ended sentinel are kept, and also answers that were not accepted as versions, such as error pages",
         least=0,
+    )
+    polls_days: float = _setting(
+        120.0,
+        "how long each check is kept (history --polls, reports, simulate, exports); versions, changes and the counts of a page are kept longer",
+        least=30,
+    )
+    messages_days: float = _setting(
+        90.0,
+        "how long the text of a delivered message is kept, and a record on the stream; messages that were not delivered are kept",
+        least=7,
     )
 
 
@@ -592,8 +619,8 @@ def load(
         if name in DELETED:
             ignored.append(f"{name} ({source})")
             continue
-        section, _, key = name.partition(".")
-        values[section][key] = _convert(rows[name], raw, source)
+        section, _, key = RENAMED.get(name, name).partition(".")
+        values[section][key] = _convert(rows[f"{section}.{key}"], raw, source)
     sections = {section: _section_type(section)(**given) for section, given in values.items()}
     return Settings(data=data, ignored=tuple(ignored), **sections)
 
@@ -611,21 +638,21 @@ def _sources(
         raise SettingError(message)
     if _is_there(path):
         yield from _file(path, rows)
-    variables = {_name_variable(name): name for name in (*rows, *DELETED)}
+    variables = {_name_variable(name): name for name in (*rows, *DELETED, *RENAMED)}
     files = {f"{row.variable}_FILE": row for row in rows.values() if row.secret}
     for variable, raw in environment.items():
         if variable in variables:
             yield variable, variables[variable], raw
         elif variable in files:
             yield variable, files[variable].name, _read_secret(variable, raw, files[variable], environment)
-        elif variable.startswith("TIDINGS_") and variable not in RESERVED and _is_ours(variable):
+        elif variable.startswith("TIDINGS_") and variable not in RESERVED and not _OF_KUBERNETES.fullmatch(variable):
             message = f"the environment variable {variable} is not a setting; `tidings settings` lists them all"
             raise SettingError(message)
     for name, raw in flags.items():
         if name in DELETED:
             message = f"{name} is no longer a setting; leave out --set {name}"
             raise SettingError(message)
-        if name not in rows:
+        if name not in rows and name not in RENAMED:
             message = f"there is no setting {name}; `tidings settings` lists them all"
             raise SettingError(message)
         if name == f"fetch.{ALLOW_COMMANDS}":
@@ -665,10 +692,6 @@ def _name_variable(setting: str) -> str:
     return f"TIDINGS_{setting.replace('.', '_')}".upper()
 
 
-def _is_ours(variable: str) -> bool:
-    return variable.split("_")[1].lower() in SECTIONS
-
-
 def _file(path: Path, rows: Mapping[str, SettingRow]) -> Iterator[tuple[str, str, Any]]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -686,7 +709,7 @@ def _file(path: Path, rows: Mapping[str, SettingRow]) -> Iterator[tuple[str, str
             message = f"{path}: there is no section [{section}]; there are: {', '.join(SECTIONS)}"
             raise SettingError(message)
         for key, raw in given.items():
-            if f"{section}.{key}" not in rows and f"{section}.{key}" not in DELETED:
+            if f"{section}.{key}" not in {*rows, *DELETED, *RENAMED}:
                 message = f"{path}: there is no setting {section}.{key}; `tidings settings` lists them all"
                 raise SettingError(message)
             if raw is True and key == ALLOW_COMMANDS:

@@ -48,6 +48,7 @@ _FORM = "<h1>Passport office</h1><p>Next free appointment: {0}</p><p>Bring a pho
 _TEAM = "<h2>Board</h2><dl><dt>Chair<dd>{0}<dt>Treasurer<dd>L. Okafor</dl>"
 _LINK = '<h2>Downloads</h2><p>The form for 2026: <a href="/form.pdf">{0}</a></p>'
 _COUNT = "<h2>Survey</h2><p>{0} people answered.</p><footer><p>Visits today: {1}</p></footer>"
+_TERMS = "<h2>Courses in spring</h2><table><tr><th>Course<th>Day<th>Time<tr><td>Rowing<td>Monday<td>17:00{0}</table>"
 _MENU = "<h1>Canteen</h1><h2>Monday</h2><p>Lentil soup</p><h2>Tuesday</h2><p>{0}</p>"
 _RECALL = "<h1>Recalls</h1><p>There are no recalls of our products.</p>{0}"
 _JAPANESE = "<h1>駅のお知らせ</h1><dl><dt>中央線<dd>{0}</dl>"
@@ -98,8 +99,8 @@ CHANGES = [
     ("CSV", CSV, "any", *pages(_CSV, "4", "-11")),
     ("plain text", TEXT, "any", *pages(_CHANGELOG, "3.11", "3.12")),
     ("a feed", FEED, "items", *pages(_RSS, "", _ITEM.format("June", "repairs"))),
-    ("a cell of a table", HTML, "table", *pages(_TIMES, "07:27", "07:35")),
-    ("an entry that was edited", FEED, "items", *pages(_RSS, _ITEM.format("June", "repairs"), _ITEM.format("July", "repairs of its lamps"))),
+    ("a new row of a table", HTML, "table", *pages(_TERMS, "", "<tr><td>Swimming<td>Tuesday<td>18:00")),
+    ("an item that was edited", FEED, "items", *pages(_RSS, _ITEM.format("June", "repairs"), _ITEM.format("July", "repairs of its lamps"))),
     ('a price that became "sold out"', HTML, "words", *pages(_SHOP, "129.00 EUR", "sold out")),
     ("several texts at once, the price first", HTML, "any", *pages(_MANY, "May|49.00|31", "June|39.00|44")),
     ("the address of a link", HTML, "links", _LINK.format("form"), _LINK.format("form").replace("form.pdf", "form-2.pdf")),
@@ -131,7 +132,7 @@ PAGES = [
     ("temperatures", "https://weather.example/now.csv", ""),
     ("tool-releases", "https://tool.example/CHANGES.txt", ""),
     ("harbour", "https://harbour.example/news.rss", ""),
-    ("bus-12-table", "https://buses.example/line-12", "Timetable of line 12 – Town buses"),
+    ("courses", "https://club.example/courses", "Courses – Sports club"),
     ("harbour", "https://harbour.example/news.rss", ""),
     ("kettle-price", "https://kettles.example/steel-17", "Steel kettle 1.7 l – Kettle shop"),
     ("kettle-shop", "https://kettles.example/", "Kettle shop"),

@@ -9,10 +9,11 @@ from tests.people import ORIGIN, PASSWORD, People, with_people
 from tests.world import World, play
 from tidings.clock import HOUR
 from tidings.service.run.monitor import Monitor
+from tidings.storage import secrets
 from tidings.storage.people import accounts, tokens
 
 
-def told(world: World, story: Any) -> None:
+def play_story(world: World, story: Any) -> None:
     """Run a story with several users."""
 
     def act(monitor: Monitor) -> Any:
@@ -21,7 +22,7 @@ def told(world: World, story: Any) -> None:
     play(world, act)
 
 
-async def signed_in(people: People, name: str) -> dict[str, str]:
+async def sign_in(people: People, name: str) -> dict[str, str]:
     """Return the headers of a browser in which a user has signed in."""
     answer = await people.sign_in(name)
     return {"cookie": answer.headers["set-cookie"].partition(";")[0], "origin": ORIGIN}
@@ -39,7 +40,7 @@ def test_times_are_shown_in_the_zone_of_the_account(world: World) -> None:
     """
 
     async def story(people: People) -> None:
-        browser = await signed_in(people, "rita")
+        browser = await sign_in(people, "rita")
 
         async def zone() -> Any:
             given = {**browser, "cookie": browser["cookie"] + "; tidings-zone=Europe/Berlin"}
@@ -54,14 +55,14 @@ def test_times_are_shown_in_the_zone_of_the_account(world: World) -> None:
         await send(people, browser, act="zone", zone="")
         assert "Europe/Berlin" == await zone()
 
-    told(world, story)
+    play_story(world, story)
 
 
 def test_password_change_needs_the_current_password(world: World) -> None:
     """All other sessions end, and this one gets a new id."""
 
     async def story(people: People) -> None:
-        browser, other = await signed_in(people, "rita"), await signed_in(people, "rita")
+        browser, other = await sign_in(people, "rita"), await sign_in(people, "rita")
         wrong = await send(people, browser, act="password", old="wrong", password="another good one")
         assert 422 == wrong.status
         right = await send(people, browser, act="password", old=PASSWORD, password="another good one")
@@ -74,14 +75,14 @@ def test_password_change_needs_the_current_password(world: World) -> None:
         world.clock.advance(HOUR)  # tries are counted
         assert [401, 303] == [(await people.sign_in("rita", one)).status for one in (PASSWORD, "another good one")]
 
-    told(world, story)
+    play_story(world, story)
 
 
 def test_tokens_and_shared_tags_belong_to_their_owner(world: World) -> None:
     """A token is shown once, has at most the rights of its owner, and cannot make tokens."""
 
     async def story(people: People) -> None:
-        browser = await signed_in(people, "rita")
+        browser = await sign_in(people, "rita")
         made = await send(people, browser, act="token", name="desk", scope="read")
         (token,) = re.findall(r"td_[\w-]+", made.body.decode())
         shown = {"authorization": f"Bearer {token}"}
@@ -103,4 +104,23 @@ def test_tokens_and_shared_tags_belong_to_their_owner(world: World) -> None:
         evil = await send(people, {**browser, "origin": "https://evil.example"}, act="zone", zone="UTC")
         assert 403 == evil.status
 
-    told(world, story)
+    play_story(world, story)
+
+
+def test_editors_store_their_own_secrets(world: World) -> None:
+    """On the screen, which shows names but no value; readers do not, and nobody drops another's."""
+
+    async def story(people: People) -> None:
+        browser, other = await sign_in(people, "bob"), await sign_in(people, "anna")
+        assert 303 == (await send(people, browser, act="secret", name="shop", value="c4nary")).status
+        page = (await people.ask("nobody", "GET", "/account", headers=browser)).body.decode()
+        assert (True, False) == ("<b>shop</b>" in page, "c4nary" in page)
+        bob = world.read(accounts.get_by_name, "bob").id
+        assert (False, ["shop"]) == ("shop" in world.read(secrets.names), world.read(secrets.names, owner_id=bob))
+        assert 422 == (await send(people, other, act="drop", name="shop")).status
+        reader = await sign_in(people, "rita")
+        assert 422 == (await send(people, reader, act="secret", name="shop", value="x")).status
+        assert 303 == (await send(people, browser, act="drop", name="shop")).status
+        assert [] == world.read(secrets.names, owner_id=bob)
+
+    play_story(world, story)

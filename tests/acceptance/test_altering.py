@@ -203,10 +203,10 @@ def test_class_a_alteration_keeps_the_tick_and_class_b_resets_it(world: World):
         service.pass_time(8 * HOUR)
         world.add("Alter s Fetch every 3 hour slack 0 s")
         service.pass_time(4 * HOUR)
-    looks = [(p.charged_at - begun) // HOUR for p in world.polls()]
+    polls = [(p.charged_at - begun) // HOUR for p in world.polls()]
     texts = world.read(lambda c: c.rows("SELECT number, text FROM sentinel_revision ORDER BY number"))
 
-    assert [0, 4, 8, 9, 12] == looks
+    assert [0, 4, 8, 9, 12] == polls
     assert [1, 2, 3] == [number for number, _ in texts]
     assert "Fetch every 4 hour" in texts[1][1]
     assert "Importance 0.9" in texts[1][1]
@@ -263,14 +263,14 @@ def test_invalid_alteration_is_refused_with_its_reason(world: World):
     )
     play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR))
 
-    said = []
+    output = []
     for text in ("Alter x From end(s)", "Alter x To start(s)", "Alter over To 2030-01-01"):
         with pytest.raises(SentinelError) as refused:
             world.add(text)
-        said.append(next(p.as_dict() for p in refused.value.problems))
+        output.append(next(p.as_dict() for p in refused.value.problems))
 
-    assert ["E35", "E35", "E33"] == [problem["code"] for problem in said]
-    assert "x → s → x" in str(said[0]["message"])
+    assert ["E35", "E35", "E33"] == [problem["code"] for problem in output]
+    assert "x → s → x" in str(output[0]["message"])
     assert 1 == world.sentinel("x").revision
 
 

@@ -57,13 +57,13 @@ def test_answer_without_a_version_notifies_once_and_waits_longer(world: World, r
         world.page("/a", GOOD)
         service.pass_time(DAY + 5 * HOUR)
     failed = [p for p in world.polls() if p.outcome == "error"]
-    told = world.events("page.error", "page.ok")
+    reported = world.events("page.error", "page.ok")
     waits = [later.charged_at - sooner.charged_at for sooner, later in pairwise(failed)]
 
     assert ([], 1) == (world.changes(), len(world.versions()))
     assert {(row.kind, False)} == {(p.kind, p.text_changed) for p in failed}
-    assert [("page.error", row.kind), ("page.ok", row.kind)] == [(e.type, e.data["kind"]) for e in told]
-    assert row.at_once == (told[0].at < failed[1].charged_at)
+    assert [("page.error", row.kind), ("page.ok", row.kind)] == [(e.type, e.data["kind"]) for e in reported]
+    assert row.at_once == (reported[0].at < failed[1].charged_at)
     for number, waited in enumerate(waits[:3]):
         assert row.first * row.growth**number <= waited <= row.first * row.growth**number * (1 + TOLERANCE) + MINUTE
     assert "unchanged" == world.polls()[-1].outcome
@@ -94,8 +94,8 @@ def test_page_that_is_missing_from_the_start_has_no_baseline(world: World):
     ] == ["the page now exists" in message["data"].get("summary", "") for _, message in world.received]
 
 
-@pytest.mark.parametrize(("status", "told"), [(308, 1), (302, 0)])
-def test_permanent_redirect_is_notified_once(world: World, status: int, told: int):
+@pytest.mark.parametrize(("status", "reported"), [(308, 1), (302, 0)])
+def test_permanent_redirect_is_notified_once(world: World, status: int, reported: int):
     """Three checks and a day must confirm it.
 
     The old address is still polled. Temporary redirects are not notified.
@@ -111,8 +111,8 @@ def test_permanent_redirect_is_notified_once(world: World, status: int, told: in
         assert [] == world.events("page.moved")
         service.pass_time(3 * DAY)
 
-    assert [world.server.url("/b")] * told == [e.data["to"] for e in world.events("page.moved")]
-    assert told == len(world.received)
+    assert [world.server.url("/b")] * reported == [e.data["to"] for e in world.events("page.moved")]
+    assert reported == len(world.received)
     assert all("has moved permanently to" in message["data"]["summary"] for _, message in world.received)
     assert [] == world.changes()
     assert [] == world.violations()

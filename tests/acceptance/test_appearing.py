@@ -53,10 +53,10 @@ def watch(world: World, text: str, bodies: list[str], **more: Any) -> list[dict[
 def test_appearing_part_is_notified_with_its_text(world: World, text: str, bodies: list[str], words: str) -> None:
     """It is one message."""
     headers = JSON if bodies[0][0] == "[" else None
-    (told,) = watch(world, text, bodies, **({"headers": headers} if headers else {}))
+    (reported,) = watch(world, text, bodies, **({"headers": headers} if headers else {}))
 
-    assert "change" == told["record"]
-    assert words in " ".join(told["inserted"])
+    assert "change" == reported["record"]
+    assert words in " ".join(reported["inserted"])
     assert ["part.appeared"] == [event.type for event in world.events("part.appeared")]
 
 
@@ -89,10 +89,10 @@ def test_later_change_is_compared_with_the_appeared_part(world: World) -> None:
 
 def test_appearing_empty_part_is_notified_without_a_change(world: World) -> None:
     """There is no text to show, but `any change` was asked for."""
-    (told,) = watch(world, 'any change in css ".badge"', ["<p>a</p>", "<p>a</p><i class=badge></i>"])
+    (reported,) = watch(world, 'any change in css ".badge"', ["<p>a</p>", "<p>a</p><i class=badge></i>"])
 
-    assert "problem" == told["record"]
-    assert "the selected part is now there" in told["summary"]
+    assert "problem" == reported["record"]
+    assert "the selected part is now there" in reported["summary"]
 
 
 def test_part_that_one_check_misses_does_not_appear(world: World) -> None:

@@ -209,10 +209,10 @@ def test_internal_fault_at_one_page_is_an_error_of_that_page(world: World, monke
         await world.pass_time(monitor, 3 * HOUR)
 
     play(world, story)
-    told = [body["data"] for _, body in world.received]
+    reported = [body["data"] for _, body in world.received]
 
-    assert [("sb", "change"), ("sa", "problem")] == [(one["sentinel"], one["record"]) for one in told]
-    assert "a fault of Tidings (RuntimeError: nobody thought of this)" in told[1]["summary"]
+    assert [("sb", "change"), ("sa", "problem")] == [(one["sentinel"], one["record"]) for one in reported]
+    assert "a fault of Tidings (RuntimeError: nobody thought of this)" in reported[1]["summary"]
     assert [] == world.violations()
 
 
@@ -267,12 +267,12 @@ def test_error_and_its_end_are_notified_once(world: World):
         service.pass_time(DAY)
         world.page("/a", TEXT.replace("Item 7", "Item seven"))
         service.pass_time(DAY)
-    told = [message for _, message in world.received]
+    reported = [message for _, message in world.received]
 
     assert ["page.error", "change.found", "page.ok"] == sorted(
-        (m["type"] for m in told), key=["page.error", "change.found", "page.ok"].index
+        (m["type"] for m in reported), key=["page.error", "change.found", "page.ok"].index
     )
-    assert "busy" == told[0]["data"]["kind"]
+    assert "busy" == reported[0]["data"]["kind"]
     assert [] == world.violations()
 
 

@@ -55,7 +55,7 @@ def command(world: World, verb: str) -> None:
     elsewhere(world, lambda c: register.command(c, Command(verb, "s"), now=world.clock.now()))  # type: ignore[arg-type]
 
 
-async def second_look(world: World, monitor: Monitor, *acts: Callable[[], object]) -> int:
+async def second_poll(world: World, monitor: Monitor, *acts: Callable[[], object]) -> int:
     """Write during the second poll of the page, and let the service notice each time.
 
     Return how many polls were under way after each.
@@ -107,7 +107,7 @@ def test_interval_altered_and_noticed_during_a_poll_applies(world: World):
     """The service notices the alteration before the answer arrives."""
     world.add(STATEMENT + "1 hour")
     with serve(world) as service:
-        service.run(second_look(world, service.monitor, lambda: alter(world, "1 min")))
+        service.run(second_poll(world, service.monitor, lambda: alter(world, "1 min")))
         before = len(world.polls())
         service.pass_time(5 * MINUTE)
 
@@ -123,7 +123,7 @@ def test_page_enabled_again_during_its_poll_is_not_polled_twice(make_world):
     world.add(STATEMENT + "1 hour")
     with serve(world) as service:
         under_way = service.run(
-            second_look(
+            second_poll(
                 world,
                 service.monitor,
                 lambda: command(world, "disable"),
@@ -154,7 +154,7 @@ def test_user_decision_wins_over_a_concurrent_start(world: World):
             (move,) = life_steps.play_lives(service.monitor.watchlist.lives(), now=world.clock.now()).moves
             name = f"{verb}s"
             elsewhere(world, lambda c: register.command(c, Command(verb, name), now=world.clock.now()))  # type: ignore[arg-type] # noqa: B023 - called in this turn
-            service.run(service.monitor.lives._write([move]))
+            service.run(service.monitor.lives._write([move], world.clock.now()))
             service.pass_time(10 * SECOND)
             row = world.read(lambda c: c.one("SELECT state FROM sentinel WHERE id = :id", id=move.sentinel_id))  # noqa: B023 - called in this turn
 
@@ -172,11 +172,11 @@ def test_sentinel_dropped_during_a_comparison_affects_no_other(world: World):
         detector = monitor.polling.poller._detector
         examine = detector.examine
 
-        async def slow(*look: Any, **more: Any) -> Any:
+        async def slow(*poll: Any, **more: Any) -> Any:
             detector.examine = examine  # type: ignore[method-assign]
             command(world, "drop")
             await monitor.step()
-            return await examine(*look, **more)
+            return await examine(*poll, **more)
 
         detector.examine = slow  # type: ignore[method-assign]
         world.page("/a", "<p>two</p>")
@@ -201,7 +201,7 @@ def test_requested_check_reports_an_internal_fault(world: World):
         poller = monitor.polling.poller
         settle = poller.settle
 
-        async def fail(*look: Any, **more: Any) -> Any:
+        async def fail(*poll: Any, **more: Any) -> Any:
             poller.settle = settle  # type: ignore[method-assign]
             message = "planted"
             raise RuntimeError(message)

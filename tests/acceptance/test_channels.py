@@ -49,22 +49,22 @@ def _text(letter: EmailMessage, form: str) -> str:
     return str(body.get_content()) if body is not None else ""
 
 
-def _counting(world: World, channel: str, *, looks: int = 2, pause: int = HOUR) -> None:
+def _counting(world: World, channel: str, *, polls: int = 2, pause: int = HOUR) -> None:
     """Watch a page that changes at each poll."""
     world.page("/a", "<h1>Price</h1><p>count 0</p>")
     world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s Notify By {channel}")
 
     with serve(world) as service:
         service.settle()
-        for look in range(1, looks):
-            world.page("/a", f"<h1>Price</h1><p>count {look}</p>")
+        for poll in range(1, polls):
+            world.page("/a", f"<h1>Price</h1><p>count {poll}</p>")
             service.pass_time(HOUR)
         service.pass_time(pause)
 
 
 def test_mail_shows_the_change_and_mails_of_a_sentinel_are_a_thread(mailing: World, mail: MailServer):
     """Text and HTML have old and new; each has its own Message-ID, and all refer to one root."""
-    _counting(mailing, "email anna@example.org immediate", looks=3)
+    _counting(mailing, "email anna@example.org immediate", polls=3)
     first, second = _letters(mail)
 
     assert "[-0-]{+1+}" in _text(first, "plain")
@@ -128,13 +128,13 @@ def test_digest_is_one_chat_message(world: World):
     """Apprise's services get text: a headline, then each change, the newest first."""
     with WebServer("127.0.0.3") as chat:
         chat.pages["/room"] = Page(status=200)
-        _counting(world, f"{chat.url('/room').replace('http', 'json')} every 4 hour", looks=4, pause=2 * HOUR)
+        _counting(world, f"{chat.url('/room').replace('http', 'json')} every 4 hour", polls=4, pause=2 * HOUR)
     (seen,) = chat.seen
-    told = json.loads(seen.body)
+    reported = json.loads(seen.body)
 
-    assert 'Price: count "2" → "3" (+2 more) · s' == told["title"]
+    assert '3 changes on s: Price: count "2" → "3"' == reported["title"]
     assert ["count [-2-]{+3+}", "count [-1-]{+2+}", "count [-0-]{+1+}"] == [
-        line.removeprefix("Price: ") for line in told["message"].splitlines() if "[-" in line
+        line.removeprefix("Price: ") for line in reported["message"].splitlines() if "[-" in line
     ]
     assert ["delivered"] == [d.status for d in world.deliveries()]
 

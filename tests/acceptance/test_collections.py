@@ -82,14 +82,14 @@ def test_new_moved_and_removed_pages_are_notified(world: World, monkeypatch: pyt
         show(world, 7)
         service.pass_time(4 * HOUR)
         (line,) = world.console.getvalue().splitlines()
-        assert line.endswith('docs  page added "Title 5"; page added "Title 6"  collection:docs')
+        assert line.endswith('docs  new page "Title 5"; new page "Title 6"  collection:docs')
 
         world.page("/docs/p2", "gone", status=404)
         world.page("/docs/p3", "", status=301, headers={"Location": "/docs/new", "Content-Type": "text/html"})
         world.page("/docs/new", f"<title>Title 3</title><p>{prose(3)}</p>")
         service.pass_time(12 * HOUR)
-        said = [line.split("  ")[2] for line in world.console.getvalue().splitlines()[1:]]
-        assert {'page "Title 3": "/p3" → "/new"', 'page removed "Title 2"'} == set(said)
+        text = [line.split("  ")[2] for line in world.console.getvalue().splitlines()[1:]]
+        assert {'page "Title 3": "/p3" → "/new"', 'removed page "Title 2"'} == set(text)
 
     assert [] == world.violations()
     assert ("gone", "answered 404") == states(world)["/docs/p2"]
@@ -207,6 +207,7 @@ def test_collection_budget_and_owner_share_both_pay(world: World, share: float, 
     world.add(f"Create Collection docs Using {{/docs/}} Budget {budget} per day")
 
     def own(c: Connection) -> int:
+        accounts.add(c, "ada", "admin", "", at=world.clock.wall())
         row = accounts.add(c, "anna", "editor", "", at=world.clock.wall())
         accounts.set_share(c, "anna", share)
         sentinels.give(c, sentinels.find(c, "docs").id, row.id)
@@ -237,7 +238,7 @@ def test_page_of_a_collection_can_be_watched_for_words(world: World):
 
     (line,) = world.console.getvalue().splitlines()
     assert "/docs/p2" in line
-    assert 'keyword added "oil"' in line
+    assert 'new keyword "oil"' in line
 
 
 def test_collection_survives_a_restart(world: World):
@@ -254,7 +255,7 @@ def test_collection_survives_a_restart(world: World):
         service.pass_time(6 * HOUR)
 
     assert held + 1 == len(world.read(subscriptions.listing))
-    assert 1 == world.console.getvalue().count("page added")
+    assert 1 == world.console.getvalue().count("new page")
 
 
 def test_failing_first_page_is_notified_once(world: World):

@@ -56,8 +56,10 @@ def test_its_clients_read_watches_versions_and_differences(make_world: Any) -> N
             body = await get(app, f"/watch/{uuid}/history/latest?html=1")
             assert b"<p>" in body.body
             assert "application/octet-stream" == body.headers["content-type"]
-            said = await get(app, f"/watch/{uuid}/difference/{seconds[0]}/{seconds[2]}?format=text&word_diff=true")
-            assert (True, True) == (b"129" in said.body, b"99" in said.body)
+            difference = await get(
+                app, f"/watch/{uuid}/difference/{seconds[0]}/{seconds[2]}?format=text&word_diff=true"
+            )
+            assert (True, True) == (b"129" in difference.body, b"99" in difference.body)
             assert b"<" in (await get(app, f"/watch/{uuid}/difference/previous/latest?format=html")).body
             ((tag, described),) = (await have(app, "/tags")).items()
             assert (tag, "money", [tag]) == (described["uuid"], described["title"], one["tags"])
@@ -102,11 +104,11 @@ def test_each_user_sees_only_their_own_watches(world: World) -> None:
     """A watch of another user is not found."""
 
     async def story(people: Any) -> None:
-        async def seen(who: str) -> Any:
+        async def read_label(who: str) -> Any:
             key = people.headers[who]["authorization"].removeprefix("Bearer ")
             return (await get(people.app, "/watch", key)).json()
 
-        hers, his = await seen("anna"), await seen("bob")
+        hers, his = await read_label("anna"), await read_label("bob")
         assert [2, 1] == [len(hers), len(his)]
         (secret,) = hers.keys() - his.keys()
         key = people.headers["bob"]["authorization"].removeprefix("Bearer ")
@@ -114,7 +116,7 @@ def test_each_user_sees_only_their_own_watches(world: World) -> None:
             assert 404 == (await get(people.app, f"/watch/{secret}{path}", key)).status
         assert 1 == (await get(people.app, "/systeminfo", key)).json()["watch_count"]
 
-    def told(monitor: Monitor) -> Any:
+    def run_story(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)
 
-    play(world, told)
+    play(world, run_story)

@@ -418,9 +418,9 @@ def show_text(world, path, text, version):
 
 @pytest.mark.parametrize("pages", ["{/a}", "{/a} As A, {/b} As B"])
 @pytest.mark.parametrize(
-    ("version", "text", "told"), [("2", "two", ["shown and answered"]), ("1", "two", []), ("2", "one", [])]
+    ("version", "text", "reported"), [("2", "two", ["shown and answered"]), ("1", "two", []), ("2", "one", [])]
 )
-def test_header_and_text_of_one_page_are_combined(world, pages, version, text, told):
+def test_header_and_text_of_one_page_are_combined(world, pages, version, text, reported):
     """One poll finds both: one change with two parts. A single one is not reported."""
     show_text(world, "/a", "one", "1")
     show_text(world, "/b", "one", "1")
@@ -432,8 +432,8 @@ def test_header_and_text_of_one_page_are_combined(world, pages, version, text, t
         service.pass_time(2 * HOUR)
     made = [record for record in world.changes("s") if not record["quiet"]]
 
-    assert len(told) == len(made)
-    assert [2] * len(told) == [len(record["parts"]) for record in made]
+    assert len(reported) == len(made)
+    assert [2] * len(reported) == [len(record["parts"]) for record in made]
     assert [] == world.violations()
 
 

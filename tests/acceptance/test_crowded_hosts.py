@@ -20,7 +20,7 @@ def test_fixed_intervals_that_fill_a_host_starve_no_page(make_world: Callable[..
         fetch__host_gap_seconds=str(GAP),
         fetch__page_floor_seconds="1",
         schedule__pace_seconds="20",
-        detect__second_looks="false",
+        detect__second_polls="false",
     )
     for path in ("/a", "/b", "/c"):
         world.page(path, "<p>still</p>")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.silence import Fault, judge
-from tests.silence_rows import ROWS
+from tests.silent_fault_rows import ROWS
+from tests.silent_faults import Fault, judge
 
 ONCE_SILENT = {"the text of a sentinel is none"}
 PLAYED = [row for number, row in enumerate(ROWS) if number % 3 == 0 or row.name in ONCE_SILENT]

@@ -33,10 +33,10 @@ def test_not_relevant_is_previewed_and_can_be_undone(world: World) -> None:
                 world.page("/a", f"<p>Seen by {seen} people</p><p>Price {price} EUR</p>")
                 await world.pass_time(monitor, HOUR)
             ids = re.findall(r'id="c([0-9a-f]+)"', await see(app, "/"))
-            said = words_of(await see(app, f"/changes/{ids[-1]}/fewer"))
-            assert "Such edits would be left out, with any other number" in said
-            assert "It would have hidden 2 of 3 changes in 30 days" in said
-            assert "still have been notified of 1" in said
+            text = words_of(await see(app, f"/changes/{ids[-1]}/fewer"))
+            assert "Such edits would be left out, with any other number" in text
+            assert "It would have hidden 2 of 3 changes in 30 days" in text
+            assert "still have been notified of 1" in text
             for edit in ("9", "0099", "-1", "x"):
                 await see(app, f"/changes/{ids[-1]}/fewer?edit={edit}")
             before = text_of(world, "shop")
@@ -65,9 +65,9 @@ def test_page_can_be_quiet_until_an_unusual_change(world: World) -> None:
                 world.page("/a", f"<p>{'word ' * number}number{'one two three' if number == 5 else number}</p>")
                 await world.pass_time(monitor, HOUR)
             newest = re.findall(r'id="c([0-9a-f]+)"', await see(app, "/"))[0]
-            said = words_of(await see(app, f"/changes/{newest}/fewer?how=size"))
-            assert "where changed >" in unescape(said)
-            assert re.search(r"would have hidden \d of 6 changes", said)
+            text = words_of(await see(app, f"/changes/{newest}/fewer?how=size"))
+            assert "where changed >" in unescape(text)
+            assert re.search(r"would have hidden \d of 6 changes", text)
             await send(app, f"/changes/{newest}/fewer", ("how", "size"), ("edit", "0"))
             assert "where changed >" in text_of(world, "wiki")
 

@@ -5,7 +5,9 @@ waits.
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.model.observed.poll_reason import Why
 from tidings.service.health.sources import health_of
 from tidings.service.run.assembly import poller
+from tidings.storage.watches import subscriptions
 
 ANY = "any change"
 NAMED = {
@@ -31,17 +34,17 @@ NAMED = {
 @pytest.fixture
 def world(world: World) -> World:
     """Return an installation with second polls."""
-    world.flags["detect.second_looks"] = "true"
+    world.flags["detect.second_polls"] = "true"
     return world
 
 
-def _show_each(world: World, said: Callable[[int], str]) -> None:
+def _show_each(world: World, text: Callable[[int], str]) -> None:
     """Serve what `said` returns for the n-th request (from 1 on)."""
     asked = [0]
 
     def answer(_: Any, wire: Any) -> None:
         asked[0] += 1
-        body = f'<h1>The shop of the town</h1><p>{said(asked[0])}</p><p class="price">8 euro</p><p>Contact us at any time</p>'.encode()
+        body = f'<h1>The shop of the town</h1><p>{text(asked[0])}</p><p class="price">8 euro</p><p>Contact us at any time</p>'.encode()
         head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\n\r\n"
         wire.send(head.encode() + body)
 
@@ -101,6 +104,19 @@ def test_change_that_moves_on_is_notified_with_its_latest_state(world: World):
     _pass(world, 3 * HOUR)
 
     assert [(3_660, "green")] == _find_change(world)
+
+
+def test_requested_check_does_not_wait(world: World):
+    """Who asks gets the answer at once; the second poll a minute later still teaches what is noise."""
+    _show_each(world, _after("blue", "red"))
+    _watch(world)
+    with serve(world) as service:
+        service.pass_time(5 * MINUTE)
+        world.write(lambda c: subscriptions.request_polls(c, world.sentinel("s").id, world.clock.wall()))
+        service.pass_time(2 * MINUTE)
+
+    assert [(300, "red")] == _find_change(world)
+    assert [Why.ASKED, Why.SECOND] == [poll.reason.why for poll in world.polls()][1:]
 
 
 def test_known_page_does_not_wait(world: World):
@@ -244,12 +260,32 @@ def test_health_shows_a_waiting_change(world: World):
     """`list`, `show` and `doctor` show it until the second poll."""
     _show_each(world, _after("blue", "red"))
     _watch(world)
-    said: list[list[tuple[str, str, tuple[str, ...]]]] = []
+    text: list[list[tuple[str, str, tuple[str, ...]]]] = []
 
     with serve(world) as service:
         for duration in (0, HOUR, 2 * MINUTE):
             service.pass_time(duration)
             found = world.read(health_of, world.settings, now=world.clock.wall(), is_polled=True)
-            said.append([(trouble.brief, trouble.severity, trouble.sentinels) for trouble in found.troubles])
+            text.append([(trouble.brief, trouble.severity, trouble.sentinels) for trouble in found.troubles])
 
-    assert [[], [("second check", "note", ("s",))], []] == said
+    assert [[], [("second check", "note", ("s",))], []] == text
+
+
+@pytest.mark.parametrize(
+    ("fetch", "soonest"),
+    [("every 1 min", 10), ("every 2 min", 12), ("every 5 min", 30), ("every 10 min", 60), ("every 1 hour", 60)],
+)
+def test_confirming_checks_come_after_a_tenth_of_the_interval(world: World, fetch: str, soonest: int):
+    """And after 10 seconds at the earliest. All other checks of a page are a minute apart."""
+    chance = random.Random(4)
+    _show_each(world, lambda _: " ".join(chance.choice(["tea", "coffee", "milk", "water", "juice"]) for _ in range(4)))
+    _watch(world, fetch=fetch)
+    _pass(world, 2 * HOUR)
+    gaps = [
+        (later.reason.why is Why.SECOND, (later.charged_at - poll.charged_at) // SECOND)
+        for poll, later in pairwise(world.polls())
+    ]
+
+    assert {soonest} == {gap for is_second, gap in gaps if is_second}
+    assert min(gap for is_second, gap in gaps if not is_second) >= 60
+    assert [] == world.violations()

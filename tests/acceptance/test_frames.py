@@ -146,12 +146,12 @@ def test_failing_frame_keeps_its_version_and_is_notified_once(world: World):
         service.pass_time(DAY)
         world.page("/text.html", words("text"), etag='"text"')
         service.pass_time(DAY)
-    told = [message["type"] for _, message in world.received]
+    reported = [message["type"] for _, message in world.received]
     partial = [poll for poll in world.polls(1) if poll.kind == "partial"]
 
     assert [] == world.changes()
     assert 1 == len(world.versions())
-    assert ["page.partial", "page.whole"] == told
+    assert ["page.partial", "page.whole"] == reported
     assert "text.html (5xx)" in world.received[0][1]["data"]["summary"]
     assert len(partial) > 5
     assert all("text.html" in poll.note and poll.outcome == "unchanged" for poll in partial)

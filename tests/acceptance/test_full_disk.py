@@ -39,10 +39,10 @@ def make_world(tmp_path: Path, server: WebServer) -> Callable[..., World]:
 def _watch(world: World, count: int = PAGES) -> None:
     for number in range(count):
         world.page(f"/{number}", _body(number, 1))
-    tell = f"Notify By webhook {world.receiver()} immediate"
+    clause = f"Notify By webhook {world.receiver()} immediate"
     world.add(
         ";".join(
-            f"Create Sentinel s{n} Using {{/{n}}} Monitor any change Fetch every 1 min {tell}" for n in range(count)
+            f"Create Sentinel s{n} Using {{/{n}}} Monitor any change Fetch every 1 min {clause}" for n in range(count)
         )
     )
 
@@ -72,7 +72,7 @@ async def _stand(world: World, monitor: Monitor, steps: int) -> int:
 
 
 @pytest.fixture
-def heard(monkeypatch):
+def received(monkeypatch):
     """Return a switch that makes commits raise the error it is set to."""
     refusal: dict[str, Exception] = {}
     write, commit = Store.write, Store.commit
@@ -141,7 +141,7 @@ def _records(body: Any) -> list[dict[str, Any]]:
     ],
     ids=["full", "read-only", "error", "descriptors", "memory"],
 )
-def test_refused_commit_of_a_poll_is_retried(world: World, heard, error, caplog):
+def test_refused_commit_of_a_poll_is_retried(world: World, received, error, caplog):
     """The poll ends as error(disk), the page is polled again within a minute, and no traceback is
     printed.
     """
@@ -153,11 +153,11 @@ def test_refused_commit_of_a_poll_is_retried(world: World, heard, error, caplog)
             world.page(f"/{number}", _body(number, 2))
         world.clock.advance(MINUTE)
         await monitor.step()  # the looks are paid for
-        heard["error"] = error
+        received["error"] = error
         await asyncio.wait(monitor._tasks)
-        said = PollerLock(world.settings.data).trouble()
-        assert "nothing can be stored" in said
-        del heard["error"]
+        trouble = PollerLock(world.settings.data).trouble()
+        assert "nothing can be stored" in trouble
+        del received["error"]
         await world.pass_time(monitor, MINUTE)
         assert "" == PollerLock(world.settings.data).trouble()
 
@@ -200,7 +200,7 @@ def test_body_that_cannot_be_written_keeps_the_poll_record(make_world, monkeypat
     assert [] == world.violations()
 
 
-def test_message_sent_during_a_full_disk_is_not_sent_again(world: World, heard):
+def test_message_sent_during_a_full_disk_is_not_sent_again(world: World, received):
     """The result is stored when there is room; the receiver gets no copy meanwhile."""
     _watch(world, 1)
 
@@ -212,7 +212,7 @@ def test_message_sent_during_a_full_disk_is_not_sent_again(world: World, heard):
 
         async def attempt(*given: Any, **more: Any) -> Any:
             unit = await sent(*given, **more)
-            heard["error"] = StoreFullError("full; free some space")
+            received["error"] = StoreFullError("full; free some space")
             return unit
 
         monitor.sending.deliverer.attempt = attempt  # type: ignore[method-assign]
@@ -220,7 +220,7 @@ def test_message_sent_during_a_full_disk_is_not_sent_again(world: World, heard):
             await world.settle(monitor)
         assert 0 < await _stand(world, monitor, 30)
         monitor.sending.deliverer.attempt = sent  # type: ignore[method-assign]
-        del heard["error"]
+        del received["error"]
         await world.pass_time(monitor, MINUTE)
 
     play(world, story)
@@ -230,7 +230,7 @@ def test_message_sent_during_a_full_disk_is_not_sent_again(world: World, heard):
     assert {"delivered"} == {delivery.status for delivery in world.deliveries()}
 
 
-def test_faults_an_hour_apart_are_two_reports(world: World, heard):
+def test_faults_an_hour_apart_are_two_reports(world: World, received):
     """Each has a report of its own."""
     _watch(world, 1)
 
@@ -238,27 +238,27 @@ def test_faults_an_hour_apart_are_two_reports(world: World, heard):
         service.settle()
         for _ in range(2):
             world.clock.advance(2 * HOUR)
-            heard["error"] = StoreFullError("full")
+            received["error"] = StoreFullError("full")
             service.run(_stand(world, service.monitor, 3))
-            del heard["error"]
+            del received["error"]
             service.pass_time(MINUTE)
 
     assert 2 == len(world.events("service.stalled"))
 
 
-def test_list_show_and_doctor_report_a_full_disk(world: World, heard, capsys):
+def test_list_show_and_doctor_report_a_full_disk(world: World, received, capsys):
     """They give the reason and since when."""
     _watch(world, 1)
 
     with serve(world) as service:
         service.settle()
         world.clock.advance(MINUTE)
-        heard["error"] = StoreFullError("tidings.db cannot grow: database or disk is full; free some space")
+        received["error"] = StoreFullError("tidings.db cannot grow: database or disk is full; free some space")
         service.run(_stand(world, service.monitor, 1))
         for words in (["list"], ["show", "s0"], ["list", "--json"], ["doctor"]):
             main(["--data", str(world.directory), *words])
             assert "nothing can be stored: tidings.db cannot grow" in capsys.readouterr().out
-        del heard["error"]
+        del received["error"]
         service.settle()
     main(["--data", str(world.directory), "list"])
 

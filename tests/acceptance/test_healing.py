@@ -52,13 +52,13 @@ def test_renamed_class_is_healed_and_notified(world: World) -> None:
     """The notice has both selectors, once; a change meanwhile and later ones are reported as
     changes.
     """
-    told = follow(world, [shop("19"), shop("18", name="amount"), shop("17", name="amount")])
+    reported = follow(world, [shop("19"), shop("18", name="amount"), shop("17", name="amount")])
 
     assert ["part.healed"] == [event.type for event in world.events(*PARTS)]
-    assert HEALED in told
+    assert HEALED in reported
     assert [[("19", "18")], [("18", "17")]] == [[(p["old"], p["new"]) for p in c["updated"]] for c in world.changes()]
     assert all("(selector healed: css" in change["summary"] for change in world.changes())
-    assert 3 == len(told)
+    assert 3 == len(reported)
 
 
 def test_diff_uses_the_selector_of_each_version(world: World, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,10 +79,10 @@ def test_ambiguous_part_is_lost(world: World) -> None:
         name="amount",
         more="<div class=buy><b>Price today</b> <span class=amount>20 EUR with tax</span> <i>plus postage</i></div>",
     )
-    told = follow(world, [shop("19"), twice])
+    reported = follow(world, [shop("19"), twice])
 
     assert ["part.lost"] == [event.type for event in world.events(*PARTS)]
-    assert ['the selected part is gone: css ".price" no longer matches anything on the page'] == told
+    assert ['the selected part is gone: css ".price" no longer matches anything on the page'] == reported
 
 
 def test_removed_part_is_lost(world: World) -> None:

@@ -245,10 +245,10 @@ def test_each_trouble_is_shown_alike_by_all_commands(
     """`list` has it in a column and below, `show` and `doctor` as a line, `check` before its last
     line, which counts it.
     """
-    world = make_world(detect__second_looks="true", fetch__page_floor_seconds="60")
+    world = make_world(detect__second_polls="true", fetch__page_floor_seconds="60")
     act, brief, part = STORIES[name]
     act(world)
-    said = {
+    output = {
         verb: tidings_at(world, *words)
         for verb, words in {"list": ["list"], "show": ["show", "s"], "doctor": ["doctor"]}.items()
     }
@@ -256,8 +256,8 @@ def test_each_trouble_is_shown_alike_by_all_commands(
     (words,) = {t["message"] for t in record["troubles"] if t["trouble"] == brief and part in t["message"]}
     checked = tidings_at(world, "check")
 
-    assert dict.fromkeys(said, True) == {verb: words in text for verb, text in said.items()}
-    assert brief in said["list"].splitlines()[1] or "+" in said["list"].splitlines()[1]
+    assert dict.fromkeys(output, True) == {verb: words in text for verb, text in output.items()}
+    assert brief in output["list"].splitlines()[1] or "+" in output["list"].splitlines()[1]
     assert words in checked
     assert " trouble" in checked.splitlines()[-1]
 
@@ -267,10 +267,10 @@ def test_missing_service_is_shown(world: World, tidings_at: Tidings) -> None:
     why, until a check.
     """
     _nobody_polls(world)
-    said = [tidings_at(world, *words) for words in (["list"], ["show", "s"], ["doctor"])]
+    output = [tidings_at(world, *words) for words in (["list"], ["show", "s"], ["doctor"])]
     checked = tidings_at(world, "check")
 
-    assert [True] * 3 == ["overdue since" in text and "no process is checking pages" in text for text in said]
+    assert [True] * 3 == ["overdue since" in text and "no process is checking pages" in text for text in output]
     assert "1 checked, 0 changed" == checked.splitlines()[-1]
     assert "overdue" not in tidings_at(world, "list")
 
@@ -316,7 +316,7 @@ def test_page_that_cannot_be_compared_is_notified_at_the_first_check(world: Worl
 
 def test_every_kind_of_trouble_has_a_story() -> None:
     """A new kind needs a story here, or a test of its own."""
-    told = {
+    reported = {
         "lease": "test_takeover",
         "comparisons": "a costly comparison",
         "deliveries": "test_service/test_health",
@@ -333,5 +333,5 @@ def test_every_kind_of_trouble_has_a_story() -> None:
 
     assert set(SOURCES) == {
         "pages", "comparable pages", "frames", "parts", "healed parts", "restless pages", "moved pages", "hosts", "receivers",
-        "events", "classes", "problems", *told,
+        "events", "classes", "problems", *reported,
     }  # fmt: skip

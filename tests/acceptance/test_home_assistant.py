@@ -8,11 +8,13 @@ import json
 import re
 import socket
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import aiomqtt
 import pytest
 
+from tests.role_processes import Cluster
 from tests.world import World
 from tidings.clock import HOUR
 from tidings.errors import SettingError
@@ -61,6 +63,11 @@ class Heard:
         async with asyncio.timeout(SECONDS):
             while not is_so():  # noqa: ASYNC110 - what is waited for comes from the broker
                 await asyncio.sleep(0.02)
+
+    def has_last(self, wanted: list[str]) -> bool:
+        """Return whether the last change of each sentinel has its words."""
+        lasts = [self.kept.get(f"tidings/{self.node}/{number}/last", "") for number in range(1, len(wanted) + 1)]
+        return all(words in last for words, last in zip(wanted, lasts, strict=True))
 
     async def clear(self) -> None:
         """Remove retained messages."""
@@ -162,6 +169,51 @@ def test_dropped_sentinel_is_removed_and_an_error_is_a_problem(
     assert {"stays"} == {
         json.loads(text)["name"].split()[0] for topic, text in broker.kept.items() if topic.endswith("/config") and text
     }
+
+
+def test_one_of_several_planners_informs_the_broker(tmp_path, products) -> None:
+    """It has the changes that all of them find, and no entity is removed. Another planner replaces
+    it.
+    """
+    sites = 4
+
+    async def follow(cluster: Cluster) -> Heard:
+        found = cluster.main.read(instance.load)
+        broker = Heard(f"tidings_{re.sub('[^0-9a-z]', '', found.id.lower())[:16]}")
+        hearing = asyncio.create_task(broker.listen())
+        try:
+            planners = [cluster.start("planner", name, ready=False) for name in ("first", "second")]
+            await asyncio.to_thread(cluster.await_divided, *planners)
+            for _ in range(2):
+                await broker.until(
+                    lambda: (
+                        sum(bool(broker.kept[topic]) for topic in broker.kept if topic.endswith("/config")) == 3 * sites
+                    )
+                )
+                await broker.until(lambda: broker.kept.get(f"tidings/{broker.node}/status") == "online")
+                editions = await asyncio.to_thread(cluster.edit_all)
+                wanted = [f'"{edition}" is out' for edition in editions]
+                await broker.until(partial(broker.has_last, wanted))
+                leader = next(run for run in cluster.runs() if run.leads)
+                died = next(planner for planner in planners if f":{planner.process.pid}:" in leader.holder)
+                planners.remove(died)
+                died.kill()
+                await broker.until(lambda: broker.kept[f"tidings/{broker.node}/status"] == "offline")
+                if planners:
+                    await asyncio.to_thread(cluster.await_divided, *planners)
+        finally:
+            hearing.cancel()
+            await asyncio.wait({hearing})
+            await broker.clear()
+        return broker
+
+    with (
+        products.fresh("postgresql", tmp_path) as settings,
+        Cluster(tmp_path, settings.store.url, sites=sites, TIDINGS_SERVE_MQTT_URL=f"mqtt://{HOST}:{PORT}") as cluster,
+    ):
+        broker = asyncio.run(follow(cluster))
+
+    assert "" not in {text for topic, text in broker.said if topic.endswith("/config")}
 
 
 def test_killed_service_is_offline(world: World) -> None:

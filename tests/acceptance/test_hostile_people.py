@@ -360,7 +360,7 @@ async def _sql(world: World, monitor: Monitor, people: People) -> None:
     assert 401 == (await people.sign_in("' OR 1=1 --")).status
 
 
-NOTHING = {"{name}": "nothing", "{id}": "999", "{page}": "999"}
+NOTHING = {"{name}": "nothing", "{id}": "999", "{page}": "999", "{token}": "nothing"}
 
 
 def test_screen_of_a_missing_object_is_404(world: World) -> None:
@@ -369,11 +369,12 @@ def test_screen_of_a_missing_object_is_404(world: World) -> None:
     def story(monitor: Monitor) -> Any:
         async def ask_all(people: People) -> None:
             templates = [path for path, method, *_ in SCREENS if "{" in path and method == "GET"]
+            assert templates
             for path in (re.sub(r"{\w+}", lambda found: NOTHING[found[0]], each) for each in templates):
                 for who in ("ada", "admin", "bob"):
                     answer = await people.ask(who, "GET", path)
                     assert 404 == answer.status, (path, who)
-                    assert answer.headers["content-type"].startswith("text/html"), path
+                    assert answer.headers["content-type"].startswith("text/html") or "/feed." in path, path
 
         return with_people(world, monitor, ask_all)
 

@@ -21,7 +21,7 @@ from tests.people import PASSWORD, hash_password
 from tests.screens import serve
 from tests.unit.presentation.test_screenshots import picture as screen
 from tests.world import World
-from tidings.clock import DAY, HOUR
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.fetching.browser.chromium import find
 from tidings.service.people import accounts as accounts_of
 from tidings.service.run.monitor import Monitor
@@ -133,7 +133,9 @@ def tab() -> Iterator[Tab]:
 
 
 def test_five_clicks_lead_to_the_first_change(tab: Tab, world: World) -> None:
-    """An address is pasted and previewed before it is saved, and its change is shown."""
+    """An address is pasted and previewed before it is saved; its first check and the change that *Check
+    now* finds are shown without a reload.
+    """
     world.page("/shop", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
 
     async def story(visit: Visit) -> None:
@@ -145,12 +147,16 @@ def test_five_clicks_lead_to_the_first_change(tab: Tab, world: World) -> None:
         assert [] == world.read(sentinels.names)
         await visit.click("Watch it")
         await visit.page.wait_for_url("**/sentinels/*")
-        await visit.passes()
+        await visit.sees("The first check is made now")
+        await visit.passes(MINUTE)
+        await visit.sees("The first version is stored")
         world.page("/shop", "<title>Kettle</title><h1>Offer</h1><p>Price 109 EUR</p>")
-        await visit.passes(DAY)
-        await visit.click("Inbox 1 unread", role="link")
-        await visit.page.locator(".item h4 a").first.click()
+        await visit.click("Check now")
+        await visit.sees("A check was requested")
+        await visit.passes(10 * SECOND)
+        await visit.page.locator("main a[href^='/changes/']").click()
         visit.clicks += 1
+        await visit.page.wait_for_url("**/changes/*")
         await visit.sees("109")
         assert 4 == visit.clicks
         assert "129" in await visit.words()
@@ -298,6 +304,7 @@ def test_screens_work_without_javascript(tab: Tab, world: World) -> None:
 
     async def story(visit: Visit) -> None:
         await visit.go(f"/new?url={world.text('{/board}')}&monitor=all+words")
+        await visit.click("Show what is on it")
         await visit.sees("Line 5 leaves at 9:40")
         await visit.click("Watch it")
         (name,) = world.read(sentinels.names)
@@ -322,6 +329,76 @@ def test_screens_work_without_javascript(tab: Tab, world: World) -> None:
         await visit.sees("All read")
 
     tab.play(world, story, java_script_enabled=False)
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_tag_is_published_and_removed(tab: Tab, world: World, has_script: bool) -> None:
+    """The preview names what becomes public; a visitor opens the address without an account."""
+    world.add(WORDS.format("board") + " Tags harbour")
+
+    async def story(visit: Visit) -> None:
+        await visit.says("board", "one", "two")
+        await visit.go("/sentinels?tag=harbour")
+        await visit.click("Public page of this tag", role="link")
+        await visit.sees("These pages become public")
+        await visit.click("Publish it")
+        link = visit.page.locator("main a[href$='/changes']")
+        address = await link.inner_text()
+        assert address.startswith("http://")
+        await link.click()
+        await visit.page.wait_for_url("**/public/*/changes")
+        await visit.sees("one → two")
+        assert "Board 127.0.0.1" in await visit.words()
+        assert 0 == await visit.page.locator("nav").count()
+        assert "feed.atom" == await visit.page.get_by_role("link", name="Atom feed").get_attribute("href")
+        await visit.go("/public")
+        await visit.click("Remove")
+        await visit.page.get_by_role("button", name="Remove").wait_for(state="detached")
+        answer = await visit.page.goto(address.replace(address.split("/public")[0], visit.url))
+        assert answer is not None
+        assert 404 == answer.status
+        await visit.sees("Its owner may have removed it")
+
+    tab.play(world, story, java_script_enabled=has_script)
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_file_is_imported_from_the_first_screen(tab: Tab, world: World, has_script: bool) -> None:
+    """Each job is shown before anything is stored."""
+    jobs = "name: Kettle\nurl: https://shop.example/\nfilter: [{css: .price}]\n---\ncommand: date\n"
+    sent = {"name": "urls.yaml", "mimeType": "application/yaml", "buffer": jobs.encode()}
+
+    async def story(visit: Visit) -> None:
+        await visit.go("/")
+        await visit.page.get_by_label("A file of another program").set_input_files(sent)  # type: ignore[arg-type]
+        await visit.click("Show what is in it")
+        await visit.sees("1 sentinel would be stored")
+        assert "Left out 1" in await visit.words()
+        assert [] == world.read(sentinels.names)
+        await visit.page.get_by_role("button", name="Import 1").click()
+        await visit.sees("1 sentinel is stored")
+        await visit.click("Show the sentinels", role="link")
+        await visit.sees("Kettle")
+
+    tab.play(world, story, java_script_enabled=has_script)
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_curve_of_budgets_is_drawn(tab: Tab, world: World, has_script: bool) -> None:
+    """As pictures with a table."""
+    world.add(WORDS.format("board"))
+
+    async def story(visit: Visit) -> None:
+        await visit.says("board", *(["one"] * 12), *(["two"] * 12), "three", "four")
+        await visit.go("/plan")
+        await visit.click("Draw the curve")
+        if not has_script:
+            await visit.go("/plan")
+        await visit.page.get_by_role("img", name="Changes found, by checks a day").wait_for()
+        await visit.page.get_by_role("img", name="Half of them seen within").wait_for()
+        assert 4 == await visit.page.locator("#what-if tbody tr").count()
+
+    tab.play(world, story, java_script_enabled=has_script)
 
 
 def test_times_are_in_the_reader_s_zone_from_the_first_screen(tab: Tab, world: World) -> None:
@@ -349,6 +426,7 @@ def test_part_is_selected_in_the_rendered_page(tab: Tab, world: World, has_scrip
 
     async def story(visit: Visit) -> None:
         await visit.go(f"/new?url={world.text('{/shop}')}&monitor=all+words")
+        await visit.click("Show what is on it")
         await visit.page.get_by_text("Point at a part of the page").click()
         await visit.page.frame_locator("iframe").get_by_text("129 EUR").click()
         await visit.sees("Only this part")
@@ -465,7 +543,7 @@ def test_price_is_chosen_on_the_page_and_its_receiver_tested(tab: Tab, world: Wo
         await visit.click("Show what is on it")
         await visit.sees("129.00 EUR")
         await visit.page.get_by_label("Price", exact=True).check()
-        await visit.page.wait_for_url("**monitor=price*")
+        await visit.sees("Watches price")
         await visit.page.get_by_label("Also notify").fill(hook)
         await visit.click("Watch it")
         await visit.page.wait_for_url("**/sentinels/*")

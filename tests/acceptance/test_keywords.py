@@ -55,7 +55,7 @@ def test_reworded_phrase_is_reported_with_both_texts(world: World):
 
     assert [{"old": "We may share your data", "new": "We may sell your data"}] == change["updated"]
     assert ([], []) == (change["inserted"], change["deleted"])
-    assert 'Hello, please read this phrase "We may share your data" → "We may sell your data"' == change["summary"]
+    assert 'Hello, please read this: phrase "We may share your data" → "We may sell your data"' == change["summary"]
     assert [] == world.violations()
 
 

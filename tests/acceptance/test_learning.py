@@ -70,8 +70,8 @@ def test_bounds_of_a_sentinel_are_kept(world: World):
 
     with serve(world) as service:
         service.pass_time(4 * DAY)
-    looks = [p.charged_at for p in world.polls()]
-    gaps = {later - earlier for earlier, later in itertools.pairwise(looks)}
+    polls = [p.charged_at for p in world.polls()]
+    gaps = {later - earlier for earlier, later in itertools.pairwise(polls)}
 
     assert min(gaps) >= 2 * HOUR
     assert max(gaps) <= 4 * HOUR

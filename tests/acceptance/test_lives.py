@@ -20,17 +20,17 @@ def _states(world: World, *names: str) -> list[str]:
     return [world.sentinel(name).state for name in names]
 
 
-@pytest.mark.parametrize("said", ["From end(old)", "From start(old) To end(old)"])
-def test_past_end_counts_although_no_process_ran(world: World, said: str):
+@pytest.mark.parametrize("text", ["From end(old)", "From start(old) To end(old)"])
+def test_past_end_counts_although_no_process_ran(world: World, text: str):
     """A new statement is judged at its own time, not by the stored state."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel old Using {/a} Monitor any change Fetch on demand For 1 hour")
     world.clock.advance(2 * HOUR)
 
     with pytest.raises(SentinelError, match="E30"):
-        world.add(f"Create Sentinel new Using {{/a}} Monitor any change {said}")
+        world.add(f"Create Sentinel new Using {{/a}} Monitor any change {text}")
     world.add("Alter old For 9 hour")
-    world.add(f"Create Sentinel new Using {{/a}} Monitor any change {said}")
+    world.add(f"Create Sentinel new Using {{/a}} Monitor any change {text}")
 
 
 def test_sentinel_waits_for_its_start_and_ends_at_its_end(world: World):
@@ -45,12 +45,12 @@ def test_sentinel_waits_for_its_start_and_ends_at_its_end(world: World):
         service.pass_time(DAY)
         assert ["enabled"] == _states(world, "s")
         service.pass_time(3 * DAY)
-    looks = [p.charged_at - begun for p in world.polls()]
+    polls = [p.charged_at - begun for p in world.polls()]
 
     assert ["ended"] == _states(world, "s")
-    assert DAY == looks[0]
-    assert 3 * DAY > looks[-1] >= 3 * DAY - HOUR
-    assert 48 == len(looks)
+    assert DAY == polls[0]
+    assert 3 * DAY > polls[-1] >= 3 * DAY - HOUR
+    assert 48 == len(polls)
 
 
 def test_sentinel_starts_when_another_ends(world: World):
@@ -152,11 +152,11 @@ def test_to_first_change_ends_after_its_report_is_sent(world: World):
         service.pass_time(HOUR)
         world.page("/a", "<p>count 2</p>")
         service.pass_time(2 * HOUR)
-    told = [m["data"] for _, m in world.received]
+    reported = [m["data"] for _, m in world.received]
 
     assert ["ended", "ended", "enabled"] == _states(world, "once", "kept", "next")
     assert "its first change was reported" == world.sentinel("once").reason
-    assert ["kept", "once"] == sorted(record["sentinel"] for record in told)
+    assert ["kept", "once"] == sorted(record["sentinel"] for record in reported)
     assert [1, 1, 1] == [len(world.changes(name)) for name in ("once", "kept", "next")]
 
 
@@ -180,8 +180,8 @@ def overtake(world: World, monitor: Monitor, text: str) -> None:
     write, texts = monitor.committer.write, iter([text])
 
     async def count_overtaken(unit: Unit) -> Any:
-        if unit.sentinels and (said := next(texts, None)):
-            world.add(said)
+        if unit.sentinels and (output := next(texts, None)):
+            world.add(output)
         return await write(unit)
 
     monitor.committer.write = count_overtaken  # type: ignore[method-assign]
@@ -322,6 +322,6 @@ def test_clock_jump_counts_as_downtime(world: World):
         service.pass_time(HOUR)
         world.clock.advance(3 * DAY + HOUR // 2)
         service.pass_time(HOUR)
-    looks = [(p.charged_at - begun) * 2 // HOUR for p in world.polls()]
+    polls = [(p.charged_at - begun) * 2 // HOUR for p in world.polls()]
 
-    assert [0, 2, 147, 148] == looks
+    assert [0, 2, 147, 148] == polls

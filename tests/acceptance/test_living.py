@@ -132,7 +132,7 @@ def test_weekly_report_is_sent_on_monday(world: World) -> None:
     assert 1 == len(reports)
     assert 0 == world.server.paths().count("/errors")
     subjects = world.read(lambda c: [*c.rows("SELECT subject FROM delivery WHERE changes = 0")])
-    assert [("2 sentinels found 2 changes on 1 page in the week from 2023-11-13. All pages…",)] == subjects
+    assert [("2 sentinels found 2 changes on 1 page in the week from 2023-11-13. All…",)] == subjects
     expected = (
         "2 sentinels found 2 changes on 1 page in the week from 2023-11-13. All pages can be read now."
         f" {checks} checks made, 0 failed; a fixed pace would have made {1008 - checks} more"

@@ -33,12 +33,12 @@ def test_part_that_one_poll_misses_is_not_reported(world: World, fetch: str) -> 
         service.pass_time(HOUR + 30 * SECOND)
         world.page("/p", "<b id=p>5</b>")
         service.pass_time(3 * HOUR)
-    looks = [row.finished_at for row in world.polls()]
+    polls = [row.finished_at for row in world.polls()]
 
     assert [] == world.changes()
     assert [] == parts(world)
-    assert MINUTE == looks[2] - looks[1]
-    assert all(later - earlier >= MINUTE for earlier, later in pairwise(looks))
+    assert MINUTE == polls[2] - polls[1]
+    assert all(later - earlier >= MINUTE for earlier, later in pairwise(polls))
     assert [] == world.violations()
 
 
@@ -60,11 +60,11 @@ def test_part_that_two_polls_miss_is_lost_and_reported_once(world: World) -> Non
         service.pass_time(5 * HOUR)
         world.page("/p", "<b id=p>6</b>")
         service.pass_time(5 * HOUR)
-    told = [message["data"]["summary"] for _, message in world.received]
+    reported = [message["data"]["summary"] for _, message in world.received]
 
     assert ["part.lost", "part.back"] == parts(world)
-    assert ['the selected part is gone: css "#p" no longer matches anything on the page'] == told[:1]
-    assert {'the selected part is there again: css "#p" matches', '"5" → "6"'} == set(told[1:])
+    assert ['the selected part is gone: css "#p" no longer matches anything on the page'] == reported[:1]
+    assert {'the selected part is there again: css "#p" matches', '"5" → "6"'} == set(reported[1:])
     assert [] == world.violations()
 
 
@@ -118,16 +118,16 @@ def test_check_reports_a_lost_part(world: World) -> None:
     """It reports loss and return once each; without a Notify clause nobody else is notified."""
     world.page("/p", "<b id=p>5</b>")
     world.add('Create Sentinel s Using {/p} Monitor words in css "#p" Fetch on demand')
-    said = []
+    text = []
 
     with serve(world) as service:
         for body in ("<b id=p>5</b>", "<i>x</i>", "<i>x</i>", "<i>y</i>", "<b id=p>5</b>"):
             world.page("/p", body)
             world.clock.advance(HOUR)
             found = service.run(check(service.monitor, {1: {1}}))
-            said.append([(record["sentinel"], record["event"]) for record in found.troubles])
+            text.append([(record["sentinel"], record["event"]) for record in found.troubles])
 
-    assert [[], [], [("s", "part.lost")], [], [("s", "part.back")]] == said
+    assert [[], [], [("s", "part.lost")], [], [("s", "part.back")]] == text
 
 
 def test_on_demand_sentinel_gets_no_second_poll(world: World) -> None:
@@ -162,10 +162,10 @@ def test_missing_price_is_lost_not_changed(world: World) -> None:
         service.pass_time(3 * HOUR)
         world.page("/p", SHOP.format("18.00"))
         service.pass_time(3 * HOUR)
-    told = [message["data"]["summary"] for _, message in world.received]
+    reported = [message["data"]["summary"] for _, message in world.received]
 
-    assert ["the page no longer gives a value for price"] == told[:1]
-    assert {"the page gives a value for price again", 'price changed: "20.00 EUR" → "18.00 EUR"'} == set(told[1:])
+    assert ["the page no longer gives a value for price"] == reported[:1]
+    assert {"the page gives a value for price again", 'price changed: "20.00 EUR" → "18.00 EUR"'} == set(reported[1:])
     assert [] == world.violations()
 
 
@@ -191,13 +191,13 @@ def test_header_is_compared_at_each_poll(world: World) -> None:
             await world.pass_time(monitor, HOUR)
 
     play(world, story)
-    told = [message["data"]["summary"] for _, message in world.received]
+    reported = [message["data"]["summary"] for _, message in world.received]
 
     assert [
         'header changed: x-version "1" → "2"',
         'header changed: removed "x-version: 2"',
         'header changed: added "x-version: 3"',
-    ] == told
+    ] == reported
     assert 1 == len(world.versions())
     assert {200} == {row.status for row in world.polls()}
     assert [] == world.violations()

@@ -191,12 +191,12 @@ def test_equal_intervals_are_spread_within_their_deadlines(make_world, spreads):
     begun = world.clock.now()
 
     play(world, lambda monitor: world.pass_time(monitor, 3 * HOUR + SLACK), spreads=spreads)
-    looks = [p.charged_at - begun for p in world.polls() if p.charged_at > begun + MINUTE]
+    polls = [p.charged_at - begun for p in world.polls() if p.charged_at > begun + MINUTE]
 
-    assert 3 * MANY == len(looks)
-    assert all(look % HOUR <= SLACK // 2 for look in looks)
+    assert 3 * MANY == len(polls)
+    assert all(poll % HOUR <= SLACK // 2 for poll in polls)
     assert (12 if spreads else MANY) >= max(a_second(world, after=begun + MINUTE).values())
-    assert spreads == (len({look % HOUR for look in looks}) > MANY // 2)
+    assert spreads == (len({poll % HOUR for poll in polls}) > MANY // 2)
 
 
 def test_spread_is_the_same_after_a_restart(make_world):
@@ -220,11 +220,11 @@ def test_pages_on_change_that_were_added_together_are_spread(make_world):
     begun = world.clock.now()
 
     play(world, lambda monitor: world.pass_time(monitor, HOUR + MINUTE), spreads=True)
-    looks = [p.charged_at - begun for p in world.polls() if p.charged_at > begun + MINUTE]
+    polls = [p.charged_at - begun for p in world.polls() if p.charged_at > begun + MINUTE]
 
-    assert MANY == len(looks)
-    assert HOUR * 9 // 10 <= min(looks)
-    assert max(looks) <= HOUR + MINUTE
+    assert MANY == len(polls)
+    assert HOUR * 9 // 10 <= min(polls)
+    assert max(polls) <= HOUR + MINUTE
     assert 12 >= max(a_second(world, after=begun + MINUTE).values())
 
 
@@ -243,9 +243,9 @@ def test_due_pages_are_spread_after_downtime(make_world):
     back = world.clock.now()
 
     play(world, lambda monitor: world.pass_time(monitor, 10 * MINUTE), spreads=True)
-    looks = [(p.charged_at, p.page_id) for p in world.polls() if p.charged_at >= back]
-    hourly = [at for at, page_id in looks if page_id % 2]
-    others = [at for at, page_id in looks if not page_id % 2]
+    polls = [(p.charged_at, p.page_id) for p in world.polls() if p.charged_at >= back]
+    hourly = [at for at, page_id in polls if page_id % 2]
+    others = [at for at, page_id in polls if not page_id % 2]
 
     assert (MANY // 2, MANY // 2) == (len(hourly), len(others))
     assert max(hourly) <= min(others)

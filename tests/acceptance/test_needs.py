@@ -45,7 +45,7 @@ def list_records(world):
     return [body["data"] for _, body in world.received if body["data"]["record"] == "change"]
 
 
-def looks(world, name):
+def list_polls(world, name):
     """Return the times at which a page was polled."""
     (page_id,) = [
         i for i in range(1, 5) if world.polls(i) and world.read(pages.identity, i).given == world.server.url(f"/{name}")
@@ -67,11 +67,11 @@ def test_matching_entry_causes_checks_of_two_pages(make_world):
     with serve(world) as service:
         begin(world)
         service.pass_time(HOUR)
-        assert 1 == len(looks(world, "b")) == len(looks(world, "c"))
+        assert 1 == len(list_polls(world, "b")) == len(list_polls(world, "c"))
         write(world, "b", "oil at 90")
         feed(world, "grain up", "rain")
         service.pass_time(20 * MINUTE)
-        assert 1 == len(looks(world, "b"))
+        assert 1 == len(list_polls(world, "b"))
         feed(world, "grain up", "rain", "oil up")
         service.pass_time(20 * MINUTE)
     (record,) = list_records(world)
@@ -81,7 +81,7 @@ def test_matching_entry_causes_checks_of_two_pages(make_world):
     assert ["one"] == [pair["old"] for pair in record["parts"][1]["updated"]]
     assert "C" == record["parts"][2]["title"]
     assert "3.1" == record["parts"][2]["to_version"]
-    assert 2 == len(looks(world, "b")) == len(looks(world, "c"))
+    assert 2 == len(list_polls(world, "b")) == len(list_polls(world, "c"))
     assert [record] == [r for r in world.changes() if not r["quiet"]]
     assert [] == world.violations()
 
@@ -150,10 +150,10 @@ def test_check_of_another_sentinel_counts(make_world):
             OIL.replace("oil Using", "two Using").replace("HOOK", world.server.url("/hook")).replace("CHECKED", "B")
         )
         service.pass_time(HOUR)
-        before = len(looks(world, "b"))
+        before = len(list_polls(world, "b"))
         feed(world, "grain up", "oil up")
         service.pass_time(20 * MINUTE)
-        assert before + 1 == len(looks(world, "b"))
+        assert before + 1 == len(list_polls(world, "b"))
 
     assert [("oil", "complete"), ("two", "complete")] == sorted(
         (r["sentinel"], r["verdict"]) for r in list_records(world)
@@ -254,14 +254,14 @@ def test_combined_change_can_cause_a_check_of_a_third_page(make_world):
         service.pass_time(HOUR)
         write(world, "b", "two")
         service.pass_time(30 * MINUTE)
-        assert 1 == len(looks(world, "d"))
+        assert 1 == len(list_polls(world, "d"))
         write(world, "c", "two")
         write(world, "d", "two")
         service.pass_time(30 * MINUTE)
     (record,) = list_records(world)
 
     assert {"A": "changed", "B": "changed", "C": "changed"} == status_of(record)
-    assert 2 == len(looks(world, "d"))
+    assert 2 == len(list_polls(world, "d"))
 
 
 def test_need_keeps_to_the_hours(make_world):

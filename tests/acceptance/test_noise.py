@@ -26,7 +26,7 @@ Assam;your own bakery;two for one;dance until dawn;the last tickets;oak tables;a
 @pytest.fixture
 def world(world: World) -> World:
     """Return an installation with second polls."""
-    world.flags["detect.second_looks"] = "true"
+    world.flags["detect.second_polls"] = "true"
     return world
 
 

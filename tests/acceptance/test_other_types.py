@@ -52,10 +52,10 @@ def test_other_content_type_is_no_change(world: World, name: str, lasts: int):
         service.pass_time(HOUR + lasts * 1_000_000)
         world.page("/a", after, headers=headers)
         service.pass_time(DAY)
-    told = [change["inserted"] + [u["new"] for u in change["updated"]] for change in world.changes()]
+    reported = [change["inserted"] + [u["new"] for u in change["updated"]] for change in world.changes()]
 
-    assert 1 == len(told)
-    assert words == [word for word in words if any(word in text for text in told[0])]
+    assert 1 == len(reported)
+    assert words == [word for word in words if any(word in text for text in reported[0])]
     assert (["page.error", "page.ok"] if lasts == 600 else []) == [
         e.type for e in world.events("page.error", "page.ok")
     ]

@@ -37,7 +37,7 @@ def describe_life(world: World, name: str, since: int) -> tuple[str, int | None,
     return row.state, *(None if at is None else at - since for at in (row.started_at, row.ended_at))
 
 
-def looks(world: World, since: int) -> list[tuple[int, str]]:
+def list_polls(world: World, since: int) -> list[tuple[int, str]]:
     """Return when the page was polled, and why."""
     return [(poll.charged_at - since, spell_reason(poll.reason)) for poll in world.polls(1)]
 
@@ -119,7 +119,9 @@ def test_event_before_a_crash_is_not_lost(world):
         service.pass_time(MINUTE)
 
     assert ("enabled", HOUR, None) == describe_life(world, "s", since)
-    assert [(0, "interval"), (2 * HOUR, "event deploy, late")] == looks(world, since)[:1] + looks(world, since)[-1:]
+    assert [(0, "interval"), (2 * HOUR, "event deploy, late")] == list_polls(world, since)[:1] + list_polls(
+        world, since
+    )[-1:]
     assert ["t"] == [change["sentinel"] for change in world.changes()]
     assert 1 == len(list_params(world))
 
@@ -135,7 +137,7 @@ def test_event_causes_a_poll_at_once(world):
             service.run(service.monitor.ways_in.events.take(name, {}))
             service.pass_time(HOUR)
 
-    assert [(0, "interval"), (HOUR, "event deploy"), (2 * HOUR, "event done")] == looks(world, since)
+    assert [(0, "interval"), (HOUR, "event deploy"), (2 * HOUR, "event done")] == list_polls(world, since)
     assert [["two"], ["three"]] == [
         change["inserted"] or [u["new"] for u in change["updated"]] for change in world.changes()
     ]
@@ -151,7 +153,7 @@ def test_events_are_added_to_the_interval(world):
         service.run(service.monitor.ways_in.events.take("deploy", {}))
         service.pass_time(40 * MINUTE)
 
-    assert [(0, "interval"), (30 * MINUTE, "event deploy"), (HOUR, "interval")] == looks(world, since)
+    assert [(0, "interval"), (30 * MINUTE, "event deploy"), (HOUR, "interval")] == list_polls(world, since)
 
 
 def test_failed_poll_does_not_use_the_event_up(world):
@@ -167,7 +169,7 @@ def test_failed_poll_does_not_use_the_event_up(world):
         service.pass_time(5 * HOUR)
 
     assert ["new", "error", "changed"] == [poll.outcome for poll in world.polls(1)][:3]
-    assert 3 == len(looks(world, since))
+    assert 3 == len(list_polls(world, since))
     assert "two" in str(world.changes())
 
 
@@ -364,6 +366,19 @@ def test_failing_command_page_is_no_change(make_world, tmp_path):
     assert 1 == len(world.changes())
     assert 2 == world.read(pages.get, 1)[1].last_seq
     assert '"12" → "3"' in world.console.getvalue()
+
+
+def test_commands_do_not_wait_for_each_other(make_world):
+    """No server is asked, so the gap of hosts does not count."""
+    world = make_world(fetch__allow_commands="true", fetch__host_gap_seconds="3600")
+    for name in ("a", "b"):
+        world.add(f'Create Sentinel {name} Using command "/bin/echo" "{name}" Monitor all words Fetch every 10 min')
+    since = world.clock.now()
+
+    with serve(world) as service:
+        service.pass_time(11 * MINUTE)
+
+    assert [0, 0, 10 * MINUTE, 10 * MINUTE] == sorted(poll.charged_at - since for poll in world.polls())
 
 
 def test_command_pages_need_the_operator_s_permission(make_world):

@@ -8,8 +8,10 @@ import pytest
 
 from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.model.event_type import EventType
+from tidings.service.notify.life_steps import RESUMED
 from tidings.service.run.monitor import Monitor
-from tidings.storage.watches import events
+from tidings.storage.watches import events, sentinels
 
 PAIR = (
     "Create Sentinel s Using {/a} As A, {/b} As B Monitor any change of A AND any change of B within 1 hour"
@@ -103,10 +105,10 @@ def test_need_is_not_missed_in_a_pause(world: World):
     """The page of Then fails at first and is not polled in the pause; the remaining time follows."""
     begin(world, THEN)
     change_and_disable(world, 15 * MINUTE, b_fails=True)
-    looks = len(world.polls(2))
+    polls = len(world.polls(2))
     write(world, "b", "two")
     pause(world, DAY)
-    assert (looks, []) == (len(world.polls(2)), list_records(world))
+    assert (polls, []) == (len(world.polls(2)), list_records(world))
     play(world, lambda monitor: world.pass_time(monitor, 30 * MINUTE))
     (record,) = list_records(world)
 
@@ -214,7 +216,7 @@ def test_sentinel_that_ends_in_a_pause_sends_its_digest(world: World, last: str)
         service.pass_time(HOUR)
         world.add(last)
         service.pass_time(HOUR)
-        assert (0, 0, 0) == service.monitor.rules.sizes
+        assert (0, 0, 0) == service.rule_sizes
 
     assert [1] == counts(world)
     assert [] == world.read(events.list_rule_states, "rules")
@@ -251,14 +253,14 @@ def test_ended_sentinels_of_every_kind_leave_no_state(world: World):
             service.pass_time(MINUTE)
             write(world, "a", f"two {turn}")
             service.pass_time(HOUR)
-            sizes.append(service.monitor.rules.sizes.rules)
+            sizes.append(service.rule_sizes.rules)
             world.add(";".join(f"Disable {s}" for s in names[::2] if world.sentinel(s).state == "enabled"))
             service.pass_time(HOUR)
             world.add(";".join(f"Enable {s}" for s in names[::4] if world.sentinel(s).state == "disabled"))
             service.pass_time(HOUR)
             world.add(";".join(f"Drop {s}" for s in names))
             service.pass_time(HOUR)
-            assert (0, 0, 0) == service.monitor.rules.sizes
+            assert (0, 0, 0) == service.rule_sizes
             assert ({}, {}) == (service.monitor.watchlist.pages, service.monitor.watchlist.sentinels)
             assert not service.monitor.polling.grants._needs._by_owner
         service.run(service.monitor.rules.remember())
@@ -268,3 +270,27 @@ def test_ended_sentinels_of_every_kind_leave_no_state(world: World):
     assert [] == world.read(events.list_rule_states, "rules") == world.read(events.list_rule_states, "rules.finished")
     assert [] == world.read(events.list_timers)
     assert [] == world.violations()
+
+
+def test_pause_with_an_end_is_over_by_itself_after_a_restart(world: World):
+    """A change during the pause is reported after it; enabling earlier removes the end."""
+    write(world, "a", "one")
+    world.add(f"Create Sentinel s Using {{/a}} Monitor words Fetch every 10 min Notify By webhook {world.receiver()}")
+    with serve(world) as service:
+        service.pass_time(HOUR)
+        world.add("Disable s for 3 days")
+        write(world, "a", "two")
+        service.pass_time(DAY)
+    states = [world.read(sentinels.find, "s").state]
+    with serve(world) as service:
+        service.pass_time(DAY)
+        states.append(world.read(sentinels.find, "s").state)
+        reported = len(list_records(world))
+        service.pass_time(DAY + HOUR)
+        states.append(world.read(sentinels.find, "s").state)
+        resumed = world.read(events.newest, EventType.SENTINEL_ENABLED)
+        world.add("Disable s for 3 days")
+        world.add("Enable s")
+
+    assert (["disabled", "disabled", "enabled"], 0, 1) == (states, reported, len(list_records(world)))
+    assert (RESUMED, None) == (resumed.data["reason"], world.read(sentinels.find, "s").resume_at)

@@ -19,7 +19,7 @@ from tidings.service.watch.page_schedule import Needs
 from tidings.service.watch.watchlist import load_pages
 
 
-def looks(world: Any, page_id: int) -> list[int]:
+def list_polls(world: Any, page_id: int) -> list[int]:
     """Return the times at which a page was polled."""
     return [poll.charged_at for poll in world.polls(page_id)]
 
@@ -37,11 +37,11 @@ def test_changing_page_is_polled_more_often_than_a_still_one(make_world):
         for edition in range(1, 2 * 24):
             world.page("/busy", f"<p>edition {edition}</p>")
             service.pass_time(HOUR)
-    gaps = {page: [b - a for a, b in pairwise(looks(world, page))][-4:] for page in (1, 2)}
+    gaps = {page: [b - a for a, b in pairwise(list_polls(world, page))][-4:] for page in (1, 2)}
 
     with serve(world) as service:
         service.pass_time(12 * HOUR)
-    after = [b - a for a, b in pairwise(looks(world, 2))][-2:]
+    after = [b - a for a, b in pairwise(list_polls(world, 2))][-2:]
 
     assert max(gaps[1]) < 25 * MINUTE
     assert min(gaps[2]) > HOUR
@@ -66,7 +66,7 @@ def test_importance_and_urgency_raise_the_rate(make_world):
 
     with serve(world) as service:
         service.pass_time(DAY)
-    plain, important, urgent = (len(looks(world, page)) for page in (1, 2, 3))
+    plain, important, urgent = (len(list_polls(world, page)) for page in (1, 2, 3))
 
     assert plain < important
     assert plain < urgent
@@ -95,7 +95,7 @@ def test_budget_sets_the_price(make_world):
     made = world.polls()
 
     assert 0.75 * 120 < len(made) <= 120 + 6
-    assert all(len(looks(world, page)) >= 3 for page in range(1, 7))
+    assert all(len(list_polls(world, page)) >= 3 for page in range(1, 7))
 
 
 def test_certificate_is_computed_from_stored_data(make_world):
@@ -135,4 +135,4 @@ def test_certificate_is_computed_from_stored_data(make_world):
     assert {"price"} == {bid.due for bid in found.bids.values()}
     assert 0.9 < certificate.value / certificate.bound <= 1
     assert 0.6 < certificate.fit < 1.6
-    assert len(world.polls()) - 12 * 3 < certificate.looks < len(world.polls())
+    assert len(world.polls()) - 12 * 3 < certificate.polls < len(world.polls())

@@ -136,13 +136,13 @@ def test_best_effort_has_one_pending_message_per_recipient(world: World):
         service.pass_time(2 * DAY)
         service.run(page.after(service.monitor))
 
-    said = [counts for _, counts in _list_messages(world)]
+    text = [counts for _, counts in _list_messages(world)]
 
     assert [["1"], ["2"], ["3"], ["4"], ["5"]] == [
-        counts for counts in said if counts not in (["endpoint.failing"], ["endpoint.ok"])
+        counts for counts in text if counts not in (["endpoint.failing"], ["endpoint.ok"])
     ]
-    assert 1 == said.count(["endpoint.ok"])
-    assert 1 == said.count(["endpoint.failing"])  # of the one that takes nothing the other is notified
+    assert 1 == text.count(["endpoint.ok"])
+    assert 1 == text.count(["endpoint.failing"])  # of the one that takes nothing the other is notified
     assert [1, 3, 1] == tried
     assert [] == world.violations()
 
@@ -210,8 +210,8 @@ def test_days_follow_local_time_across_clock_changes(world: World, rate: str, st
         service.run(page.after(service.monitor, times=50))
 
     assert came == [when for when, _ in _list_messages(world, zone)][:2]
-    told = [int(count) for _, counts in _list_messages(world) for count in counts]
-    assert list(range(1, len(told) + 1)) == told
+    reported = [int(count) for _, counts in _list_messages(world) for count in counts]
+    assert list(range(1, len(reported) + 1)) == reported
 
 
 def test_quiet_hours_delay_news_into_one_message(world: World):
@@ -279,8 +279,8 @@ def test_notify_clauses_are_independent(world: World):
     """Each of three recipients gets all news, at its own rate."""
     world.clock = ManualClock(_instant("2024-01-15T09:00"))
     world.page("/a", "<p>count 0</p>")
-    heard: dict[str, list[list[str]]] = {"/one": [], "/three": [], "/daily": []}
-    for path, messages in heard.items():
+    received: dict[str, list[list[str]]] = {"/one": [], "/three": [], "/daily": []}
+    for path, messages in received.items():
 
         def take(seen: Any, wire: Any, messages: list[list[str]] = messages) -> None:
             messages.append(_counts(json.loads(seen.body)))
@@ -302,7 +302,7 @@ def test_notify_clauses_are_independent(world: World):
         "/one": [["1"], ["2"], ["3"], ["4"]],
         "/three": [["1", "2", "3"]],
         "/daily": [["1", "2", "3", "4"]],
-    } == heard
+    } == received
     assert [] == world.violations()
 
 
@@ -377,7 +377,7 @@ def test_end_sends_the_gathered_news(world: World, rate: str):
     with serve(world) as service:
         service.settle()
         service.run(page.after(service.monitor, times=8))
-        assert (0, 0, 0) == service.monitor.rules.sizes
+        assert (0, 0, 0) == service.rule_sizes
 
     assert ["1", "2", "3", "4"] == [count for _, counts in _list_messages(world) for count in counts][:4]
     assert [] == world.read(events.list_rule_states, "rules")
@@ -491,7 +491,7 @@ def test_digests_of_older_databases_are_continued(world: World):
 def test_restarts_change_no_message(world: World, other: World, rate: str):
     """A restart each six hours gives the same messages at the same times (W-116)."""
 
-    def tell(place: World, lives: int) -> list[tuple[str, list[str]]]:
+    def list_messages(place: World, lives: int) -> list[tuple[str, list[str]]]:
         _watch(place, rate, start="2024-03-30T12:00", zone=PARIS)
         page, hours = Changes(place), iter(range(24))
 
@@ -507,7 +507,7 @@ def test_restarts_change_no_message(world: World, other: World, rate: str):
             play(place, story)
         return _list_messages(place, PARIS)
 
-    assert tell(world, 1) == tell(other, 4)
+    assert list_messages(world, 1) == list_messages(other, 4)
     assert world.received
 
 

@@ -49,7 +49,7 @@ def test_text_is_reported_and_markup_is_not(result: Result):
     differing = [pair for pair in result.pairs if not pair.agrees]
 
     assert set() == {pair.reason for pair in differing} - JUSTIFIED
-    assert {"text", "markup-only"} == {pair.said for pair in result.pairs if pair.agrees}
+    assert {"text", "markup-only"} == {pair.label for pair in result.pairs if pair.agrees}
 
 
 RSS = "<rss version='2.0'><channel><title>News</title>%s<item><title>One</title>%s</item></channel></rss>"
@@ -57,7 +57,7 @@ ATOM = "<feed xmlns='http://www.w3.org/2005/Atom'><title>News</title>%s<entry><t
 
 
 @pytest.mark.parametrize(
-    ("is_told", "content_type", "old", "new"),
+    ("is_reported", "content_type", "old", "new"),
     [
         (False, "application/rss+xml", RSS % ("<lastBuildDate>10:06:29</lastBuildDate>", ""), RSS % ("", "")),
         (False, "application/atom+xml", ATOM % ("<updated>10:06:29Z</updated>", ""), ATOM % ("", "")),
@@ -77,7 +77,7 @@ ATOM = "<feed xmlns='http://www.w3.org/2005/Atom'><title>News</title>%s<entry><t
         (True, "text/html", "<p>contact us", "<p>contact us \U0001f49b"),
     ],
 )
-def test_lessons_of_real_pages_hold(is_told: bool, content_type: str, old: str, new: str):
+def test_lessons_of_real_pages_hold(is_reported: bool, content_type: str, old: str, new: str):
     """Artificial examples of each difference of the replay.
 
     No change: build dates and fingerprints, sessions, spellings of a character, titles,
@@ -85,14 +85,14 @@ def test_lessons_of_real_pages_hold(is_told: bool, content_type: str, old: str, 
     """
     before, after = (parse(body.encode(), content_type, url="http://a/") for body in (old, new))
 
-    assert is_told == bool(KINDS["any"].compare(before, after))
+    assert is_reported == bool(KINDS["any"].compare(before, after))
     assert "" == before.problem + after.problem
 
 
-def pair_of(old: str, new: str, *, content_type: str = "text/html", told: ChangeSet | None = None) -> Pair:
+def pair_of(old: str, new: str, *, content_type: str = "text/html", reported: ChangeSet | None = None) -> Pair:
     """Return a step between two artificial versions."""
     versions = tuple(Version(body.encode(), content_type, "text") for body in (old, new))
-    return Pair(RealPage("made-up", "p", versions), 1, "text", told or ChangeSet())
+    return Pair(RealPage("made-up", "p", versions), 1, "text", reported or ChangeSet())
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def pair_of(old: str, new: str, *, content_type: str = "text/html", told: Change
         ("", pair_of("one", "two", content_type="text/plain")),
         (
             "another link",
-            pair_of("", "", told=ChangeSet(kinds=("links",), objects=(ObjectCount("links", "/a", 0, 1),))),
+            pair_of("", "", reported=ChangeSet(kinds=("links",), objects=(ObjectCount("links", "/a", 0, 1),))),
         ),
-        ("", pair_of("a", "b", told=ChangeSet(kinds=("words",), edits=(Edit("replace", 0, 1, 0, 1),)))),
+        ("", pair_of("a", "b", reported=ChangeSet(kinds=("words",), edits=(Edit("replace", 0, 1, 0, 1),)))),
     ],
 )
 def test_changed_words_have_no_other_explanation(expected: str, pair: Pair):

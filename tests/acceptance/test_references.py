@@ -121,7 +121,7 @@ def test_same_address_has_the_same_name(world: World):
     assert "h.example/tok" not in held
     assert [(f"{first}", True)] == [
         (channel.address, channel.is_secret)
-        for clause in dict(clauses_of(held).said)["notify"]
+        for clause in dict(clauses_of(held).stated)["notify"]
         for channel in clause.channels
     ]
 
@@ -249,15 +249,15 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("channel", "value", "said"), WRONG.values(), ids=WRONG)
-def test_secret_without_a_valid_address_is_refused(world: World, channel: str, value: str, said: str):
+@pytest.mark.parametrize(("channel", "value", "text"), WRONG.values(), ids=WRONG)
+def test_secret_without_a_valid_address_is_refused(world: World, channel: str, value: str, text: str):
     """In a new sentinel, and when it is set for an existing one; the error does not repeat it."""
     keep(world, "chat", value)
-    with pytest.raises(AddressError, match=said) as raised:
+    with pytest.raises(AddressError, match=text) as raised:
         watch(world, f"Notify By {channel}")
     world.write(secrets.drop, "chat")
     watch(world, f"Notify By {channel}")
-    with pytest.raises(AddressError, match=said) as other:
+    with pytest.raises(AddressError, match=text) as other:
         keep(world, "chat", value)
 
     assert value not in str(raised.value) + str(other.value)
@@ -327,10 +327,10 @@ def test_output_and_exports_have_the_reference(world: World, monkeypatch: pytest
         monkeypatch.setattr(sys, "stdin", io.StringIO())
         with contextlib.suppress(SystemExit):
             main([*call])
-        said = capsys.readouterr().out
+        text = capsys.readouterr().out
 
-        assert name in said, call
-        assert "t0ken" not in said, call
+        assert name in text, call
+        assert "t0ken" not in text, call
 
 
 def test_news_with_a_lasting_unset_secret_become_a_dead_letter(world: World):

@@ -45,12 +45,12 @@ def test_change_of_rendered_text_is_notified(world, monkeypatch, capsys, tmp_pat
         open_shop(world, 25)
         service.pass_time(2 * HOUR)
     (change,) = world.changes()
-    looks = world.polls()
+    polls = world.polls()
     kept = world.versions()
 
     assert ([{"old": "20", "new": "25"}], 1) == (change["updated"], len(world.received))
-    assert ["new", "changed", "unchanged"] == [look.outcome for look in looks]
-    assert [(10.0, 3)] * 3 == [(look.cost, look.requests) for look in looks]
+    assert ["new", "changed", "unchanged"] == [poll.outcome for poll in polls]
+    assert [(10.0, 3)] * 3 == [(poll.cost, poll.requests) for poll in polls]
     assert 2 == len({version.screenshot for version in kept if version.screenshot})
     assert [] == world.violations()
 
@@ -108,9 +108,9 @@ def test_failed_data_request_is_no_empty_list(world):
 
     assert [] == world.changes()
     assert 1 == len(world.versions())
-    failed = [look for look in world.polls() if look.outcome == "error"]
-    assert {"busy"} == {look.kind for look in failed}
-    assert all("/goods.json" in look.note for look in failed)
+    failed = [poll for poll in world.polls() if poll.outcome == "error"]
+    assert {"busy"} == {poll.kind for poll in failed}
+    assert all("/goods.json" in poll.note for poll in failed)
     assert "unchanged" == world.polls()[-1].outcome
 
 
@@ -128,13 +128,13 @@ def test_expensive_page_is_neither_starved_nor_over_budget(make_world, burst):
         world.add(f"Create Sentinel s{n} Using {{/{n}}} Monitor any change")
 
     play(world, lambda monitor: world.pass_time(monitor, 40 * MINUTE))
-    looks = world.polls()
-    rendered = [look for look in looks if look.page_id == 1]
+    polls = world.polls()
+    rendered = [poll for poll in polls if poll.page_id == 1]
 
-    assert {min(10.0, float(burst))} == {look.cost for look in rendered}
+    assert {min(10.0, float(burst))} == {poll.cost for poll in rendered}
     assert 2 <= len(rendered)
-    assert sum(look.cost for look in looks) <= float(burst) + 40 * 960 / 1440
-    assert {1.0} == {look.cost for look in looks if look.page_id != 1}
+    assert sum(poll.cost for poll in polls) <= float(burst) + 40 * 960 / 1440
+    assert {1.0} == {poll.cost for poll in polls if poll.page_id != 1}
 
 
 def test_requests_beyond_the_grant_are_charged_singly(make_world):
@@ -145,7 +145,7 @@ def test_requests_beyond_the_grant_are_charged_singly(make_world):
     world.add("Create Sentinel shop Using {/} Monitor all words Render browser Fetch every 1 hour")
     play(world, lambda monitor: world.pass_time(monitor, MINUTE))
 
-    assert [(3.0, 3)] == [(look.cost, look.requests) for look in world.polls()]
+    assert [(3.0, 3)] == [(poll.cost, poll.requests) for poll in world.polls()]
 
 
 def test_pages_that_wait_for_the_browser_are_not_charged(make_world):
@@ -170,5 +170,5 @@ def test_pages_that_wait_for_the_browser_are_not_charged(make_world):
 
     play(world, story)
 
-    assert ["new"] * 4 == [look.outcome for look in world.polls()]
+    assert ["new"] * 4 == [poll.outcome for poll in world.polls()]
     assert 1 == max(open_at_once)

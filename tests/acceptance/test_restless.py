@@ -24,7 +24,7 @@ SENTINEL = "Create Sentinel shop Using {/a} Monitor any change Notify By webhook
 
 def rows(turn: int) -> str:
     """Return a table with more changing cells than a page can have masks."""
-    cells = "".join(f"<tr><td>row {row}</td><td>n{(turn * 7919 + row * 31) % 99991}</td></tr>" for row in range(150))
+    cells = "".join(f"<tr><td>row {row}</td><td>n{(turn * 7919 + row * 31) % 99991}</td></tr>" for row in range(80))
     return f"<table>{cells}</table>"
 
 
@@ -52,7 +52,7 @@ def run(world: World, capsys: pytest.CaptureFixture[str], *words: str) -> str:
 @pytest.mark.parametrize("policy", ["price", "round_robin"])
 def test_restless_page_is_notified_once_under_every_policy(make_world, capsys, policy):
     """Also after a restart; `list`, `show` and `doctor` show it as long as it lasts."""
-    world = make_world(schedule__policy=policy, fetch__page_floor_seconds="60", detect__second_looks="true")
+    world = make_world(schedule__policy=policy, fetch__page_floor_seconds="60", detect__second_polls="true")
     world.receiver()
     restless(world, itertools.count())
     world.add(SENTINEL)
@@ -94,7 +94,7 @@ def test_restless_pages_get_only_their_share_of_a_tight_budget(make_world, polic
     world = make_world(
         schedule__policy=policy,
         fetch__page_floor_seconds="60",
-        detect__second_looks="true",
+        detect__second_polls="true",
         budget__polls_per_day=str(budget),
         budget__burst=str(budget // 2),
     )
@@ -126,7 +126,7 @@ def test_restless_pages_get_only_their_share_of_a_tight_budget(make_world, polic
 
 def test_page_with_hourly_news_is_not_restless(make_world):
     """A second poll a minute later is equal; at most one poll in nine is spent so."""
-    world = make_world(detect__second_looks="true")
+    world = make_world(detect__second_polls="true")
     world.receiver()
     world.add(f"{SENTINEL} Fetch every 1 hour")
 
@@ -144,7 +144,7 @@ def test_page_with_hourly_news_is_not_restless(make_world):
 
 def test_restless_page_with_a_fixed_interval_is_notified(make_world):
     """Its second polls differ as well."""
-    world = make_world(detect__second_looks="true")
+    world = make_world(detect__second_polls="true")
     world.receiver()
     restless(world, itertools.count())
     world.add(f"{SENTINEL} Fetch every 1 hour")
@@ -179,7 +179,7 @@ def test_restless_state_ends_and_can_return(make_world, capsys):
 
 def test_mask_for_a_restless_page_is_offered(make_world, capsys):
     """Polls are too far apart to learn it automatically; `--off` undoes it."""
-    world = make_world(schedule__policy="price", fetch__page_floor_seconds="900", detect__second_looks="true")
+    world = make_world(schedule__policy="price", fetch__page_floor_seconds="900", detect__second_polls="true")
     world.receiver()
     restless(
         world, itertools.count(1000), lambda turn: f"<h1>The shop of the town</h1><p>token k{turn}x</p><p>Boots 5</p>"
@@ -210,7 +210,7 @@ def test_mask_for_a_restless_page_is_offered(make_world, capsys):
 
 def test_alternating_page_is_not_learned_as_fast(make_world):
     """A, B, A: its rate falls once it is masked."""
-    world = make_world(schedule__policy="price", fetch__page_floor_seconds="60", detect__second_looks="true")
+    world = make_world(schedule__policy="price", fetch__page_floor_seconds="60", detect__second_polls="true")
     faces = ("the red coat is here", "a blue hat is there")
     restless(
         world, itertools.cycle((0, 1)), lambda turn: f"<h1>The shop of the town</h1><p>{faces[turn]}</p><p>Boots 5</p>"

@@ -90,13 +90,13 @@ def test_restored_copy_gives_new_ids(world: World, tmp_path: Path, restore: Rest
     for text in ("two", "three", "four"):
         _change(world, text)
         restore(copy, world.directory)
-    said = [message["data"] for _, message in world.received]
+    output = [message["data"] for _, message in world.received]
 
     assert (
         5 == len(_ids(world)) == len(set(_ids(world)))
     )  # one → two, and from the second round on also what the copy has missed
-    assert 5 == len({data["id"] for data in said})
-    assert "four" == said[-1]["updated"][0]["new"]
+    assert 5 == len({data["id"] for data in output})
+    assert "four" == output[-1]["updated"][0]["new"]
 
 
 def test_restored_copy_is_noticed_after_new_events(world: World, tmp_path: Path):

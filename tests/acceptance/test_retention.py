@@ -128,7 +128,7 @@ def test_nothing_needed_goes_and_everything_else_does(aging: World, seed: int):
     assert [] == world.read(versions.blobs)
     assert [] == [file for file in Path(world.directory / "blobs").rglob("*") if file.is_file()]
     assert [] == world.violations()
-    told = len(world.changes())
+    reported = len(world.changes())
 
     world.page("/a", "<p>again</p>")
     world.add("Create Sentinel again Using {/a} Monitor all words Fetch every 1 hour")
@@ -138,7 +138,7 @@ def test_nothing_needed_goes_and_everything_else_does(aging: World, seed: int):
 
     assert ["new", "changed"] == [p.outcome for p in world.polls() if p.outcome != "unchanged"][-2:]
     assert [("again", "anew")] == [(u["old"], u["new"]) for c in world.changes("again") for u in c["updated"]]
-    assert told + 1 == len(world.changes())
+    assert reported + 1 == len(world.changes())
     assert [] == world.violations()
 
 
@@ -171,19 +171,53 @@ def test_gc_reports_what_it_removes(aging: World, capsys: pytest.CaptureFixture[
             service.pass_time(HOUR)
     flags = ["--data", str(world.directory), "--set", "store.history_days=10"]
     exits = [main([*flags, "gc", *more]) for more in (["--dry-run"], ["--json", "--dry-run"], [], [])]
-    said = capsys.readouterr().out.splitlines()
+    text = capsys.readouterr().out.splitlines()
     archive = open_archive(world.settings, dialect=world.dialect)
     held = world.versions()
 
     assert [0, 0, 0, 0] == exits
-    assert "4 versions of 1 page would be deleted" == said[0]
+    assert "4 versions of 1 page would be deleted" == text[0]
     assert (
-        '{"record": "gc", "done": false, "pages": 1, "versions": 4, "withheld": 0, "bodies": 0, "size": 0}' == said[1]
+        '{"record": "gc", "done": false, "pages": 1, "versions": 4, "withheld": 0, "bodies": 0, "size": 0, "rows": 0}'
+        == text[1]
     )
-    assert said[2].startswith("deleted 4 versions of 1 page: 4 bodies, ")
-    assert "deleted 0 versions of 0 pages: 0 bodies, 0 bytes as they were fetched" == said[3]
+    assert text[2].startswith("deleted 4 versions of 1 page: 4 bodies, ")
+    assert "deleted 0 versions of 0 pages: 0 bodies, 0 bytes as they were fetched" == text[3]
     assert [5, 6] == [v.seq for v in held]
     assert b"<p>word5</p>" == archive.restore(held[-1].sha256, lambda sha: world.read(versions.blob, sha))
+
+
+def test_old_checks_and_texts_of_messages_go_and_no_change_does(make_world: Any, capsys: pytest.CaptureFixture[str]):
+    """After weeks there are no more checks than of thirty days, and no texts of messages delivered a
+    week ago. Every change, its event and its message are there, and commands that ask for the past
+    answer.
+    """
+    world: World = make_world(store__polls_days="30", store__messages_days="7")
+    hook = world.receiver()
+    world.page("/a", "<p>word</p>")
+    world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 6 hour Notify By webhook {hook} immediate")
+
+    with serve(world) as service:
+        for k in range(9):
+            world.page("/a", f"<p>word{k}</p>")
+            service.pass_time(5 * DAY)
+    now = world.clock.now()
+    kept, messages = world.polls(), world.deliveries()
+
+    assert 30 * 4 <= len(kept) <= 30 * 4 + 8
+    assert now - 31 * DAY < kept[0].charged_at
+    assert [8, 8] == [len(world.changes("s")), len(world.events("change.found"))]
+    assert 8 == len(messages) == len(world.received)
+    assert {True} == {bool(row.body) == (row.finished_at > now - 7 * DAY) for row in messages}
+    assert [] == world.violations()
+
+    flags = ["--data", str(world.directory), "--set", "store.polls_days=30", "--set", "store.messages_days=7"]
+    asked = (["history", "s"], ["history", "s", "--polls"], ["show", "s"], ["deliveries"], ["explain", "s"], ["gc"])
+    assert {0} == {main([*flags, *verb]) for verb in asked}
+
+    with serve(world) as service:  # a message that was delivered is not sent again
+        service.pass_time(DAY)
+    assert 8 == len(world.received)
 
 
 def test_frame_version_is_kept_while_a_page_version_has_it(aging: World):

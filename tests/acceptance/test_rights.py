@@ -123,6 +123,36 @@ def test_every_path_method_and_role_has_its_outcome(world: World) -> None:
     play(world, list_answers)
 
 
+def test_entrances_for_anybody_show_nothing(world: World) -> None:
+    """Whatever is wrong with a request of somebody who was not asked for a name, the answer has no
+    menu, no counts and no names.
+    """
+    own = [one for one in every_entrance() if one.who not in NEEDS]
+
+    async def story(people: People) -> None:
+        ways: list[dict[str, Any]] = [
+            {},
+            {"headers": {"origin": ORIGIN}},
+            {"body": b"x" * 3_000_000},
+            {"headers": {"origin": ORIGIN, "content-type": "multipart/form-data"}, "body": b"x"},
+            {"headers": {"origin": ORIGIN, "content-type": "application/x-www-form-urlencoded"}, "body": b"%ff=" * 999},
+        ]
+        for one in own:
+            path = re.sub(r"{[^}]+}", "x", one.path)
+            for way in ways:
+                given = {"accept": "text/html", **way.get("headers", {})}
+                answer = await people.ask("", one.method, path, headers=given, body=way.get("body", b""))
+                shown = [word for word in (b'aria-label="Main"', b"annas", b"unread</span>") if word in answer.body]
+                assert [] == shown, (one.method, path, way)
+        inside = await people.ask("ada", "GET", "/changes/none")
+        assert (404, True) == (inside.status, b'aria-label="Main"' in inside.body)
+
+    def act(monitor: Monitor) -> Any:
+        return with_people(world, monitor, story)
+
+    play(world, act)
+
+
 def test_lists_hold_own_and_shared_sentinels(world: World) -> None:
     """In the API and on the screens; a shared tag permits reading, not altering."""
 

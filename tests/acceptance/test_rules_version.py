@@ -58,8 +58,8 @@ def test_new_rules_notify_no_subscription(world: World) -> None:
     with serve(world) as service:
         service.pass_time(HOUR)
 
-    told = Counter(change["url"].rpartition("/")[2] for change in world.changes())
-    assert {str(number): len(SEEING) * ALIKE for number in range(PAGES) if number % 4 == 3} == told
+    reported = Counter(change["url"].rpartition("/")[2] for change in world.changes())
+    assert {str(number): len(SEEING) * ALIKE for number in range(PAGES) if number % 4 == 3} == reported
     assert {(("1", "2"),)} == {tuple((u["old"], u["new"]) for u in change["updated"]) for change in world.changes()}
     assert [] == world.violations()
 
@@ -71,15 +71,15 @@ def test_new_digests_are_stored_once(world: World) -> None:
     world.page("/a", page(1, 1))
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
-    async def look(monitor: Monitor) -> None:
+    async def check_page(monitor: Monitor) -> None:
         await world.pass_time(monitor, HOUR)
 
-    play(world, look)
+    play(world, check_page)
     make_older(world)
     world.page("/a", page(1, 1, "<!-- moved -->"))
-    play(world, look)
+    play(world, check_page)
     world.page("/a", page(1, 2, "<!-- moved -->"))
-    play(world, look)
+    play(world, check_page)
 
     assert [[{"old": "1", "new": "2"}]] == [change["updated"] for change in world.changes()]
     assert [False, True] == [poll.text_changed for poll in world.polls() if poll.outcome == "changed"]

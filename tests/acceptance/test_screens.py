@@ -14,14 +14,17 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.asgi import Answer, ask, following
+from tests.rows import list_changed, list_rows
 from tests.world import World, play
-from tidings.clock import HOUR
+from tidings.clock import HOUR, MINUTE
 from tidings.model.secret import Secret
+from tidings.service.on_demand.trial import Tried
 from tidings.service.run.monitor import Monitor
 from tidings.service.secrets import secrets
 from tidings.storage.secrets import Vault
-from tidings.storage.watches import inbox, outside, sentinels
-from tidings.web.routes import SCREENS, application
+from tidings.storage.watches import changes, inbox, outside, sentinels
+from tidings.web.access import Asker
+from tidings.web.routes import SCREENS, api_routes, application, program_routes, screen_routes
 from tidings.web.screens.desk import Desk
 from tidings.web.server import HttpServer
 
@@ -77,10 +80,10 @@ def test_plan_marks_fixed_checks(world: World) -> None:
 
     async def story(monitor: Monitor) -> None:
         async with face(world, monitor) as app:
-            said = words_of(await see(app, "/plan"))
-            assert "10 a day on fixed schedules 24 a day chosen automatically" in said
-            assert "34 checks a day are planned" in said
-            assert "127.0.0.1 4 34" in said
+            text = words_of(await see(app, "/plan"))
+            assert "10 a day on fixed schedules 24 a day chosen automatically" in text
+            assert "34 checks a day are planned" in text
+            assert "127.0.0.1 4 34" in text
 
     play(world, story)
 
@@ -95,11 +98,11 @@ def test_inbox_shows_a_change_until_it_is_read(world: World) -> None:
             await world.settle(monitor)
             await edit(world, monitor, "109", "99")
             first = await see(app, "/")
-            said = words_of(first)
+            text = words_of(first)
             assert "<title>(2) Inbox · Tidings</title>" in first
-            assert "109 → 99" in said
-            assert "129 → 109" in said
-            assert "Kettle" in said
+            assert "109 → 99" in text
+            assert "129 → 109" in text
+            assert "Kettle" in text
             newest, oldest = re.findall(r'id="c([0-9a-f]+)"', first)
             await send(app, "/inbox?back=/", ("read", newest))
             await send(app, "/inbox?back=/", ("keep", oldest))
@@ -156,11 +159,11 @@ def test_change_is_compared_in_every_view_and_with_any_version(world: World) -> 
             await edit(world, monitor, "109", "99")
             newest, _ = re.findall(r'id="c([0-9a-f]+)"', await see(app, "/"))
             for view in ("only", "page", "two", "nonsense"):
-                said = words_of(await see(app, f"/changes/{newest}?view={view}"))
-                assert "109" in said
-                assert "99" in said
-            said = words_of(await see(app, f"/changes/{newest}?view=only&from=1&to=3"))
-            assert "129" in said.partition("Compare")[2]
+                text = words_of(await see(app, f"/changes/{newest}?view={view}"))
+                assert "109" in text
+                assert "99" in text
+            text = words_of(await see(app, f"/changes/{newest}?view=only&from=1&to=3"))
+            assert "129" in text.partition("Compare")[2]
             framed = await see(app, f"/changes/{newest}?view=rendered")
             assert f'src="/changes/{newest}/rendered?from=2&amp;to=3"' in framed
             assert 'sandbox=""' in framed
@@ -172,9 +175,9 @@ def test_change_is_compared_in_every_view_and_with_any_version(world: World) -> 
             shared = await ask(app, f"/changes/{newest}/picture")
             assert ("image/svg+xml", True) == (shared.headers["content-type"], b"</svg>" in shared.body)
             assert "sandbox" in shared.headers["content-security-policy"]
-            told = await ask(app, f"/changes/{newest}/text")
-            assert told.headers["content-type"].startswith("text/plain")
-            assert told.body.decode().strip()
+            reported = await ask(app, f"/changes/{newest}/text")
+            assert reported.headers["content-type"].startswith("text/plain")
+            assert reported.body.decode().strip()
             assert [404, 404] == [(await ask(app, f"/changes/none/{what}")).status for what in ("picture", "text")]
             assert 404 == (await ask(app, "/changes/nothing")).status
 
@@ -206,22 +209,106 @@ def test_page_content_is_never_executed(world: World) -> None:
     play(world, story)
 
 
-def test_link_of_another_site_sends_no_secret(world: World) -> None:
-    """The screen shows the statement; only its button tries it."""
+def test_link_of_another_site_requests_no_page(world: World) -> None:
+    """The screen shows the statement with its faults; only its button tries it."""
     world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
     world.write(secrets.set_, Vault(world.directory), "shop", Secret("c4nary"), jar=False, at=world.clock.now())
     text = world.text('Create Sentinel x Using {/a} Header "X-Key" secret "shop" Monitor all words')
+    plain = world.text("Create Sentinel x Using {/a} Monitor all words")
+    posts = world.text('Create Sentinel x Using {/a} Method "POST" Body "order=1" Monitor all words')
+    url = world.text("{/a}")
 
     async def story(monitor: Monitor) -> None:
         async with face(world, monitor) as app:
-            for given in ({"text": text}, {"url": world.text('{/a} Header "X-Key" secret "shop"')}):
-                assert "X-Key" in await see(app, f"/new?{urlencode(given)}")
+            for given in (
+                {"text": text},
+                {"text": plain},
+                {"text": posts},
+                {"text": url},
+                {"url": url},
+                {"url": url, "monitor": f"any change\nCreate Sentinel y Using {url} Monitor links", "at": "1"},
+                {"url": f'{url} Header "X-Key" secret "shop"'},
+            ):
+                for headers in ({}, {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}):
+                    answer = await ask(app, f"/new?{urlencode(given)}", headers=headers)
+                    assert (200, True) == (answer.status, url in answer.body.decode())
                 assert [] == world.server.seen
             assert "%20Header" in await see(app, f"/new?{urlencode({'url': given['url']})}")
+            assert "E1" in words_of(await see(app, f"/new?{urlencode({'text': plain.replace('words', 'wrds')})}"))
+            cross = await ask(
+                app,
+                "/new",
+                "POST",
+                headers={"origin": "https://evil.example", "content-type": "application/x-www-form-urlencoded"},
+                body=urlencode({"act": "page", "url": url}).encode(),
+            )
+            assert (403, []) == (cross.status, world.server.seen)
             assert 200 == (await send(app, "/new", ("act", "try"), ("text", text))).status
             assert ["c4nary"] == [seen.headers["x-key"] for seen in world.server.seen]
 
     play(world, story)
+
+
+def test_form_asks_for_interval_name_tags_and_receivers(world: World) -> None:
+    """Its fields are clauses of the text; a page without https is found by http."""
+    world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
+    url = world.text("{/a}")
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            bare = url.removeprefix("http://")
+            sent = await send(app, "/new", ("act", "page"), ("url", bare), ("monitor", "all words"))
+            shown = sent.body.decode()
+            assert f'value="{url}"' in shown
+            assert "It begins:" in words_of(shown)
+            turned = await send(app, "/new", ("act", "page"), ("url", f"{bare}?next=https://x.example/"))
+            assert f'value="{url}?next=https://x.example/"' in turned.body.decode()
+            text = f"-- mine\nCreate Sentinel a Using {url}\nMonitor all words\nTags home"
+            given = (
+                ("name", "steel: kettle"),
+                ("every", "10 min"),
+                ("tags", "shop, to buy"),
+                ("notify", "anna@example.org,bert@example.org ntfy://ntfy.example/kettle https://hook.example/x"),
+            )
+            made = await send(app, "/new", ("act", "save"), ("text", text), ("url", url), *given)
+            assert (303, "/sentinels/steel-kettle") == (made.status, made.headers["location"])
+            again = await send(app, "/new", ("act", "save"), ("text", text), ("url", url), ("name", "steel-kettle"))
+            assert (422, True) == (again.status, "already a sentinel" in words_of(again.body.decode()))
+            wrong = await see(app, f"/new?{urlencode({'url': 'https://[x'})}")
+            assert 'aria-invalid="true"' in wrong
+
+    play(world, story)
+
+    written = world.sentinel("steel-kettle").text
+    for line in (
+        "Fetch every 10 min",
+        "Tags home, shop, to-buy",
+        "anna@example.org",
+        "bert@example.org",
+        "ntfy",
+        "webhook",
+    ):
+        assert line in written, written
+
+
+def test_address_without_scheme_is_tried_once_if_it_answers(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the attempt by https found is shown, and the page is not requested again."""
+    tried: list[str] = []
+
+    async def answer(_: Desk, text: str, _asker: Asker) -> tuple[list[Tried], tuple[()]]:
+        tried.append(text)
+        return [], ()
+
+    monkeypatch.setattr(Desk, "try_out", answer)
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            assert 200 == (await send(app, "/new", ("act", "page"), ("url", "shop.example/kettle"))).status
+
+    play(world, story)
+
+    assert 1 == len(tried)
+    assert "https://shop.example/kettle" in tried[0]
 
 
 def test_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World) -> None:
@@ -232,7 +319,8 @@ def test_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World) 
     async def story(monitor: Monitor) -> None:
         async with face(world, monitor) as app:
             assert "Nothing is watched yet" in words_of(await see(app, "/"))
-            tried = await see(app, f"/new?{urlencode({'url': url, 'monitor': 'all words'})}")
+            sent = await send(app, "/new", ("act", "page"), ("url", url), ("monitor", "all words"))
+            tried = sent.body.decode()
             assert "Kettle" in words_of(tried)
             assert "Monitor all words" in tried
             assert [] == world.read(sentinels.names)
@@ -243,12 +331,21 @@ def test_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World) 
             assert "all wrds" in wrong.body.decode()
             assert "E1" in words_of(wrong.body.decode())
             right = f"Create Sentinel shop Using {url} Monitor all words Fetch every 1 hour"
-            for notify, why in (
-                ("anna@example.org, example.org/hook", "example.org/hook is neither an e-mail address nor"),
-                ("a@example.org " * 6, "more than 5 receivers"),
+            shown = (await send(app, "/new", ("act", "text"), ("text", right))).body.decode()
+            assert f'value="{url}"' in shown, "a text about one page fills in its address"
+            for field, value, why in (
+                ("notify", "anna@example.org, example.org/hook", "example.org/hook is neither an e-mail address nor"),
+                ("notify", "a@example.org " * 6, "more than 5 receivers"),
+                ("notify", "nosuch://x", "nosuch"),
+                ("every", "10 parsecs", "write for example 10 min"),
+                ("name", "17", "with a letter first"),
+                ("tags", ";", "write letters and digits"),
             ):
-                refused = await send(app, "/new", ("act", "save"), ("text", right), ("notify", notify))
-                assert (422, True) == (refused.status, why in words_of(refused.body.decode()))
+                refused = await send(app, "/new", ("act", "save"), ("text", right), ("url", url), (field, value))
+                shown = refused.body.decode()
+                assert (422, True) == (refused.status, why in words_of(shown)), (value, words_of(shown))
+                assert f'value="{value.strip()}"' in shown
+                assert 'aria-invalid="true"' in shown
                 assert "Nothing is watched yet" in words_of(await see(app, "/"))
             assert 303 == (await send(app, "/new", ("act", "save"), ("text", right))).status
             await world.settle(monitor)
@@ -272,6 +369,40 @@ def test_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World) 
             assert 404 == (await ask(app, "/sentinels/never")).status
 
     play(world, story)
+
+
+def test_screen_of_a_sentinel_shows_that_a_check_is_made_soon(world: World) -> None:
+    """The first one, a requested one, and one that confirms a change; a paused sentinel has none."""
+    world.flags["detect.second_polls"] = "true"
+    world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
+    world.add(SHOP)
+    text: list[str] = []
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+
+            async def note() -> None:
+                shown = (await see(app, "/sentinels/shop")).partition("data-soon>")[2]
+                text.append(" ".join(words_of(f"<main>{shown.partition('</p>')[0]}").split()[:3]))
+
+            await note()
+            await world.settle(monitor)
+            await note()
+            await send(app, "/sentinels/shop", ("act", "check"))
+            await note()
+            await world.settle(monitor)
+            await note()
+            await edit(world, monitor, "109")
+            await note()
+            await world.pass_time(monitor, 2 * MINUTE)
+            await note()
+            await send(app, "/sentinels/shop", ("act", "check"))
+            await send(app, "/sentinels/shop", ("act", "pause"))
+            await note()
+
+    play(world, story)
+
+    assert ["The first check", "", "A check was", "", "A change was", "", ""] == text
 
 
 def test_price_history_is_a_plot_and_a_table(world: World) -> None:
@@ -376,14 +507,14 @@ def test_browser_cannot_run_a_command(make_world) -> None:
 
     async def story(monitor: Monitor) -> None:
         async with face(world, monitor) as app:
-            for said, why in (
+            for output, why in (
                 ('Create Event build Using command "true"', "commands are not allowed for events here"),
                 ('Create Sentinel t Using command "true" Monitor any change', "commands are not allowed here"),
                 ("Create Sentinel t Using disk Monitor any change", "commands are not allowed here"),
                 ("Alter disk Fetch 1 hour", "commands are not allowed here"),
                 ("Alter disk Using https://a.example/", "commands are not allowed here"),
             ):
-                refused = await send(app, "/new", ("act", "save"), ("text", said))
+                refused = await send(app, "/new", ("act", "save"), ("text", output))
                 assert 422 == refused.status
                 assert why in words_of(refused.body.decode())
             edited = "Create Sentinel disk Using https://a.example/ Monitor any change"
@@ -424,5 +555,57 @@ def test_open_screens_are_updated_at_once(world: World) -> None:
                 await reader.until(2)
             assert [0, 1] == [data for _, data in reader.records]
             assert 1 == world.read(inbox.count, inbox.Filter())
+
+    play(world, story)
+
+
+def test_no_screen_requests_a_page_when_it_is_opened(world: World) -> None:
+    """Nor does any other GET: nothing is asked of the network, and no row is written, whatever the
+    query says.
+    """
+    world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
+    world.add("Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour Notify by feed Tags kettles")
+    queries = (
+        "",
+        "?url={/a}",
+        "?text={/a}",
+        "?q=kettle",
+        "?budget=900",
+        "?undo=1",
+        "?how=size",
+        "?view=render",
+        "?at=1",
+    )
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            await world.settle(monitor)
+            world.page("/a", "<title>Kettle</title><p>Price 99 EUR</p>")
+            await world.pass_time(monitor, HOUR)
+            (change,) = world.read(changes.listing, sentinel="shop")
+            named = {"name": "shop", "name:path": "shop", "id": change.row.id, "page": "1", "tag": "kettles"}
+            every = [*program_routes(), *api_routes(None), *screen_routes(None)]  # type: ignore[arg-type]
+            paths = sorted({one.path for one in every if one.method == "GET" and "stream" not in one.path})
+            asked, before = len(world.server.seen), world.read(list_rows)
+            for path in paths:
+                filled = re.sub(r"{([^}]+)}", lambda found: named.get(found[1], "1"), path)
+                for query in queries if "/events" not in path else ("?follow=false",):
+                    await ask(app, filled + world.text(query))
+            assert len(paths) > 60
+            assert asked == len(world.server.seen)
+            assert [] == list_changed(before, world.read(list_rows))
+
+    play(world, story)
+
+
+def test_static_files_are_cached_under_their_own_hash_only(world: World) -> None:
+    """Under that of another version they are sent, but not stored."""
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            (address, *_) = re.findall(r"/static/\w+/[\w.]+", await see(app, "/"))
+            other = re.sub(r"/static/\w+/", "/static/0123456789ab/", address)
+            found = [(await ask(app, path)).headers["cache-control"] for path in (address, other)]
+            assert [True, "no-store"] == ["immutable" in found[0], found[1]]
 
     play(world, story)

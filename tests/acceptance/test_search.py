@@ -115,13 +115,18 @@ def test_users_find_only_what_they_may_see(world: World) -> None:
     world.page("/secret", "<title>Secret</title><p>one cookie 1</p>")
 
     async def story(people: People) -> None:
-        async def found(who: str, text: str = "one") -> list[str]:
+        async def search(who: str, text: str = "one") -> list[str]:
             answer = await people.ask(who, "GET", f"/api/v1/search?{urlencode({'q': text})}")
-            said = json.loads(answer.body)
+            output = json.loads(answer.body)
             screen = (await people.ask(who, "GET", f"/search?{urlencode({'q': text})}")).body.decode()
-            names = sorted(name for item in said["items"] for name in item["sentinels"])
-            assert not [item for item in said["items"] if "score" in item]  # it speaks of all pages
-            assert len(said["items"]) == said["count"] == sum(said["sites"].values()) == sum(said["kinds"].values())
+            names = sorted(name for item in output["items"] for name in item["sentinels"])
+            assert not [item for item in output["items"] if "score" in item]  # it speaks of all pages
+            assert (
+                len(output["items"])
+                == output["count"]
+                == sum(output["sites"].values())
+                == sum(output["kinds"].values())
+            )
             assert names == sorted(name for name in ("annas", "common", "hidden") if f"/sentinels/{name}" in screen)
             return names
 
@@ -133,12 +138,12 @@ def test_users_find_only_what_they_may_see(world: World) -> None:
         await world.pass_time(people.monitor, HOUR)
         await index(world)
         assert [["annas", "common"], ["annas", "common", "hidden"], ["common"]] == [
-            await found(who) for who in ("ada", "anna", "bob")
+            await search(who) for who in ("ada", "anna", "bob")
         ]
-        assert [] == await found("bob", "cookie")
+        assert [] == await search("bob", "cookie")
         world.write(accounts.share, anna.id, "hers")
-        assert ["annas", "common"] == await found("bob")
-        assert [] == await found("ada", "cookie")
+        assert ["annas", "common"] == await search("bob")
+        assert [] == await search("ada", "cookie")
         pages = [one["page"] for one in (await people.ask("anna", "GET", "/api/v1/search?q=one")).json()["items"]]
         opened = {
             who: sorted([(await people.ask(who, "GET", f"/search/{page}/open")).status for page in pages])
@@ -149,10 +154,10 @@ def test_users_find_only_what_they_may_see(world: World) -> None:
         assert "no-referrer" == leads.headers["referrer-policy"]
         assert leads.headers["location"].startswith("http://127.0.0.1:")
 
-    def told(monitor: Monitor) -> Any:
+    def run_story(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)
 
-    play(world, told)
+    play(world, run_story)
 
 
 def find_words(world: World, *words: bytes) -> dict[str, list[bytes]]:
@@ -190,10 +195,10 @@ def test_removed_account_leaves_no_text(world: World) -> None:
         assert body not in {blob.sha256 for blob in world.read(versions.blobs)}  # compressed, no word is found in it
         assert {} == find_words(world, b"xylophonic", b"vuvuzelas", b"quokkatitle", b"Quokka", b"xylo")
 
-    def told(monitor: Monitor) -> Any:
+    def run_story(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)
 
-    play(world, told)
+    play(world, run_story)
 
 
 def test_a_version_that_retention_deletes_is_nowhere(make_world: Any) -> None:
@@ -262,10 +267,10 @@ def test_search_screen_works_without_scripts(world: World) -> None:
         assert "Nothing found" in await see("q=apple&at=1999-01-01")
         assert 200 == (await people.ask("ada", "GET", "/search?q=apple&p=99&time=x&kind=html")).status
 
-    def told(monitor: Monitor) -> Any:
+    def run_story(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)
 
-    play(world, told)
+    play(world, run_story)
 
 
 ODD = {
@@ -350,10 +355,10 @@ def test_search_statistics_stay_local(world: World) -> None:
         assert sent
         assert not [one for one in sent if "xylophone" in str(one)]
 
-    def told(monitor: Monitor) -> Any:
+    def run_story(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)
 
-    play(world, told)
+    play(world, run_story)
 
 
 def test_unwritable_log_does_not_prevent_searching(world: World) -> None:
@@ -367,10 +372,10 @@ def test_unwritable_log_does_not_prevent_searching(world: World) -> None:
         (item, *_) = (await people.ask("anna", "GET", "/api/v1/search?q=one")).json()["items"]
         assert 303 == (await people.ask("anna", "GET", f"/search/{item['page']}/open?rank=2")).status
 
-    def told(monitor: Monitor) -> Any:
+    def run_story(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)
 
-    play(world, told)
+    play(world, run_story)
 
 
 def test_no_statistics_are_written_when_switched_off(world: World) -> None:
@@ -381,7 +386,7 @@ def test_no_statistics_are_written_when_switched_off(world: World) -> None:
         assert 200 == (await people.ask("ada", "GET", "/search?q=one")).status
         assert not (world.directory / "searches.db").exists()
 
-    def told(monitor: Monitor) -> Any:
+    def run_story(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)
 
-    play(world, told)
+    play(world, run_story)

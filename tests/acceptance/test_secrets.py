@@ -146,15 +146,15 @@ def test_lost_key_stops_only_what_needs_it(world: World):
         world.page("/a", "<p>count 2</p>")
         world.page("/b", "<p>count 2</p>")
         service.pass_time(HOUR)
-    told = world.deliveries()
+    clauses = world.deliveries()
 
     assert [("open", "all_words")] == [
         (change["sentinel"], change["kind"].replace(" ", "_")) for change in world.changes()
     ]
     assert [] == world.received
-    assert {"waiting"} == {delivery.status for delivery in told}
+    assert {"waiting"} == {delivery.status for delivery in clauses}
     assert any(
-        "cannot be decrypted" in delivery.error and "secrets.key is missing" in delivery.error for delivery in told
+        "cannot be decrypted" in delivery.error and "secrets.key is missing" in delivery.error for delivery in clauses
     )
     assert "error" == world.polls(2)[-1].outcome
 
@@ -185,8 +185,8 @@ def test_no_canary_leaks(house: World, tmp_path: Path, monkeypatch: pytest.Monke
     """R-19: 0 occurrences of 16 canaries outside the encrypted table and the requests to the right
     origin.
     """
-    world, heard = house, io.StringIO()
-    handler = logging.StreamHandler(heard)
+    world, log = house, io.StringIO()
+    handler = logging.StreamHandler(log)
     monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")
     logging.root.setLevel(logging.DEBUG)
     logging.root.addHandler(handler)
@@ -197,7 +197,7 @@ def test_no_canary_leaks(house: World, tmp_path: Path, monkeypatch: pytest.Monke
     ):
         keep(world, "way", f"http://ann:{PASSWORD}@127.0.0.3:{proxy.port}")
         canaries = [*CANARIES.values(), COOKIE, PASSWORD, HOOK, CHAT, *signing_secrets(world), "c4nary-smtp-55"]
-        said = _use_everything(world, away, proxy, chat, tmp_path, monkeypatch, capsys)
+        outputs = _use_everything(world, away, proxy, chat, tmp_path, monkeypatch, capsys)
         logging.root.removeHandler(handler)
         logging.root.setLevel(logging.WARNING)
         paths = str([seen.path for seen in (*world.server.seen, *chat.seen)])
@@ -213,7 +213,7 @@ def test_no_canary_leaks(house: World, tmp_path: Path, monkeypatch: pytest.Monke
     for name, value in {**CANARIES, "jar": COOKIE}.items():
         assert value in right["127.0.0.1"], f"{name} was never used"
     assert base64.b64encode(f"ann:{PASSWORD}".encode()).decode() in right["127.0.0.3"]
-    places = {"output": said.encode(), "log": heard.getvalue().encode(), "elsewhere": wrong.encode(), **files}
+    places = {"output": outputs.encode(), "log": log.getvalue().encode(), "elsewhere": wrong.encode(), **files}
     assert all(places.values()), f"nothing to search in {[name for name, data in places.items() if not data]}"
     found = [
         (place, value[:12])
@@ -248,7 +248,7 @@ def _use_everything(
     chat.pages[f"/{CHAT}"] = Page(b"{}", headers={"Content-Type": "application/json"})
     service = f"json://127.0.0.4:{chat.port}/{CHAT}"
     hook = world.receiver(f"/{HOOK}", lambda number: 500 if number % 3 == 0 else 200)
-    told = f"Notify By webhook {hook}, {service} immediate Notify By console every 2 hour Notify By dashboard"
+    clauses = f"Notify By webhook {hook}, {service} immediate Notify By console every 2 hour Notify By dashboard"
     dead = f"Notify By {chat.url('/nowhere/' + HOOK)}, json://127.0.0.4:1/{CHAT} Errors To ntfy://{CHAT}@127.0.0.4:1/x"
     asked = {
         "plain": 'Header "Authorization" secret "s1"',
@@ -261,13 +261,13 @@ def _use_everything(
         "redirected": 'Body secret "s8" Header "X-Key" secret "s9"',
         "cookie": 'Header "Cookie" secret "jar"',
     }
-    text = "\n".join(f"Create Sentinel {n} Using {{/{n}}} {every} {how} {told}" for n, how in asked.items())
-    text += f'\nCreate Sentinel proxied Using http://by.example/p {every} Proxy secret "way" {told}'
+    text = "\n".join(f"Create Sentinel {n} Using {{/{n}}} {every} {how} {clauses}" for n, how in asked.items())
+    text += f'\nCreate Sentinel proxied Using http://by.example/p {every} Proxy secret "way" {clauses}'
     text += f"\nCreate Sentinel deaf Using {{/plain}} {every} {dead} Tags shop"
-    text += f"\nDefaults For Tags shop {told}"
-    text += f'\nCreate Sentinel missing Using {{/plain}} {every} Header "X-Key" secret "nowhere" {told}'
+    text += f"\nDefaults For Tags shop {clauses}"
+    text += f'\nCreate Sentinel missing Using {{/plain}} {every} Header "X-Key" secret "nowhere" {clauses}'
     world.add(text)
-    said = [_crash(world)]
+    outputs = [_crash(world)]
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, 2 * HOUR)
@@ -276,7 +276,7 @@ def _use_everything(
         await world.pass_time(monitor, 4 * HOUR)
 
     play(world, story)
-    said.append(world.console.getvalue())
+    outputs.append(world.console.getvalue())
     _say_settings(world, monkeypatch)
     words = [
         ("add", "-", "--no-check"), ("apply", str(tmp_path / "git"), "--dry-run"), ("apply", str(tmp_path / "git"), "--no-check"), ("test", "-"),
@@ -303,8 +303,8 @@ def _use_everything(
         monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
         with contextlib.suppress(SystemExit):
             main([*call, *flag])
-        said += [*capsys.readouterr()]
-    return "\n".join(said)
+        outputs += [*capsys.readouterr()]
+    return "\n".join(outputs)
 
 
 def _crash(world: World) -> str:

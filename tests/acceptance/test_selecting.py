@@ -61,7 +61,7 @@ def test_example_7_price_crosses_a_limit(world: World):
     )
 
     assert [[("120,00", "99,50")], [], [], [("1.250,00", "99,99")], []] == list(map(updates, found))
-    assert 'number changed: Lamp 500: "120,00" → "99,50"' == found[0][0]["summary"]
+    assert 'Lamp 500: now "120,00" → "99,50" € incl.' == found[0][0]["summary"]
     assert 'number in css ".price" where becomes < 100' == found[0][0]["kind"]
 
 
@@ -169,7 +169,7 @@ def test_example_12_rows_and_cells_of_the_second_table(world: World):
     assert [] == found[0]
     assert [("SE, Rate: 3.0", "SE, Rate: 3.5")] == updates(found[1])
     assert ["DK | 2.2"] == found[1][0]["inserted"]
-    assert 'SE, Rate "3.0" → "3.5"; row added "DK | 2.2"' == found[1][0]["summary"]
+    assert 'SE, Rate "3.0" → "3.5"; new row "Land: DK, Rate: 2.2"' == found[1][0]["summary"]
 
 
 def test_example_13_words_with_exclusions(world: World):
@@ -199,7 +199,7 @@ def test_example_14_matches_of_a_pattern(world: World):
 
     assert [] == found[0]
     assert (["1.10.0"], ["1.9.0"]) == (found[1][0]["inserted"], found[1][0]["deleted"])
-    assert 'match added "1.10.0"; match removed "1.9.0"' == found[1][0]["summary"]
+    assert 'new match "1.10.0"; removed match "1.9.0"' == found[1][0]["summary"]
 
 
 def test_example_15_status_of_a_page(world: World):
@@ -249,15 +249,15 @@ def test_lost_part_is_reported_once_and_compared_on_return(world: World):
     hook = world.receiver()
     bodies = ["<b id=p>5</b>", "<i>loading</i>", "<i>still loading</i>", "<b id=p>5</b>!", "<i>x</i>", "<b id=p>6</b>"]
     found = watch(world, f'Monitor any change in css "#p" Notify By webhook {hook} immediate', list(bodies))
-    told = [message["data"] for _, message in world.received]
+    reported = [message["data"] for _, message in world.received]
 
     assert [[], [], [], [], [("5", "6")]] == list(map(updates, found))
     assert ["1.4", "1.6"] == [found[4][0]["from_version"], found[4][0]["to_version"]]
     assert ["part.lost", "part.back"] == [
         event.type for event in world.events("part.lost", "part.back", "part.appeared")
     ]
-    assert ["problem", "problem", "change"] == [record["record"] for record in told]
-    assert 'the selected part is gone: css "#p" no longer matches anything on the page' == told[0]["summary"]
+    assert ["problem", "problem", "change"] == [record["record"] for record in reported]
+    assert 'the selected part is gone: css "#p" no longer matches anything on the page' == reported[0]["summary"]
 
 
 def test_part_that_was_never_there_becomes_the_baseline(world: World):
@@ -408,12 +408,26 @@ def test_selector_that_can_never_match_suggests_another(world: World):
         (tried,), _ = asyncio.run(trial(database, text, world.settings))
     finally:
         database.close()
-    said = (
+    output = (
         f'W7 css "item" matches nothing on this page as it is now: {HINT}',
         f'W7 Exclude jsonpath "$.a" matches nothing on this page: {NOTHING}',
     )
 
-    assert said == tried.warnings
-    assert [*said] == [warning for warning in welcomed["warnings"] if warning.startswith("W7")]
+    assert output == tried.warnings
+    assert [*output] == [warning for warning in welcomed["warnings"] if warning.startswith("W7")]
     health = world.read(health_of, world.settings, now=world.clock.now(), is_polled=True)
-    assert [f"{said[0]}: {world.text('{/f}')}"] == [t.words for t in health.troubles if "W7" in t.words]
+    assert [f"{output[0]}: {world.text('{/f}')}"] == [t.words for t in health.troubles if "W7" in t.words]
+
+
+def test_texts_without_case_are_reported_as_written(world: World):
+    """`Ignore case` does not report other capitals, and a message shows the letters of the page."""
+    page = "<h1>Harbour</h1><h2>Ferry News</h2><p>{}</p>"
+    bodies = [
+        page.format(text)
+        for text in ("The Ferry RUNS today.", "THE FERRY runs Today.", "THE FERRY is CANCELLED Today. Use the Bus.")
+    ]
+    found = watch(world, "Monitor all words Ignore case", bodies)
+
+    assert [[], [("runs", "is CANCELLED")]] == [updates(changes) for changes in found]
+    assert ["Use the Bus"] == found[1][0]["inserted"]
+    assert ["Ferry News", "Ferry News"] == [one["heading"] for one in found[1][0]["context"]]

@@ -38,14 +38,14 @@ def test_two_sentinels_of_a_page_report_their_own_changes(world: World):
         service.pass_time(HOUR)
         _page(world, "/a", weather="calm", link="two")
         service.pass_time(HOUR)
-    told = {(m["data"]["sentinel"], *_list_texts(m["data"])) for _, m in world.received}
+    reported = {(m["data"]["sentinel"], *_list_texts(m["data"])) for _, m in world.received}
 
     assert 3 == len(world.received)
     assert {
         ("words", "fine", "stormy"),
         ("words", "stormy", "calm"),
         ("links", world.server.url("/one"), world.server.url("/two")),
-    } == told
+    } == reported
 
 
 def _list_texts(record: dict[str, Any]) -> tuple[str, ...]:

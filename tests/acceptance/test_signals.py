@@ -18,7 +18,7 @@ from tidings.storage.write.store import Store
 FLAGS = {"schedule__policy": "price", "fetch__page_floor_seconds": "60"}
 
 
-def looks(world: Any, page_id: int) -> list[int]:
+def list_polls(world: Any, page_id: int) -> list[int]:
     return [poll.charged_at for poll in world.polls(page_id)]
 
 
@@ -35,12 +35,12 @@ def test_hint_causes_a_poll_and_its_result_is_learned(make_world):
 
     with serve(world) as service:
         service.pass_time(2 * DAY)
-        while world.clock.now() - max(looks(world, 1)[-1], looks(world, 2)[-1]) < 5 * MINUTE:
+        while world.clock.now() - max(list_polls(world, 1)[-1], list_polls(world, 2)[-1]) < 5 * MINUTE:
             service.pass_time(MINUTE)
         world.page("/told", "<p>edition 1</p>")
         service.run(hint(service.monitor, 1))
         service.settle()
-        assert [world.clock.now(), True] == [looks(world, 1)[-1], looks(world, 2)[-1] < world.clock.now()]
+        assert [world.clock.now(), True] == [list_polls(world, 1)[-1], list_polls(world, 2)[-1] < world.clock.now()]
 
     assert [1, 0] == [len(world.changes(name)) for name in ("told", "o")]
     (source,) = world.read(hints.load)[0]
@@ -58,14 +58,14 @@ def test_hints_survive_a_crash_and_cause_one_poll(make_world):
         service.pass_time(2 * DAY)
         world.clock.advance(5 * MINUTE)
         service.run(hint(service.monitor, 1))  # and the service goes before it makes another step
-    before = len(looks(world, 1))
+    before = len(list_polls(world, 1))
     ((row,), waited) = (world.read(hints.load)[1], world.clock.now())
     with serve(world) as service:
         service.pass_time(MINUTE)
     (row_after,) = world.read(hints.load)[1]
 
     assert (waited,) == row.waiting
-    assert 1 == len(looks(world, 1)) - before
+    assert 1 == len(list_polls(world, 1)) - before
     assert () == row_after.waiting
 
 
@@ -88,7 +88,7 @@ def test_hint_that_was_not_stored_counts_when_repeated(make_world, monkeypatch):
         service.run(hint(service.monitor, 1))
         assert [1] == [len(row.waiting) for row in world.read(hints.load)[1]]
         service.settle()
-        assert world.clock.now() == looks(world, 1)[-1]
+        assert world.clock.now() == list_polls(world, 1)[-1]
 
 
 def test_hint_older_than_a_failed_poll_waits(make_world):
@@ -126,12 +126,12 @@ def test_flood_of_hints_exceeds_no_limit(make_world):
             service.run(hint(service.monitor, 1))
             service.run(hint(service.monitor, 2))
             service.pass_time(2 * MINUTE)
-    made = looks(world, 1)
+    made = list_polls(world, 1)
     last = [at for at in made if at > made[0] + 18 * HOUR]
 
     assert all(later - earlier >= MINUTE for earlier, later in pairwise(made))
     assert len(last) <= 8
-    assert {9} == {at // HOUR % 24 for at in looks(world, 2)}
+    assert {9} == {at // HOUR % 24 for at in list_polls(world, 2)}
 
 
 def test_hints_have_no_effect_under_other_policies(make_world):
@@ -145,9 +145,9 @@ def test_hints_have_no_effect_under_other_policies(make_world):
         assert not service.monitor.ways_in.signals.is_weighed(1)
         service.run(hint(service.monitor, 1))
         service.pass_time(20 * MINUTE)
-        assert 1 == len(looks(world, 1))
+        assert 1 == len(list_polls(world, 1))
         service.pass_time(HOUR)
-    assert 2 == len(looks(world, 1))
+    assert 2 == len(list_polls(world, 1))
     assert () == world.read(hints.load)[1][0].waiting
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import asyncio
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tests.acceptance.test_screens import face, see, words_of
-from tests.asgi import ask
 from tests.world import World, play
 from tidings.clock import DAY
+from tidings.isolation.runner import Died, JobLimits
+from tidings.isolation.runners import InProcess
 from tidings.model.interval import Instant
 from tidings.service.on_demand.simulation import read_history, simulate
 from tidings.service.run.monitor import Monitor
@@ -51,7 +53,7 @@ def test_simulation_reproduces_a_recorded_month(make_world) -> None:
             page = words_of(await see(app, "/sentinels/hour"))
             assert "sure to 95" in page
             assert "half seen within" in page
-            assert "seen within an hour" in words_of(await see(app, "/plan?budget=40"))
+            assert "seen within an hour" in words_of(await draw(app, "/plan?budget=40"))
 
     play(world, story, spreads=True)
 
@@ -66,26 +68,74 @@ def test_simulation_reproduces_a_recorded_month(make_world) -> None:
     assert more.ledger.delay_quantile(0.5) < real.ledger.delay_quantile(0.5)
 
 
-def kill(*_: object) -> None:
-    """Kill the simulating process, as a system without memory does."""
-    os._exit(1)
+async def draw(app: Any, path: str) -> str:
+    """Ask for a curve and return the screen once it is done."""
+    page = await see(app, path)
+    while "data-soon" in page:
+        await asyncio.sleep(0)
+        page = await see(app, "/plan")
+    return page
 
 
-def test_killed_simulation_is_reported_and_the_next_one_runs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The service need not be restarted."""
+async def watch_three_days(world: World, monitor: Monitor) -> None:
+    """Let a page change twice."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel a Using {/a} Monitor all words Fetch every 1 hour")
+    for text in ("two", "three"):
+        await world.pass_time(monitor, DAY)
+        world.page("/a", f"<p>{text}</p>")
+    await world.pass_time(monitor, DAY)
+
+
+def test_curve_is_computed_beside_the_requests(world: World) -> None:
+    """The first answer says what is still to come; table and curves have the same budgets, and
+    another one joins them.
+    """
+
+    async def story(monitor: Monitor) -> None:
+        await watch_three_days(world, monitor)
+        async with face(world, monitor) as app:
+            assert "Draw the curve" in words_of(await see(app, "/plan"))
+            first = words_of(await draw(app, "/plan?curve=1"))
+            assert "3 3 2 of 2 8 h" in first
+            assert "12 12 2 of 2" in first
+            assert "50,000, now 24 2 of 2 30 min" in first
+            assert "Changes found 0 % 25 %" in first
+            more = await draw(app, "/plan?budget=40")
+            assert "40 24 2 of 2" in words_of(more)
+            assert 10 == more.count("<circle class")
+            assert "data-soon" not in await see(app, "/plan?budget=40")
+            assert "Write a whole number" in words_of(await see(app, "/plan?budget=many"))
+
+    play(world, story)
+
+
+def test_plan_of_an_empty_record_says_when_to_come_back(world: World) -> None:
+    """Nothing can be simulated yet."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel a Using {/a} Monitor all words Fetch every 1 hour")
 
     async def story(monitor: Monitor) -> None:
-        for text in ("two", "three"):
-            await world.pass_time(monitor, DAY)
-            world.page("/a", f"<p>{text}</p>")
-        await world.pass_time(monitor, DAY)
         async with face(world, monitor) as app:
-            with monkeypatch.context() as patch:
-                patch.setattr(desk, "simulate", kill)
-                killed = await ask(app, "/plan?budget=40")
-            assert (503, True) == (killed.status, b"the simulation was killed" in killed.body)
-            assert "seen within an hour" in words_of(await see(app, "/plan?budget=40"))
+            assert "Nothing was recorded yet" in words_of(await draw(app, "/plan?curve=1"))
+
+    play(world, story)
+
+
+def test_killed_simulation_is_reported_and_the_next_one_runs(world: World) -> None:
+    """The service need not be restarted."""
+
+    class Dying(InProcess):
+        async def run(self, *_: Any, **__: Any) -> Any:
+            return Died("memory", "the job wanted more memory than it may have")
+
+    async def story(monitor: Monitor) -> None:
+        await watch_three_days(world, monitor)
+        async with face(world, monitor) as app:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(desk, "open_long_runner", lambda _: Dying(JobLimits()))
+                assert "too much time or memory" in words_of(await draw(app, "/plan?budget=40"))
+        async with face(world, monitor) as app:
+            assert "seen within an hour" in words_of(await draw(app, "/plan?budget=40"))
 
     play(world, story)

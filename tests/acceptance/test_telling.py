@@ -231,8 +231,8 @@ def test_first_due_delivery_of_each_endpoint_is_tried(world: World):
     """Two receivers with many changes: the oldest of each is next."""
     world.page("/a", "<p>count 0</p>")
     hooks = [world.receiver(path, statuses=lambda n: 503) for path in ("/x", "/y")]
-    told = " ".join(f"Notify By webhook {hook} immediate" for hook in hooks)
-    world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s {told}")
+    clauses = " ".join(f"Notify By webhook {hook} immediate" for hook in hooks)
+    world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s {clauses}")
 
     with serve(world) as service:
         service.settle()

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance.test_import_screen import JOBS, form_of
 from tests.acceptance.test_screens import SHOP, edit, face
 from tests.asgi import Answer, ask
 from tests.fakes import Page
@@ -19,10 +20,11 @@ from tests.people import People, with_people
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
 from tidings.service.health.sources import health_of
+from tidings.service.people import published as publishing
 from tidings.service.run.monitor import Monitor
 from tidings.storage.watches import inbox
 from tidings.web.markup import translations
-from tidings.web.markup.told import OURS
+from tidings.web.markup.localize import OURS
 
 MADE_UP = "qq"
 """The tag of a made-up language: English in letters of full width."""
@@ -40,7 +42,8 @@ PAGES = re.compile(r"Price \d+ EUR|all links|any change|Monitor|Select|Fetch")
 SPOKEN = re.compile(r'<[^>]* (?:aria-label|title|placeholder|alt|data-say-\w+)="([^"]*)"')
 KNOWN = frozenset(
     "Tidings UTC dev shop money annas common hers ada anna bob rita read edit admin Price EUR Offer all words one price"
-    " nowhere lost you example org nobody".split()
+    " nowhere lost you example org nobody Atom changedetection io Distill Visualping Update Scanner Huginn kibitzr urlwatch webchanges OPML CSV url"
+    " css xpath tags name interval".split()
 )
 """Names of this story, which no language translates."""
 
@@ -55,7 +58,7 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Install an artificial translation of every sentence."""
     english: dict[str, Any] = json.loads((translations.FOLDER / "en.json").read_text("utf-8"))
     whole = {
-        key: translate(said) if isinstance(said, str) else [*map(translate, said)] for key, said in english.items()
+        key: translate(text) if isinstance(text, str) else [*map(translate, text)] for key, text in english.items()
     }
     (tmp_path / f"{MADE_UP}.json").write_text(json.dumps(whole), encoding="utf-8")
     monkeypatch.setattr(translations, "FOLDER", tmp_path)
@@ -82,6 +85,7 @@ ADDRESSES = (
     "/changes/{words}/fewer", "/sentinels/nobody", "/new?text=Create+Sentinel+a+Using+b+Monitor+c", "/collections",
     "/plan?certificate=1",
     "/new", "/new?url={/a}", "/search", "/search?q=price", "/search?q=nowhere&at=2026-01-01", "/plan",
+    "/public", "/public?tag=money", "/public/{token}/changes", "/public/never/changes", "/import",
     "/plan?budget=10", "/health", "/health?machine=1", "/settings", "/login",
 )  # fmt: skip
 
@@ -110,11 +114,11 @@ def test_no_screen_bypasses_the_catalogue(world: World) -> None:
     async def story(monitor: Monitor) -> None:
         async with face(world, monitor) as app:
 
-            async def look(address: str) -> Answer:
+            async def get(address: str) -> Answer:
                 return await ask(app, address, headers={"accept-language": f"{MADE_UP}-AT,en;q=0.5"})
 
             assert {} == await find_english(
-                look, [one for one in ADDRESSES if "{id}" not in one and "{words}" not in one]
+                get, [one for one in ADDRESSES if not re.search("{id}|{words}|{token}", one)]
             )
             await world.settle(monitor)
             await edit(world, monitor, "109", "99", "89", "79", "69")
@@ -125,14 +129,29 @@ def test_no_screen_bypasses_the_catalogue(world: World) -> None:
             world.server.pages["/lost"] = Page(b"gone", status=500)
             await world.pass_time(monitor, 2 * DAY)
             health = world.read(health_of, world.settings, now=world.clock.wall(), is_polled=True)
-            assert {"error(5xx)", "clock"} == {one.brief for one in health.troubles}
+            assert {"error(5xx)"} == {one.brief for one in health.troubles}
             places = (
                 ("{id}", items[0].change.row.id),
                 ("{words}", words.change.row.id),
                 ("{/a}", world.server.url("/a")),
+                (
+                    "{token}",
+                    world.write(publishing.publish, "money", owner_id=1, viewer=None, at=world.clock.wall()).token,
+                ),
             )
-            paths = [reduce(lambda said, place: said.replace(*place), places, one) for one in ADDRESSES]
-            assert {} == await find_english(look, paths)
+            sent = form_of(("urls.yaml", JOBS))
+            shown = await ask(
+                app, "/import", "POST", **{**sent, "headers": {**sent["headers"], "accept-language": MADE_UP}}
+            )
+            assert set() == english_of(shown.body.decode()) - KNOWN - {
+                "command",
+                "filter",
+                "shellpipe",
+                "Board",
+                "Kettle",
+            }
+            paths = [reduce(lambda text, place: text.replace(*place), places, one) for one in ADDRESSES]
+            assert {} == await find_english(get, paths)
 
     play(world, story)
 
@@ -145,10 +164,10 @@ def test_no_screen_of_accounts_bypasses_the_catalogue(world: World) -> None:
         signed_in = await people.sign_in("ada")
         headers = {"cookie": signed_in.headers["set-cookie"].partition(";")[0], "accept-language": MADE_UP}
 
-        async def look(address: str) -> Answer:
+        async def get(address: str) -> Answer:
             return await people.ask("nobody", "GET", address, headers=headers)
 
-        assert {} == await find_english(look, ("/account", "/users", "/", "/sentinels"))
+        assert {} == await find_english(get, ("/account", "/users", "/", "/sentinels"))
         wrong = await people.send("nobody", "/account", {"act": "share"}, **headers)
         assert "name the tag that is shared".translate(WIDE) in wrong.body.decode()
 

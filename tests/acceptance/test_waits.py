@@ -28,16 +28,17 @@ def watch(world: World, *paths: str) -> None:
 
 
 async def check_all(world: World, monitor: Monitor, named: bool = True, **more: Any) -> Checked:
-    """Check all pages, named or due, while time passes."""
+    """Check all pages, named or due; time passes while nothing but the clock is waited for."""
     await monitor.live()
     pages: dict[int, set[int]] | None = {page_id: set() for page_id in monitor.watchlist.pages} if named else None
     task = asyncio.create_task(checking.check(monitor, pages, **more))
     idle = 0
     while not task.done():
-        await asyncio.sleep(0.001)
+        is_busy = bool(monitor._tasks or world._asked)
+        await asyncio.sleep(0.001 if is_busy else 0)
         wake = world.clock.next_wake()
         idle = idle + 1 if wake is not None else 0
-        if wake is not None and idle > 20:
+        if wake is not None and idle > (20 if is_busy else 3):
             world.clock.move_to(wake)
             idle = 0
     return task.result()
@@ -60,7 +61,7 @@ def test_paused_host_is_not_waited_for(world: World, named: bool) -> None:
         found.append(service.run(check_all(world, service.monitor, named)))
 
     assert {"paused until 00:14 UTC: the host requested it (429)"} == {
-        text.replace("2023-11-15 ", "") for text in found[0].held.values()
+        text.replace("2023-11-15 ", "") for text in found[0].paused.values()
     }
     assert [] == found[0].polls
     assert before == world.clock.now()
@@ -73,13 +74,13 @@ def test_wait_option_waits_for_a_paused_host_and_says_so(world: World) -> None:
     watch(world, "/a")
     play(world, world.settle)
     world.page("/a", "<p>one")
-    said: list[str] = []
+    output: list[str] = []
 
     with serve(world) as service:
-        found = service.run(check_all(world, service.monitor, waits=True, say=said.append))
+        found = service.run(check_all(world, service.monitor, waits=True, show=output.append))
         assert ["new"] == [poll.outcome for poll in found.polls]
 
-    assert any("which is paused until 22:1" in text for text in said)
+    assert any("which is paused until 22:1" in text for text in output)
 
 
 def test_failing_host_is_reported_as_failing(world: World) -> None:
@@ -93,7 +94,7 @@ def test_failing_host_is_reported_as_failing(world: World) -> None:
         service.settle()
         found.append(service.run(check_all(world, service.monitor)))
 
-    assert {True} == {"the host fails (" in text for text in found[0].held.values()}
+    assert {True} == {"the host fails (" in text for text in found[0].paused.values()}
 
 
 def test_pause_that_begins_during_a_check_ends_it(make_world: Callable[..., World]) -> None:
@@ -107,7 +108,7 @@ def test_pause_that_begins_during_a_check_ends_it(make_world: Callable[..., Worl
     with serve(world) as service:
         found.append(service.run(check_all(world, service.monitor)))
 
-    assert (1, 2) == (len(found[0].polls), len(found[0].held))
+    assert (1, 2) == (len(found[0].polls), len(found[0].paused))
 
 
 def test_wait_for_the_host_gap_is_shown(make_world: Callable[..., World]) -> None:
@@ -116,13 +117,13 @@ def test_wait_for_the_host_gap_is_shown(make_world: Callable[..., World]) -> Non
     for path in ("/a", "/b", "/c"):
         world.page(path, "<p>one")
     watch(world, "/a", "/b", "/c")
-    said: list[str] = []
+    output: list[str] = []
 
     with serve(world) as service:
-        service.run(check_all(world, service.monitor, say=said.append))
+        service.run(check_all(world, service.monitor, show=output.append))
 
-    assert any(text.startswith("1 of 3 checked; waiting for ") for text in said)
-    assert any("which allows one request in 10 s" in text for text in said)
+    assert any(text.startswith("1 of 3 checked; waiting for ") for text in output)
+    assert any("which allows one request in 10 s" in text for text in output)
 
 
 def test_wait_for_the_budget_is_shown(make_world: Callable[..., World]) -> None:
@@ -131,12 +132,12 @@ def test_wait_for_the_budget_is_shown(make_world: Callable[..., World]) -> None:
     for path in ("/a", "/b", "/c"):
         world.page(path, "<p>one")
     watch(world, "/a", "/b", "/c")
-    said: list[str] = []
+    output: list[str] = []
 
     with serve(world) as service:
-        service.run(check_all(world, service.monitor, named=False, say=said.append))
+        service.run(check_all(world, service.monitor, named=False, show=output.append))
 
-    assert any("waiting for the budget, which allows a check in" in text for text in said)
+    assert any("waiting for the budget, which allows a check in" in text for text in output)
 
 
 def test_slow_answer_is_shown(world: World) -> None:
@@ -149,14 +150,14 @@ def test_slow_answer_is_shown(world: World) -> None:
 
     world.server.pages["/a"] = slow
     watch(world, "/a")
-    said: list[str] = []
+    output: list[str] = []
 
     def say(text: str) -> None:
-        said.append(text)
+        output.append(text)
         goes.set()
 
     async def story(monitor: Monitor) -> None:
-        task = asyncio.create_task(checking.check(monitor, {1: set()}, say=say))
+        task = asyncio.create_task(checking.check(monitor, {1: set()}, show=say))
         while not task.done():
             await asyncio.sleep(0.002)
             if not goes.is_set():
@@ -164,7 +165,7 @@ def test_slow_answer_is_shown(world: World) -> None:
 
     play(world, story)
 
-    assert f"0 of 1 checked; waiting for the answer of {world.server.url('/a')}" == said[0]
+    assert f"0 of 1 checked; waiting for the answer of {world.server.url('/a')}" == output[0]
 
 
 def test_check_by_another_process_ends_as_soon(world: World) -> None:
@@ -172,16 +173,16 @@ def test_check_by_another_process_ends_as_soon(world: World) -> None:
     world.page("/a", "", **BUSY)
     watch(world, "/a")
     play(world, world.settle)
-    said: list[str] = []
+    text: list[str] = []
 
     async def act() -> Checked:
         database = open_database(world.settings)
         try:
             found = await checking.ask(database, {1: set()}, clock=world.clock, patience=MINUTE)
             waiting = asyncio.create_task(
-                checking.ask(database, {1: set()}, clock=world.clock, patience=MINUTE, waits=True, say=said.append)
+                checking.ask(database, {1: set()}, clock=world.clock, patience=MINUTE, waits=True, show=text.append)
             )
-            while not said:
+            while not text:
                 await asyncio.sleep(0.002)
                 world.clock.advance(SECOND)
             waiting.cancel()
@@ -191,5 +192,5 @@ def test_check_by_another_process_ends_as_soon(world: World) -> None:
 
     found = asyncio.run(act())
 
-    assert ["paused until 2023-11-15 00:14 UTC: the host requested it (429)"] == [*found.held.values()]
-    assert said[0].startswith("waiting for the process that checks pages (")
+    assert ["paused until 2023-11-15 00:14 UTC: the host requested it (429)"] == [*found.paused.values()]
+    assert text[0].startswith("waiting for the process that checks pages (")

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.fakes import Page, WebServer
+from tests.services import Installation
 from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import PollerBusyError
 from tidings.service.run.assembly import poller
+from tidings.storage.observed import polls
+
+HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 
 def test_first_check_is_the_baseline_and_the_next_change_is_notified(world: World):
@@ -128,10 +135,10 @@ def test_change_in_a_pause_is_notified_once_after_it(world: World):
         for text in ("during", "after"):
             world.page("/a", f"<p>{text}</p>")
             service.pass_time(DAY)
-        looked = len(world.polls())
+        polled = len(world.polls())
         world.add("Enable s")
         service.pass_time(2 * HOUR)
-        assert 1 == looked
+        assert 1 == polled
 
     assert [[{"old": "before", "new": "after"}]] == [c["updated"] for c in world.changes()]
     assert [] == world.violations()
@@ -159,10 +166,10 @@ def test_ticks_keep_their_phase_for_three_months(world: World):
     begun = world.clock.now()
 
     play(world, lambda monitor: world.pass_time(monitor, 90 * DAY))
-    looks = world.polls()
+    polls = world.polls()
 
-    assert 181 == len(looks)
-    assert {0} == {(p.charged_at - begun) % (12 * HOUR) for p in looks}
+    assert 181 == len(polls)
+    assert {0} == {(p.charged_at - begun) % (12 * HOUR) for p in polls}
 
 
 def test_week_of_downtime_causes_one_poll(world: World):
@@ -247,3 +254,46 @@ def test_starting_service_waits_for_a_check(world: World):
         return was_waiting
 
     assert asyncio.run(story())
+
+
+def test_check_that_is_requested_of_a_new_page_is_made(world: World):
+    """`add` writes the sentinel and then asks; the running service sees both in one step."""
+    world.page("/a", "<p>one")
+    with serve(world) as service:
+        service.settle()
+        world.add("Create Sentinel a Using {/a} Monitor all words Fetch every 1 hour")
+        ids = world.write(polls.request_polls, [1], world.clock.now(), sentinel_id=1)
+        service.settle()
+
+        (asked,) = world.read(polls.get_requests, ids)
+        assert (1, "") == (asked.poll_id, asked.refused)
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Iterator[Installation]:
+    """Yield a data directory for several processes."""
+    made = Installation(tmp_path / "data", {"TIDINGS_FETCH_ROBOTS": "false", "TIDINGS_FETCH_HOST_GAP_SECONDS": "0"})
+    yield made
+    made.close()
+
+
+def test_add_beside_a_service_says_what_the_check_found(installation: Installation, server: WebServer):
+    """The one warning is that of `add` without a service, and names no sentinel that does not
+    exist.
+    """
+    server.pages["/nope"] = Page(b"<title>Gone away</title>", HTML, status=404)
+    server.pages["/login"] = Page(b"<title>Sign in</title>", HTML, status=401)
+    server.pages["/loop"] = Page(b"", {"Location": "/loop"}, status=302)
+    server.pages["/js"] = Page(b"<title>App</title><script>go()</script>", HTML)
+    installation.serve().wait_ready()
+
+    ran = {
+        path: installation.run("add", "--url", server.url(path)).stdout for path in ("/nope", "/login", "/loop", "/js")
+    }
+
+    warnings = {
+        path: [line[10:] for line in out.splitlines() if line.startswith("warning")] for path, out in ran.items()
+    }
+    assert [1] * 4 == [len(lines) for lines in warnings.values()], warnings
+    expected = {"/nope": "404", "/login": "401", "/loop": "redirects to itself", "/js": "is made by scripts"}
+    assert {} == {path: lines for path, lines in warnings.items() if expected[path] not in lines[0]}

@@ -135,19 +135,19 @@ def test_answers_have_no_address_of_a_receiver(place: Installation, server: WebS
     url = _door(service)
     until(lambda: "/a" in server.paths(), PATIENCE, "the page is not looked at")
     server.pages["/a"] = _page("two")
-    said = []
+    output = []
     with _following(url, "0") as records:
         for _, record in records:
-            said.append(json.dumps(record))
+            output.append(json.dumps(record))
             if record.get("event") == "endpoint.failing":
                 break
     answers = [_ask(url, path)[1].decode() for path in ("/feeds/loud.atom", "/feeds/all.atom", "/healthz")]
     service.terminate()
 
     assert "/t0ken" in server.paths()
-    assert 'secret \\"webhook-127.0.0.1-' in said[-1]
+    assert 'secret \\"webhook-127.0.0.1-' in output[-1]
     assert "secret &quot;webhook-127.0.0.1-" in answers[0] or 'secret "webhook-127.0.0.1-' in answers[0]
-    assert "t0ken" not in "".join((*said, *answers, service.err))
+    assert "t0ken" not in "".join((*output, *answers, service.err))
 
 
 def test_port_in_use_ends_the_service_with_advice(
@@ -158,15 +158,15 @@ def test_port_in_use_ends_the_service_with_advice(
     with socket.create_server(("127.0.0.1", 0)) as holder:
         port = holder.getsockname()[1]
         codes = [main(["serve", "--port", str(port)]) for _ in range(2)]
-    said = capsys.readouterr().err
+    text = capsys.readouterr().err
 
     assert [3, 3] == codes
-    assert 2 == said.count(f"tidings: 127.0.0.1:{port} is taken")
-    assert "--port 0" in said
+    assert 2 == text.count(f"tidings: 127.0.0.1:{port} is taken")
+    assert "--port 0" in text
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "text"),
     [
         (["--host", "0.0.0.0"], "serve.token is not set"),
         (["--port", "70000"], "not a port"),
@@ -175,11 +175,11 @@ def test_port_in_use_ends_the_service_with_advice(
     ],
 )
 def test_invalid_server_settings_end_the_service_early(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], text: str
 ) -> None:
     """Exit code 2 before a data directory, lock or port is made."""
     monkeypatch.setenv("TIDINGS_DATA", str(tmp_path / "data"))
 
     assert 2 == main(["serve", *words])
-    assert said in capsys.readouterr().err
+    assert text in capsys.readouterr().err
     assert not (tmp_path / "data").exists()

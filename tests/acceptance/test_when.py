@@ -103,16 +103,16 @@ def test_fixed_interval_keeps_to_its_hours(world: World):
     )
 
     play(world, lambda monitor: world.pass_time(monitor, 4 * DAY))
-    looks = [local_of(p.charged_at, PARIS) for p in world.polls()]
+    polls = [local_of(p.charged_at, PARIS) for p in world.polls()]
     reasons = {spell_reason(p.reason) for p in world.polls() if p.reason.why in {Why.INTERVAL, Why.OPENING}}
 
-    assert all(t.weekday() < 5 and 8 <= t.hour < 18 for t in looks)
+    assert all(t.weekday() < 5 and 8 <= t.hour < 18 for t in polls)
     assert ("27 13:00", "27 17:50", "30 08:00") == (
         _looks(world, PARIS)[0],
         _looks(world, PARIS)[29],
         _looks(world, PARIS)[30],
     )
-    assert 30 + 60 + 37 == len(looks)
+    assert 30 + 60 + 37 == len(polls)
     assert {"interval", "interval, moved to the beginning of its hours"} == reasons
 
 
@@ -171,10 +171,10 @@ def test_poll_outside_the_hours_of_a_sentinel_is_not_reported(make_world):
             service.pass_time(59 * MINUTE)
             world.page("/a", f"<p>count {hour}</p>")
             service.pass_time(MINUTE)
-    told = {name: [c["detected_at"][11:16] for c in world.changes(name)] for name in ("all", "day", "learns")}
+    reported = {name: [c["detected_at"][11:16] for c in world.changes(name)] for name in ("all", "day", "learns")}
 
-    assert len(told["all"]) >= 22
-    assert {"08", "09"} == {time[:2] for time in told["day"] + told["learns"]}
+    assert len(reported["all"]) >= 22
+    assert {"08", "09"} == {time[:2] for time in reported["day"] + reported["learns"]}
     assert ["0"] == [c["updated"][0]["old"] for c in world.changes("day")[:1]]
     assert len([poll for poll in world.polls() if not "08" <= str(rfc3339(poll.charged_at))[11:13] <= "10"]) <= 22
 
@@ -218,5 +218,5 @@ def test_plan_shows_the_next_poll(make_world, policy):
         turns = world.read(plan.find_turns, world.settings, now)
         planned = world.read(list_coming_polls, world.settings, names=(), now=now, turns=turns)
         service.pass_time(12 * HOUR)
-        made = {look.page_id: world.polls(look.page_id)[1].charged_at for look in planned}
-        assert {look.page_id: look.prospect.at for look in planned} == made
+        made = {poll.page_id: world.polls(poll.page_id)[1].charged_at for poll in planned}
+        assert {poll.page_id: poll.prospect.at for poll in planned} == made

@@ -10,8 +10,7 @@ import pytest
 from tests.world import World, play, serve
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR
-from tidings.service.plan.learned_worth import LearnedWorth
-from tidings.service.plan.worth import weight
+from tidings.service.plan.worth import LearnedWorth, weight
 from tidings.service.run.monitor import Monitor
 from tidings.service.sentinels import register
 from tidings.storage.db.database import open_database

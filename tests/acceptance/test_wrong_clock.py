@@ -234,13 +234,13 @@ def test_wrong_clock_is_reported_once(times: Times):
     (finding,) = times.world.read(
         lambda c: list(findings(c, "clock", times.world.settings, now=times.world.clock.wall(), is_polled=False))
     )
-    told = [body["data"] for _, body in times.world.received]
+    reported = [body["data"] for _, body in times.world.received]
 
     assert 2 == len(more)
     assert (True, begun + MINUTE) == (DAY - HOUR < first.data["ahead"] <= DAY, first.data["until"])
     assert begun - HOUR <= first.data["since"] <= begun
-    assert ["clock.wrong"] == [notice["event"] for notice in told]
-    assert "the machine's clock was ahead by up to 23 h 59 min between" in told[0]["message"]
+    assert ["clock.wrong"] == [notice["event"] for notice in reported]
+    assert "the machine's clock was ahead by up to 23 h 59 min between" in reported[0]["message"]
     assert ("warn", True) == (finding.status, "ahead by up to 23 h 59 min" in finding.detail)
 
 
@@ -256,11 +256,11 @@ def test_sentinel_ended_by_a_wrong_clock_continues(times: Times):
     times.check_through(TO_2038, HOUR)
     states = [times.world.sentinel(name).state for name in ("day", "later", "once")]
     times.serve(12 * HOUR)
-    looked = times.since("/d", begun + MINUTE)
+    requests = times.since("/d", begun + MINUTE)
     times.serve(12 * HOUR)
 
     assert ["enabled", "waiting", "enabled"] == states
-    assert 12 <= len(looked) <= 15
+    assert 12 <= len(requests) <= 15
     assert ["ended", "enabled"] == [times.world.sentinel(name).state for name in ("day", "later")]
 
 
@@ -280,9 +280,9 @@ def test_digests_and_caps_continue(times: Times):
     for path in ("/a", "/d"):
         times.page(path, f"<p>new words of {path}</p>")
     times.serve(8 * HOUR)
-    told = {body["data"]["sentinel"] for _, body in times.world.received[before:]}
+    reported = {body["data"]["sentinel"] for _, body in times.world.received[before:]}
 
-    assert {"digest", "capped"} <= told
+    assert {"digest", "capped"} <= reported
 
 
 def test_new_page_of_a_host_polled_by_a_wrong_clock(make_world: Callable[..., World]):

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from typing import ParamSpec, TypeVar
 
 import pytest
 
-from tests.buses import KINDS, own_bus, own_server
+from tests.buses import KINDS, own_bus, own_server, remove_stream
+from tests.nats_server import NatsServer
 from tidings.bus.bus import LARGEST_MESSAGE_BYTES, Bus
 from tidings.bus.nats import NatsBus
 from tidings.bus.postgres import PostgresBus
 from tidings.errors import BusError
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Play = Callable[[Callable[[Bus], Awaitable[None]]], None]
 
 
@@ -131,6 +135,42 @@ def test_too_large_message_is_refused(play):
         assert b"next" == await bus.take("pages")
 
     play(story)
+
+
+@pytest.mark.parametrize("way", ["stream deleted", "server killed"])
+def test_bus_that_was_emptied_takes_and_gives_work_again(tmp_path, monkeypatch, way):
+    """F-41: a taker that waits meanwhile gets what is offered later, once."""
+    monkeypatch.setattr("tidings.bus.nats.PULL_SECONDS", 0.5)
+
+    async def story(server: NatsServer) -> None:
+        service, poller, other = (NatsBus(server.url, name="t_emptied") for _ in range(3))
+        await service.offer("pages", b"before")
+        assert b"before" == await poller.take("pages")
+        taking = [asyncio.create_task(_insist(bus.take, "pages")) for bus in (poller, other)]
+        await asyncio.sleep(0)
+        if way == "server killed":
+            server.kill()
+            server.start()
+        else:
+            await remove_stream("nats", server.url, "t_emptied")
+
+        for work in (b"one", b"two"):
+            await _insist(service.offer, "pages", work)
+        assert [b"one", b"two"] == sorted([await task for task in taking])
+        for bus in (service, poller, other):
+            await bus.close()
+
+    with NatsServer(tmp_path) as server:
+        asyncio.run(asyncio.wait_for(story(server), 60))
+
+
+async def _insist(call: Callable[P, Awaitable[T]], *given: P.args, **more: P.kwargs) -> T:
+    """Return what a call returns once the bus can be reached."""
+    while True:
+        try:
+            return await call(*given, **more)
+        except BusError:
+            await asyncio.sleep(0.05)
 
 
 @pytest.mark.parametrize("make", [NatsBus, PostgresBus])

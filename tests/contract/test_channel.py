@@ -169,14 +169,14 @@ def test_message_arrives_whole(kind):
     """Every kind that sends delivers the body unchanged and reports it as sent."""
     stream = io.StringIO()
 
-    async def tell(mail_port):
+    async def deliver(mail_port):
         async with receiving((204, "")) as receiver:
             sender = senders(stream, mail_port=mail_port)[kind]
             answer = await sender.send(message(address_for(kind, receiver.port)))
         return answer, receiver.asked
 
     with MailServer() as mail:
-        answer, asked = asyncio.run(tell(mail.port))
+        answer, asked = asyncio.run(deliver(mail.port))
     match kind:
         case "email":
             letters = [email.message_from_bytes(taken.content, policy=email.policy.default) for taken in mail.taken]
@@ -219,12 +219,12 @@ def test_2xx_is_delivered(kind, status):
 def test_redirect_is_a_failure_and_not_followed(kind, status):
     """H-121: a receiver cannot redirect a delivery to an address of this machine."""
 
-    async def tell():
+    async def deliver():
         async with receiving((200, "")) as inner, receiving((status, f"location: {inner.address()}\r\n")) as outer:
             answer = await senders()[kind].send(message(outer.address()))
         return answer, outer.asked, inner.asked
 
-    answer, outer, inner = asyncio.run(tell())
+    answer, outer, inner = asyncio.run(deliver())
 
     assert isinstance(answer, Refused)
     assert answer.retry
@@ -292,14 +292,14 @@ def test_retry_keeps_its_id(kind):
     Its signature has the time of the second attempt.
     """
 
-    async def tell():
+    async def deliver():
         async with receiving((500, ""), (200, "")) as receiver:
             sender = senders()[kind]
             await sender.send(message(receiver.address()))
             await sender.send(message(receiver.address(), attempt=2, sent_at=1_700_000_005 * SECOND))
         return [headers for _, headers, _ in receiver.asked]
 
-    first, second = asyncio.run(tell())
+    first, second = asyncio.run(deliver())
 
     assert "dlv_1" == first["webhook-id"] == second["webhook-id"]
     assert ("1700000000", "1700000005") == (first["webhook-timestamp"], second["webhook-timestamp"])

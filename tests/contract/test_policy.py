@@ -335,8 +335,8 @@ def test_learned_state_survives_a_restart(name):
     columns = {name: column[order] for name, column in state.population.items()}
     again = policy.recall(policy.begin(Population(columns), chance()), {**kept, 999: kept[100]})
     at = START + 1_000 * MINUTE
-    looks = Observation.of(np.full(population.size, at), rng.uniform(size=population.size) < 0.5)
-    then, now = (policy.on_poll(s, population.ids, looks) for s in (state, again))
+    polls = Observation.of(np.full(population.size, at), rng.uniform(size=population.size) < 0.5)
+    then, now = (policy.on_poll(s, population.ids, polls) for s in (state, again))
 
     for before, after in ((state, again), (then, now)):
         due = policy.next_due(before, population.ids, 0, 0.0)

@@ -96,7 +96,7 @@ def test_each_view_and_form_has_one_row():
     assert {name: f"{row.view}-as-{row.form}" for name, row in PRESENTERS.items()} == {
         name: name for name in PRESENTERS
     }
-    assert (get_args(View), get_args(Form)) == (VIEWS, FORMS)
+    assert (VIEWS, FORMS) == (get_args(View), get_args(Form))
     assert all(presenter(row.view, row.form) is row for row in PRESENTERS.values())
 
 
@@ -134,10 +134,10 @@ def test_control_characters_are_spelled_out(row, text):
 def test_each_edit_names_its_kind(row, name):
     """The kind is readable without colour, style sheet or picture."""
     kinds = ("deleted", "inserted", "moved", "updated")
-    told = {kind: [{"old": "same", "new": "same"}] if kind == "updated" else ["same"] for kind in kinds}
+    change = {kind: [{"old": "same", "new": "same"}] if kind == "updated" else ["same"] for kind in kinds}
     bare = {
         kind: re.sub(r' class="[^"]*"', "", row.fragment(record(**{"updated": [], kind: texts})))
-        for kind, texts in told.items()
+        for kind, texts in change.items()
     }
 
     assert "same" in read(row, bare[name])
@@ -189,7 +189,7 @@ def test_notice_has_no_edits(row):
         "kind": "404",
         "detected_at": "2023-11-14T22:13:20.000000Z",
     }
-    shown = [read(row, row.present(told)) for told in ([notice], [notice, record()])]
+    shown = [read(row, row.present(change)) for change in ([notice], [notice, record()])]
     bounded = read(row, row.present([notice], Caption(heading="h"), most=row.least + 60))
 
     assert all("the page cannot be watched for now (404): not found" in text for text in shown[1:])
@@ -216,11 +216,11 @@ def test_context_is_shown_where_requested(row):
 
 def test_omitted_context_is_counted(row):
     """The bounds hold for context as for edits."""
-    told = record(
+    change = record(
         updated=[{"old": "x" * 50, "new": "y" * 50}] * 3_000,
         merged=[[["inserted", f"w{n}" * 20]] for n in range(3_000)],
     )
-    fragment = row.fragment(told, most=row.least + 300)
+    fragment = row.fragment(change, most=row.least + 300)
 
     assert row.size(fragment) <= row.least + 300
     assert "more" in read(row, fragment)
@@ -241,9 +241,9 @@ def test_empty_list_gives_no_message(row):
 
 def test_unbounded_message_is_complete(row):
     """It has every edit and every character."""
-    told = record(updated=[], inserted=[f"word{n} " + "x" * 9_000 for n in range(300)])
+    change = record(updated=[], inserted=[f"word{n} " + "x" * 9_000 for n in range(300)])
 
-    for shown in (row.fragment(told), row.present([told, told])):
+    for shown in (row.fragment(change), row.present([change, change])):
         assert "word299 " in shown
         assert "more" not in read(row, shown)
         assert 9_000 in {len(run) for run in re.findall("x+", shown)}
@@ -251,8 +251,8 @@ def test_unbounded_message_is_complete(row):
 
 def test_omitted_edits_are_counted(row):
     """Edits are omitted first, then changes; the number is exact."""
-    told = record(updated=[], inserted=[f"w{n}." for n in range(10_000)])
-    fragment = read(row, row.fragment(told, most=row.least + 300))
+    change = record(updated=[], inserted=[f"w{n}." for n in range(10_000)])
+    fragment = read(row, row.fragment(change, most=row.least + 300))
     many = read(
         row,
         row.present([record(updated=[], inserted=["y" * 300], summary=f"c{n}.") for n in range(3_000)], most=50_000),
@@ -264,9 +264,9 @@ def test_omitted_edits_are_counted(row):
 
 def test_million_edits_cost_only_what_is_shown(row):
     """A hostile page cannot make a message slow."""
-    told = record(inserted=["x"] * 1_000_000)
+    change = record(inserted=["x"] * 1_000_000)
 
-    assert "and 99" in read(row, row.present([told], most=row.least + 4_096))
+    assert "and 99" in read(row, row.present([change], most=row.least + 4_096))
 
 
 texts = st.one_of(st.sampled_from([*HOSTILE, *STEERING]), st.text(st.characters(exclude_categories=()), max_size=40))
@@ -304,11 +304,11 @@ captions = st.builds(Caption, heading=texts, sentinel=texts, between=texts)
     Caption(heading="'" * 9_999, sentinel="🙂" * 999, between='"' * 500),
     0,
 )
-def test_any_page_text_fits_the_bound_and_has_no_effect(name, told, caption, over):
+def test_any_page_text_fits_the_bound_and_has_no_effect(name, change, caption, over):
     """The message is valid UTF-8, and only our elements are parsed from it."""
     row = PRESENTERS[name]
     most = row.least + over
-    parts = [row.present(told, caption, most=most), row.fragment(told[0], most=most)]
+    parts = [row.present(change, caption, most=most), row.fragment(change[0], most=most)]
 
     for shown in parts:
         assert row.size(shown) <= most
@@ -319,11 +319,11 @@ def test_any_page_text_fits_the_bound_and_has_no_effect(name, told, caption, ove
 @pytest.mark.parametrize("name", [name for name, row in PRESENTERS.items() if row.form == "html"])
 @share(0.5)
 @given(records)
-def test_html_round_trips(name, told):
+def test_html_round_trips(name, change):
     """A parsed document has the texts that were put in, each escaped once; elements are closed."""
-    shown = PRESENTERS[name].present([told])
+    shown = PRESENTERS[name].present([change])
     tree = LexborHTMLParser(shown)
-    edits, _ = edits_of(told, longest=None)
+    edits, _ = edits_of(change, longest=None)
 
     assert shown.startswith("<!DOCTYPE html>\n")
     assert shown.endswith("</html>\n")

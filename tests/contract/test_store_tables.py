@@ -7,7 +7,7 @@ import pytest
 from tests.stores import World
 from tidings.storage.db.connection import Connection
 from tidings.storage.people import accounts
-from tidings.storage.watches import listed, sentinels
+from tidings.storage.watches import listed, sentinels, subscriptions
 from tidings.storage.watches.listed import TableRequest
 
 
@@ -23,9 +23,16 @@ def fill(world: World) -> int:
 
 
 def change(c: Connection) -> None:
-    """Record a change of two pages, `b` after `a`."""
-    for key, at in (("key-a", 3), ("key-b", 9)):
-        c.execute("UPDATE page SET last_seq = 2, changed_at = :at WHERE key = :key", at=at, key=key)
+    """Record a change of `beta` after one of `alpha`, and a quiet one of `Gamma` after both."""
+    for number, (name, at, quiet) in enumerate((("alpha", 3, 0), ("beta", 9, 0), ("Gamma", 12, 1))):
+        sub = subscriptions.listing(c, sentinel_id=sentinels.find(c, name).id)[0]
+        c.execute(
+            "INSERT INTO change (id, event_seq, sentinel_id, subscription_id, page_id, revision, kind, from_seq, to_seq,"
+            " rules_version, extraction, quiet, polled_at, detected_at, edits, objects, texts) VALUES (:id, :seq, :sentinel,"
+            " :sub, :page, 1, 'updated', 1, 2, 1, '', :quiet, :at, :at, '[]', '[]', '[]')",
+            id=f"c{number}", seq=None if quiet else number + 1, sentinel=sub.sentinel_id, sub=sub.id, page=sub.page_id,
+            quiet=quiet, at=at,
+        )  # fmt: skip
 
 
 def sentinels_id(world: World, name: str) -> int:
@@ -53,6 +60,15 @@ def test_matching_sentinels_are_sorted_as_requested(world: World, wanted: TableR
     fill(world)
 
     assert names == [name for _, name in world.read(listed.find_sentinels, wanted)]
+
+
+def test_last_change_is_what_the_sentinel_reported(world: World) -> None:
+    """Quiet changes, and those of its pages before it or for others, are not its own."""
+    fill(world)
+    found = {world.read(sentinels.get, id_).name: at for id_, at in world.read(listed.list_last_changes).items()}
+
+    assert {"alpha": 3, "beta": 9} == found
+    assert [9, None] == [world.read(listed.find_last_change, sentinels_id(world, name)) for name in ("beta", "Gamma")]
 
 
 def test_counts_and_names_cover_only_visible_sentinels(world: World) -> None:

@@ -52,7 +52,7 @@ RECIPE = {
             )
         },
         "links",
-        "link added .*/b(?![^$]*people)",
+        'new link "baker"(?![^$]*people)',
     ),
     "4": Recipe(
         {"/news": ("<main><p>Rain on Monday.</p></main>", "<main><p>Rain on Monday.</p><p>Fair on Sunday.</p></main>")},
@@ -94,7 +94,7 @@ def commands(text: str) -> list[list[str]]:
     return [shlex.split(line[2:]) for block in blocks for line in block.splitlines() if line.startswith("$ ")]
 
 
-def said(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
+def run_command(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
     """Run a command; return its exit code and what it printed."""
     out = io.StringIO()
     monkeypatch.setattr("sys.stdin", io.StringIO("kettle\n"))
@@ -139,15 +139,15 @@ def test_recipes_run(number, tmp_path, monkeypatch):
         serve(server, recipe, 0)
         for words in commands(text):
             if recipe.left_out not in shlex.join(words):
-                code, out = said([here(word) for word in words[1:]], monkeypatch)
+                code, out = run_command([here(word) for word in words[1:]], monkeypatch)
                 assert (0, words) == (code, words), out
                 added += out
         serve(server, recipe, 1)
         check = next((words[1:] for words in commands(text) if words[1] == "check"), ["check", "--exit-code"])
-        names = said(
+        names = run_command(
             ["completion", "names", *check[1:3]] if "--data" in check else ["completion", "names"], monkeypatch
         )[1].split()
-        code, reported = said([*check, *names], monkeypatch)
+        code, reported = run_command([*check, *names], monkeypatch)
 
     assert (1, reported) == (code, reported)
     assert re.search(recipe.added, added), added

@@ -21,11 +21,11 @@ def test_examples_print_what_they_say():
     """All examples of the page run, from top to bottom."""
     text = re.sub(r"^```.*$", "", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     examples = doctest.DocTestParser().get_doctest(text, {}, PAGE.name, str(PAGE), 0)
-    said: list[str] = []
+    output: list[str] = []
 
-    doctest.DocTestRunner(verbose=False).run(examples, out=said.append)
+    doctest.DocTestRunner(verbose=False).run(examples, out=output.append)
 
-    assert [] == said
+    assert [] == output
     assert len(examples.examples) > 60
 
 

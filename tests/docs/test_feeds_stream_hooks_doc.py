@@ -83,7 +83,7 @@ def test_the_reader_of_the_stream_reads_on_where_it_was(tmp_path):
 
 def test_numbers_are_those_of_the_code():
     """Bounds, rates and times are what Tidings does."""
-    said = {
+    output = {
         f"newest {MOST_ENTRIES} entries and at most {feeds.MOST_BYTES // 1_000_000} MB",
         f"no event for {stream.HEARTBEAT_SECONDS:g} seconds",
         f"reads nothing for {uvicorn_server.STALL_SECONDS:g} seconds",
@@ -96,7 +96,7 @@ def test_numbers_are_those_of_the_code():
 
     assert 2.0 == hooks.EVENTS_PER_SECOND
     assert "two a second" in text
-    assert [] == [one for one in said if one not in text]
+    assert [] == [one for one in output if one not in text]
 
 
 def test_every_entrance_is_described():

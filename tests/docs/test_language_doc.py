@@ -70,6 +70,6 @@ def test_every_clause_and_statement_is_in_an_example():
 
 def test_every_code_is_in_the_tables():
     """The tables list exactly the codes that the language can say, each once, and what is said of a page that it was tried on."""
-    said = {*re.findall(r'"([EW]\d+)"', SOURCES), matches_nothing("css").split()[0]}
+    output = {*re.findall(r'"([EW]\d+)"', SOURCES), matches_nothing("css").split()[0]}
 
-    assert sorted(said) == sorted(re.findall(r"^\| ([EW]\d+) \|", PAGE, re.MULTILINE))
+    assert sorted(output) == sorted(re.findall(r"^\| ([EW]\d+) \|", PAGE, re.MULTILINE))

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tidings.language.parser import parse
+from tidings.model.watch.notifying import PLACEHOLDERS
 from tidings.model.watch.sentinel import Sentinel
-from tidings.model.watch.telling import PLACEHOLDERS
 from tidings.notification.addresses import check, limits
 from tidings.notification.channel import Message
 from tidings.notification.channels import CHANNELS

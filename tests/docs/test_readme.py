@@ -8,7 +8,14 @@ import random
 import re
 import socket
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
+
+from tidings.language.parser import parse
+from tidings.language.write.printer import to_text
 
 REPOSITORY = Path(__file__).parents[2]
 WAITING = re.compile(r"tidings: \d+ of \d+ checked; waiting for ")
@@ -39,14 +46,21 @@ def _free_port() -> int:
     raise OSError(message)
 
 
-def test_the_tour_prints_what_the_readme_says(tmp_path):
+@pytest.fixture
+def tour() -> Iterator[Path]:
+    """A folder with a short name: sockets of worker processes are below it."""
+    with tempfile.TemporaryDirectory(prefix="tour", dir="/tmp") as folder:
+        yield Path(folder)
+
+
+def test_the_tour_prints_what_the_readme_says(tour):
     """Every command of the tour, in order, in one shell: the output is that of the README but for times."""
     port = str(_free_port())
-    steps = [(command.replace("8765", port), said) for command, said in _steps()]
+    steps = [(command.replace("8765", port), text) for command, text in _steps()]
     script = "\n".join(f"{command}\necho ---" for command, _ in steps)
     wait = f"for i in $(seq 600); do (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null && break; sleep 0.05; done"
     script = script.replace("2>&1 &\necho ---", f"2>&1 &\n{wait}\necho ---", 1)
-    environment = {**{k: v for k, v in os.environ.items() if not k.startswith("TIDINGS_")}, "TOUR": str(tmp_path)}
+    environment = {**{k: v for k, v in os.environ.items() if not k.startswith("TIDINGS_")}, "TMPDIR": str(tour)}
 
     ran = subprocess.run(
         ["bash", "-c", f"trap 'kill %1' EXIT; exec 2>&1\n{script}"],
@@ -54,7 +68,17 @@ def test_the_tour_prints_what_the_readme_says(tmp_path):
     )  # fmt: skip
     printed = [part.strip("\n").splitlines() for part in ran.stdout.split("---\n")][:-1]
 
-    assert [[MOMENT.sub("TIME", line) for line in said] for _, said in steps] == [
+    assert [[MOMENT.sub("TIME", line) for line in text] for _, text in steps] == [
         [MOMENT.sub("TIME", line.replace(port, "8765")) for line in lines if not WAITING.match(line)]
         for lines in printed
     ]
+
+
+def test_the_sentinels_of_the_readme_are_written_as_tidings_writes_them():
+    """Each statement under "The language at a glance" is accepted, and printed in the same form."""
+    (block,) = re.findall(r"```sentinel\n(.*?)```", (REPOSITORY / "README.md").read_text(), flags=re.DOTALL)
+    shown = "".join(line for line in block.splitlines(keepends=True) if not line.startswith("--"))
+    parsed = parse(shown)
+
+    assert () == parsed.problems
+    assert shown.split() == " ".join(to_text(statement) for statement in parsed.statements).split()

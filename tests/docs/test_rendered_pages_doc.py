@@ -113,7 +113,7 @@ def test_the_commands_run(tmp_path, monkeypatch, capsys):
     for command in commands:
         if command[:2] == ["tidings", "history"]:
             assert 0 == main(command[1:])
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
 
-    assert "PICTURE" in said
+    assert "PICTURE" in output
     assert b"WEBP" == (tmp_path / "shop.webp").read_bytes()[8:12]

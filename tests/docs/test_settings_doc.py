@@ -22,6 +22,6 @@ def test_every_setting_has_a_line():
 
 def test_a_secret_is_marked_as_one():
     """Who reads the page knows which values must not be shown."""
-    told = [line for line in settings.markdown().splitlines() if ", secret" in line]
+    reported = [line for line in settings.markdown().splitlines() if ", secret" in line]
 
-    assert [row.name for row in settings.table() if row.secret] == [line.split("`")[1] for line in told]
+    assert [row.name for row in settings.table() if row.secret] == [line.split("`")[1] for line in reported]

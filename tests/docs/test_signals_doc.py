@@ -14,8 +14,7 @@ from tidings.clock import MINUTE
 from tidings.model.interval import HOUR
 from tidings.scheduling import index
 from tidings.scheduling.policies import POLICIES
-from tidings.service.sources.hub_callbacks import METHODS
-from tidings.service.sources.websub import PATH
+from tidings.service.sources.websub import METHODS, PATH
 from tidings.service.watch.hints import SAME
 from tidings.settings import ScheduleSettings, ServeSettings, load
 from tidings.web.api.hooks import MOST_URLS, SIGNALS_BURST, SIGNALS_PER_SECOND
@@ -43,7 +42,7 @@ def test_the_python_tells_a_running_service(tmp_path):
             server, bound = Server(application(within)), listen(ServeSettings(port=0))
             serving = asyncio.create_task(server.serve(sockets=[bound]))
             await server.listens.wait()
-            told = [
+            reported = [
                 await asyncio.to_thread(
                     names["signal"],
                     url_of(bound),
@@ -56,7 +55,7 @@ def test_the_python_tells_a_running_service(tmp_path):
             server.end()
             await serving
             bound.close()
-            return told
+            return reported
 
     for token in ("", "example-of-a-token-that-is-long"):
         first, again = asyncio.run(story(token))

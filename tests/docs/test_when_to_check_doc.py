@@ -61,6 +61,6 @@ def test_the_plan_is_what_it_shows(tmp_path, monkeypatch, capsys):
         capsys.readouterr()
         assert 0 == main(["plan"])
         shown = re.sub(r"https://\w+\.example/", server.url("/"), block("console"))
-    said = [re.sub(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "…", line) for line in capsys.readouterr().out.splitlines()]
+    text = [re.sub(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "…", line) for line in capsys.readouterr().out.splitlines()]
 
-    assert shown.splitlines()[1:] == said
+    assert shown.splitlines()[1:] == text

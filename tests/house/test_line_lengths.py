@@ -11,7 +11,7 @@ REPOSITORY = Path(__file__).parents[2]
 MOST = {
     "src": {"E501": 309, "W505": 4},
     "tests": {"E501": 1190, "W505": 1914},
-    "bench": {"E501": 372, "W505": 368},
+    "bench": {"E501": 364, "W505": 362},
 }
 """How many longer lines of code and of prose there are yet, at most, by Ruff's count. A number only ever falls."""
 
@@ -22,10 +22,10 @@ def test_longer_lines_become_fewer(folder):
     command = ["-m", "ruff", "check", "--quiet", "--no-cache", "--exit-zero", "--select", "E501,W505", "--statistics"]
     prose = ["--config", "lint.pycodestyle.max-doc-length = 100"]
 
-    said = subprocess.run(
+    text = subprocess.run(
         [sys.executable, *command, *prose, folder], cwd=REPOSITORY, capture_output=True, text=True, check=True
     ).stdout
 
-    counts = {rule: int(count) for count, rule in re.findall(r"^\s*(\d+)\s+(\w\d+)", said, re.MULTILINE)}
+    counts = {rule: int(count) for count, rule in re.findall(r"^\s*(\d+)\s+(\w\d+)", text, re.MULTILINE)}
     assert {} == {rule: count for rule, count in counts.items() if count > MOST[folder][rule]}
     assert counts.keys() == MOST[folder].keys()

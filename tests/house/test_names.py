@@ -1,7 +1,5 @@
 """Functions have verbs as names, and each class name is unique."""
 
-import ast
-from collections import defaultdict
 from pathlib import Path
 
 from bench.house import Tree, is_participle
@@ -11,21 +9,8 @@ TREE = Tree(Path(__file__).parents[2])
 VERBS = frozenset({"_bound_length", "_bound_memory"})
 """Names that begin with a verb that looks like a participle. Nothing else is added here."""
 
-PUBLISHED = "tidings.web.resources.shapes"
-"""Its classes carry the names that the API publishes: a `Sentinel` is one as the API gives it."""
-
 SEVERAL: frozenset[str] = frozenset()
 """Class names with several meanings, and why. The list only ever becomes shorter: it is empty."""
-
-
-def list_classes() -> dict[str, list[str]]:
-    """Return the modules that define a class of each name."""
-    found = defaultdict(list)
-    for module, tree in TREE.modules.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef) and module != PUBLISHED:
-                found[node.name].append(module)
-    return found
 
 
 def test_function_names_are_verbs():
@@ -37,7 +22,7 @@ def test_function_names_are_verbs():
 
 def test_class_names_are_unique():
     """Search for a name before you use it."""
-    several = {name: modules for name, modules in list_classes().items() if len(modules) > 1}
+    several = {name: modules for name, modules in TREE.classes.items() if len(modules) > 1}
 
     assert {} == {name: modules for name, modules in several.items() if name not in SEVERAL}
     assert [] == [name for name in sorted(SEVERAL) if name not in several]

@@ -15,7 +15,7 @@ from tidings.web.markup.render import HERE, environment, write_catalogue
 from tidings.web.markup.translations import FOLDER
 
 LONGEST = 30
-SAYING = frozenset(("_", "say", "say_count", "sentence", "sentences", "count", "draw"))
+SAYING = frozenset(("_", "translate", "translate_count", "sentence", "sentences", "count", "draw"))
 SAID = re.compile(r"[A-Z]?[a-z]{2,} [a-z]|^[A-Z][a-z]{2,}")
 """Two words of prose, or a word with a capital: what only people read."""
 FOR_PROGRAMS = frozenset(("debug", "info", "warning", "exception", "statement_for"))
@@ -24,6 +24,7 @@ NOT_SHOWN = frozenset(
     (
         "let go",
         "dead letters",
+        "second check",
         "any change",
         "all words",
         "Select css ",
@@ -83,7 +84,7 @@ def _texts(tree: ast.AST) -> Iterator[str]:
 
 
 def test_no_screen_text_is_outside_the_catalogue():
-    """Code of screens must use `say` or a similar function for texts."""
+    """Code of screens must use `translate` or a similar function for texts."""
     left = []
     for folder in (HERE, HERE.parent / "screens"):
         for path in sorted(Path(folder).glob("*.py")):

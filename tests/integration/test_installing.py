@@ -29,7 +29,7 @@ def steps():
     return [tuple(line.split(maxsplit=1)) for line in text.splitlines() if line]
 
 
-def pinned(path):
+def read_lock(path):
     """Return each package of a lock with its version."""
     return dict(re.findall(r"^([a-z0-9._-]+)==([^ \\]+)", path.read_text(encoding="utf-8"), flags=re.MULTILINE))
 
@@ -74,7 +74,7 @@ def test_the_image_copies_what_there_is():
 
 def test_the_image_has_the_versions_that_are_tested():
     """The lock of the image is a part of the lock of the tests."""
-    image, tested = pinned(DEPLOY / "requirements.lock"), pinned(REPOSITORY / "requirements.lock")
+    image, tested = read_lock(DEPLOY / "requirements.lock"), read_lock(REPOSITORY / "requirements.lock")
 
     assert image.items() <= tested.items()
     assert {"aiohttp", "numpy", "psycopg", "mcp", "aiomqtt"} <= image.keys()
@@ -99,9 +99,9 @@ def test_the_composed_roles_are_those_of_the_program():
     given = [service["command"] for service in services.values()]
     roles = [serve.parse_args(words[2:]).role for words in given if words[:2] == ["tidings", "serve"]]
 
-    assert ["planner", "planner", "notifier", "web"] == roles
+    assert ["planner", "notifier", "web"] == roles
     assert all(service["read_only"] and service["cap_drop"] == ["ALL"] for service in services.values())
-    assert [True, True, True, False] == ["healthcheck" in service for service in services.values()]
+    assert [True, True, False] == ["healthcheck" in service for service in services.values()]
 
 
 @has_systemd
@@ -130,15 +130,15 @@ def test_the_supervisor_is_told(tmp_path):
         place.variables |= {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "600000"}
         service = place.serve()
         try:
-            heard = [supervisor.recv(100) for _ in range(3)]
+            received = [supervisor.recv(100) for _ in range(3)]
             is_ready = service.is_ready
             service.process.terminate()
-            while heard[-1] != b"STOPPING=1":
-                heard.append(supervisor.recv(100))
+            while received[-1] != b"STOPPING=1":
+                received.append(supervisor.recv(100))
         finally:
             place.close()
 
-    assert [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"] == heard[:3]
+    assert [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"] == received[:3]
     assert is_ready
 
 

@@ -6,17 +6,20 @@ import signal
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.cables import Cable
 from tests.fakes import Page, WebServer
 from tests.kill_loop import VARIABLES, KillLoop, Town
 from tests.services import Installation, Service, until
 from tests.stores import Terminator, own_postgres
+from tests.tcp_proxy import TcpProxy
 from tidings.storage.db import lock
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import open_database
 from tidings.storage.observed import polls
 
 WAIT = 60.0
@@ -79,27 +82,27 @@ def test_connections_that_are_ended_and_kills_lose_nothing(tmp_path: Path, url: 
 def test_a_database_that_is_away_is_waited_for(url: str, install: Callable[..., Installation]):
     """A service that starts before its database waits and says so, goes on after an outage, shows one at /healthz, and ends when asked to meanwhile."""
     parts = urlsplit(url)
-    with WebServer("127.0.0.2") as web, Cable((parts.hostname or "", parts.port or 5432)) as cable:
-        by_cable = parts._replace(netloc=f"{parts.netloc.rpartition(':')[0]}:{cable.port}").geturl()
-        place = install(by_cable, fetch_host_gap_seconds="0")
+    with WebServer("127.0.0.2") as web, TcpProxy((parts.hostname or "", parts.port or 5432)) as proxy:
+        through_proxy = parts._replace(netloc=f"{parts.netloc.rpartition(':')[0]}:{proxy.port}").geturl()
+        place = install(through_proxy, fetch_host_gap_seconds="0")
         watch(place, web)
-        cable.is_out = True
+        proxy.is_out = True
         service = place.serve()
         wait_for(service, "Tidings tries again until it answers")
-        cable.mend()
+        proxy.mend()
         wait_for(service, "ready:")
         wait_for(service, "listening on")
         door = service.err.partition("listening on ")[2].split()[0]
         until(lambda: web.seen, WAIT, "nothing was looked at")
-        cable.is_out = True
-        cable.cut()
+        proxy.is_out = True
+        proxy.cut()
         until(lambda: _health(door) == (503, True), WAIT, "the outage does not show")
         seen = len(web.seen)
-        cable.mend()
+        proxy.mend()
         until(lambda: _health(door) == (200, False), WAIT, "the service does not go on")
         until(lambda: len(web.seen) > seen, WAIT, "nothing is looked at any more")
-        cable.is_out = True
-        cable.cut()
+        proxy.is_out = True
+        proxy.cut()
         until(lambda: _health(door) == (503, True), WAIT, "the second outage does not show")
         status, _ = service.terminate()
 
@@ -115,6 +118,29 @@ def _health(door: str) -> tuple[int, bool]:
             return answer.status, b"database lost" in answer.read()
     except urllib.error.HTTPError as error:
         return error.code, b"database lost" in error.read()
+
+
+def test_a_process_that_is_stopped_during_a_write_holds_nobody_up(url: str, install: Callable[..., Installation]):
+    """F-38: the server ends its transaction before others have waited for `store.busy_seconds`. The
+    process makes it again when it goes on.
+    """
+    first, second = (open_database(install(url, store_busy_seconds="4").settings) for _ in range(2))
+    calls = []
+
+    def write_slowly(c: Connection) -> str:
+        calls.append("first")
+        if len(calls) == 1:
+            second.write(note)
+        return "written"
+
+    def note(c: Connection) -> None:
+        calls.append("second")
+
+    with closing(first), closing(second):
+        done = first.write(write_slowly)
+
+    assert "written" == done
+    assert ["first", "second", "first"] == calls
 
 
 def test_a_service_that_was_stopped_gives_way(url: str, install: Callable[..., Installation]):

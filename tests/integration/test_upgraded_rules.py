@@ -85,10 +85,10 @@ def test_what_changes_is_told_after_the_upgrade(upgraded: World) -> None:
     """A change of each page is told by `any change` of it, and by what watches it in other ways."""
     serve(upgraded, has_news=True)
     days(upgraded)
-    told = {change["sentinel"] for change in upgraded.changes()}
+    reported = {change["sentinel"] for change in upgraded.changes()}
     names = {path: f"s{number}" for number, path in number_rows() if number == first(path)}
 
-    assert set(names.values()) <= told
+    assert set(names.values()) <= reported
 
 
 def number_rows() -> list[tuple[int, str]]:

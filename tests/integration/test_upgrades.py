@@ -15,7 +15,7 @@ from tidings.clock import DAY
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import EndpointMove, Event
 from tidings.model.secret import Secret
-from tidings.model.watch.telling import secret_of
+from tidings.model.watch.notifying import secret_of
 from tidings.notification.webhook import make_secret
 from tidings.service.examine.stored_versions import read_body
 from tidings.service.run.from_settings import open_archive
@@ -165,8 +165,8 @@ def test_addresses_that_were_kept_plain_are_encrypted_once_and_news_that_waited_
 
 def test_a_file_that_made_a_sentinel_before_the_upgrade_says_the_same_after_it(upgraded: World):
     """`apply` of the statements as they were written finds nothing to alter, also before the service has started."""
-    said = {row.name: row.text for row in upgraded.read(sentinels.listing)}
-    done = upgraded.write(apply, {"a.txt": said["price"]}, settings=upgraded.settings, now=upgraded.clock.now())
+    text = {row.name: row.text for row in upgraded.read(sentinels.listing)}
+    done = upgraded.write(apply, {"a.txt": text["price"]}, settings=upgraded.settings, now=upgraded.clock.now())
 
     assert [("price", "unchanged")] == [(step.name, step.action) for step in done.steps]
     assert "secret " in upgraded.sentinel("price").text

@@ -29,14 +29,14 @@ def send(address, settings=LOOPBACK):
         sequence=5,
     )
 
-    async def tell():
+    async def deliver():
         client = Client(settings)
         try:
             return await Webhook(client, read_secrets(SECRET), 5.0).send(message)
         finally:
             await client.close()
 
-    return asyncio.run(tell())
+    return asyncio.run(deliver())
 
 
 def test_receiver_verifies_what_arrives():

@@ -39,9 +39,9 @@ def test_dear_steps_are_counted_while_asked_for_and_not_after():
         connection.rows(text)
         connection.many(text, [{}, {}])
         connection.many(text, [])
-        vars(page_state)["replace"](Saturation(), looks=1)
+        vars(page_state)["replace"](Saturation(), polls=1)
     connection.rows(text)
-    vars(page_state)["replace"](Saturation(), looks=2)
+    vars(page_state)["replace"](Saturation(), polls=2)
 
     assert {"statements": 2, "rows written": 2, "replace": 1, "  replace Saturation": 1} == counts
     assert vars(page_state)["replace"] is record.replace

@@ -46,7 +46,7 @@ def machine(monkeypatch):
     """What the machine says, and what has passed: two instants that a test sets."""
     machine = SimpleNamespace(says=START, passed=0)
     monkeypatch.setattr("tidings.clock.time.time_ns", lambda: machine.says * 1_000)
-    monkeypatch.setattr("tidings.clock._steady", lambda: machine.passed)
+    monkeypatch.setattr("tidings.clock.read_steady", lambda: machine.passed)
     return machine
 
 
@@ -97,7 +97,7 @@ def test_a_pause_between_two_readings_does_not_last(machine, monkeypatch):
 
     with monkeypatch.context() as paused:
         paused.setattr("tidings.clock.time.time_ns", lambda: pause(lambda: machine.says * 1_000))
-        paused.setattr("tidings.clock._steady", lambda: pause(lambda: machine.passed))
+        paused.setattr("tidings.clock.read_steady", lambda: pause(lambda: machine.passed))
         clock.now()
 
     assert machine.says == clock.now()

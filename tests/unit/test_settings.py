@@ -237,6 +237,15 @@ def test_classes_come_the_most_generous_first():
     assert ["also", "big", "small"] == list(budget.map_names())
 
 
+@pytest.mark.parametrize(
+    ("per_day", "burst", "expected"),
+    [(50_000, 0, 2_000), (2_400, 0, 100), (100, 0, 100 / 24), (0, 0, 1), (100, 2_000, 2_000), (100, 0.5, 1)],
+)
+def test_a_new_budget_holds_the_requests_of_an_hour(per_day: float, burst: float, expected: float):
+    """A first day allows little more than a day's budget, unless `budget.burst` says so."""
+    assert expected == BudgetSettings(polls_per_day=per_day, burst=burst).capacity
+
+
 @pytest.mark.parametrize("name", [name for name in NUMBERS if ROWS[name].least is not None])
 def test_the_least_value_is_allowed_and_less_is_not(tmp_path, name):
     """A bound itself is a value that can be given."""
@@ -283,14 +292,18 @@ def test_an_unknown_key_of_the_file_is_an_error(tmp_path, toml, expected):
     assert expected in explain_refusal(tmp_path, toml)
 
 
-@pytest.mark.parametrize("variable", ["TIDINGS_FETCH_ROBOT", "TIDINGS_FETCH", "TIDINGS_STORE_URI"])
-def test_an_unknown_variable_of_a_section_is_an_error(tmp_path, variable):
+@pytest.mark.parametrize(
+    "variable",
+    ["TIDINGS_FETCH_ROBOT", "TIDINGS_FETCH", "TIDINGS_STORE_URI", "TIDINGS_FECTH_ROBOTS", "TIDINGS_", "TIDINGS_X"],
+)
+def test_an_unknown_variable_is_an_error(tmp_path, variable):
     """A variable that begins like a setting and is none was meant as one."""
     assert f"{variable} is not a setting" in explain_refusal(tmp_path, environment={variable: "1"})
 
 
 @pytest.mark.parametrize(
-    "variable", ["TIDINGS_DATA_SETS", "TIDINGS_PORT", "TIDINGS_SERVICE_HOST", "tidings_fetch_robots"]
+    "variable",
+    ["TIDINGS_DATA_SETS", "TIDINGS_PORT", "TIDINGS_PORT_80_TCP_ADDR", "TIDINGS_SERVICE_HOST", "tidings_fetch_robots"],
 )
 def test_other_variables_are_left_alone(tmp_path, variable):
     """What others put into the environment (Kubernetes names its services so) is not ours to judge."""
@@ -367,7 +380,7 @@ def test_a_secret_is_read_from_the_file_that_its_variable_names(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("variable", "content", "said"),
+    ("variable", "content", "text"),
     [
         ("TIDINGS_SERVE_TOKEN_FILE", None, "cannot be read: No such file or directory"),
         ("TIDINGS_SERVE_TOKEN_FILE", b"\xff\xfe", "it is not in UTF-8"),
@@ -375,11 +388,23 @@ def test_a_secret_is_read_from_the_file_that_its_variable_names(tmp_path):
         ("TIDINGS_SERVE_PORT_FILE", b"1", "is not a setting"),
     ],
 )
-def test_a_file_of_a_secret_that_cannot_be_read_is_named(tmp_path, variable, content, said):
+def test_a_file_of_a_secret_that_cannot_be_read_is_named(tmp_path, variable, content, text):
     """Only secrets are read from files."""
     file = tmp_path / "token"
     if content is not None:
         file.write_bytes(content)
 
-    with pytest.raises(SettingError, match=said):
+    with pytest.raises(SettingError, match=text):
         load(tmp_path, environment={variable: str(file)})
+
+
+@pytest.mark.parametrize("name", ["detect.second_looks", "detect.second_polls"])
+def test_renamed_setting_has_both_names(tmp_path, name):
+    """A file, a variable and a flag of an earlier version have the same effect as before."""
+    section, key = name.split(".")
+    (tmp_path / "tidings.toml").write_text(f"[{section}]\n{key} = false\n", encoding="utf-8")
+    of_file = load(tmp_path, environment={})
+    of_variable = load(tmp_path / "other", environment={f"TIDINGS_{name.replace('.', '_').upper()}": "false"})
+    of_flag = load(tmp_path / "other", environment={}, flags={name: "false"})
+
+    assert [False] * 3 == [each.detect.second_polls for each in (of_file, of_variable, of_flag)]

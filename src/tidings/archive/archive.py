@@ -190,7 +190,7 @@ class Archive:
     def open_file(self, name: str) -> BinaryIO:
         """Open a file that a row names, within `hold_files`. Raise `BlobError` if it is gone."""
         try:
-            return self._files.open_held(name)
+            return self._files.open_within_hold(name)
         except OSError as error:
             raise BlobError(
                 f"blobs/{name} cannot be read: {error.strerror or error}; `tidings doctor` shows what else is damaged"

@@ -21,6 +21,7 @@ zstd's level 9 is its optimal parser, three to seven times the time for 2 % of t
 
 from __future__ import annotations
 
+import threading
 from typing import Final
 
 from tidings.archive import files
@@ -160,9 +161,30 @@ class FrameError(ValueError):
     """These bytes are not a frame of a body of that size; the text says why."""
 
 
+class _BlobCache(threading.local):
+    """A compressor of each thread for whole frames: to make one takes twice as long as to compress
+    a page. For large bodies it would hold megabytes.
+    """
+
+    compressor: ZstdCompressor | None = None
+
+
+_kept: Final = _BlobCache()
+CACHED_BYTES: Final = 64 * 1024
+
+
 def encode(body: bytes) -> bytes:
     """Return `body` as an independent frame."""
-    return _encode(ZstdCompressor(options={CompressionParameter.compression_level: WHOLE_LEVEL}), body)
+    if len(body) > CACHED_BYTES:
+        return _encode(_whole(), body)
+    compressor, _kept.compressor = _kept.compressor or _whole(), None
+    frame = _encode(compressor, body)
+    _kept.compressor = compressor  # it has not failed
+    return frame
+
+
+def _whole() -> ZstdCompressor:
+    return ZstdCompressor(options={CompressionParameter.compression_level: WHOLE_LEVEL})
 
 
 def encode_delta(body: bytes, base: bytes) -> bytes | None:

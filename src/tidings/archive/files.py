@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import secrets
@@ -18,6 +17,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from tidings import disk
 from tidings.errors import BlobError, StoreBusyError, StoreFullError, StoreStalledError
 
 TEMPORARY: Final = "tmp"
@@ -43,7 +43,7 @@ class BlobFiles:
             self._make(target.parent)
             _write_durably(temporary, content)
             temporary.rename(target)
-            _sync_folder(target.parent)
+            disk.sync(target.parent)
         except OSError as error:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
@@ -73,8 +73,8 @@ class BlobFiles:
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
-        """Keep deleted files readable by `open_held` meanwhile: for a backup, which copies the
-        database first and its files after it.
+        """Keep deleted files readable by `open_within_hold` meanwhile: for a backup, which copies
+        the database first and its files after it.
 
         A file is deleted only after a commit without rows that name it. So every file named by a
         copy of the database that was made meanwhile is in its place, or set aside. Leftovers of an
@@ -84,18 +84,18 @@ class BlobFiles:
         handle = os.open(self._directory / HELD / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             for attempt in range(_HOLD_TRIES):
-                if _locks(handle, fcntl.LOCK_EX):
+                if disk.lock(handle):
                     break
                 if attempt == _HOLD_TRIES - 1:
                     raise StoreBusyError(f"another backup of {self._directory.parent} is being made; wait for its end")
                 time.sleep(0.005)  # a process that only tests the lock has it for an instant
-            self._clear_held()
+            self._clear_set_aside()
             yield
-            self._clear_held()
+            self._clear_set_aside()
         finally:
             os.close(handle)
 
-    def open_held(self, name: str) -> BinaryIO:
+    def open_within_hold(self, name: str) -> BinaryIO:
         """Open a file within `hold`, in its place or where it was set aside. Raise `OSError` if it
         is missing.
         """
@@ -112,11 +112,11 @@ class BlobFiles:
         except FileNotFoundError:
             return False
         try:
-            return not _locks(handle, fcntl.LOCK_SH)
+            return not disk.lock(handle, shared=True)
         finally:
             os.close(handle)
 
-    def _clear_held(self) -> None:
+    def _clear_set_aside(self) -> None:
         for entry in _entries(self._directory / HELD):
             if entry.name != "lock":
                 (self._directory / HELD / entry.name).unlink(missing_ok=True)
@@ -151,7 +151,7 @@ class BlobFiles:
         if folder != self._directory:
             self._make(folder.parent)
         folder.mkdir(mode=0o700, parents=folder == self._directory, exist_ok=True)
-        _sync_folder(folder.parent)
+        disk.sync(folder.parent)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -162,28 +162,12 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def _locks(handle: int, kind: int) -> bool:
-    try:
-        fcntl.flock(handle, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 def _write_durably(path: Path, content: bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | CLOSED, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 _NAME: Final = re.compile(r"([0-9a-f]{2})/([0-9a-f]{2})/(\1\2[0-9a-f]{60})\.[0-9a-f]{1,32}")

@@ -38,16 +38,30 @@ def open_bus(settings: BusSettings) -> Bus:
         )
     if not settings.lanes or not set(settings.lanes) <= set(LANES):
         raise SettingError(f'bus.lanes is {" or ".join(LANES)}, or both; found "{", ".join(settings.lanes)}"')
-    is_here = parts.hostname in {None, "localhost", "127.0.0.1", "::1"}
     match parts.scheme:
         case "nats" | "tls":
-            if not is_here and parts.scheme != "tls":
+            if not _is_here(parts.hostname or "") and parts.scheme != "tls":
                 raise SettingError(f"{hide(settings.url)} leaves this machine without TLS; write tls://… in bus.url")
             return NatsBus(settings.url, name=settings.name)
         case "postgresql" | "postgres":
-            if not is_here and parse_qs(parts.query).get("sslmode", [""])[-1] not in _ENCRYPTED:
+            if is_exposed(settings.url):
                 raise SettingError(
                     f"{hide(settings.url)} leaves this machine without TLS; add ?sslmode=verify-full to bus.url"
                 )
             return PostgresBus(settings.url, name=settings.name)
     raise SettingError(f'bus.url is nats://, tls:// or postgresql://; found "{hide(settings.url)}"')
+
+
+def is_exposed(url: str) -> bool:
+    """Return whether an address of PostgreSQL leads to another machine and does not require TLS."""
+    parts = urlsplit(url)
+    query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    named = query.get("hostaddr") or query.get("host") or parts.netloc.rpartition("@")[2]
+    hosts = (re.sub(r":\d+$", "", one) for one in named.split(","))
+    return query.get("sslmode") not in _ENCRYPTED and not all(map(_is_here, hosts))
+
+
+def _is_here(host: str) -> bool:
+    """Return whether a host is this machine; a path is that of a socket."""
+    bare = host.strip("[]")
+    return not bare or bare.startswith("/") or bare in {"localhost", "::1"} or bool(re.fullmatch(r"127\.[0-9.]+", bare))

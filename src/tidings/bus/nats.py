@@ -2,20 +2,22 @@
 the server's limit.
 
 JetStream may lose acknowledged work at power loss; that only costs a poll. Work is acknowledged as
-soon as it is pulled: delivered twice, it would poll a host twice.
+soon as it is pulled: delivered twice, it would poll a host twice. A stream that was deleted is made
+again, by whoever notices first.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import secrets
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from tidings.bus.bus import LARGEST_MESSAGE_BYTES, OFFER_SECONDS, hide
-from tidings.errors import BusError, SettingError
+from tidings.bus.bus import LANES, LARGEST_MESSAGE_BYTES, OFFER_SECONDS, hide
+from tidings.errors import BusError, SettingError, spell_install
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 
 PART_BYTES: Final = 512 * 1024
 """The largest payload of one NATS message; servers allow 1 MB by default."""
-PULL_SECONDS: Final = 20.0
+PULL_SECONDS: Final = 5.0
+"""How long a taker waits before it asks whether its queue is still there."""
 CONNECT_SECONDS: Final = 5.0
 PORT: Final = 4222
 _HEAD: Final = 16  # bytes: id of a message, its number of parts, the number of this part
@@ -34,7 +37,8 @@ class NatsBus:
     reconnection.
 
     Args:
-        url: `nats://` or `tls://`, with user and password or a token if the server requires them.
+        url: `nats://` or `tls://`, with user and password or a token if the server requires them. A
+            user has inboxes of its own, so that the server can keep others from reading them.
         name: The prefix of all subjects and of the stream: several installations may use one
             server.
     """
@@ -45,37 +49,70 @@ class NatsBus:
         self._connecting = asyncio.Lock()
         self._client: Client | None = None
         self._streams: JetStreamContext | None = None
-        self._pulls: dict[str, Any] = {}
+        self._pulls: dict[str, JetStreamContext.PullSubscription] = {}
 
     async def offer(self, lane: str, work: bytes) -> None:
         """Queue work in a lane."""
-        async with self._saying("take work"):
-            await (await self._jetstream()).publish(self._subject("work", lane), work, timeout=CONNECT_SECONDS)
+        import nats.js.errors
+
+        async with self._naming_errors("take work"):
+            subject = self._subject("work", lane)
+            try:
+                await (await self._jetstream()).publish(subject, work, timeout=CONNECT_SECONDS)
+            except nats.js.errors.NoStreamResponseError:  # it was deleted
+                self._streams = None
+                await (await self._jetstream()).publish(subject, work, timeout=CONNECT_SECONDS)
 
     async def take(self, lane: str) -> bytes:
         """Wait for work, acknowledge it and return it."""
         import nats.errors
+        import nats.js.errors
 
-        async with self._saying("give work"):
-            if lane not in self._pulls:
-                streams = await self._jetstream()
-                self._pulls[lane] = await streams.pull_subscribe(
-                    self._subject("work", lane), durable=f"{self._name}-{lane}", stream=self._stream
-                )
+        async with self._naming_errors("give work"):
             while True:
+                pull = await self._subscribe_once(lane)
                 try:
-                    (message,) = await self._pulls[lane].fetch(1, timeout=PULL_SECONDS)
-                except (TimeoutError, nats.errors.TimeoutError):
+                    (message,) = await pull.fetch(1, timeout=PULL_SECONDS)
+                except (TimeoutError, nats.errors.TimeoutError, nats.js.errors.APIError):
+                    try:
+                        await pull.consumer_info()
+                    except nats.js.errors.NotFoundError:  # it was deleted, or the whole stream
+                        await self._drop(lane)
                     continue
                 await message.ack()
                 return bytes(message.data)
+
+    async def _subscribe_once(self, lane: str) -> JetStreamContext.PullSubscription:
+        """Return the subscription to a lane. Makes the stream only if it is missing: a poller need
+        not be allowed to.
+        """
+        import nats.js.errors
+
+        if lane not in self._pulls:
+            streams = (await self._connect_once()).jetstream(timeout=CONNECT_SECONDS)
+            queue = self._queue(lane)
+            try:
+                await streams.consumer_info(self._stream, queue)
+            except nats.js.errors.NotFoundError:
+                self._streams = None
+                await self._jetstream()
+            self._pulls[lane] = await streams.pull_subscribe_bind(
+                durable=queue, stream=self._stream, inbox_prefix=f"{self._inbox}.".encode()
+            )
+        return self._pulls[lane]
+
+    async def _drop(self, lane: str) -> None:
+        """Forget the stream, and the queue of a lane."""
+        self._streams = None
+        with contextlib.suppress(Exception):  # whatever is left of it goes with the connection
+            await self._pulls.pop(lane).unsubscribe()
 
     async def send(self, box: str, message: bytes) -> None:
         """Send a message to a mailbox, in parts if it is large."""
         if len(message) > LARGEST_MESSAGE_BYTES:
             raise ValueError(f"a message of {len(message):,} bytes is too large")
         identity, count = secrets.token_bytes(8), max(1, -(-len(message) // PART_BYTES))
-        async with self._saying("take messages"):
+        async with self._naming_errors("take messages"):
             client = await self._connect_once()
             for number in range(count):
                 head = identity + count.to_bytes(4, "big") + number.to_bytes(4, "big")
@@ -87,7 +124,7 @@ class NatsBus:
     @contextlib.asynccontextmanager
     async def mailbox(self, box: str) -> AsyncIterator[AsyncIterator[bytes]]:
         """Open a mailbox."""
-        async with self._saying("give messages"):
+        async with self._naming_errors("give messages"):
             client = await self._connect_once()
             subscription = await client.subscribe(self._subject("box", box), pending_bytes_limit=-1)
             await client.flush()
@@ -106,14 +143,22 @@ class NatsBus:
                 await client.close()
 
     @property
+    def _inbox(self) -> str:
+        user = urlsplit(self._url).username or ""
+        return f"_INBOX_{user}" if re.fullmatch("[A-Za-z0-9_-]+", user) else "_INBOX"
+
+    @property
     def _stream(self) -> str:
         return f"{self._name}-work"
+
+    def _queue(self, lane: str) -> str:
+        return f"{self._name}-{lane}"
 
     def _subject(self, kind: str, name: str) -> str:
         return f"{self._name}.{kind}.{name}"
 
     @contextlib.asynccontextmanager
-    async def _saying(self, what: str) -> AsyncIterator[None]:
+    async def _naming_errors(self, what: str) -> AsyncIterator[None]:
         """Raise `BusError` for any error of the client; `what` completes its message."""
         import nats.errors
         import nats.js.errors
@@ -138,7 +183,7 @@ class NatsBus:
             import nats
         except ImportError:
             raise SettingError(
-                'bus.url names a NATS server: install Tidings with "machines": pip install "tidings[machines]"'
+                f"bus.url names a NATS server, which needs the extra: {spell_install('machines')}"
             ) from None
 
         trouble: list[Exception] = []
@@ -153,7 +198,12 @@ class NatsBus:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 return await nats.connect(
-                    self._url, name="tidings", max_reconnect_attempts=-1, reconnect_time_wait=1, error_cb=note
+                    self._url,
+                    name="tidings",
+                    max_reconnect_attempts=-1,
+                    reconnect_time_wait=1,
+                    error_cb=note,
+                    inbox_prefix=self._inbox,
                 )
         except TimeoutError:
             raise (trouble[0] if trouble else TimeoutError("no answer")) from None
@@ -161,7 +211,7 @@ class NatsBus:
     async def _jetstream(self) -> JetStreamContext:
         client = await self._connect_once()
         if self._streams is None:
-            from nats.js.api import RetentionPolicy, StorageType, StreamConfig
+            from nats.js.api import AckPolicy, ConsumerConfig, RetentionPolicy, StorageType, StreamConfig
 
             streams = client.jetstream(timeout=CONNECT_SECONDS)
             await streams.add_stream(
@@ -173,6 +223,15 @@ class NatsBus:
                     max_age=OFFER_SECONDS,
                 )
             )
+            for lane in LANES:
+                await streams.add_consumer(
+                    self._stream,
+                    ConsumerConfig(
+                        durable_name=self._queue(lane),
+                        filter_subject=self._subject("work", lane),
+                        ack_policy=AckPolicy.EXPLICIT,
+                    ),
+                )
             self._streams = streams
         return self._streams
 

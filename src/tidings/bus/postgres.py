@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.bus.bus import LARGEST_MESSAGE_BYTES, OFFER_SECONDS, hide
-from tidings.errors import BusError, SettingError
+from tidings.errors import BusError, SettingError, spell_install
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
@@ -153,7 +153,7 @@ class PostgresBus:
             import psycopg
         except ImportError:
             raise SettingError(
-                'bus.url names a PostgreSQL server: install Tidings with "postgres": pip install "tidings[postgres]"'
+                f"bus.url names a PostgreSQL server, which needs the extra: {spell_install('postgres')}"
             ) from None
         try:
             async with self._turn:

@@ -7,8 +7,10 @@ import re
 import sys
 from pathlib import Path
 
+from tidings.clock import SystemClock
 from tidings.errors import UsageError
-from tidings.language.times import measure
+from tidings.language.times import measure, read_moment
+from tidings.model.interval import Period
 from tidings.storage.db.connection import UNLIMITED
 
 _STATEMENTS = frozenset({".txt", ".yaml", ".yml", ".tidings", ".json"})
@@ -41,6 +43,35 @@ def _limit(text: str) -> int:
         message = f"{text!r} is not a number of lines; write 20, or 0 for all"
         raise argparse.ArgumentTypeError(message)
     return min(int(text), UNLIMITED) or UNLIMITED
+
+
+def add_period(parser: argparse.ArgumentParser) -> None:
+    """Add the flags `--since`, `--until` and `--last` to a command."""
+    parser.add_argument(
+        "--since", metavar="WHEN", help="show only what is later: a date, yesterday, monday, '2 days ago' or 7d"
+    )
+    parser.add_argument("--until", metavar="WHEN", help="show only what is earlier; a day means its end")
+    parser.add_argument("--last", metavar="DURATION", help="show only what happened in this time until now, e.g. 7d")
+
+
+def read_period(arguments: argparse.Namespace, zone: str) -> Period:
+    """Return the period of `--since`, `--until` and `--last`. Raises `UsageError` for a text that
+    is no time.
+
+    Args:
+        arguments: The arguments of the command.
+        zone: The zone of dates and days.
+    """
+    if arguments.last is not None and arguments.last.isdecimal():
+        raise UsageError(
+            f"--last {arguments.last} has no unit; write --last {arguments.last}d, or --limit {arguments.last}"
+        )
+    since = arguments.since if arguments.last is None else arguments.last
+    now = SystemClock().now()
+    return Period(
+        None if since is None else read_moment(since, zone, now),
+        None if arguments.until is None else read_moment(arguments.until, zone, now, is_end=True),
+    )
 
 
 _NO_SCHEME = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?", re.IGNORECASE)

@@ -62,5 +62,5 @@ def write_happenings(rows: Sequence[SourceRow]) -> None:
     ]
     with_problems = any(row.problem for row in rows)
     head = ("EVENT", "TIMES", "LAST (UTC)", "FROM", "PROBLEM")
-    kept = len(head) if with_problems else len(head) - 1
-    table((line[:kept] for line in shown), head[:kept])
+    columns = len(head) if with_problems else len(head) - 1
+    table((line[:columns] for line in shown), head[:columns])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,10 +17,9 @@ from typing import Final
 from tidings import __version__
 from tidings.cli.output import progress, write_beside, write_json, write_line, write_nowhere
 from tidings.cli.run.nothing_due import nothing_is_due
-from tidings.cli.verbs import GROUPS, MEANT, VERBS, common, module_of, parser_of
+from tidings.cli.verbs import GROUPS, VERBS, common, module_of, parser_of
 from tidings.clock import SystemClock
 from tidings.errors import OutputError, SentinelError, TidingsError, UsageError
-from tidings.language.problems import closest
 from tidings.settings import load
 
 _REFUSALS: Final = frozenset(
@@ -101,17 +101,32 @@ def _main(argv: list[str]) -> int:
     verb = next((word for word in rest if not word.startswith("-")), None)
     if verb is None or verb not in VERBS:
         return _no_verb(verb, rest)
-    if verb == "check" and set(rest) <= {"check", "--json", "--exit-code", "--wait"}:
+    if verb == "check" and _OF_ALL_DUE.fullmatch(" ".join(rest)):
         settings = load(known.data, known.config, flags=_flags(known.set))
         if nothing_is_due(settings, SystemClock().wall()):
             if "--json" not in rest:
                 write_line("0 checked, 0 changed")
             return 0
     rest.remove(verb)
-    arguments = parser_of(verb).parse_args(rest, known)
+    try:
+        arguments = parser_of(verb).parse_args(rest, known)
+    except UsageError as error:
+        raise _explain(verb, rest, error) from error
     arguments.verb = verb
     settings = load(arguments.data, arguments.config, flags=_flags(arguments.set))
     return module_of(verb).run(arguments, settings)
+
+
+_OF_ALL_DUE: Final = re.compile(r"(?:(?:^| )(?:check|--json|--exit-code|--wait|--for[ =]\d+ ?(?:s|min|h|hour|hours)))+")
+"""The arguments of a check of all that is due, as cron runs it."""
+
+
+def _explain(verb: str, words: Sequence[str], error: UsageError) -> UsageError:
+    """Return the error of arguments that cannot be read, with the command to write instead."""
+    from tidings.cli.meant import find_command  # only for what cannot be read
+
+    meant = find_command(verb, words)
+    return UsageError(f"{verb}: {error}; " + (f"write: {meant}" if meant else f"`tidings help {verb}` explains it"))
 
 
 def _flags(given: Sequence[str] | None) -> dict[str, str]:
@@ -126,11 +141,10 @@ def _no_verb(verb: str | None, rest: Sequence[str]) -> int:
     wants_help = verb is None and bool({"-h", "--help"} & {*rest})
     out = sys.stdout if wants_help else sys.stderr
     if verb is not None:
-        meant = MEANT.get(verb) or closest(verb, VERBS)
-        write_beside(
-            f"tidings: there is no verb {verb!r}; " + (f"try: tidings {meant}" if meant else "`tidings help` lists all")
-        )
-        return UsageError.exit_code
+        from tidings.cli.meant import find_command  # only for what cannot be read
+
+        meant = find_command(verb, [word for word in rest if word != verb])
+        raise UsageError(f"there is no verb {verb!r}; " + (f"write: {meant}" if meant else "`tidings help` lists all"))
     out.write(
         "usage: tidings VERB …      `tidings help VERB` explains a verb, `tidings --version` prints the version\n"
     )

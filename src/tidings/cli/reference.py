@@ -146,7 +146,7 @@ def markdown() -> str:
                 )
                 parts += [_table(command.arguments)] if command.arguments else []
     for heading, rows in _PARTS.items():
-        lines = "".join(f"| `{name}` | {said} |\n" for name, said in rows.items())
+        lines = "".join(f"| `{name}` | {meaning} |\n" for name, meaning in rows.items())
         parts.append(f"## {heading}\n\n| | meaning |\n|---|---|\n{lines}")
     return "\n".join(parts)
 
@@ -188,7 +188,7 @@ def man() -> str:
 
 
 def _terms(rows: dict[str, str]) -> list[str]:
-    return [line for name, said in rows.items() for line in (".TP", f".B {_roff(name)}", _roff(_sentence(said)))]
+    return [line for name, meaning in rows.items() for line in (".TP", f".B {_roff(name)}", _roff(_sentence(meaning)))]
 
 
 def _roff(text: str) -> str:
@@ -251,10 +251,10 @@ complete -o filenames -F _tidings tidings
 def _bash_verb(command: VerbEntry) -> str:
     words = [flag for argument in command.flags for flag in argument.flags]
     words += [choice for argument in command.positional for choice in argument.choices]
-    said = [f'words="{" ".join(words)}"']
-    said += ["names=1"] if any(argument.is_name for argument in command.positional) else []
-    said += ["files=1"] if any(argument.is_file for argument in command.positional) else []
-    return " ".join(said)
+    shell = [f'words="{" ".join(words)}"']
+    shell += ["names=1"] if any(argument.is_name for argument in command.positional) else []
+    shell += ["files=1"] if any(argument.is_file for argument in command.positional) else []
+    return " ".join(shell)
 
 
 def _bash_value(argument: Argument) -> str:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn, Protocol, cast
 
+from tidings.errors import UsageError
 from tidings.record import dataclass
 
 if TYPE_CHECKING:
@@ -97,169 +98,13 @@ VERBS: Final = {
     "completion": VerbRow("show.completion", "print the script for completion in bash, zsh or fish"),
 }
 
-MEANT: Final = {
-    "watch": "add --url URL",
-    "new": "add --url URL",
-    "create": "add --url URL",
-    "remove": "drop NAME",
-    "delete": "drop NAME",
-    "rm": "drop NAME",
-    "unwatch": "drop NAME",
-    "ls": "list",
-    "test-filter": "test FILE",
-    "test-notify": "add --url URL --notify ADDRESS, which sends a test message",
-    "pause": "disable NAME",
-    "stop": "disable NAME",
-    "resume": "enable NAME",
-    "edit": "alter NAME CLAUSE…",
-    "crawl": "collect URL",
-    "spider": "collect URL",
-    "find": "search WORDS",
-    "grep": "search WORDS",
-    "status": "doctor",
-    "health": "doctor",
-    "log": "changes",
-    "logs": "changes",
-    "config": "settings",
-    "run": "check",
-    "alerts": "deliveries",
-    "cat": "show NAME",
-    "compare": "diff NAME",
-    "continue": "enable NAME",
-    "daemon": "serve",
-    "dump": "export",
-    "fetch": "check NAME",
-    "get": "show NAME",
-    "ignore": "mask NAME",
-    "info": "show NAME",
-    "init": "add --url URL",
-    "jobs": "list",
-    "lint": "test FILE",
-    "load": "import FILE",
-    "mail": "add --url URL --notify ADDRESS, which sends a test message",
-    "messages": "deliveries",
-    "mute": "disable NAME",
-    "next": "plan",
-    "notifications": "deliveries",
-    "notify": "add --url URL --notify ADDRESS, which sends a test message",
-    "poll": "check NAME",
-    "recheck": "check NAME",
-    "refresh": "check NAME",
-    "scan": "check NAME",
-    "schedule": "plan",
-    "server": "serve",
-    "sites": "list",
-    "snapshots": "history NAME",
-    "preview": "test FILE",
-    "resend": "deliveries replay ID",
-    "retry": "deliveries replay ID",
-    "errors": "doctor",
-    "failures": "doctor",
-    "problems": "doctor",
-    "start": "serve",
-    "stats": "explain NAME",
-    "sync": "apply DIR",
-    "tokens": "token list",
-    "trigger": "check NAME",
-    "ui": "serve",
-    "unpause": "enable NAME",
-    "update": "check NAME",
-    "users": "user list, or user add NAME",
-    "validate": "test FILE",
-    "versions": "history NAME",
-    "view": "show NAME",
-    "watches": "list",
-    "web": "serve",
-    "why": "explain NAME",
-}
-"""What users of other programs may type, and its equivalent here."""
-
-
-_LIMIT: Final = "--limit N"
-_PRICE: Final = "--monitor 'price < 100'"
-_AT: Final = "--every 'at 8:00, 20:00'"
-_NO_FORMAT: Final = "the file alone: Tidings recognises its format"
-_NO_QUESTION: Final = "the command without it: Tidings asks nothing"
-FLAGS: Final = {
-    "--all": "`tidings check` for all that is due, or their names",
-    "--at": _AT,
-    "--auth": "--user NAME",
-    "--basic-auth": "--user NAME",
-    "--below": _PRICE,
-    "--browser": "--render",
-    "--click": "--step 'click css \"…\"'",
-    "--contains": "--monitor 'keyword \"…\"'",
-    "--cookie": "--header 'Cookie: …'",
-    "--count": _LIMIT,
-    "--cron": _AT,
-    "--css": "--select CSS",
-    "--daily": "--every 1day",
-    "--delay": "--step 'wait 5 s'",
-    "--discord": "--notify discord://…",
-    "--email": "--notify ADDRESS",
-    "--filter": "--select CSS",
-    "--force": _NO_QUESTION,
-    "--frequency": "--every DURATION",
-    "--group": "--tag TAG",
-    "--hourly": "--every 1h",
-    "--html": "--format html",
-    "--ignore": "--exclude CSS",
-    "--interval": "--every DURATION",
-    "--javascript": "--render",
-    "--jsonpath": "--monitor 'any change in jsonpath \"…\"'",
-    "--keyword": "--monitor 'keyword \"…\"'",
-    "--label": "--tag TAG",
-    "--last": _LIMIT,
-    "--lines": _LIMIT,
-    "--mail": "--notify ADDRESS",
-    "--max": _LIMIT,
-    "--notify-email": "--notify ADDRESS",
-    "--price": "--monitor price",
-    "--price-above": "--monitor 'price > 100'",
-    "--price-below": _PRICE,
-    "--regex": "--monitor 'regex \"…\"'",
-    "--remove": "--exclude CSS",
-    "--selector": "--select CSS",
-    "--slack": "--notify slack://…",
-    "--tags": "--tag TAG",
-    "--tail": _LIMIT,
-    "--telegram": "--notify tgram://…",
-    "--text": "--monitor 'keyword \"…\"'",
-    "--title": "--name NAME",
-    "--username": "--user NAME",
-    "--wait-for": "--step 'wait for css \"…\"'",
-    "--webhook": "--notify URL",
-    "--xpath": "--monitor 'all words in xpath \"…\"'",
-    "--yes": _NO_QUESTION,
-    "add --dry-run": "tidings test 'Create Sentinel …'",
-    "diff --from": "the versions after the name: tidings diff NAME 1 3",
-    "diff --new": "the versions after the name: tidings diff NAME 1 3",
-    "diff --old": "the versions after the name: tidings diff NAME 1 3",
-    "diff --to": "the versions after the name: tidings diff NAME 1 3",
-    "diff --versions": "the versions after the name: tidings diff NAME 1 3",
-    "export --format": "the format as a word: tidings export yaml",
-    "export --type": "the format as a word: tidings export yaml",
-    "changes --since": _LIMIT,
-    "show --version": "tidings history NAME, which lists the versions",
-    "import --format": _NO_FORMAT,
-    "import --from": _NO_FORMAT,
-    "import --source": _NO_FORMAT,
-    "import --type": _NO_FORMAT,
-}
-"""Flags that users of other programs may type, and their equivalents here; `verb --flag` is of one
-verb.
-"""
-
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that suggests equivalents for flags of other programs."""
+    """A parser whose errors are ours, without the usage."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the error, and exit with 2."""
-        verb = self.prog.rpartition(" ")[2]
-        named = [word.partition("=")[0] for word in message.split()]
-        meant = dict.fromkeys(filter(None, (FLAGS.get(f"{verb} {word}", FLAGS.get(word)) for word in named)))
-        super().error(f"{message} (write {'; '.join(meant)})" if meant else message)
+        """Raise `UsageError`."""
+        raise UsageError(message)
 
 
 def parser_of(verb: str) -> argparse.ArgumentParser:

@@ -40,12 +40,12 @@ from tidings.storage.watches import changes
 from tidings.storage.write import invariants
 
 Record = dict[str, Any]
-Say = Callable[[Record], None]
+Output = Callable[[Record], None]
 
 BEAT_SECONDS: Final = 0.1
 HEALTH_SECONDS: Final = 0.5
 SUMMARY_SECONDS: Final = 30.0
-FIRST_LOOKS_SECONDS: Final = 10.0
+FIRST_POLLS_SECONDS: Final = 10.0
 SETTINGS: Final = """# Made by `tidings demo` for its town on loopback; all else is as usual.
 [fetch]
 allow_networks = ["127.0.0.0/8"]
@@ -66,7 +66,7 @@ polls_per_day = 10_000_000
 webhook_secret = "{secret}"
 
 [detect]
-second_looks = false  # a minute is all of the demo: nothing waits for a second check
+second_polls = false  # a minute is all of the demo: nothing waits for a second check
 """
 
 
@@ -78,17 +78,17 @@ class StoredFacts:
 
     versions: frozenset[tuple[int, int]]
     changes: frozenset[str]
-    told_versions: frozenset[tuple[int, int]]
-    looks: Mapping[str, int]
+    reported_versions: frozenset[tuple[int, int]]
+    polls: Mapping[str, int]
     faults: tuple[str, ...] = ()
 
     @property
     def quiet(self) -> int:
         """Return how many new versions were not reported."""
-        return sum(number > 1 for _, number in self.versions - self.told_versions)
+        return sum(number > 1 for _, number in self.versions - self.reported_versions)
 
 
-async def play(directory: Path, say: Say, *, seed: int, seconds: float | None, stop: asyncio.Event) -> None:
+async def play(directory: Path, output: Output, *, seed: int, seconds: float | None, stop: asyncio.Event) -> None:
     """Play until `stop` is set or `seconds` have passed since the service was ready.
 
     Raises `UsageError` for a directory that is not the demo's, `ServiceError` if the service failed
@@ -96,7 +96,7 @@ async def play(directory: Path, say: Say, *, seed: int, seconds: float | None, s
 
     Args:
         directory: The demo's own data directory, emptied.
-        say: Takes each record.
+        output: Takes each record.
         seed: The seed of all randomness.
         seconds: How long to play; None until it is stopped.
         stop: Ends the play when it is set.
@@ -104,19 +104,19 @@ async def play(directory: Path, say: Say, *, seed: int, seconds: float | None, s
     with process.take(directory):
         secret = make_secret()
         (directory / "tidings.toml").write_text(SETTINGS.format(secret=secret), encoding="utf-8")
-        performance = Performance(directory, say, seed=seed, keys=read_secrets(secret))
+        performance = Performance(directory, output, seed=seed, keys=read_secrets(secret))
         await performance.run(seconds=seconds, stop=stop)
 
 
 class Performance:
     """One run of the demo."""
 
-    def __init__(self, directory: Path, say: Say, *, seed: int, keys: tuple[bytes, ...]) -> None:
+    def __init__(self, directory: Path, output: Output, *, seed: int, keys: tuple[bytes, ...]) -> None:
         self._clock: Clock = SystemClock()
         self._begun = time.monotonic()
         self._directory = directory
         self._settings = load(directory, environment={})
-        self._say = say
+        self._output = output
         self._keys = keys
         self._opening = script.opening(seed)
         self._edits = script.edits(seed)
@@ -139,13 +139,15 @@ class Performance:
     async def run(self, *, seconds: float | None, stop: asyncio.Event) -> None:
         """Open the town, start the service, and run the script."""
         async with self._town.open() as town:
-            self._say({"record": "note", "kind": "begin", "pages": len(town.houses), "directory": str(self._directory)})
+            self._output(
+                {"record": "note", "kind": "begin", "pages": len(town.houses), "directory": str(self._directory)}
+            )
             database = open_database(self._settings)
             try:
                 register(database, self._sentences(), settings=self._settings, now=self._clock.now())
                 took = await self._service.start(stop)
                 ready = time.monotonic()
-                self._say(
+                self._output(
                     {
                         "record": "note",
                         "kind": "ready",
@@ -160,7 +162,7 @@ class Performance:
                 town.wake()
                 await self._live(database, until=None if seconds is None else ready + seconds, stop=stop)
                 await self._service.stop()  # nothing arrives after the summary
-                self._tell_whether_lost(database)
+                self._report_losses(database)
                 self._summarise(database, last=True)
             finally:
                 await self._service.stop()
@@ -169,7 +171,7 @@ class Performance:
     async def _wait_until_known(self, stop: asyncio.Event) -> None:
         """Wait until every page has been polled once: earlier edits belong to the baseline."""
         waits = [asyncio.create_task(self._town.known.wait()), asyncio.create_task(stop.wait())]
-        await asyncio.wait(waits, timeout=FIRST_LOOKS_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(waits, timeout=FIRST_POLLS_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         for wait in waits:
             wait.cancel()
 
@@ -184,9 +186,9 @@ class Performance:
                 raise self._service.fault()
             if elapsed >= health_at:
                 health_at = elapsed + HEALTH_SECONDS
-                self._tell_health(database.read(_health))
-                self._tell_fault()
-                self._tell_whether_lost(database)
+                self._report_health(database.read(_health))
+                self._report_fault()
+                self._report_losses(database)
             if elapsed >= self._kill_at:
                 self._kill_at = elapsed + script.KILLS[1]
                 await self._kill(database, stop)
@@ -233,18 +235,18 @@ class Performance:
         self._arrived.add(record["id"])
         house = self._town.houses[record["sentinel"]]
         number = house.number_at(_instant(record["polled_at"]))
-        told = self._tellings.setdefault(house.place.name, [])
+        known = self._tellings.setdefault(house.place.name, [])
         elapsed = round(self._town.measure_elapsed(), 3)
-        if not number or any(telling.number == number for telling in told):
+        if not number or any(notice.number == number for notice in known):
             self._false_alarms += 1
-            self._say({**record, "edit": "", "edits": 0, "elapsed_seconds": elapsed})
+            self._output({**record, "edit": "", "edits": 0, "elapsed_seconds": elapsed})
             return
-        seen = max((telling.number for telling in told if telling.number < number), default=0)
-        told.append(Notified(number, at))
-        self._say(
+        seen = max((notice.number for notice in known if notice.number < number), default=0)
+        known.append(Notified(number, at))
+        self._output(
             {
                 **record,
-                "edit": house.log[number - 1].said,
+                "edit": house.log[number - 1].text,
                 "edits": number - seen,
                 "edited_at": rfc3339(house.log[seen].at),
                 "told_at": rfc3339(at),
@@ -257,9 +259,11 @@ class Performance:
     # ---------------------------------------------------------------------------------------
 
     def _note(self, kind: str, **more: Any) -> None:
-        self._say({"record": "note", "kind": kind, "elapsed_seconds": round(self._town.measure_elapsed(), 3), **more})
+        self._output(
+            {"record": "note", "kind": kind, "elapsed_seconds": round(self._town.measure_elapsed(), 3), **more}
+        )
 
-    def _tell_health(self, states: Mapping[str, PageState]) -> None:
+    def _report_health(self, states: Mapping[str, PageState]) -> None:
         """Report once that a page cannot be read, and once that it can be again."""
         for name, house in self._town.houses.items():
             state = states[house.url]
@@ -272,7 +276,7 @@ class Performance:
                 away = self._town.measure_elapsed() - self._ailing.pop(name)
                 self._note("recovered", sentinel=name, seconds=round(away, 1))
 
-    def _tell_fault(self) -> None:
+    def _report_fault(self) -> None:
         """Report once that the service itself has a fault."""
         if self._service.has_erred and not self._is_faulty:
             self._is_faulty = True
@@ -291,7 +295,7 @@ class Performance:
         self._dead.append((dead, self._clock.now()))
         self._note("back", seconds=round(took, 2))
 
-    def _tell_whether_lost(self, database: Database) -> None:
+    def _report_losses(self, database: Database) -> None:
         """After a kill: compare with the state before, once everything that is stored has arrived
         as well.
 
@@ -319,12 +323,12 @@ class Performance:
     # ------------------------------------------------------------------------------------
 
     def _summarise(self, database: Database, *, last: bool = False) -> None:
-        kept = database.read(_count_stored)
+        stored = database.read(_count_stored)
         now = self._clock.now()
         town = self._town
         log = {name: tuple(house.log) for name, house in town.houses.items()}
-        looks = {name: kept.looks[house.url] for name, house in town.houses.items()}
-        told = tally(log, self._tellings)
+        polls = {name: stored.polls[house.url] for name, house in town.houses.items()}
+        reported = tally(log, self._tellings)
 
         def count_fixed(given: Mapping[str, int]) -> Tally:
             return count_fixed_interval(
@@ -335,28 +339,28 @@ class Performance:
                 is_down=lambda place, at: town.trouble(place, at) is not None,
             )
 
-        total = sum(looks.values())
+        total = sum(polls.values())
         even = evenly(total, tuple(log))
         lived = sum(end - begin for begin, end in self._alive(now))
-        self._say(
+        self._output(
             {
                 "record": "summary",
                 "last": last,
                 "elapsed_seconds": round(town.measure_elapsed(), 3),
                 "changes": sum(map(len, log.values())),
                 "looks": total,
-                **_counts(told),
-                "overtaken": told.overtaken,
-                "waiting": told.waiting,
-                "quiet_versions": kept.quiet,
-                "versions": len(kept.versions),
+                **_counts(reported),
+                "overtaken": reported.overtaken,
+                "waiting": reported.waiting,
+                "quiet_versions": stored.quiet,
+                "versions": len(stored.versions),
                 "false_alarms": self._false_alarms,
                 "repeated_messages": self._repeated,
                 "fixed": {
                     "interval_seconds": round(lived / SECOND * len(even) / max(1, total), 2),
                     **_counts(count_fixed(even)),
                 },
-                "fixed_same_looks_per_page": _counts(count_fixed(looks)),
+                "fixed_same_looks_per_page": _counts(count_fixed(polls)),
             }
         )
 
@@ -367,9 +371,9 @@ class Performance:
         return list(zip(begins, ends, strict=True))
 
 
-def _counts(told: Tally) -> Record:
-    seconds = told.median_seconds
-    return {"told": told.told, "median_seconds": None if seconds is None else round(seconds, 3)}
+def _counts(tally: Tally) -> Record:
+    seconds = tally.median_seconds
+    return {"told": tally.reported, "median_seconds": None if seconds is None else round(seconds, 3)}
 
 
 def _instant(text: str) -> Instant:
@@ -383,11 +387,11 @@ def _health(connection: Connection) -> dict[str, PageState]:
 def _count_stored(connection: Connection, *, check: bool = False) -> StoredFacts:
     listed: Sequence[Any] = pages.listing(connection)
     found = changes.listing(connection, quiet=True)
-    looks = Counter(row.page_id for row in polls.listing(connection))
+    polls_of = Counter(row.page_id for row in polls.listing(connection))
     return StoredFacts(
         versions=frozenset((s.page_id, v.seq) for _, s in listed for v in versions.listing(connection, s.page_id)),
         changes=frozenset(change.row.id for change in found),
-        told_versions=frozenset((change.row.page_id, change.row.to_seq) for change in found),
-        looks={identity.given: looks[state.page_id] for identity, state in listed},
+        reported_versions=frozenset((change.row.page_id, change.row.to_seq) for change in found),
+        polls={identity.given: polls_of[state.page_id] for identity, state in listed},
         faults=tuple(invariants.check(connection)) if check else (),
     )

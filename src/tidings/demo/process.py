@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import shutil
 import socket
@@ -17,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from tidings import disk
 from tidings.errors import ServiceError, UsageError
 from tidings.settings import default_data_directory
 from tidings.storage.db.lock import PollerLock
@@ -90,8 +90,8 @@ class ServiceProcess:
         """Return the error to raise if it does not run although it should."""
         status = self._process.returncode if self._process is not None else None
         how = "did not get ready" if status is None else f"has ended with status {status}"
-        said = "\n  ".join(self._last) or "nothing"
-        return ServiceError(f"the demo's service {how}; the last it said:\n  {said}")
+        last = "\n  ".join(self._last) or "nothing"
+        return ServiceError(f"the demo's service {how}; the last it said:\n  {last}")
 
     async def kill(self) -> None:
         """Kill it as an out-of-memory killer does, without cleanup."""
@@ -165,12 +165,10 @@ def take(home: Path) -> Iterator[None]:
         message = f"{home} holds something that no demo made, and the demo would empty it; name an empty directory with --data"
         raise UsageError(message)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with mark.open("a+", encoding="utf-8") as held:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with mark.open("a+", encoding="utf-8") as file:
+        if not disk.lock(file.fileno()):
             message = f"another demo runs in {home}; stop it first, or name another directory with --data"
-            raise UsageError(message) from None
+            raise UsageError(message)
         holder = PollerLock(home).holder()
         if holder is not None:
             message = (
@@ -184,7 +182,7 @@ def take(home: Path) -> Iterator[None]:
                 shutil.rmtree(path)
             else:
                 path.unlink()
-        held.truncate(0)
-        held.write(_TEXT)
-        held.flush()
+        file.truncate(0)
+        file.write(_TEXT)
+        file.flush()
         yield

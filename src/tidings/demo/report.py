@@ -42,9 +42,15 @@ def head(width: int) -> str:
     return _row("TIME", "PAGE", "WHAT HAPPENED THERE", "WHAT WAS REPORTED", "AFTER", width)
 
 
-def _row(time: str, name: str, edit: str, told: str, delay: str, width: int) -> str:
+def _row(time: str, name: str, edit: str, reported: str, delay: str, width: int) -> str:
     room = max(12, width - TIME - NAME - EDIT - DELAY - 4 * len(GAP))
-    cells = (time.rjust(TIME), _cut_text(name, NAME), _cut_text(edit, EDIT), _cut_text(told, room), delay.rjust(DELAY))
+    cells = (
+        time.rjust(TIME),
+        _cut_text(name, NAME),
+        _cut_text(edit, EDIT),
+        _cut_text(reported, room),
+        delay.rjust(DELAY),
+    )
     return GAP.join(
         cell.ljust(size) for cell, size in zip(cells, (TIME, NAME, EDIT, room, DELAY), strict=True)
     ).rstrip()
@@ -163,7 +169,7 @@ class Logged:
     """An edit: when, and the content from then on."""
 
     at: Instant
-    said: str
+    text: str
     content: str
 
 
@@ -186,7 +192,7 @@ class Tally:
     waiting: int = 0
 
     @property
-    def told(self) -> int:
+    def reported(self) -> int:
         """Return how many changes were reported."""
         return len(self.delays)
 
@@ -213,11 +219,11 @@ def tally(log: Log, tellings: Mapping[str, Sequence[Notified]]) -> Tally:
 def _tally(edits: Sequence[Logged], tellings: Sequence[Notified]) -> Tally:
     delays: list[Duration] = []
     overtaken = seen = 0
-    for telling in sorted(tellings, key=lambda telling: telling.number):
-        if telling.number > seen:
-            delays.append(telling.at - edits[seen].at)
-            overtaken += telling.number - seen - 1
-            seen = telling.number
+    for notice in sorted(tellings, key=lambda notice: notice.number):
+        if notice.number > seen:
+            delays.append(notice.at - edits[seen].at)
+            overtaken += notice.number - seen - 1
+            seen = notice.number
     return Tally(tuple(delays), overtaken, len(edits) - seen)
 
 

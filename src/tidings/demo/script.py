@@ -44,7 +44,7 @@ class TownEdit:
 
     at: float
     place: str
-    said: str
+    text: str
     content: str
     news: bool = True
 
@@ -93,9 +93,9 @@ def _edits(place: DemoPage, seed: int) -> Iterator[TownEdit]:
     beats = _beats(place, seed)
     next(beats)
     at = FIRST_EDIT
-    for gap, said, content in beats:
+    for gap, text, content in beats:
         at += gap
-        yield TownEdit(round(at, 3), place.name, said, content, news=not said.startswith(QUIET))
+        yield TownEdit(round(at, 3), place.name, text, content, news=not text.startswith(QUIET))
 
 
 def _beats(place: DemoPage, seed: int) -> Iterator[Beat]:

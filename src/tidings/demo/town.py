@@ -115,7 +115,7 @@ class Town:
         house = self.houses[edit.place]
         house.content, house.edited = edit.content, self._clock.now()
         if edit.news:
-            house.log.append(Logged(house.edited, edit.said, edit.content))
+            house.log.append(Logged(house.edited, edit.text, edit.content))
 
     def trouble(self, place: str, at: Instant) -> ServerTrouble | None:
         """Return the trouble of a page's server at an instant, if any."""

@@ -14,10 +14,11 @@ from typing import Any
 
 from tidings.document.data.media import Media
 from tidings.document.html.frames import FrameElement
-from tidings.document.html.lines import lines_of
+from tidings.document.html.lines import chunks_of_lines, lines_of
 from tidings.document.html.walk import BREAK, Mark, Place
 from tidings.document.select.extraction import WHOLE, Extraction
 from tidings.document.select.trees import Tree
+from tidings.document.text.excerpts import common_ends
 from tidings.document.text.words import (
     SHORT_CHUNK,
     canonical_text,
@@ -26,6 +27,7 @@ from tidings.document.text.words import (
     tokens_of_chunk,
     tokens_of_short_chunk,
     whole_clusters,
+    with_digits_alike,
 )
 from tidings.model.interval import Instant
 from tidings.model.observed.version import Hub
@@ -60,6 +62,7 @@ class Document:
     hub, `updated` the newest date of its entries. `problem` says why a body was not read; then
     nothing in the document may be compared.
 
+    `written` are the pieces as the page writes them, if `pieces` are without case (`as_written`).
     `tree` is the parse tree, if it was kept, so that parts can be extracted (`extract`).
     `extraction` says which part this is, `missing` which of its selectors matched nothing.
     `changed_shares`: the share of words that changed from version to version up to this one, the
@@ -87,6 +90,7 @@ class Document:
     hub: Hub = Hub()
     updated: Instant | None = None
     problem: str = ""
+    written: tuple[str, ...] = ()
     tree: Tree | None = field(default=None, repr=False, compare=False)
     extraction: Extraction = WHOLE
     missing: Selector | None = None
@@ -98,6 +102,18 @@ class Document:
         join.
         """
         return "".join(self.pieces)
+
+    @property
+    def as_written(self) -> Document:
+        """Return the document whose texts are displayed: with the letters of the page, where it is
+        compared without case. It has the same number of tokens.
+        """
+        other = self._with_letters if self.written else self
+        return other if len(other.tokens) == len(self.tokens) else self
+
+    @cached_property
+    def _with_letters(self) -> Document:
+        return replace(self, pieces=self.written, written=())
 
     @cached_property
     def chunks(self) -> list[str]:
@@ -112,23 +128,45 @@ class Document:
         return canonical_text(self.text, self._tokens_of)
 
     @cached_property
+    def with_digits_alike(self) -> bytes:
+        """Return the canonical text with each number of one digit, so that a place is known by the
+        words around it whatever its numbers.
+        """
+        if self._made_of is not None:
+            other, head, tail = self._made_of
+            own, others = (" ".join(d.tokens[head : len(d.tokens) - tail]) for d in (self, other))
+            if with_digits_alike(own.encode("utf-8", "replace")) == with_digits_alike(
+                others.encode("utf-8", "replace")
+            ):
+                return other.with_digits_alike
+        return with_digits_alike(self.canonical)
+
+    @cached_property
     def lines(self) -> list[str]:
         """Return the visible text in lines, white space collapsed (`lines`)."""
         if self.media == "text" and self.extraction.is_whole:
             return [line for line in (" ".join(line.split()) for line in self.text.splitlines()) if line]
-        nearly, number = self._nearly or (self, -1)
-        return (nearly.lines_with(number, self.pieces[number]) if number >= 0 else []) or lines_of(self.pieces)
-
-    @cached_property
-    def _nearly(self) -> tuple[Document, int] | None:
-        """Return the document that this one was made of, and which of its pieces differs."""
-        return None
+        return lines_of(self.pieces)
 
     @cached_property
     def line_ends(self) -> list[int]:
         """Return for each of the `lines` the number of tokens up to its end."""
         ends = self._counted[1]
-        return [ends[chunks - 1] for chunks in accumulate(line.count(" ") + 1 for line in self.lines)]
+        return [ends[chunks - 1] for chunks in self._chunks_to_line_ends]
+
+    @cached_property
+    def _chunks_to_line_ends(self) -> list[int]:
+        """Return for each of the `lines` the number of chunks up to its end."""
+        if self.media == "text" and self.extraction.is_whole:
+            return list(accumulate(filter(None, (len(line.split()) for line in self.text.splitlines()))))
+        return list(accumulate(chunks_of_lines(self.pieces)))
+
+    @cached_property
+    def _made_of(self) -> tuple[Document, int, int] | None:
+        """Return the document that this one was made of, and how many of its tokens it has in
+        common with it at least, at the beginning and at the end.
+        """
+        return None
 
     @cached_property
     def parts(self) -> dict[Extraction, Document]:
@@ -351,7 +389,7 @@ class Document:
         What is known of the other pieces (chunks, tokens, lines) is taken over.
         """
         pieces = (*self.pieces[:number], text, *self.pieces[number + 1 :])
-        other = replace(self, pieces=pieces, changed_shares=shares)
+        other = replace(self, pieces=pieces, written=(), changed_shares=shares)
         start, end = self._piece_starts[number], self._piece_starts[number + 1]
         left, right = start, end
         while left > 0 and not self.text[left - 1].isspace():
@@ -374,23 +412,14 @@ class Document:
             _longest=max((self._longest, *map(len, middle))),
             _counted=(new_tokens, new_ends),
             canonical=" ".join(new_tokens).encode("utf-8", "replace"),
-            _nearly=(self, number),
+            _made_of=(self, first, len(tokens) - behind),
         )
+        if middle and tail > head and self.media != "text":  # the number of lines stays
+            line_ends, more = self._chunks_to_line_ends, len(middle) - (tail - head)
+            line = bisect_right(line_ends, head)
+            moved_ends = [*line_ends[:line], *(end + more for end in line_ends[line:])] if more else line_ends
+            other.__dict__["_chunks_to_line_ends"] = moved_ends
         return other
-
-    def lines_with(self, number: int, text: str) -> list[str]:
-        """Return the lines with another text in a piece, nothing if its line is not found."""
-        first = last = number
-        while first > 0 and self.pieces[first - 1] is not BREAK:
-            first -= 1
-        while last < len(self.pieces) and self.pieces[last] is not BREAK:
-            last += 1
-        was = lines_of(self.pieces[first:last])
-        now = lines_of((*self.pieces[first:number], text, *self.pieces[number + 1 : last]))
-        if len(was) != 1 or self.lines.count(was[0]) != 1:
-            return []
-        place = self.lines.index(was[0])
-        return [*self.lines[:place], *now, *self.lines[place + 1 :]]
 
     @cached_property
     def _longest(self) -> int:
@@ -467,6 +496,21 @@ class Document:
                 node = bisect_right(starts, position + start) - 1
                 yield node, position + start - starts[node]
             position += len(chunk)
+
+
+def common_tokens(old: Document, new: Document) -> tuple[int, int]:
+    """Return how many tokens two documents have in common at the beginning, and at the end outside
+    it.
+    """
+    made_of = old._made_of  # noqa: SLF001 - of this module
+    if made_of is None or made_of[0] is not new:
+        return common_ends(old.tokens, new.tokens)
+    head, tail = made_of[1:]
+    was, now = (document.tokens[head : len(document.tokens) - tail] for document in (old, new))
+    first, last = common_ends(was, now)
+    if first == min(len(was), len(now)):  # it reaches into the common end
+        return common_ends(old.tokens, new.tokens)
+    return head + first, tail + last
 
 
 def _bounds(chunk: str) -> tuple[Sequence[int], Sequence[int]]:

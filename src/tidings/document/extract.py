@@ -59,19 +59,27 @@ def _extract(document: Document, extraction: Extraction) -> Document:
             return _without_content(document, extraction, part.missing)
         pieces, links, images = part.pieces, part.links, part.images
         places = (part.link_places, part.image_places)
+    written: tuple[str, ...] = ()
     others = [excluded for excluded in extraction.exclude if not isinstance(excluded, Selector)]
     if others or extraction.transform:
         lines = document.lines if document.media == "text" else lines_of(pieces)
         for excluded in others:
             lines = without(lines, excluded)
+        originals: dict[str, list[str]] = {}
         for step in extraction.transform:
-            lines = transform(lines, step)
+            before, lines = lines, transform(lines, step)
+            if step.verb == "fold":
+                for line, original in zip(reversed(lines), reversed(before), strict=True):
+                    originals.setdefault(line, []).append(original)
         pieces = pieces_of(lines)
+        if originals:
+            written = pieces_of(originals[line].pop() if originals.get(line) else line for line in lines)
         places = ((), ())  # lines have no positions of addresses
     return replace(
         document,
         extraction=extraction,
         pieces=pieces,
+        written=written,
         links=links,
         images=images,
         link_places=places[0],
@@ -87,6 +95,7 @@ def _without_content(document: Document, extraction: Extraction, missing: Select
         extraction=extraction,
         missing=missing,
         pieces=(),
+        written=(),
         links=(),
         images=(),
         link_places=(),

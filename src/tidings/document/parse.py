@@ -128,6 +128,8 @@ def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", ke
         decoded = replace(decoded, text=text, data=None)
     media = media_of_text(text, content_type)
     document = _READERS.get(media, _text)(media, decoded, url, keep_tree)
+    if decoded.wrong and not document.note:
+        document = replace(document, note=_describe_charset(decoded))
     is_long = len(document.text) > MOST_WORDS  # a word has at least one character
     if is_long and not document.problem and (_has_many_symbols(document) or document.words > MOST_WORDS):
         return _make_refused(media, decoded, _TOO_LONG)
@@ -135,6 +137,14 @@ def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", ke
     if len(document.links) + len(document.images) > most:
         return _make_refused(media, decoded, f"it has more than {most:,} links and images")
     return document
+
+
+def _describe_charset(decoded: Decoded) -> str:
+    """Return the note on a page whose declared charset is wrong."""
+    read = "windows-1252" if decoded.charset == decoded.wrong else decoded.charset
+    return (
+        f"the page says that its charset is {decoded.wrong}, and most of its letters are not; they are read as {read}"
+    )
 
 
 def _has_many_symbols(document: Document) -> bool:
@@ -336,7 +346,7 @@ def _json(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document
 
 
 def _csv(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
-    separator = separator_of(decoded.text, is_said=True)
+    separator = separator_of(decoded.text, is_declared=True)
     rows = rows_of(decoded.text, separator) if separator else None
     if rows is None:
         return _text("text", decoded, url, keep_tree)

@@ -80,8 +80,8 @@ class Hints:
         """Return the probability that a page of this rate is unchanged after a gap with so many
         signals: e^{−αt}(ν/γ)^n.
         """
-        missed, told = rate * (1 - self.recall), rate * self.recall + self.noise
-        return math.exp(-missed * gap) * (self.noise / told if told else 1.0) ** signals
+        missed, announced = rate * (1 - self.recall), rate * self.recall + self.noise
+        return math.exp(-missed * gap) * (self.noise / announced if announced else 1.0) ** signals
 
     def effective_age(self, rate: float, gap: float, signals: int) -> float:
         """Return the age at which a page without signals would be as stale: −ln P/rate. A hint is
@@ -102,18 +102,18 @@ class Hints:
 
     def genuine(self, rate: float) -> float:
         """Return the probability that a signal is a true one, before any poll: Δρ/γ."""
-        told = rate * self.recall
-        return told / (told + self.noise) if told else 0.0
+        announced = rate * self.recall
+        return announced / (announced + self.noise) if announced else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What polls have shown of a source of hints: changes that it reported (`told`) and `missed`,
-    hints without a change (`false`), and in how many `days` of pages. These are expected numbers
+    """What polls have shown of a source of hints: changes that it `announced` and `missed`, hints
+    without a change (`false`), and in how many `days` of pages. These are expected numbers
     (`judge`), not necessarily whole.
     """
 
-    told: float = 0.0
+    announced: float = 0.0
     missed: float = 0.0
     false: float = 0.0
     days: float = 0.0
@@ -137,28 +137,28 @@ class Trust:
         """Return a lower bound of the recall, two deviations below the mean: the value of the
         source's silence.
         """
-        known = self.told + self.missed + 2
+        known = self.announced + self.missed + 2
         return max(0.0, self._recall - 2 * math.sqrt(self._recall * (1 - self._recall) / (known + 1)))
 
     @property
     def _recall(self) -> float:
-        return (self.told + 1) / (self.told + self.missed + 2)
+        return (self.announced + 1) / (self.announced + self.missed + 2)
 
-    def add(self, *, told: float, missed: float, false: float, days: float) -> Trust:
+    def add(self, *, announced: float, missed: float, false: float, days: float) -> Trust:
         """Return the counts after a poll.
 
         Args:
-            told: Changes preceded by a hint.
+            announced: Changes preceded by a hint.
             missed: Changes without one.
             false: Hints without a change.
             days: The time that passed.
         """
-        return Trust(self.told + told, self.missed + missed, self.false + false, self.days + days)
+        return Trust(self.announced + announced, self.missed + missed, self.false + false, self.days + days)
 
     def fade(self, elapsed: float, half_life: float) -> Trust:
         """Return the counts after a time: they halve every `half_life`."""
         left = 0.5 ** (max(elapsed, 0.0) / half_life)
-        return Trust(self.told * left, self.missed * left, self.false * left, self.days * left)
+        return Trust(self.announced * left, self.missed * left, self.false * left, self.days * left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class Verdict:
     """
 
     changes: float
-    told: tuple[float, ...]
+    announced: tuple[float, ...]
 
 
 def judge(rate: float, gap: float, heard: Sequence[tuple[Hints, int]], *, changed: bool) -> Verdict:
@@ -193,5 +193,5 @@ def judge(rate: float, gap: float, heard: Sequence[tuple[Hints, int]], *, change
     if stale <= 0:
         return Verdict(1.0, (0.0,) * len(heard))
     has_changed = -math.expm1(-stale)
-    told = tuple(w * n / has_changed for w, (_, n) in zip(genuine, heard, strict=True))
-    return Verdict(untold / has_changed + max(told, default=0.0), told)
+    announced = tuple(w * n / has_changed for w, (_, n) in zip(genuine, heard, strict=True))
+    return Verdict(untold / has_changed + max(announced, default=0.0), announced)

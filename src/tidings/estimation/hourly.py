@@ -20,12 +20,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tidings.estimation.gamma import Floats, Mask
-from tidings.estimation.learner import NEVER_SEEN, GammaLearner, Instants, KnownRates, Rows, Spent
+from tidings.estimation.learner import NEVER_SEEN, Floats, GammaLearner, Instants, KnownRates, Mask, Rows, Spent
 from tidings.model.interval import DAY, HOUR, WEEK
 from tidings.record import dataclass, replace
 
 HOURS = 168
+_STRENGTH = 50.0
+"""How many changes the profile that counts are shrunk to weighs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,15 +97,15 @@ class HourCounts:
         likely = covered * profile.weights
         return HourCounts(self.changes + changed * likely / likely.sum(), self.exposure + covered)
 
-    def profile(self, base: Profile, *, strength: float = 50.0) -> Profile:
+    def profile(self, base: Profile) -> Profile:
         """Return the profile of these counts, smoothed over neighbouring hours and shrunk to
-        `base`, which weighs `strength` changes.
+        `base`, which weighs `_STRENGTH` changes.
         """
         total, time = self.changes.sum(), self.exposure.sum()
         if not total or not time:
             return base
-        expected = self.exposure * total / time + strength / HOURS
-        found = self.changes + strength / HOURS * base.weights
+        expected = self.exposure * total / time + _STRENGTH / HOURS
+        found = self.changes + _STRENGTH / HOURS * base.weights
         return Profile.of(_smooth(found) / _smooth(expected))
 
 
@@ -189,10 +190,14 @@ class HourlyLearner:
             changes: How many changes there were, nan if unknown; None for all.
         """
         last = known.rates.seen[rows]
-        tells = (last != NEVER_SEEN) & ~interrupted & (at > last)
+        is_known = (last != NEVER_SEEN) & ~interrupted & (at > last)
         counts = dict(known.counts)
         for row, begin, end, found in zip(
-            rows[tells].tolist(), last[tells].tolist(), at[tells].tolist(), changed[tells].tolist(), strict=True
+            rows[is_known].tolist(),
+            last[is_known].tolist(),
+            at[is_known].tolist(),
+            changed[is_known].tolist(),
+            strict=True,
         ):
             host = int(known.rates.hosts[row])
             if host in counts or (found and len(counts) < MOST_HOSTS):
@@ -257,9 +262,9 @@ class HourlyLearner:
         rates = self.gamma.recall(known.rates, rows, memories)
         counts = dict(known.counts)
         for row, memory in zip(rows.tolist(), memories, strict=True):
-            host, told = int(rates.hosts[row]), _read_counts(memory.get("hours"))
-            if told is not None and (host not in counts or counts[host].exposure.sum() < told.exposure.sum()):
-                counts[host] = told
+            host, read = int(rates.hosts[row]), _read_counts(memory.get("hours"))
+            if read is not None and (host not in counts or counts[host].exposure.sum() < read.exposure.sum()):
+                counts[host] = read
         is_same = all(counts[host] is known.counts.get(host) for host in counts)
         return replace(known, rates=rates, counts=counts, made_at=known.made_at if is_same else NEVER_SEEN)
 

@@ -13,15 +13,15 @@ from typing import Final
 from tidings.model.interval import MINUTE, Duration, Instant
 from tidings.model.observed.page import Saturation
 
-LOOKS: Final = 20
+POLLS: Final = 20
 """Polls in a row that found the page different."""
 SOON: Final[Duration] = 5 * MINUTE
 """A poll directly follows the one before if the gap is at most half as much again."""
-SOON_LOOKS: Final = 3
+SOON_POLLS: Final = 3
 """How many of them must have directly followed another."""
 TRIES: Final = 6
 """After so many more polls, no re-poll is asked for: limits of hosts or a budget may prevent it."""
-QUIET_LOOKS: Final = 2
+QUIET_POLLS: Final = 2
 """Polls without a change that end the state."""
 
 
@@ -38,17 +38,17 @@ def add_poll(before: Saturation, *, at: Instant, last: Instant | None, differs: 
     if last is None:
         return Saturation()
     if not differs:
-        is_over = before.since is None or before.quiet + 1 >= QUIET_LOOKS
-        return Saturation() if is_over else Saturation(before.looks, before.soon, before.quiet + 1, before.since)
+        is_over = before.since is None or before.quiet + 1 >= QUIET_POLLS
+        return Saturation() if is_over else Saturation(before.polls, before.soon, before.quiet + 1, before.since)
     is_soon = 2 * (at - last) <= 3 * max(floor, SOON)
-    looks = min(before.looks + 1, LOOKS + TRIES)
-    soon = min(before.soon + is_soon, SOON_LOOKS)
-    is_saturated = looks >= LOOKS and soon >= SOON_LOOKS
-    return Saturation(looks, soon, before.quiet, before.since if before.since is not None or not is_saturated else at)
+    polls = min(before.polls + 1, POLLS + TRIES)
+    soon = min(before.soon + is_soon, SOON_POLLS)
+    is_saturated = polls >= POLLS and soon >= SOON_POLLS
+    return Saturation(polls, soon, before.quiet, before.since if before.since is not None or not is_saturated else at)
 
 
 def is_doubtful(known: Saturation) -> bool:
     """Return whether one immediate re-poll would decide if a page is saturated: it differs each
     time, but no poll followed directly.
     """
-    return known.since is None and LOOKS <= known.looks < LOOKS + TRIES
+    return known.since is None and POLLS <= known.polls < POLLS + TRIES

@@ -204,52 +204,58 @@ class NotBetween(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class Aperiodic(Expression):
-    """Each `middle` in a window that `first` opens and `last` closes."""
+class Between(Expression):
+    """A window that `first` opens and `last` closes, with each `middle` in it."""
 
-    operator: ClassVar[str] = "A"
     first: Expression
     middle: Expression
     last: Expression
 
     @property
     def roles(self) -> tuple[tuple[int, Expression], ...]:
-        """Return initiator, detector and terminator."""
+        """Return what opens the window, what is in it, and what closes it."""
         return ((INITIATOR, self.first), (MIDDLE, self.middle), (TERMINATOR, self.last))
 
 
 @dataclass(frozen=True, slots=True)
-class AperiodicStar(Expression):
+class Aperiodic(Between):
+    """Each `middle` in a window."""
+
+    operator: ClassVar[str] = "A"
+
+
+@dataclass(frozen=True, slots=True)
+class AperiodicStar(Between):
     """All `middle` of a window together, when it closes."""
 
     operator: ClassVar[str] = "A*"
-    first: Expression
-    middle: Expression
-    last: Expression
-
-    @property
-    def roles(self) -> tuple[tuple[int, Expression], ...]:
-        """Return initiator, collected part, and terminator."""
-        return ((INITIATOR, self.first), (MIDDLE, self.middle), (TERMINATOR, self.last))
 
 
 @dataclass(frozen=True, slots=True)
-class Periodic(Expression):
+class Ticks(Expression):
     """A tick every `period` from the end of `first` until `last`."""
 
-    operator: ClassVar[str] = "P"
     options: ClassVar[tuple[str, ...]] = ("period",)
     first: Expression
     period: Duration
     last: Expression
 
     def __post_init__(self) -> None:
-        _check_period(self.operator, self.period)
+        if self.period <= 0:
+            message = f"the period of {self.operator} must be above 0 µs, it is {self.period}"
+            raise ValueError(message)
 
     @property
     def roles(self) -> tuple[tuple[int, Expression], ...]:
         """Return the parts that start and stop the timer."""
         return ((INITIATOR, self.first), (TERMINATOR, self.last))
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic(Ticks):
+    """Each tick."""
+
+    operator: ClassVar[str] = "P"
 
     @property
     def is_punctual(self) -> bool:
@@ -258,22 +264,10 @@ class Periodic(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class PeriodicStar(Expression):
+class PeriodicStar(Ticks):
     """All ticks together, at `last`."""
 
     operator: ClassVar[str] = "P*"
-    options: ClassVar[tuple[str, ...]] = ("period",)
-    first: Expression
-    period: Duration
-    last: Expression
-
-    def __post_init__(self) -> None:
-        _check_period(self.operator, self.period)
-
-    @property
-    def roles(self) -> tuple[tuple[int, Expression], ...]:
-        """Return the parts that start and stop the timer."""
-        return ((INITIATOR, self.first), (TERMINATOR, self.last))
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,10 +384,4 @@ def _check_different(operator: str, parts: Sequence[Expression]) -> None:
 def _check_within(operator: str, within: Duration | None) -> None:
     if within is not None and within < 0:
         message = f"{operator} can be bounded to 0 µs or more, not {within}"
-        raise ValueError(message)
-
-
-def _check_period(operator: str, period: Duration) -> None:
-    if period <= 0:
-        message = f"the period of {operator} must be above 0 µs, it is {period}"
         raise ValueError(message)

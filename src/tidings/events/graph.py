@@ -270,7 +270,7 @@ class Graph:
             if journal is not None:
                 _enter(journal, node)
             inbox = sorted(inboxes.pop(node.number), key=lambda item: item[0])
-            found = [told for role, occurrence in inbox for told in node.receive(role, occurrence)]
+            found = [answer for role, occurrence in inbox for answer in node.receive(role, occurrence)]
 
 
 def reach_of(node: Node) -> Reach:

@@ -1,1 +1,1 @@
-"""Fetch pages: the only outbound room, every connection guarded (contracts §6, R-01…R-06)."""
+"""Fetch pages: all requests for pages and webhooks, each connection guarded (contracts §6)."""

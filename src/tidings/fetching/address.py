@@ -366,17 +366,17 @@ def _without_dots(path: str) -> str:
     """
     if "/." not in path and "/%2" not in path:
         return path
-    kept: list[str] = []
+    resolved: list[str] = []
     segments = path.split("/")[1:]
     for segment in segments:
         dots = _DOT.fullmatch(segment)
         if not dots:
-            kept.append(segment)
-        elif len(segment.lower().replace("%2e", ".")) == 2 and kept:
-            kept.pop()
+            resolved.append(segment)
+        elif len(segment.lower().replace("%2e", ".")) == 2 and resolved:
+            resolved.pop()
     if _DOT.fullmatch(segments[-1]):
-        kept.append("")
-    return "/" + "/".join(kept)
+        resolved.append("")
+    return "/" + "/".join(resolved)
 
 
 def _encode(url: str, text: str, safe: str) -> str:

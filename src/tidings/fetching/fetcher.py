@@ -1,12 +1,11 @@
-"""The contract of everything that fetches a page, of the permit to ask a host, and the error inside
-this room (contracts §6).
+"""The contract of everything that fetches a page, the permit for a request, and
+the package's own error (contracts §6).
 
 ```
 fetch(request, permit) -> Unchanged | Fetched | Failed
 ```
-An outcome is a value; the only error of `fetch` is `BudgetError`, when a permit refuses a further
-request. Inside the room a failed fetch raises `FetchError`, which becomes a `Failed` value at its
-border.
+An outcome is a value. `fetch` raises only `BudgetError`, when a permit refuses a further request.
+Within the package a failed fetch raises `FetchError`. `fetch` returns it as `Failed`.
 """
 
 from __future__ import annotations

@@ -29,7 +29,14 @@ DISTRUSTED: Duration = 30 * DAY
 fixed.
 """
 
+LATE: Duration = SECOND // 10
+"""How long after its turn a request may leave, if other processes ask the same hosts."""
+
 Charge = Callable[[str], Awaitable[None]]
+ClaimTurn = Callable[[str, Duration, Instant], Awaitable[tuple[Instant, Instant]]]
+"""Claims the next turn to ask a host, a gap after all others' and no earlier than an instant;
+returns it, and until when the host is paused.
+"""
 
 
 @dataclass(slots=True)
@@ -38,6 +45,8 @@ class _Lane:
 
     host: str
     gap: Duration
+    crawl_delay: Duration = 0
+    """the gap that robots.txt asks for; 0 if it asks for none"""
     started_at: Instant | None = None
     paused_until: Instant = 0
     failures: int = 0
@@ -45,18 +54,25 @@ class _Lane:
     running: int = 0
     expected: int = 0
     queue: deque[asyncio.Future[None]] | None = None
+    turn: Instant | None = None
 
 
 class HostGate:
     """Enforces the limits of all hosts. `gap_seconds` from start to start, `connections` concurrent
     requests of a host.
+
+    With `claim`, other processes may ask the same hosts: each request has a turn among all of them
+    and leaves within `LATE`, by which gaps are longer.
     """
 
-    def __init__(self, *, gap_seconds: float, connections: int, clock: Clock) -> None:
-        self._gap: Duration = round(gap_seconds * SECOND)
+    def __init__(self, *, gap_seconds: float, connections: int, clock: Clock, claim: ClaimTurn | None = None) -> None:
+        self._claim = claim
+        self._gap: Duration = self._lengthen(gap_seconds)
         self._connections = connections
         self._clock = clock
         self._lanes: dict[str, _Lane] = {}
+        self._paused: set[str] = set()
+        """hosts that have been paused"""
 
     def restore(self, states: Iterable[HostState]) -> None:
         """Restore the state before a restart: last starts and pauses; `Robots` restores
@@ -65,18 +81,28 @@ class HostGate:
         for state in states:
             lane = self._lane(state.name)
             lane.started_at = state.started_at
-            lane.paused_until = state.paused_until or 0
+            if state.paused_until:
+                self.pause(state.name, state.paused_until)
             lane.failures = state.failures
             lane.unconditional_at = state.unconditional_at
 
-    def permit(self, host: str, charge: Charge | None = None, *, is_paid: bool = True) -> HostPermit:
+    def permit(
+        self, host: str, charge: Charge | None = None, *, is_paid: bool = True, is_visit: bool = False
+    ) -> HostPermit:
         """Return the permit of one grant, to be entered: `async with gate.permit(host, charge) as
         permit`.
 
-        `charge(host)` is awaited before each request after the first, before the first too unless
-        that `is_paid`, and may raise `BudgetError`. Leaving releases the slot.
+        Leaving releases the slot. A *visit* waits for a host's gap once: robots.txt, page and
+        redirects follow each other, unless the host asks for a Crawl-delay.
+
+        Args:
+            host: The host of the first request.
+            charge: Awaited with its host before each request after the first. May raise
+                `BudgetError`.
+            is_paid: Whether the first request is paid for, so that it is not charged.
+            is_visit: Whether the grant is a visit.
         """
-        return HostPermit(self, host, charge, is_paid=is_paid)
+        return HostPermit(self, host, charge, is_paid=is_paid, is_visit=is_visit)
 
     def ready_at(self, host: str) -> Instant:
         """Return the earliest instant at which a request to the host may start, `NEVER` while its
@@ -105,6 +131,7 @@ class HostGate:
         """
         lane = self._lane(host)
         lane.paused_until = max(lane.paused_until, until)
+        self._paused.add(host)
 
     def put_forward(self, by: Duration) -> None:
         """Shift gaps after the clock was put forward by `by`. Pauses end when they were said to."""
@@ -112,11 +139,22 @@ class HostGate:
             if lane.started_at is not None:
                 lane.started_at += by
 
+    def note_turn(self, host: str, at: Instant) -> None:
+        """Record the turn that was claimed for the next request to a host."""
+        self._lane(host).turn = at
+
+    def note_start(self, host: str, at: Instant) -> None:
+        """Record that another process has asked a host."""
+        lane = self._lane(host)
+        lane.started_at = max(lane.started_at or 0, at)
+
     def widen(self, host: str, gap_seconds: float) -> None:
         """Limit requests to a host to one per `gap_seconds` (Crawl-delay), never more often than
         the gate's own gap.
         """
-        self._lane(host).gap = max(self._gap, round(gap_seconds * SECOND))
+        lane = self._lane(host)
+        lane.crawl_delay = round(gap_seconds * SECOND)
+        lane.gap = max(self._gap, self._lengthen(gap_seconds))
 
     def distrust(self, host: str) -> None:
         """Record that a host cannot be asked conditionally: it refuses that, or answers
@@ -130,10 +168,9 @@ class HostGate:
         at = None if lane is None else lane.unconditional_at
         return at is not None and self._clock.now() - at < DISTRUSTED
 
-    def find_pause(self, host: str) -> Instant:
-        """Return until when a host is paused, 0 if it never was."""
-        lane = self._lanes.get(host)
-        return 0 if lane is None else lane.paused_until
+    def list_pauses(self) -> dict[str, Instant]:
+        """Return until when each host is paused that ever was."""
+        return {host: self._lanes[host].paused_until for host in self._paused}
 
     def state(self, host: str) -> HostState:
         """Return the state of a host to be stored, so that its limits hold across restarts."""
@@ -162,11 +199,12 @@ class HostGate:
         """Undo `expect`."""
         self._lane(host).expected -= 1
 
-    async def enter(self, host: str, *, gap: bool = True) -> None:
+    async def enter(self, host: str, *, gap: bool = True, within: bool = False) -> None:
         """Wait until a request to the host may start and take its slot. Raise `BudgetError` in a
         pause.
 
-        Without `gap` it belongs to a running visit and waits for a slot only.
+        Without `gap` it is a part of a page that loads, and waits for a slot only. `within` a visit
+        it waits for a Crawl-delay too.
         """
         lane = self._lane(host)
         now = self._clock.now()
@@ -178,7 +216,7 @@ class HostGate:
             now = self._clock.now()
         try:
             _refuse_pause(lane, now)
-            while gap and (at := _after_gap(lane)) > now:
+            while gap and (at := _after_gap(lane, within=within)) > now:
                 await self._clock.sleep_until(at)
                 now = self._clock.now()
                 _refuse_pause(lane, now)
@@ -191,6 +229,24 @@ class HostGate:
         """Record that a request to the host starts now."""
         self._lanes[host].started_at = self._clock.now()
 
+    async def take_turn(self, host: str, *, within: bool = False) -> None:
+        """Wait for the turn of a request that is about to leave, if other processes ask the host
+        too. Raise `BudgetError` in a pause. `within` a visit it waits for a Crawl-delay only.
+        """
+        lane = self._lanes[host]
+        if self._claim is None or not lane.gap:
+            return
+        turn, lane.turn, took = lane.turn, None, 0
+        gap = 0 if within and not lane.crawl_delay else lane.gap
+        while turn is None or self._clock.now() - turn > LATE:
+            begun = self._clock.now()
+            turn, paused_until = await self._claim(host, gap, begun + took)
+            took = self._clock.now() - begun  # a store that is always slow must not make each turn late
+            lane.paused_until = max(lane.paused_until, paused_until)
+            _refuse_pause(lane, self._clock.now())
+            await self._clock.sleep_until(turn)
+        self.start(host)
+
     def leave(self, host: str) -> None:
         """Release a slot; the first in the queue gets it."""
         lane = self._lanes[host]
@@ -200,6 +256,10 @@ class HostGate:
                 waiter.set_result(None)
                 return
         lane.running -= 1
+
+    def _lengthen(self, gap_seconds: float) -> Duration:
+        gap: Duration = round(gap_seconds * SECOND)
+        return gap + LATE if gap and self._claim is not None else gap
 
     async def _wait_for_place(self, lane: _Lane) -> None:
         """Wait, in the order of requests, for a released slot, which is handed over directly."""
@@ -223,13 +283,25 @@ class HostPermit:
     deadlock.
     """
 
-    __slots__ = ("_arrivals", "_charge", "_expecting", "_gate", "_host", "_inside", "_is_paid", "_visited", "requests")
+    __slots__ = (
+        "_arrivals",
+        "_charge",
+        "_expecting",
+        "_gate",
+        "_host",
+        "_inside",
+        "_is_paid",
+        "_is_visit",
+        "_visited",
+        "requests",
+    )
 
-    def __init__(self, gate: HostGate, host: str, charge: Charge | None, *, is_paid: bool = True) -> None:
+    def __init__(self, gate: HostGate, host: str, charge: Charge | None, *, is_paid: bool, is_visit: bool) -> None:
         self._gate = gate
         self._host = host
         self._charge = charge
         self._is_paid = is_paid
+        self._is_visit = is_visit
         self._expecting = False
         self._inside: str | None = None
         self._visited: set[str] = set()
@@ -251,30 +323,38 @@ class HostPermit:
         `fetcher.Permit.hop`.
         """
         self._step_back()
-        await self._gate.enter(host)
+        is_next = self._is_visit and host in self._visited
+        await self._gate.enter(host, within=is_next)
         self._inside = host
         self._visited.add(host)
-        await self._count(host)
+        await self._begin(host, within=is_next)
 
     @contextlib.asynccontextmanager
     async def beside(self, host: str) -> AsyncIterator[None]:
         """Hold a slot for one request of a page load; see `fetcher.Permit.beside`."""
         self._step_back()
-        await self._arrive(host)
-        try:
-            await self._count(host)
+        async with contextlib.AsyncExitStack() as stack:
+            await self._arrive(host, stack)
             yield
-        finally:
-            self._gate.leave(host)
 
-    async def _arrive(self, host: str) -> None:
-        """Take a slot: with the host's gap once per visit, however many ask concurrently."""
+    async def _arrive(self, host: str, stack: contextlib.AsyncExitStack) -> None:
+        """Take a slot until `stack` ends: with the host's gap once per visit, however many ask
+        concurrently.
+        """
         async with self._arrivals.setdefault(host, asyncio.Lock()):
             if host not in self._visited:
                 await self._gate.enter(host)
+                stack.callback(self._gate.leave, host)
                 self._visited.add(host)
+                await self._begin(host)
                 return
         await self._gate.enter(host, gap=False)
+        stack.callback(self._gate.leave, host)
+        await self._count(host)
+
+    async def _begin(self, host: str, *, within: bool = False) -> None:
+        await self._count(host)
+        await self._gate.take_turn(host, within=within)
 
     async def _count(self, host: str) -> None:
         if (self.requests or not self._is_paid) and self._charge is not None:
@@ -291,8 +371,10 @@ class HostPermit:
             self._gate.leave(host)
 
 
-def _after_gap(lane: _Lane) -> Instant:
-    return 0 if lane.started_at is None else lane.started_at + lane.gap
+def _after_gap(lane: _Lane, *, within: bool = False) -> Instant:
+    if lane.started_at is None or (within and not lane.crawl_delay):
+        return 0
+    return lane.started_at + lane.gap
 
 
 def _refuse_pause(lane: _Lane, now: Instant) -> None:

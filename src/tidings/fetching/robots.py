@@ -32,8 +32,8 @@ MOST_SITEMAPS = 20
 CACHED: Final = DAY
 """How long a fetched robots.txt is used."""
 _AGAIN: Duration = HOUR
-_KEPT: Duration = 30 * DAY
-_ORIGINS_KEPT = 8
+_EXPIRES_AFTER: Duration = 30 * DAY
+_MOST_ORIGINS = 8
 _OPEN = 1_024
 
 _NAMING = ("user-agent", "user agent", "useragent")
@@ -95,10 +95,6 @@ class Robots:
         except FetchError:
             if not is_ignored:
                 raise
-
-    async def recall(self, url: str) -> None:
-        """Apply the cached Crawl-delay of a URL's origin; nothing is fetched."""
-        await self._look_up(address.parse(url).origin, address.host_of(url))
 
     async def sitemaps(self, url: str) -> list[str]:
         """Return the sitemaps in the cached robots.txt of a URL's origin, as written; nothing is
@@ -168,12 +164,13 @@ class Robots:
 
     async def _unreachable(self, origin: str, host: str, known: _Open | None, error: FetchError) -> _Open:
         now = self._clock.now()
-        if known is not None and known.record.status != "5xx" and now - known.record.at <= _KEPT:
+        if known is not None and known.record.status != "5xx" and now - known.record.at <= _EXPIRES_AFTER:
             return await self._keep(origin, host, replace(known.record, at=min(known.record.at, now), tried_at=now))
         if error.status is not None:
             return await self._keep(origin, host, Record("5xx", b"", now, now))
-        kind = error.kind if error.kind in {"net", "address"} else "robots"
-        raise FetchError(kind, f"robots.txt could not be read: {error}", reached=error.reached) from None
+        if error.kind in {"net", "address"}:  # so is the page: people need not know which file was asked for first
+            raise FetchError(error.kind, str(error), reached=error.reached) from None
+        raise FetchError("robots", f"robots.txt could not be read: {error}", reached=error.reached) from None
 
     async def _look_up(self, origin: str, host: str) -> _Open | None:
         known = self._open.get(origin)
@@ -201,7 +198,7 @@ class Robots:
     async def _keep(self, origin: str, host: str, record: Record) -> _Open:
         records = self._unpack(host)
         records[origin] = record
-        newest = sorted(records.items(), key=lambda item: item[1].tried_at)[-_ORIGINS_KEPT:]
+        newest = sorted(records.items(), key=lambda item: item[1].tried_at)[-_MOST_ORIGINS:]
         self._packed[host] = HostState(
             name=host, robots=_pack(dict(newest)), robots_status=record.status, robots_at=record.at
         )

@@ -72,8 +72,8 @@ async def run(argv: Sequence[str], *, seconds: float, most_bytes: int) -> Ran | 
         return Died("error", f"{argv[0]} cannot be run: {getattr(error, 'strerror', None) or error}")
     assert process.stdout is not None  # noqa: S101 - it was asked for
     assert process.stderr is not None  # noqa: S101 - it was asked for
-    said = bytearray()
-    listening = asyncio.create_task(_keep_end(process.stderr, said))
+    errors = bytearray()
+    listening = asyncio.create_task(_keep_end(process.stderr, errors))
     try:
         async with asyncio.timeout(seconds):
             output = await _read(process.stdout, most_bytes)
@@ -81,7 +81,7 @@ async def run(argv: Sequence[str], *, seconds: float, most_bytes: int) -> Ran | 
                 return Died("memory", f"{argv[0]} wrote more than {most_bytes:,} bytes")
             exit_code = await process.wait()
             await asyncio.wait({listening}, timeout=_LAST_WORDS_SECONDS)
-            return Ran(exit_code, output, bytes(said))
+            return Ran(exit_code, output, bytes(errors))
     except TimeoutError:
         return Died("deadline", f"{argv[0]} did not end within {seconds:g} s")
     finally:
@@ -98,11 +98,11 @@ def _bound_memory() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
 
 
-async def _keep_end(stream: asyncio.StreamReader, kept: bytearray) -> None:
+async def _keep_end(stream: asyncio.StreamReader, tail: bytearray) -> None:
     """Read everything and keep the end of it."""
     while part := await stream.read(_CHUNK):
-        kept += part
-        del kept[:-ERROR_BYTES]
+        tail += part
+        del tail[:-ERROR_BYTES]
 
 
 async def _read(stream: asyncio.StreamReader, most: int) -> bytes | None:

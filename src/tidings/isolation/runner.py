@@ -140,10 +140,10 @@ class RunnerRow(Protocol):
 
 def explain_death(error: BaseException) -> Died:
     """Return how a job died that raised `error`."""
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     if isinstance(error, MemoryError):
         return Died("memory", "the job wanted more memory than it may have")
-    return Died("error", f"the job raised {said}")
+    return Died("error", f"the job raised {text}")
 
 
 CLOSED = Died("crash", "the runner was closed")

@@ -81,11 +81,34 @@ class _Orders:
 _orders: Final = _Orders()
 
 
+class _NoTracker:
+    """`multiprocessing.resource_tracker` for the parent's side of the fork server: none is started.
+
+    It would be a process that removes the shared memory and semaphores of those that died. Workers
+    share nothing but a pipe.
+    """
+
+    _descriptor = -1
+
+    def ensure_running(self) -> None:
+        """Start nothing."""
+
+    def getfd(self) -> int:
+        """Return a descriptor that takes what a process reports to the tracker."""
+        if self._descriptor < 0:
+            self._descriptor = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        return self._descriptor
+
+
+_no_tracker: Final = _NoTracker()
+
+
 def start_bare() -> None:
-    """Start the fork server of this process with a bare environment, and workers without the main
-    module; a running one stays as it is.
+    """Start the fork server of this process with a bare environment and without a tracker of
+    resources, and workers without the main module; a running one stays as it is.
     """
     multiprocessing.forkserver.util = _starter  # type: ignore[attr-defined]
+    multiprocessing.forkserver.resource_tracker = _no_tracker  # type: ignore[attr-defined]
     multiprocessing.popen_forkserver.spawn = _orders  # type: ignore[attr-defined]
 
 

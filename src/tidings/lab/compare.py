@@ -15,8 +15,7 @@ from typing import Final
 import numpy as np
 
 from tidings.lab.gardener.medd import Medd
-from tidings.lab.policies.baselines import Cam, Lottery, PeriodicPolling
-from tidings.lab.policies.crawlers import Nutch, StormCrawler
+from tidings.lab.policies.baselines import Cam, Lottery, Nutch, PeriodicPolling, StormCrawler
 from tidings.lab.policies.freshness import Azar, Ebr, Index, LambdaCrawl, OlstonPandey, PoliteLambdaCrawl, Sbr
 from tidings.lab.simulator import World, simulate
 from tidings.model.interval import DAY, HOUR, MINUTE

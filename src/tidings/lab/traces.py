@@ -153,7 +153,7 @@ def follow(
     state = policy.on_poll(state, np.arange(size), Observation.of(begin, np.zeros(size, dtype=np.bool_)))
     seen = np.zeros(size, dtype=np.int64)
     running = np.arange(size)
-    looks: list[tuple[Instants, Rows]] = []
+    polls: list[tuple[Instants, Rows]] = []
     while True:
         at = policy.next_due(state, running, 0, 0.0)
         running, at = running[at < end[running]], at[at < end[running]]
@@ -164,12 +164,12 @@ def follow(
         )
         state = policy.on_poll(state, running, Observation.of(at, known > seen[running]))
         seen[running] = known
-        looks.append((at, running))
+        polls.append((at, running))
     none = np.zeros(0, dtype=np.int64)
     return Polls(
-        np.concatenate([none, *(at for at, _ in looks)]),
-        np.concatenate([none, *(pages for _, pages in looks)]),
-        np.ones(sum(len(at) for at, _ in looks)),
+        np.concatenate([none, *(at for at, _ in polls)]),
+        np.concatenate([none, *(pages for _, pages in polls)]),
+        np.ones(sum(len(at) for at, _ in polls)),
     )
 
 
@@ -210,7 +210,7 @@ class _Replay:
         self._tokens = burst / 2 if self._tokens < 0 else min(burst, self._tokens + self._rate * tick)
         if self._saves and isinstance(self._policy, Prices) and now >= self._repriced:
             self._reprice(now)
-        self._look(now)
+        self._poll(now)
 
     def polls(self) -> Polls:
         """Return all charged polls."""
@@ -241,7 +241,7 @@ class _Replay:
         here = np.flatnonzero(self._there)
         self._due[here] = self._policy.next_due(self._state, here, now, self._price)
 
-    def _look(self, now: Instant) -> None:
+    def _poll(self, now: Instant) -> None:
         ripe = np.flatnonzero(self._due <= now)
         if len(ripe) and self._tokens >= 1:
             bids = self._policy.bid(self._state, now, self._price, rows=self._state.population.rows(ripe))
@@ -357,16 +357,16 @@ def hindsight(one: Series, half_life: Duration, price: float) -> tuple[float, in
     end = one.end / half_life
     gathered = np.zeros(size + 1)  # F, at each change and at the start
     at = np.concatenate([[one.begin / half_life], times])
-    best, looks = np.zeros(size + 1), np.zeros(size + 1, dtype=np.int64)
+    best, polls = np.zeros(size + 1), np.zeros(size + 1, dtype=np.int64)
     for k in range(1, size + 1):
         gathered[k] = gathered[k - 1] * 2.0 ** (at[k - 1] - at[k]) + 1
         earned = best[:k] - np.exp2(at[:k] - at[k]) * gathered[:k]
         place = int(earned.argmax())
         best[k] = earned[place] + gathered[k] - price
-        looks[k] = looks[place] + 1
+        polls[k] = polls[place] + 1
     total = best + np.exp2(at[-1] - end) * gathered[-1] - np.exp2(at - end) * gathered
     place = int(total.argmax())
-    return float(total[place]), int(looks[place])
+    return float(total[place]), int(polls[place])
 
 
 def hindsight_bound(series: Sequence[Series], half_life: Duration, polls: float, *, rounds: int = 14) -> float:

@@ -236,7 +236,7 @@ subset of a feasible set is feasible, the schedule earns at least 1/(1 + a) of a
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WicPage:
     """A page as WIC sees it: its probability of change in each instant, and the worth of its
     changes.
     """
@@ -271,7 +271,7 @@ def top(capacity: int, *, worthless: bool = True) -> Choose:
     return choose
 
 
-def wic(pages: Sequence[Page], choose: Choose) -> Schedule:
+def wic(pages: Sequence[WicPage], choose: Choose) -> Schedule:
     """Return WIC's schedule over the instants of the pages' chances. Raise ValueError if these
     differ in number.
     """
@@ -290,7 +290,7 @@ def wic(pages: Sequence[Page], choose: Choose) -> Schedule:
 
 
 def best(
-    pages: Sequence[Page], capacity: int, *, is_feasible: Callable[[Sequence[int]], bool] = lambda _: True
+    pages: Sequence[WicPage], capacity: int, *, is_feasible: Callable[[Sequence[int]], bool] = lambda _: True
 ) -> Schedule:
     """Return the optimal schedule by exhaustive search, for small instances and as a reference
     (memoised over the last polls).

@@ -33,6 +33,8 @@ from tidings.model.watch.asking import BrowserStep, Login, StepVerb, Value, url_
 from tidings.model.watch.interest import (
     EXTREMES,
     FORMS,
+    ON_PAGE,
+    ON_TEXTS,
     AllOf,
     AnyOf,
     Condition,
@@ -42,8 +44,8 @@ from tidings.model.watch.interest import (
     Relation,
     Selector,
 )
+from tidings.model.watch.notifying import Cap, Channel, Notify, Quiet, Rate, Wording
 from tidings.model.watch.sentinel import LISTING, Lasting, Scope, Sentinel, Then, Watched
-from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate, Wording
 from tidings.model.watch.timing import DAILY, Clock, Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.record import dataclass, replace
 
@@ -86,19 +88,23 @@ class BuiltChange:
             raise ValueError(f"{kind} have no form {form}")
         return self._narrow(form=form)
 
+    def between(self, after: str = "", before: str = "") -> BuiltChange:
+        """Return the number, or the words, after a text of the page, before one, or between two."""
+        return self._narrow(after=after, before=before)
+
     def of(self, page: str) -> BuiltChange:
         """Return the change of this page only."""
         return self._narrow(of=page)
 
-    def where(self, **conditions: str) -> BuiltChange:
+    def where(self, **conditions: str | Sequence[str]) -> BuiltChange:
         """Return the change if all conditions hold: `value="< 100"`, `changes="more than 5%"`,
-        `contains="oil"`, `page_has="in stock"`, `is_="< 100"`, `lowest="so far"`, `highest="30
-        days"`.
+        `contains="oil"`, `contains=("oil", "gas")`, `lacks="sold"`, `page_has="in stock"`, `is_="<
+        100"`, `lowest="so far"`, `highest="30 days"`.
 
         Raises `ValueError` for an invalid condition.
         """
         meant = cast("Interest", self.meant)
-        added = tuple(_condition(measure, said) for measure, said in conditions.items())
+        added = tuple(_condition(measure, value) for measure, value in conditions.items())
         return self._narrow(where=(*meant.where, *added))
 
     @property
@@ -145,9 +151,16 @@ def phrases(*terms: str) -> BuiltChange:
     return BuiltChange(Interest("phrases", terms))
 
 
-def table(ordinal: int | None = None) -> BuiltChange:
-    """Return changes of all tables, or of the one of this number."""
-    return BuiltChange(Interest("table", ordinal=ordinal))
+def table(ordinal: int | None = None, column: str = "") -> BuiltChange:
+    """Return changes of all tables, or of the one of this number; only of a column if it is
+    given.
+    """
+    return BuiltChange(Interest("table", ordinal=ordinal, column=column))
+
+
+def nth_number(ordinal: int) -> BuiltChange:
+    """Return changes of the number at this place of the text, from 1."""
+    return BuiltChange(Interest("number", ordinal=ordinal if ordinal > 1 else None))
 
 
 def entries(ordinal: int | None = None) -> BuiltChange:
@@ -298,7 +311,7 @@ def digest(interval: Duration = 0, *, changes: int = 0) -> Rate:
     return Rate("every", interval, changes)
 
 
-def tell(
+def notify(
     *channels: Channel,
     rate: Rate = immediate,
     quiet: tuple[str, str] | None = None,
@@ -379,37 +392,39 @@ def _members(change: BuiltChange, joint: type[AllOf | AnyOf]) -> tuple[Expressio
     return change.meant.parts if isinstance(change.meant, joint) else (change.meant,)
 
 
-def _condition(measure: str, said: str) -> Condition:
-    name = cast("Any", measure.removesuffix("_"))
+def _condition(measure: str, given: str | Sequence[str]) -> Condition:
+    name = cast("Any", measure.removesuffix("_").replace("_", " "))
+    if name in {*ON_TEXTS, *ON_PAGE}:
+        first, *others = (given,) if isinstance(given, str) else given
+        return Condition(name, text=first, others=tuple(others))
+    value = str(given)
     if measure in EXTREMES:
-        return Condition(name, span=_span(measure, said))
-    if name == "is" and not _RELATION.fullmatch(said.strip()):
-        return Condition(name, text=said)
-    if measure in {"contains", "matches", "page_has", "page_lacks"}:
-        return Condition(name.replace("_", " "), text=said)
+        return Condition(name, span=_span(measure, value))
+    if name == "is" and not _RELATION.fullmatch(value.strip()):
+        return Condition(name, text=value)
     if measure in {"changes", "rises", "drops"}:
-        amount = _AMOUNT.fullmatch(said.strip())
+        amount = _AMOUNT.fullmatch(value.strip())
         found = amount and (">" if amount[1] else ">=", amount[2], amount[3])
     else:
-        related = _RELATION.fullmatch(said.strip())
+        related = _RELATION.fullmatch(value.strip())
         if related and (related[1] == "between") == bool(related[3]):
             upper = float(related[3] or 0)
             return Condition(name, cast("Relation", related[1]), float(related[2]), bool(related[4]), upper=upper)
         found = None
     if not found:
         example = "more than 5%" if measure in {"changes", "rises", "drops"} else "< 100"
-        raise ValueError(f'{measure}="{said}" cannot be read; write for example {measure}="{example}"')
+        raise ValueError(f'{measure}="{value}" cannot be read; write for example {measure}="{example}"')
     return Condition(name, cast("Relation", found[0]), float(found[1]), is_percent=bool(found[2]))
 
 
-def _span(measure: str, said: str) -> Duration:
+def _span(measure: str, value: str) -> Duration:
     """Return how far back values count (µs), 0 for all of them."""
-    if said == "so far":
+    if value == "so far":
         return 0
     try:
-        return read_duration(*said.split())
+        return read_duration(*value.split())
     except (ArithmeticError, KeyError, TypeError):
-        raise ValueError(f'{measure}="{said}" cannot be read; write "so far" or for example "30 days"') from None
+        raise ValueError(f'{measure}="{value}" cannot be read; write "so far" or for example "30 days"') from None
 
 
 def _days(texts: Sequence[str]) -> Days:

@@ -9,6 +9,7 @@ from tidings.model.interval import spell_duration
 from tidings.model.watch.interest import EXTREMES, AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
 from tidings.model.watch.sentinel import LISTING
 
+_MARKS = re.compile('[,<>"]')
 _ESCAPED = re.compile(r'"|\\(?=["\\]|\Z)')
 _KINDS: Mapping[str, str] = {"any": "any change", "words": "all words", "links": "all links", "images": "all images"}
 _ONE: Mapping[str, str] = {"keywords": "keyword", "phrases": "phrase"}
@@ -39,8 +40,8 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def write_list(items: Iterable[str]) -> str:
-    """Return words as a list: `<a, b>`."""
-    return f"<{', '.join(items)}>"
+    """Return texts as a list: `<a, "b, c">`."""
+    return f"<{', '.join(quote(item) if _MARKS.search(item) else item for item in items)}>"
 
 
 def fits_list(words: Iterable[str]) -> bool:
@@ -71,13 +72,20 @@ def condition_text(condition: Condition) -> str:
     if condition.measure in EXTREMES:
         return f"{condition.measure} {f'of {spell_duration(condition.span)}' if condition.span else 'so far'}"
     if condition.text:
-        return f"{condition.measure} {quote(condition.text)}"
+        return f"{condition.measure} {_write_texts(condition.texts)}"
     number = f"{number_text(condition.number)}{'%' if condition.is_percent else ''}"
     if condition.relation == "between":
         number = f"{number} and {number_text(condition.upper)}{'%' if condition.is_percent else ''}"
     if condition.measure in {"changes", "rises", "drops"}:
         return f"{condition.measure} by {'more than ' if condition.relation == '>' else ''}{number}"
     return f"{condition.measure} {condition.relation} {number}"
+
+
+def _write_texts(texts: tuple[str, ...]) -> str:
+    """Return a text in quotes, or several as a list."""
+    if len(texts) == 1:
+        return quote(texts[0])
+    return write_list(texts)
 
 
 def _inside(part: Expression, wrapped: tuple[type, ...]) -> str:
@@ -94,12 +102,18 @@ def _interest(interest: Interest) -> str:
         words.append(write_list(interest.terms))
     if interest.ordinal is not None:
         words.append(str(interest.ordinal))
+    if interest.column:
+        words.append(f"column {quote(interest.column)}")
     if interest.kind == "regex":
         words.append(quote(interest.pattern))
     if interest.kind == "header":
         words.append(quote(interest.header))
     if interest.form:
         words.append(interest.form)
+    if interest.after and interest.before:
+        words.append(f"between {quote(interest.after)} and {quote(interest.before)}")
+    elif interest.steps:
+        words.append(f"{interest.steps[0].verb} {quote(interest.steps[0].match)}")
     if interest.direction is not None:
         words.append(interest.direction)
     if interest.selector is not None:

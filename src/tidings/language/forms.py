@@ -7,30 +7,30 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from tidings.language import parser
-from tidings.language.grammar.guesses import name_of_host
-from tidings.language.parser import Parsed
+from tidings.language.parser import Parsed, ParseOptions
 from tidings.language.problems import Problem
+from tidings.language.words import name_of_host
 from tidings.model.url import split_url
 from tidings.record import replace
 
 YAML = (".yaml", ".yml")
 
 
-def parse_file(name: str, text: str, **given: Any) -> Parsed:
-    """Return the statements of a file; arguments as of `parser.parse`. YAML is loaded with the
+def parse_file(name: str, text: str, **options: Unpack[ParseOptions]) -> Parsed:
+    """Return the statements of a file. YAML is loaded with the
     first such file.
 
     A file of another tool without a readable statement has one problem that says so (E50).
     """
     if not name.lower().endswith(YAML):
-        parsed = parser.parse(text, **given)
+        parsed = parser.parse(text, **options)
     else:
         from tidings.language.yaml import form as yaml_form
 
-        parsed = yaml_form.load(text, **given)
+        parsed = yaml_form.load(text, **options)
     if parsed.problems and not parsed.statements:
         # only if a text cannot be read
 

@@ -67,7 +67,7 @@ def _class_of(statement: Statement) -> str | None:
         case Sentinel():
             return statement.budget_class
         case Alter() | Defaults():
-            return dict(statement.clauses.said).get("class")
+            return dict(statement.clauses.stated).get("class")
     return None
 
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import field
 from datetime import UTC
 from functools import lru_cache
-from typing import Any
+from typing import TypedDict, Unpack
 
 from tidings.errors import SentinelError
-from tidings.language.grammar.syntax import Compound, Part, read_syntax
+from tidings.language.grammar.syntax import Compound, Part, follows, read_syntax
 from tidings.language.problems import Problem, ProblemReport
-from tidings.language.statements import Reader, Surroundings
+from tidings.language.statements import ParseContext, Reader
 from tidings.language.times import read_zone
 from tidings.language.verify import KnownSentinel, Names
 from tidings.model.interval import Duration, Instant
@@ -42,41 +42,57 @@ class Parsed:
     report: ProblemReport = field(default_factory=lambda: ProblemReport(""), compare=False, repr=False)
 
 
-def parse(
-    text: str,
-    *,
-    known: Callable[[str], KnownSentinel | None] | None = None,
-    zone: str = "UTC",
-    now: Instant | None = None,
-    floor: Duration | None = None,
-    names: Iterable[str] = (),
-    secrets: Container[str] | None = None,
-    defaults: Callable[[str], Clauses | None] | None = None,
-    files: bool = False,
-    events: Mapping[str, Iterable[str]] | None = None,
-    anew: bool = False,
-) -> Parsed:
+class ParseOptions(TypedDict, total=False):
+    """What is known beside a text; all of it may be left out."""
+
+    known: Callable[[str], KnownSentinel | None] | None
+    """Finds an existing sentinel; None: names are not checked, and only sentinels of the same text
+    can be a base.
+    """
+    zone: str
+    """The IANA zone of sentinels that name none; default UTC."""
+    now: Instant | None
+    """The present (µs); None: past dates are not checked."""
+    floor: Duration | None
+    """The operator's shortest interval (µs, W5)."""
+    names: Iterable[str]
+    """The existing sentinels, for "did you mean"."""
+    secrets: Container[str] | None
+    """The names of secrets that are set (W9); None: not checked."""
+    defaults: Callable[[str], Clauses | None] | None
+    """Finds the existing defaults of a tag."""
+    files: bool
+    """Whether `file:` addresses may be watched."""
+    events: Mapping[str, Iterable[str]] | None
+    """The outside events, each with the names of the living sentinels that wait for it; None: not
+    checked.
+    """
+    anew: bool
+    """Whether what the text creates counts as not existing yet."""
+
+
+def parse(text: str, **options: Unpack[ParseOptions]) -> Parsed:
     """Return the statements of a text with its problems (at most ten) and warnings. Raise
     `ValueError` if `zone` is no time zone.
-
-    Args:
-        text: The text.
-        known: Finds an existing sentinel; None: names are not checked, and only sentinels of the
-            same text can be a base.
-        zone: The IANA zone of sentinels that name none.
-        now: The present (µs); None: past dates are not checked.
-        floor: The operator's shortest interval (µs, W5).
-        names: The existing sentinels, for "did you mean".
-        secrets: The names of secrets that are set (W9); None: not checked.
-        defaults: Finds the existing defaults of a tag.
-        files: Whether `file:` addresses may be watched.
-        events: The outside events, each with the names of the living sentinels that wait for it;
-            None: not checked.
-        anew: Whether what the text creates counts as not existing yet.
     """
-    default = read_zone(zone)
-    outside = Surroundings(default, now, floor, secrets, defaults, files, events=events, anew=anew)
-    return _parse(text, Names(known, names), outside)
+    return _parse(text, *read_options(options))
+
+
+def read_options(options: ParseOptions) -> tuple[Names, ParseContext]:
+    """Return the names and the context that options describe. Raise `ValueError` if `zone` is no
+    time zone.
+    """
+    outside = ParseContext(
+        read_zone(options.get("zone", "UTC")),
+        options.get("now"),
+        options.get("floor"),
+        options.get("secrets"),
+        options.get("defaults"),
+        options.get("files", False),
+        events=options.get("events"),
+        anew=options.get("anew", False),
+    )
+    return Names(options.get("known"), options.get("names", ())), outside
 
 
 def count_clauses(text: str) -> int:
@@ -89,12 +105,25 @@ def count_clauses(text: str) -> int:
     return len(parts[0].clauses) if len(parts) == 1 and isinstance(parts[0], Compound) else 0
 
 
-def _parse(text: str, names: Names, outside: Surroundings) -> Parsed:
+def _parse(text: str, names: Names, outside: ParseContext) -> Parsed:
     report = ProblemReport(text)
-    return meaning_of_parts(read_syntax(text, report), report, names, outside)
+    parsed = meaning_of_parts(read_syntax(text, report), report, names, outside)
+    if not parsed.problems or outside.is_stored:
+        return parsed
+    from tidings.language.guesses.suggest import improve  # only for a text with faults
+
+    improve(text, report, lambda line: not _is_faulty(line), follows)
+    return replace(parsed, problems=report.problems)
 
 
-def meaning_of_parts(parts: Iterable[Part], report: ProblemReport, names: Names, outside: Surroundings) -> Parsed:
+def _is_faulty(text: str) -> bool:
+    """Return whether a text has a fault of its own, whatever else is watched."""
+    report = ProblemReport(text)
+    found = meaning_of_parts(read_syntax(text, report), report, Names(None), ParseContext(UTC, files=True))
+    return any(problem.code != "E20" for problem in found.problems)
+
+
+def meaning_of_parts(parts: Iterable[Part], report: ProblemReport, names: Names, outside: ParseContext) -> Parsed:
     """Return the meaning of parsed statements; their faults go to the report, too.
 
     Args:
@@ -118,13 +147,11 @@ def meaning_of_parts(parts: Iterable[Part], report: ProblemReport, names: Names,
     return Parsed(tuple(statements), report.problems, report.warnings, tuple(places), report)
 
 
-def read(text: str, **given: Any) -> tuple[Statement, ...]:
+def read(text: str, **options: Unpack[ParseOptions]) -> tuple[Statement, ...]:
     """Return the statements of a text. Raise `SentinelError` with its problems if there are any.
     Warnings are dropped.
-
-    Arguments as of `parse`.
     """
-    return _whole(parse(text, **given))
+    return _whole(parse(text, **options))
 
 
 def recall(text: str) -> Statement:
@@ -168,7 +195,7 @@ def _recall_clauses(clauses: str) -> Sentinel | None:
 
 
 def _recall(text: str) -> Statement:
-    statements = _whole(_parse(text, Names(None), Surroundings(UTC, files=True, is_stored=True)))
+    statements = _whole(_parse(text, Names(None), ParseContext(UTC, files=True, is_stored=True)))
     if len(statements) != 1:
         message = f"a stored text holds {len(statements)} statements: {text[:60]}"
         raise ValueError(message)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from operator import attrgetter
 
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 
 MOST = 10
 """The most problems reported at once (sentinels §1.6)."""
@@ -64,7 +64,9 @@ class ProblemReport:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._problems: list[Problem] = []
+        self._problems: list[tuple[int, Problem]] = []
+        self.origin: int | None = None
+        """where the piece begins whose faults are recorded; None: the place of a fault is in it"""
         self._warnings: list[Problem] = []
         self._ends: list[int] | None = None
 
@@ -78,7 +80,24 @@ class ProblemReport:
             expected: What could stand there, empty if that does not help.
             hint: What to write instead, empty for none.
         """
-        self._problems.append(self.problem(offset, code, message, expected=expected, hint=hint))
+        origin = offset if self.origin is None else self.origin
+        self._problems.append((origin, self.problem(offset, code, message, expected=expected, hint=hint)))
+
+    def codes(self, start: int, end: int) -> frozenset[str]:
+        """Return the codes of the faults of a piece of the text."""
+        return frozenset(problem.code for origin, problem in self._problems if start <= origin < end)
+
+    def add_hint(self, start: int, end: int, hint: str) -> None:
+        """Set the hint of the first fault of a piece, and drop what was expected there."""
+        place = next(n for n, (origin, _) in enumerate(self._problems) if start <= origin < end)
+        origin, problem = self._problems[place]
+        self._problems[place] = origin, replace(problem, expected="", hint=hint)
+
+    def answer(self, start: int, end: int, hint: str) -> None:
+        """Keep only the first fault of a piece, with a hint that answers all of them."""
+        first = min((one for one in self._problems if start <= one[0] < end), key=lambda one: one[1].place)
+        self._problems = [one for one in self._problems if one is first or not start <= one[0] < end]
+        self.add_hint(start, end, hint)
 
     def warn(self, offset: int, code: str, message: str, *, hint: str = "") -> None:
         """Record a warning; the text stays valid.
@@ -121,7 +140,7 @@ class ProblemReport:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Return the first faults, in the order of the text."""
-        return tuple(sorted(self._problems, key=attrgetter("place"))[:MOST])
+        return tuple(sorted((problem for _, problem in self._problems), key=attrgetter("place"))[:MOST])
 
     @property
     def warnings(self) -> tuple[Problem, ...]:

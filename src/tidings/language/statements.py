@@ -31,6 +31,7 @@ from tidings.language.clauses.clause import (
 )
 from tidings.language.clauses.outside import check_words, read_event
 from tidings.language.clauses.scope import usual_patterns
+from tidings.language.clauses.when import read_pause
 from tidings.language.event_names import EventNames, events_of
 from tidings.language.grammar.syntax import Alike, Compound, EventPart, Order, Part, Unclear
 from tidings.language.problems import ProblemReport
@@ -66,7 +67,7 @@ from tidings.record import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ParseContext:
     """The context of a text; see `parser.parse`."""
 
     zone: tzinfo
@@ -99,7 +100,7 @@ class Reader:
 
     report: ProblemReport
     names: Names
-    outside: Surroundings
+    outside: ParseContext
     _groups: dict[str, Clauses] = field(default_factory=dict)
     _unclear_groups: set[str] = field(default_factory=set)
     _models: dict[int, _Model] = field(default_factory=dict)
@@ -154,7 +155,8 @@ class Reader:
     def _order(self, order: Order) -> tuple[Command | None, Mapping[str, int]]:
         verb, name = order.word.lower(), str(bare(order.name))
         places = {"name": order.name.start_pos or 0, verb: order.word.start_pos or 0}
-        places |= {"fresh": order.fresh.start_pos or 0} if order.fresh is not None else {}
+        is_fresh = isinstance(order.further, Token)
+        places |= {"fresh": order.further.start_pos or 0} if isinstance(order.further, Token) else {}
         zone = self.outside.zone
         if not check_order_word(verb, name, places["name"], names=self.names, zone=zone, report=self.report):
             return None, places
@@ -162,7 +164,13 @@ class Reader:
             self.names.note_dropped(name)
             if self._events is not None:
                 self._events.note_used(name, ())
-        return Command(cast("Any", verb), name, fresh=order.fresh is not None), places
+        until = None
+        if isinstance(order.further, Tree):
+            try:
+                until = read_pause(order.further, self._clause((), zone, places))
+            except FaultFoundError:
+                return None, places
+        return Command(cast("Any", verb), name, is_fresh, until), places
 
     def _creation(self, creation: Compound, places: dict[str, int]) -> Sentinel | None:
         faults = self.report.faults
@@ -231,8 +239,8 @@ class Reader:
         if not is_child:
             zone, values = self._add_tag_defaults(values, zone)
         self._check_presence(name, values, places, needs_monitor=not is_child)
-        says_nothing = "monitor" not in values and not is_child  # its tag's defaults had a fault
-        if self.report.faults > faults or says_nothing or (is_child and base is None):
+        has_no_monitor = "monitor" not in values and not is_child  # its tag's defaults had a fault
+        if self.report.faults > faults or has_no_monitor or (is_child and base is None):
             return None
         now = self.outside.now
         if base is None:
@@ -302,13 +310,13 @@ class Reader:
             pages = _pages(target, self._clause((), self.outside.zone, {}))
         except FaultFoundError:
             return ()
-        held = pages if before is None else before.pages
-        if len(pages) == 1 == len(held) and pages[0].name is None:
-            return (replace(pages[0], name=held[0].name),)
-        if [page.name for page in pages] != [page.name for page in held]:
-            said = ", ".join(map(page_text, held))
+        pages_before = pages if before is None else before.pages
+        if len(pages) == 1 == len(pages_before) and pages[0].name is None:
+            return (replace(pages[0], name=pages_before[0].name),)
+        if [page.name for page in pages] != [page.name for page in pages_before]:
+            listed = ", ".join(map(page_text, pages_before))
             message = f'"{name}" has other pages: give one new address for each page, in order'
-            self.report.fault(name.start_pos or 0, "E36", message, hint=f"it has {said}")
+            self.report.fault(name.start_pos or 0, "E36", message, hint=f"it has {listed}")
             return ()
         return pages
 
@@ -346,7 +354,7 @@ class Reader:
 
     def _group(self, tag: str) -> Clauses | None:
         if tag in self._groups:
-            return self._groups[tag] if self._groups[tag].said else None
+            return self._groups[tag] if self._groups[tag].stated else None
         return self.outside.defaults(tag) if self.outside.defaults is not None else None
 
     def _add_tag_defaults(self, own: Values, zone: tzinfo) -> tuple[tzinfo, Values]:

@@ -11,17 +11,18 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+from tidings.errors import UsageError
 from tidings.model.interval import UNITS, Duration, Instant, local_of, spell_duration
 from tidings.model.interval import instant_of as instant_of_local
 from tidings.model.watch.sentinel import Sentinel
 from tidings.model.watch.timing import DAILY, Clock, Days, Point
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 
 SECOND: Duration = 1_000_000
 DAY: Duration = 86_400 * SECOND
@@ -50,6 +51,12 @@ _LAST: Instant = 253_402_128_000 * SECOND
 """The days that every zone can represent: from 0001-01-03 to 9999-12-30."""
 _PIVOT = 68
 """Two-digit years up to this one are in the 2000s (sentinels §1.2)."""
+_MONTHS = {"month": 30 * DAY, "year": 365 * DAY}
+_AGO = re.compile(
+    r"(?:the )?(?:(?:last|past) )?(?:(?P<number>\d{1,6}) ?|an? )?"
+    rf"(?:(?P<unit>{'|'.join(_UNIT_WORDS)})|(?P<months>month|year))s?(?: ago)?"
+)
+_WEEKDAY = re.compile(r"(?:last |on )?(mon|tue|wed|thu|fri|sat|sun)[a-z]*")
 
 
 class KnownLife(Protocol):
@@ -112,6 +119,107 @@ def read_date(text: str) -> DateReading | None:
     if offset is not None and abs(offset) >= timedelta(days=1):
         return None
     return DateReading(_canonical(local, found["hour"] is not None, found["zone"]), local, offset, slashed=iso is None)
+
+
+def read_moment(text: str, zone: str, now: Instant, *, is_end: bool = False) -> Instant:
+    """Return the instant that a text means. Raise `UsageError` for a text without meaning.
+
+    Args:
+        text: A date, a date with a time, `now`, `today`, `yesterday`, `monday`, or a time before
+            now: `2 days ago`, `7d`, `last week`.
+        zone: The name of the zone of dates and days.
+        now: The present (µs).
+        is_end: Whether a day means its last instant instead of its first.
+    """
+    known = zone_of(zone) or UTC
+    words = " ".join(text.lower().split())
+    if words == "now":
+        return now
+    if found := _AGO.fullmatch(words):
+        number = found["number"] or "1"
+        size = int(number) * _MONTHS[found["months"]] if found["months"] else measure(number, found["unit"])
+        return now - min(size, LONGEST)
+    reading = read_date(text.strip())
+    if reading is None:
+        today = local_of(now, known).replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
+        if words in {"today", "yesterday"}:
+            day = today - timedelta(days=int(words == "yesterday"))
+        elif found := _WEEKDAY.fullmatch(words):
+            day = today - timedelta(days=(today.weekday() - DAY_WORDS.index(found[1])) % 7)
+        else:
+            message = f"{text[:40]!r} is not a date; write 2026-03-01, 2026-03-01T08:00, yesterday, or 2 days ago"
+            raise UsageError(message)
+        reading = DateReading(day.date().isoformat(), day, None, slashed=False)
+    if is_end and "T" not in reading.text:
+        reading = replace(reading, local=datetime.combine(reading.local, time.max))
+    return instant_of(reading, known)
+
+
+def read_coming(text: str, zone: str, now: Instant) -> Instant:
+    """Return the coming instant that a text means. Raise `UsageError` for one that has passed, or a
+    text without meaning.
+
+    Args:
+        text: A date, a date with a time, a time of day, `tomorrow`, `monday 8:00`, `next week`, or
+            a time from now: `3 days`, `3d`.
+        zone: The name of the zone of dates and days.
+        now: The present (µs).
+    """
+    known = zone_of(zone) or UTC
+    words = " ".join(text.lower().replace(" at ", " ").split())
+    found = _COMING.fullmatch(words)
+    if found is None:
+        at = _read_span(words, now) or _read_day(text.strip(), known)
+    else:
+        today = local_of(now, known).replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
+        clock = read_clock(found["clock"] or "0:00")
+        if clock is None:
+            raise _not_coming(text)
+        day = today + timedelta(days=_days_until(found["day"] or "", today), minutes=clock)
+        at = instant_of(DateReading("", day, None, slashed=False), known)
+        if at <= now and not found["day"]:  # a time of day that has passed today
+            at = instant_of(DateReading("", day + timedelta(days=1), None, slashed=False), known)
+    if at is None:
+        raise _not_coming(text)
+    if at <= now:
+        message = f"{text[:40]!r} has passed; give a time that comes"
+        raise UsageError(message)
+    return at
+
+
+_COMING = re.compile(
+    r"(?:(?:the )?(?P<day>today|tomorrow|next week|(?:next |on )?(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*))?"
+    r" ?(?P<clock>\d{1,2}:\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m)?(?<=.)"
+)
+_SPAN = re.compile(
+    rf"(?:in |for |(?:now )?\+ ?)?(?:(?P<number>\d{{1,6}}) ?|an? )(?P<unit>{'|'.join((*_UNIT_WORDS, *_MONTHS))})s?"
+)
+
+
+def _read_span(words: str, now: Instant) -> Instant | None:
+    found = _SPAN.fullmatch(words)
+    if found is None:
+        return None
+    size = _MONTHS.get(found["unit"]) or measure("1", found["unit"])
+    return now + min(int(found["number"] or 1) * size, LONGEST)
+
+
+def _read_day(text: str, zone: tzinfo) -> Instant | None:
+    reading = read_date(text)
+    return None if reading is None else instant_of(reading, zone)
+
+
+def _days_until(word: str, today: datetime) -> int:
+    """Return how many days from today a day is; a day of the week is never today."""
+    if word in {"", "today", "tomorrow"}:
+        return int(word == "tomorrow")
+    if word == "next week":
+        return 7 - today.weekday()
+    return (DAY_WORDS.index(word.rpartition(" ")[2][:3]) - today.weekday() - 1) % 7 + 1
+
+
+def _not_coming(text: str) -> UsageError:
+    return UsageError(f"{text[:40]!r} is not a time that comes; write 2026-12-24, tomorrow 8:00, monday, or 3 days")
 
 
 def swap_day_and_month(text: str) -> str | None:
@@ -180,8 +288,8 @@ def local_text(instant: Instant, zone: tzinfo, *, clock: bool = False) -> str:
     """Return the day of an instant in a zone, `2026-03-01`; with `clock` the second too,
     `2026-03-01T08:00:00+01:00`.
     """
-    held = min(max(instant, _FIRST), _LAST)
-    local = local_of(held, zone)
+    limited = min(max(instant, _FIRST), _LAST)
+    local = local_of(limited, zone)
     return local.isoformat(timespec="seconds") if clock else local.date().isoformat()
 
 

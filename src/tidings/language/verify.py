@@ -364,8 +364,8 @@ def _check_pace(sentinel: Sentinel, places: Places, floor: Duration | None, repo
         return
     shortest = fetch.interval if isinstance(fetch, FetchEvery) else fetch.shortest
     if shortest is not None and shortest < floor:
-        asked, held = spell_duration(shortest), spell_duration(floor)
-        message = f"Fetch {asked} is shorter than the minimum: the page is checked every {held}"
+        asked, floor_text = spell_duration(shortest), spell_duration(floor)
+        message = f"Fetch {asked} is shorter than the minimum: the page is checked every {floor_text}"
         report.warn(places.fetch or places.name, "W5", message, hint="fetch.page_floor_seconds sets the minimum")
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from tidings.model.url import split_url
+
 STATEMENTS: tuple[str, ...] = ("Create", "Enable", "Disable", "Drop", "Alter", "Confirm", "Defaults")
 """Words that begin a statement."""
 
@@ -92,3 +96,12 @@ UNITS: tuple[str, ...] = ("s", "sec", "second", "min", "minute", "h", "hour", "d
 def is_reserved(name: str) -> bool:
     """Return whether a word cannot be a name."""
     return name.lower() in RESERVED
+
+
+def name_of_host(address: str) -> str:
+    """Return a name for a sentinel on an address without one: `shop` for
+    https://www.shop.example/.
+    """
+    parts = [part for part in (split_url(address).hostname or "page").split(".") if part != "www"]
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", parts[-2] if len(parts) > 1 else parts[0]).strip("-")
+    return name if re.match(r"[A-Za-z_]", name) and not is_reserved(name) else f"page-{name}"

@@ -1,1 +1,1 @@
-"""Frozen values that all rooms share, without behaviour beyond validation."""
+"""Frozen values that all packages share, without behaviour beyond validation."""

@@ -19,7 +19,7 @@ MINUTE: Final[Duration] = 60 * SECOND
 HOUR: Final[Duration] = 60 * MINUTE
 DAY: Final[Duration] = 24 * HOUR
 WEEK: Final[Duration] = 7 * DAY
-"""Units of time (µs) for rooms that must not import `clock`."""
+"""Units of time (µs) for packages that must not import `clock`."""
 
 NEVER: Final[Instant] = 2**63 - 1
 """An instant that never comes: no event, no upper bound. It fits into 64 bits, as every instant
@@ -33,6 +33,22 @@ UNITS: tuple[tuple[str, Duration], ...] = (
     ("min", MINUTE),
     ("s", SECOND),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The time from `since` to `until` (µs), both included; None where it is open."""
+
+    since: Instant | None = None
+    until: Instant | None = None
+
+    def has(self, at: Instant) -> bool:
+        """Return whether an instant lies in it."""
+        return (self.since is None or at >= self.since) and (self.until is None or at <= self.until)
+
+
+ALWAYS: Final = Period()
+"""All times."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -57,7 +73,7 @@ def spell_duration(duration: Duration) -> str:
     return f"{duration / 1_000_000:.6f}".rstrip("0").rstrip(".") + " s"
 
 
-def say_duration(duration: Duration) -> str:
+def describe_duration(duration: Duration) -> str:
     """Return a duration as a sentence says it: `2 days`, `1 hour`, `90 min`."""
     spelled = spell_duration(duration)
     return spelled if spelled.startswith("1 ") or not spelled.endswith(("hour", "day", "week")) else f"{spelled}s"

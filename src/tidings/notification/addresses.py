@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from tidings.errors import AddressError
-from tidings.model.watch.telling import secret_of
+from tidings.model.watch.notifying import secret_of
 from tidings.record import dataclass
 
 LONGEST: Final = 2_000

@@ -97,11 +97,11 @@ class _Listener(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
-        self.said: list[tuple[int, str]] = []
+        self.logged: list[tuple[int, str]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         """Store one line."""
-        self.said.append((record.levelno, record.getMessage()))
+        self.logged.append((record.levelno, record.getMessage()))
 
 
 def push(job: Push) -> Sent | Refused:
@@ -147,8 +147,8 @@ def _listen() -> _Listener:
 
 def _reason(listener: _Listener) -> str:
     """Return the guard's refusal if there was one, else the last complaint."""
-    for _, text in listener.said:
+    for _, text in listener.logged:
         if found := _GUARD.search(text):
             return f"{found[0]}; fetch.allow_networks names the networks that requests may reach"
-    complaints = [text for level, text in listener.said if level >= logging.WARNING]
+    complaints = [text for level, text in listener.logged if level >= logging.WARNING]
     return cut_text(one_line(complaints[-1]), LONGEST_REASON) if complaints else ""

@@ -15,6 +15,8 @@ from tidings.record import dataclass
 
 PULLED: Final = frozenset({"feed", "stream"})
 """The kinds whose messages are not sent but stored, for receivers that pull them."""
+LOCAL: Final = frozenset({"console"}) | PULLED
+"""The kinds whose messages are taken on this machine, at once."""
 KINDS: Final = frozenset({"console", "webhook", "url", "email", "apprise"}) | PULLED
 """The kinds of channel that messages are made for; `channels` has a row for each."""
 MARGIN_SECONDS: Final = 5.0

@@ -62,10 +62,10 @@ def webhook_body(records: Sequence[Record], sentinel: str, *, at: Instant) -> by
 def _fewer(records: Sequence[Record], sentinel: str, *, at: Instant) -> bytes:
     """Return the body with as many of the first records as fit, at least one."""
 
-    def body(kept: int) -> bytes:
-        return _body(records[:kept], sentinel, at=at, more=len(records) - kept)
+    def body(count_shown: int) -> bytes:
+        return _body(records[:count_shown], sentinel, at=at, more=len(records) - count_shown)
 
-    return body(max(1, most_that_fit(len(records), lambda kept: len(body(kept)), MOST_BYTES)))
+    return body(max(1, most_that_fit(len(records), lambda count_shown: len(body(count_shown)), MOST_BYTES)))
 
 
 def _body(records: Sequence[Record], sentinel: str, *, at: Instant, more: int) -> bytes:
@@ -103,8 +103,8 @@ def _cut_record(record: Record, characters: int, entries: int) -> dict[str, Any]
         if len(values) > entries:
             more[name] = len(values) - entries
     if record.get("context"):
-        kept = [one for one in record["context"] if one["number"] < entries]
-        short["context"] = [_shorten_text(one, characters) for one in kept]
+        contexts = [one for one in record["context"] if one["number"] < entries]
+        short["context"] = [_shorten_text(one, characters) for one in contexts]
     return {**short, "more": more} if more else short
 
 

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any, Final
 
 from tidings.clock import Instant
-from tidings.model.watch.telling import Wording, fill
+from tidings.model.watch.notifying import Wording, fill
 from tidings.notification import mail, payload
 from tidings.notification.addresses import limit_of_scheme
 from tidings.presentation import atom
@@ -19,7 +19,20 @@ from tidings.presentation.edits import Record, headline, host_of, in_zone, minut
 from tidings.presentation.hypertext import document
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import PRESENTERS, presenter, view_of
-from tidings.presentation.writing import cut_text, headline_in, length, one_line, subject_line, tame, unmentioning
+from tidings.presentation.writing import (
+    ELLIPSIS,
+    LONGEST_HEADLINE,
+    cut_text,
+    headline_in,
+    is_part_of,
+    length,
+    one_line,
+    point_arrows,
+    subject_line,
+    tame,
+    title_in,
+    unmentioning,
+)
 from tidings.record import dataclass, replace
 from tidings.registry import Registry
 
@@ -31,8 +44,12 @@ MOST_HTML: Final = 90_000
 """The largest HTML, in bytes: some mail readers clip a message at 102 kB."""
 LONGEST_SUBJECT: Final = 78
 """The longest subject, in characters: the recommended line length of a letter (RFC 5322 §2.1.1)."""
-LONGEST_NAME: Final = 24
-"""The longest name of a sentinel in a subject; a longer one gives way to the summary."""
+LENGTH_OF_BETWEEN: Final = 3
+"""The length of what is between a change and the title of its page, in a subject."""
+LEAST_TITLE: Final = 24
+"""The room that a subject always has for the title of its page, in characters."""
+MOST_TITLE_OF_SEVERAL: Final = 36
+"""The longest title in a subject on several changes, in characters."""
 _TEXT: Final = PRESENTERS["changes-as-text"]
 
 
@@ -56,19 +73,50 @@ class News:
 
     @property
     def subject(self) -> str:
-        """Return the subject line: what changed, and the sentinel if there is room.
+        """Return the subject line: what changed, and the title of the page (without one, the name
+        of the sentinel).
 
-        Of several changes it names the newest.
+        Of several changes it has their number, the page, and the newest change.
         """
-        rest = f" (+{len(self.records) - 1:,} more)" if len(self.records) > 1 else ""
-        whose = f" · {self.sentinel}" if 0 < length(self.sentinel) <= LONGEST_NAME else ""
-        room = LONGEST_SUBJECT - length(rest) - length(whose)
-        return subject_line(f"{headline_in(summary(self.records[-1]), room)}{rest}{whose}", most=LONGEST_SUBJECT)
+        newest, whose = self.records[-1], self._page
+        if len(self.records) == 1:
+            room = LONGEST_SUBJECT - LENGTH_OF_BETWEEN - min(length(whose), LEAST_TITLE)
+            what = _change_in(newest, room)
+            what = what.removesuffix(".")
+            title = title_in(whose, LONGEST_SUBJECT - LENGTH_OF_BETWEEN - length(what))
+            return subject_line(" · ".join(part for part in (what, title) if part), most=LONGEST_SUBJECT)
+        what = {True: "changes", False: "messages"}[all(one.get("record") == "change" for one in self.records)]
+        lead = f"{len(self.records):,} {what} on {title_in(whose, MOST_TITLE_OF_SEVERAL) or 'Tidings'}: "
+        return subject_line(lead + _change_in(newest, LONGEST_SUBJECT - length(lead)))
+
+    @property
+    def _page(self) -> str:
+        """Return the title of the page if there is only one and it has one, else the name of the
+        sentinel.
+        """
+        titles = {subject_line(str(record.get("title") or "")) for record in self.records}
+        is_one = len({record.get("url") for record in self.records}) == 1
+        return (titles.pop() if is_one and len(titles) == 1 else "") or self.sentinel
 
     @property
     def is_worded(self) -> bool:
         """Return whether custom wording is used: a message of notices only has the default one."""
         return self.wording is not None and any(record.get("record") == "change" for record in self.records)
+
+
+def _change_in(record: Record, most: int) -> str:
+    """Return the line on a change, without its heading if a text would be cut, or if the title of
+    the page is that heading.
+    """
+    line = point_arrows(subject_line(summary(record), most=LONGEST_HEADLINE))
+    title = one_line(str(record.get("title") or ""))
+    whole = headline_in(line, most)
+    is_cut = whole.count(ELLIPSIS) > line.count(ELLIPSIS)
+    for one in record.get("context") or ():
+        heading = one_line(str(one.get("heading") or "")).rstrip(" :")
+        if heading and line.startswith(f"{heading}: ") and (is_part_of(heading, title) or is_cut):
+            return headline_in(line[len(heading) + 2 :], most)
+    return whole
 
 
 @dataclass(frozen=True, slots=True)

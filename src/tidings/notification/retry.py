@@ -98,7 +98,7 @@ def judge_endpoint(
     if isinstance(answer, Sent):
         return replace(move, is_back=failing_since is not None and now - failing_since >= OUTAGE)
     since = now if failing_since is None else min(failing_since, now)
-    move = replace(move, failing_since=since, reason=answer.reason, held_until=_find_hold(answer, attempt, now))
+    move = replace(move, failing_since=since, reason=answer.reason, paused_until=_find_hold(answer, attempt, now))
     if answer.disable:
         return replace(move, enabled=False)
     if now - since < disable_after:

@@ -101,20 +101,20 @@ def _connect(server: LetterServer) -> SMTP:
 
 
 def _hand_in(smtp: SMTP, letter: Letter, where: str) -> Sent | Refused:
-    code, said = smtp.mail(letter.sender)
+    code, answer = smtp.mail(letter.sender)
     if code == 250:
-        code, said = smtp.rcpt(letter.recipient)
+        code, answer = smtp.rcpt(letter.recipient)
     if code in {250, 251}:
-        code, said = smtp.data(letter.content)
+        code, answer = smtp.data(letter.content)
     if not 200 <= code < 300:
-        return _judge(where, code, said)
+        return _judge(where, code, answer)
     with contextlib.suppress(Exception):  # it has the letter; errors at the end do not matter
         smtp.quit()
     return Sent(code)
 
 
-def _judge(where: str, code: int, said: bytes | str) -> Refused:
-    return Refused(reason=cut_text(f"{where} said {code} {_text(said)}", LONGEST_REASON), retry=not 500 <= code < 600)
+def _judge(where: str, code: int, answer: bytes | str) -> Refused:
+    return Refused(reason=cut_text(f"{where} said {code} {_text(answer)}", LONGEST_REASON), retry=not 500 <= code < 600)
 
 
 def _mend(what: str, settings: str) -> Refused:
@@ -127,5 +127,5 @@ def _clean_message(error: BaseException) -> str:
     return cut_text(one_line(text) or type(error).__name__, LONGEST_REASON)
 
 
-def _text(said: bytes | str) -> str:
-    return one_line(said.decode(errors="replace") if isinstance(said, bytes) else said)
+def _text(answer: bytes | str) -> str:
+    return one_line(answer.decode(errors="replace") if isinstance(answer, bytes) else answer)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidings import __version__
 from tidings.clock import SystemClock
-from tidings.errors import TidingsError, UsageError
+from tidings.errors import TidingsError, UsageError, spell_install
+from tidings.language.times import read_moment
 from tidings.language.write.printer import clauses_of, to_text
 from tidings.model.watch.asking import is_command
 from tidings.model.watch.sentinel import Command, Sentinel, Statement
@@ -97,7 +98,7 @@ class Tools:
 
     def list_changes(self, since: str = "", sentinel: str = "", limit: int = 20) -> dict[str, Any]:
         """List changes, newest first. `since` is a date or time such as 2026-11-01."""
-        after = asking.instant(since, self.settings.serve.zone) if since else None
+        after = read_moment(since, self.settings.serve.zone, SystemClock().now()) if since else None
         found = self.database.read(
             changes.listing, sentinel=sentinel or None, since=after, limit=max(1, min(limit, MOST))
         )
@@ -169,9 +170,11 @@ class Tools:
 
         return {"asked_for": self.database.write(write)}
 
-    def pause(self, name: str) -> dict[str, Any]:
-        """Pause a sentinel: its pages are not checked for it until it is resumed."""
-        return self._command(Command("disable", name))
+    def pause(self, name: str, until: str = "") -> dict[str, Any]:
+        """Pause a sentinel: its pages are not checked for it until it is resumed, or until a time
+        such as `2026-12-24` or `tomorrow 8:00`.
+        """
+        return self._command(register.pause(name, until, self.settings.serve.zone, SystemClock().now()))
 
     def resume(self, name: str) -> dict[str, Any]:
         """Resume a sentinel that is paused."""
@@ -215,7 +218,7 @@ def list_faults(sentinel: Sentinel, known: Iterable[tuple[str, str]]) -> list[st
         sentinel: The sentinel, with the defaults of its tags.
         known: (kind, address) of the existing receivers.
     """
-    words = [word for word, _ in clauses_of(sentinel).said if word not in CLAUSES]
+    words = [word for word, _ in clauses_of(sentinel).stated if word not in CLAUSES]
     faults = [f"{words[0].capitalize()} is not accepted here"] if words else []
     if sentinel.base is not None:
         faults.append("it takes its clauses from another sentinel")
@@ -235,7 +238,7 @@ def serve(settings: Settings, database: Database, *, may_edit: bool) -> MCPServe
         from mcp.server import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
     except ImportError as error:
-        raise UsageError("an MCP server needs the extra `mcp`: python -m pip install 'tidings[mcp]'") from error
+        raise UsageError(f"an MCP server needs the extra `mcp`: {spell_install('mcp')}") from error
     from mcp.types import ToolAnnotations
 
     server = MCPServer("tidings", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
@@ -243,11 +246,11 @@ def serve(settings: Settings, database: Database, *, may_edit: bool) -> MCPServe
     writing = {"add_sentinel", "check", "pause", "resume"} if may_edit else set[str]()
     for tool in tools.list_all():
         hints = ToolAnnotations(read_only_hint=tool.__name__ not in writing, destructive_hint=False)
-        server.tool(annotations=hints)(_tell_errors(tool, ToolError))
+        server.tool(annotations=hints)(_convert_errors(tool, ToolError))
     return server
 
 
-def _tell_errors(tool: Callable[..., Any], error_of: type[Exception]) -> Callable[..., Any]:
+def _convert_errors(tool: Callable[..., Any], error_of: type[Exception]) -> Callable[..., Any]:
     """Return a tool whose errors are those of the protocol, with what the user can do."""
 
     @functools.wraps(tool)

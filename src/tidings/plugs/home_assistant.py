@@ -12,33 +12,35 @@ import contextlib
 import json
 import logging
 import re
-from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
 from tidings import __version__
-from tidings.errors import SettingError, StoreError
+from tidings.errors import SettingError, StoreError, spell_install
+from tidings.model.event_type import EventType
 from tidings.record import dataclass
 from tidings.service.health.sources import health_of
 from tidings.service.show.records import rfc3339
 from tidings.storage.db import instance
+from tidings.storage.watches import changes, events, sentinels
 
 if TYPE_CHECKING:
     from aiomqtt import Client
 
-    from tidings.model.observed.unit import ChangeRow, Unit
+    from tidings.model.observed.unit import Unit
     from tidings.service.run.monitor import Monitor
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.changes import StoredChange
 
 log = logging.getLogger("tidings.service")
 LONGEST_STATE: Final = 255
 """characters of a state that Home Assistant takes"""
 SYNC_SECONDS: Final = 30.0
 END_SECONDS: Final = 2.0
-MOST_WAITING: Final = 1_000
-"""changes that wait for the broker"""
+MOST_AT_ONCE: Final = 1_000
+"""changes that are read at once"""
 FIRST_WAIT, LONGEST_WAIT = 2.0, 300.0
 PORTS: Final = {"mqtt": 1_883, "mqtts": 8_883}
 DISCOVERY: Final = "homeassistant"
@@ -121,9 +123,10 @@ class Device:
         states = [self.topic(sentinel_id, kind) for kind in ("last", "details", "problem")]
         return [*(topic for topic, _ in self.announce(sentinel_id, "")), *states]
 
-    def states(self, row: ChangeRow, url: str) -> Iterator[tuple[str, str, bool]]:
+    def states(self, change: StoredChange) -> Iterator[tuple[str, str, bool]]:
         """Yield (topic, payload, retained) of a change."""
-        details = {"url": url, "detected_at": rfc3339(row.detected_at), "change": row.id}
+        row = change.row
+        details = {"url": change.url, "detected_at": rfc3339(row.detected_at), "change": row.id}
         event = {"event_type": "change", "summary": _cut(row.summary), **details}
         yield self.topic(row.sentinel_id, "change"), json.dumps(event), False
         yield self.topic(row.sentinel_id, "last"), _cut(row.summary), True
@@ -136,25 +139,32 @@ def _cut(text: str) -> str:
 
 
 class HomeAssistant:
-    """Keeps a broker informed of what one monitor watches and finds."""
+    """Keeps a broker informed of all sentinels, which a monitor that leads knows, and of the
+    changes that are stored after event number `seen`, by any planner.
+    """
 
-    def __init__(self, monitor: Monitor, settings: Settings, device: Device) -> None:
+    def __init__(self, monitor: Monitor, settings: Settings, device: Device, seen: int) -> None:
         self._monitor = monitor
         self._settings = settings
         self._device = device
-        self._found: deque[ChangeRow] = deque()
+        self._seen = seen
         self._arrived = asyncio.Event()
         self._announced: dict[int, str] = {}
         self._next_sync = 0.0
 
     def note(self, unit: Unit) -> None:
-        """Take the changes of a committed unit; those beyond a thousand that wait are left out."""
-        self._found.extend([row for row in unit.changes if not row.quiet][: MOST_WAITING - len(self._found)])
+        """Wake for the changes of a committed unit."""
+        if unit.changes:
+            self._arrived.set()
+
+    def note_written(self) -> None:
+        """Wake: others have written."""
         self._arrived.set()
 
     async def serve(self, client: Client) -> None:
         """Announce all sentinels, then publish changes until the connection ends."""
         self._announced.clear()
+        self._arrived.set()
         own = f"{DISCOVERY}/+/{self._device.node}/+/config"
         await client.subscribe(own)
         await client.subscribe(f"{DISCOVERY}/status")
@@ -163,40 +173,45 @@ class HomeAssistant:
         listening = asyncio.create_task(self._listen(client))
         try:
             while not listening.done():
-                await self._publish_next(client, listening)
+                await self._publish_new(client, listening)
             listening.result()
         finally:
             await _end(listening)
 
-    async def _publish_next(self, client: Client, listening: asyncio.Task[None]) -> None:
-        """Publish a change, or wait for one; between them announce again every `SYNC_SECONDS`."""
+    async def _publish_new(self, client: Client, listening: asyncio.Task[None]) -> None:
+        """Wait for changes and publish them; announce again every `SYNC_SECONDS`."""
         loop = asyncio.get_running_loop()
-        if loop.time() >= self._next_sync:
-            await self.synchronise(client)
-        if self._found:
-            await self._publish(client, self._found[0])
-            self._found.popleft()  # only now: if the connection is lost meanwhile it is published again
-            return
-        self._arrived.clear()
         arriving = asyncio.create_task(self._arrived.wait())
         timeout = max(0.0, self._next_sync - loop.time())
         await asyncio.wait({arriving, listening}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         arriving.cancel()
-
-    async def _publish(self, client: Client, row: ChangeRow) -> None:
-        """Publish a change, unless its sentinel was dropped meanwhile."""
-        if row.sentinel_id not in self._announced:
+        if loop.time() >= self._next_sync:
             await self.synchronise(client)
-        if row.sentinel_id not in self._announced:
+        self._arrived.clear()
+        try:
+            found, upto, is_all = await self._monitor.store.read(_list_found, self._seen)
+        except StoreError:
+            return  # read after the next synchronisation
+        for seq, change in found:
+            await self._publish(client, change)
+            self._seen = seq  # only now: if the connection is lost meanwhile it is published again
+        self._seen = upto
+        if not is_all:
+            self._arrived.set()
+
+    async def _publish(self, client: Client, change: StoredChange) -> None:
+        """Publish a change, unless its sentinel was dropped meanwhile."""
+        if change.row.sentinel_id not in self._announced:
+            await self.synchronise(client)
+        if change.row.sentinel_id not in self._announced:
             return
-        page = self._monitor.watchlist.pages.get(row.page_id)
-        for topic, payload, is_retained in self._device.states(row, "" if page is None else page.identity.given):
+        for topic, payload, is_retained in self._device.states(change):
             await client.publish(topic, payload, qos=1, retain=is_retained)
 
     async def synchronise(self, client: Client) -> None:
         """Announce new and renamed sentinels, remove dropped ones, publish which have a problem."""
         self._next_sync = asyncio.get_running_loop().time() + SYNC_SECONDS
-        watched = {held.row.id: held.row.name for held in self._monitor.watchlist.sentinels.values()}
+        watched = {sentinel.row.id: sentinel.row.name for sentinel in self._monitor.watchlist.sentinels.values()}
         for sentinel_id, name in watched.items():
             if self._announced.get(sentinel_id) != name:
                 for topic, message in self._device.announce(sentinel_id, name):
@@ -227,9 +242,29 @@ class HomeAssistant:
                     self._announced.clear()
                     await self.synchronise(client)
                 continue
-            found = re.search(r"/(\d+)_\w+/config$", topic)
+            found = re.search(r"/(\d{1,18})_\w+/config$", topic)
             if found and message.payload and int(found[1]) not in self._announced:
-                await self._remove(client, int(found[1]))
+                await self._remove_ended(client, int(found[1]))
+
+    async def _remove_ended(self, client: Client, sentinel_id: int) -> None:
+        """Remove a sentinel unless the database has it: another planner may have announced one that
+        this process does not know yet.
+        """
+        with contextlib.suppress(StoreError):
+            if not await self._monitor.store.read(sentinels.is_living, sentinel_id):
+                await self._remove(client, sentinel_id)
+
+
+def _list_found(c: Connection, after: int) -> tuple[list[tuple[int, StoredChange]], int, bool]:
+    """Return the reported changes after an event number, each with its own, the number up to which
+    these are all, and whether that is the last one.
+    """
+    last = events.last_seq(c)
+    rows = events.listing(c, after=after, upto=last, types=(EventType.CHANGE_FOUND,), limit=MOST_AT_ONCE)
+    known = changes.of(c, [row.change_id for row in rows if row.change_id is not None])
+    found = [(row.seq, known[row.change_id]) for row in rows if row.change_id in known]
+    is_all = len(rows) < MOST_AT_ONCE
+    return [each for each in found if not each[1].row.quiet], last if is_all else rows[-1].seq, is_all
 
 
 def _list_troubled(c: Connection, settings: Settings, now: int) -> set[str]:
@@ -240,21 +275,23 @@ def _list_troubled(c: Connection, settings: Settings, now: int) -> set[str]:
 
 @contextlib.asynccontextmanager
 async def inform_home_assistant(monitor: Monitor, settings: Settings) -> AsyncIterator[None]:
-    """Keep the broker of `serve.mqtt_url` informed meanwhile, if there is one.
+    """Keep the broker of `serve.mqtt_url` informed meanwhile, if there is one; of several planners,
+    the one that leads.
 
     Raises `SettingError` for an invalid address, or without the extra `mqtt`.
     """
-    if not settings.serve.mqtt_url:
+    if not settings.serve.mqtt_url or not monitor.leads:
         yield
         return
     broker = read_broker(settings.serve.mqtt_url)
     try:
         import aiomqtt
     except ImportError as error:
-        raise SettingError("serve.mqtt_url needs the extra `mqtt`: python -m pip install 'tidings[mqtt]'") from error
+        raise SettingError(f"serve.mqtt_url needs the extra `mqtt`: {spell_install('mqtt')}") from error
     found = await monitor.store.read(instance.load)
     device = Device(f"tidings_{re.sub('[^0-9a-z]', '', found.id.lower())[:16]}", settings.serve.public_url)
-    plug = HomeAssistant(monitor, settings, device)
+    plug = HomeAssistant(monitor, settings, device, await monitor.store.read(events.last_seq))
+    monitor.listen_to_writing(plug.note_written)
     stop_hearing = monitor.committer.listen(plug.note)
     working = asyncio.create_task(_keep_connected(plug, broker, device, aiomqtt))
     try:
@@ -274,23 +311,23 @@ async def _end(task: asyncio.Task[None]) -> None:
 
 
 async def _keep_connected(plug: HomeAssistant, broker: Broker, device: Device, aiomqtt: Any) -> None:
-    wait, told = FIRST_WAIT, ""
+    wait, logged = FIRST_WAIT, ""
     while True:
         try:
             async with aiomqtt.Client(**_parameters(broker, device, aiomqtt)) as client:
                 wait = FIRST_WAIT
-                if told:
+                if logged:
                     log.info("the MQTT broker is reached again")
-                told = ""
+                logged = ""
                 try:
                     await plug.serve(client)
                 finally:
                     with contextlib.suppress(aiomqtt.MqttError):
                         await client.publish(device.availability, "offline", qos=1, retain=True)
         except aiomqtt.MqttError as error:
-            if str(error) != told:
+            if str(error) != logged:
                 log.warning("the MQTT broker cannot be reached, and is tried again: %s", error)
-            told = str(error)
+            logged = str(error)
         except Exception:  # whatever it was, the watching goes on, and this is tried again
             log.exception("Home Assistant is not informed")
         await asyncio.sleep(wait)

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime, tzinfo
 from itertools import chain, islice
 from typing import Any, Final, Literal
 
-from tidings.document.text.excerpts import excerpts, label_of, line_of
+from tidings.document.text.excerpts import excerpts
+from tidings.document.text.placed import (
+    LinkPair,
+    PlacedText,
+    join_updates,
+    pair_links,
+    place_text,
+    place_update,
+)
 from tidings.model.observed.change import EditContext
 from tidings.model.url import split_url
-from tidings.presentation.writing import ELLIPSIS, one_line
+from tidings.presentation.writing import ELLIPSIS, more, one_line, point_arrows
 from tidings.record import dataclass, replace
 
 Record = Mapping[str, Any]
@@ -45,9 +53,11 @@ _SORTS: Final = {
     "phrases": "phrase",
     "table": "row",
     "list": "item",
-    "items": "entry",
+    "items": "item",
     "regex": "match",
 }
+_LINKED: Final = frozenset({"link", "page"})
+"""Objects that have a text and an address."""
 _WHOLES: Final = frozenset({"status", "body"})
 """Things of which there is exactly one, so that another value is an update."""
 
@@ -76,7 +86,8 @@ class EditLine:
     `new` is a remark on one page among several. `hunk`: `pieces` is a passage of the page before
     and now, with the text around its changes. `before` and `now` are an object's counts, `where`
     which of its occurrences were inserted or deleted; `context` is the escaped context of a text.
-    `entry` is the content of an entry whose title replaces its text.
+    `entry` is the content of an entry whose title replaces its text; of a link, its text and
+    address. An update of several places of one sentence has its `pieces`.
     """
 
     kind: EditKind
@@ -92,6 +103,11 @@ class EditLine:
     entry: EntryText | None = field(default=None, compare=False)
 
     @property
+    def around(self) -> str:
+        """Return where an object is, beside the title of its entry: without this title."""
+        return self.where if self.entry is None else self.where.replace(f"[{self.entry.title}]", f"[{ELLIPSIS}]")
+
+    @property
     def _above(self) -> str:
         """Return the line above a short text: what an updated value belongs to, else what the text
         follows.
@@ -103,7 +119,7 @@ class EditLine:
     def place(self) -> str:
         """Return the heading and the label of a text (`Status › Database`); empty if unknown."""
         one = self.context
-        label = "" if one.before.rstrip(" :").endswith(one.label) else one.label
+        label = "" if one.before.rstrip(" :：").endswith(one.label) else one.label
         return " › ".join(part for part in (AREAS.get(one.area, ""), one.heading, label, self._above) if part)
 
 
@@ -150,27 +166,32 @@ def _contexts(record: Record) -> dict[tuple[str, int], EditContext]:
     """Return the contexts of the texts of a record, by list and index."""
     found: dict[tuple[str, int], EditContext] = {}
     for one in record.get("context") or ():
-        said = {name: str(one.get(name) or "") for name in ("heading", "label", "above", "link", "area")}
-        said = {name: one_line(text) for name, text in said.items()}
+        texts = {name: str(one.get(name) or "") for name in ("heading", "label", "above", "link", "area")}
+        texts = {name: one_line(text) for name, text in texts.items()}
         before, after = str(one.get("before") or ""), str(one.get("after") or "")
-        said["before"] = one_line(before) + (" " if before[-1:].isspace() else "")
-        said["after"] = (" " if after[:1].isspace() else "") + one_line(after)
-        found[str(one["of"]), int(one["number"])] = EditContext(str(one["of"]), int(one["number"]), **said)
+        texts["before"], texts["after"] = (_beside(text, one_line(text)) for text in (before, after))
+        texts["before"], texts["after"] = texts["before"].lstrip(), texts["after"].rstrip()
+        found[str(one["of"]), int(one["number"])] = EditContext(str(one["of"]), int(one["number"]), **texts)
     return found
+
+
+def _beside(text: str, shown: str) -> str:
+    """Return a text as it is shown, with a space where the text begins or ends with one."""
+    return f"{' ' if text[:1].isspace() else ''}{shown}{' ' if text[-1:].isspace() else ''}"
 
 
 def _entries(record: Record) -> dict[tuple[str, int], EntryText]:
     """Return the entries of a record, by list and index."""
     found: dict[tuple[str, int], EntryText] = {}
     for one in record.get("entries") or ():
-        said = {name: one_line(str(one.get(name) or "")) for name in ("title", "link", "author", "text")}
-        by = (minute(one.get("published_at"), record.get("zone")), f"by {said['author']}" if said["author"] else "")
+        texts = {name: one_line(str(one.get(name) or "")) for name in ("title", "link", "author", "text")}
+        by = (minute(one.get("published_at"), record.get("zone")), f"by {texts['author']}" if texts["author"] else "")
         edits = tuple(
             (one_line(str(edit["part"])), one_line(str(edit["old"])), one_line(str(edit["new"])))
             for edit in one.get("edits") or ()
         )
         found[str(one["of"]), int(one["number"])] = EntryText(
-            said["title"], said["link"], " ".join(filter(None, by)), said["text"], edits
+            texts["title"], texts["link"], " ".join(filter(None, by)), texts["text"], edits
         )
     return found
 
@@ -215,30 +236,48 @@ class _Objects:
     """`inserted` or `deleted` → texts there that rows of `counted` already report, and how often"""
     places: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """(`inserted` or `deleted`, object) → the places of its occurrences"""
+    names: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """(`inserted` or `deleted`, address) → the text of its link"""
+    pairs: Sequence[LinkPair] = ()
+    """links with another address, in no list"""
 
     @classmethod
     def of(cls, record: Record) -> _Objects:
         rows: list[Mapping[str, Any]] = list(record.get("counts") or ())
         if not rows:
             return cls()
-        told = {name: set(map(str, record.get(name) or ())) for name in ("deleted", "inserted")}
+        changed = {name: set(map(str, record.get(name) or ())) for name in ("deleted", "inserted")}
         counted: list[Mapping[str, Any]] = []
         sorts: dict[str, str] = {}
         numbers: dict[str, tuple[int, int]] = {}
         again: dict[str, Counter[str]] = {"deleted": Counter(), "inserted": Counter()}
         for row in rows:
             name, where = str(row["object"]), "inserted" if row["new"] > row["old"] else "deleted"
-            is_whole = row.get("kind") in _WHOLES and name not in told[where]
+            is_whole = row.get("kind") in _WHOLES and name not in changed[where]
             if row["old"] == row["new"] or is_whole:  # `updated` reports it
                 continue
             if row["old"] and row["new"]:
                 counted.append(row)
                 again[where][name] += abs(row["new"] - row["old"])
-            elif name in told[where]:
+            elif name in changed[where]:
                 sorts[name], numbers[name] = _sort(row), (row["old"], row["new"])
             else:
                 counted.append(row)
-        return cls(tuple(counted), sorts, numbers, again, _places(record))
+        for one in record.get("context") or ():  # the text of a new link is shown with its address
+            if (of := str(one["of"])) in again and (url := str(one.get("link") or "")) in sorts and url in changed[of]:
+                again[of][url] = max(1, again[of][url])
+                sorts.pop(url)
+        places = _places(record)
+        names = {key: str(found[0]["text"]) for key, found in places.items() if found[0].get("text")}
+        sides = (
+            {url: names.get((kind, url), "") for url in map(str, record.get(kind) or ()) if sorts.get(url) in _LINKED}
+            for kind in ("deleted", "inserted")
+        )
+        pairs = pair_links(*sides, is_same="page" in sorts.values())
+        for pair in pairs:
+            again["deleted"][pair.old] += 1
+            again["inserted"][pair.new] += 1
+        return cls(tuple(counted), sorts, numbers, again, places, names, pairs)
 
     def where(self, change: str, name: str) -> str:
         """Return which occurrences of an object were inserted or deleted, empty if unknown."""
@@ -247,13 +286,13 @@ class _Objects:
     def list_left(self, record: Record, name: str) -> Iterable[tuple[int, str]]:
         """Return the texts of a list that `counted` does not report, each with its index."""
         texts = enumerate(map(str, record.get(name) or ()))
-        return self._untold(texts, Counter(self.again[name])) if self.again.get(name) else texts
+        return self._skip_counted(texts, Counter(self.again[name])) if self.again.get(name) else texts
 
     @staticmethod
-    def _untold(texts: Iterable[tuple[int, str]], told: Counter[str]) -> Iterator[tuple[int, str]]:
+    def _skip_counted(texts: Iterable[tuple[int, str]], counted: Counter[str]) -> Iterator[tuple[int, str]]:
         for number, text in texts:
-            if told[text] > 0:
-                told[text] -= 1
+            if counted[text] > 0:
+                counted[text] -= 1
                 continue
             yield number, text
 
@@ -270,33 +309,30 @@ def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -
     if "status" in record:
         yield EditLine("said", new=read(_describe_page(record)), frame=frame)
     contexts, entries = _contexts(record), _entries(record)
-    for number, pair in enumerate(record.get("updated") or ()):
-        old, new = str(pair["old"]), str(pair["new"])
-        context, entry = contexts.get(("updated", number), NOWHERE), entries.get(("updated", number))
-        if entry is None and not context.label and (label := label_of(old, new)):
-            old, new = old[len(label) + 2 :], new[len(label) + 2 :]
-            context = replace(context, label=one_line(label), before="", after="")
-        elif not (context.label or context.before) and (line := line_of(new, context.after, beside=old)):
-            old, new = line_of(old, context.after, beside=new), line
-            context = replace(context, after="")
-        old, new = (old, new) if longest is None else excerpts(old, new, EXCERPT)
-        yield EditLine("updated", read(old), read(new), frame=frame, context=context, entry=entry)
-    for number, text in objects.list_left(record, "deleted"):
-        before, now = objects.numbers.get(text, (None, None))
-        sort, place = objects.sorts.get(text, ""), objects.where("deleted", text)
-        context, entry = contexts.get(("deleted", number), NOWHERE), entries.get(("deleted", number))
-        shown = read(text) if entry is None else entry.title
-        yield EditLine(
-            "deleted", shown, "", sort, frame, before=before, now=now, where=place, context=context, entry=entry
-        )
-    for number, text in objects.list_left(record, "inserted"):
-        before, now = objects.numbers.get(text, (None, None))
-        sort, place = objects.sorts.get(text, ""), objects.where("inserted", text)
-        context, entry = contexts.get(("inserted", number), NOWHERE), entries.get(("inserted", number))
-        shown = read(text) if entry is None else entry.title
-        yield EditLine(
-            "inserted", "", shown, sort, frame, before=before, now=now, where=place, context=context, entry=entry
-        )
+    for one, entry in _updates(record, contexts, entries):
+        old, new = (one.old, one.new) if longest is None else excerpts(one.old, one.new, EXCERPT)
+        between = () if longest is not None and len(one.old + one.new) > 2 * EXCERPT else one.between
+        pieces: list[Piece] = []
+        for was, came, then in between:
+            pieces += [("deleted", read(was)), ("inserted", read(came))]
+            if then:
+                pieces.append(("same", _beside(then, read(then))))
+        yield EditLine("updated", read(old), read(new), "", frame, tuple(pieces), context=one.context, entry=entry)
+    for pair in objects.pairs:
+        yield _link_line(pair, read, frame)
+    for kind in ("deleted", "inserted"):
+        for number, whole in objects.list_left(record, kind):
+            before, now = objects.numbers.get(whole, (None, None))
+            sort, place = objects.sorts.get(whole, ""), objects.where(kind, whole)
+            entry = entries.get((kind, number))
+            text, context = place_text(whole, contexts.get((kind, number), NOWHERE))
+            if entry is None and sort in _LINKED and (name := objects.names.get((kind, whole))):
+                entry = EntryText(read(name), read(whole))
+            shown = read(text) if entry is None or sort in _LINKED else entry.title
+            old, new = (shown, "") if kind == "deleted" else ("", shown)
+            yield EditLine(
+                kind, old, new, sort, frame, before=before, now=now, where=place, context=context, entry=entry
+            )
     for number, text in enumerate(record.get("moved") or ()):
         yield EditLine("moved", new=read(text), frame=frame, context=contexts.get(("moved", number), NOWHERE))
     for row in objects.counted:
@@ -304,6 +340,29 @@ def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -
         place = objects.where("inserted" if now > was else "deleted", str(row["object"]))
         numbers = f"{was:,} → {now:,}"
         yield EditLine("counted", read(row["object"]), numbers, _sort(row), frame, before=was, now=now, where=place)
+
+
+def _updates(
+    record: Record, contexts: Mapping[tuple[str, int], EditContext], entries: Mapping[tuple[str, int], EntryText]
+) -> Iterator[tuple[PlacedText, EntryText | None]]:
+    """Yield the updates of a record, those of one sentence as one; an item with its content."""
+    placed: list[PlacedText] = []
+    for number, pair in enumerate(record.get("updated") or ()):
+        old, new, context = str(pair["old"]), str(pair["new"]), contexts.get(("updated", number), NOWHERE)
+        if (entry := entries.get(("updated", number))) is not None:
+            yield PlacedText(old, new, context), entry
+        else:
+            placed.append(place_update(old, new, context))
+    yield from ((one, None) for one in join_updates(placed))
+
+
+def _link_line(pair: LinkPair, read: Callable[[object], str], frame: str) -> EditLine:
+    """Return a link with another address, and another text if it has one."""
+    if pair.was == pair.now:
+        label = replace(NOWHERE, of="updated", label=f'link "{read(pair.now)}"')
+        return EditLine("updated", read(pair.old), read(pair.new), frame=frame, context=label)
+    old, new = (f"{read(name)} ({read(url)})" for name, url in ((pair.was, pair.old), (pair.now, pair.new)))
+    return EditLine("updated", old, new, frame=frame, context=replace(NOWHERE, of="updated", label="link"))
 
 
 def _places(record: Record) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
@@ -317,9 +376,9 @@ def where(places: Sequence[Mapping[str, Any]]) -> str:
     """Return places in one line: `2 of 3: see the [report] of May`; the text there is in brackets,
     with the words around it.
     """
-    said = [_whereabouts(place) for place in places[:MOST_PLACES]]
-    rest = len(places) - len(said)
-    return "; ".join([*said, *([more(rest)] if rest else [])])
+    places_text = [_whereabouts(place) for place in places[:MOST_PLACES]]
+    rest = len(places) - len(places_text)
+    return "; ".join([*places_text, *([more(rest)] if rest else [])])
 
 
 def _whereabouts(place: Mapping[str, Any]) -> str:
@@ -341,7 +400,10 @@ def _sort(row: Mapping[str, Any]) -> str:
 def _number(record: Record, objects: _Objects) -> int:
     if "hunks" in record:
         return len(record["hunks"])
-    whole = sum(len(record.get(name) or ()) for name in LISTS) + len(objects.counted)
+    whole = sum(len(record.get(name) or ()) for name in LISTS) + len(objects.counted) + len(objects.pairs)
+    if record.get("context") and len(record.get("updated") or ()) > 1:
+        updates = _updates(record, _contexts(record), _entries(record))
+        whole -= len(record["updated"]) - sum(1 for _ in updates)
     whole += "status" in record
     for name, again in objects.again.items():
         if again:
@@ -351,7 +413,7 @@ def _number(record: Record, objects: _Objects) -> int:
 
 def headline(record: Record) -> str:
     """Return one line on what happened."""
-    return one_line(summary(record)[:LONGEST])
+    return point_arrows(one_line(summary(record)[:LONGEST]))
 
 
 def summary(record: Record) -> str:
@@ -401,12 +463,6 @@ def minute(stamp: object, zone: tzinfo | None = None) -> str:
         return ""
     at = datetime.fromisoformat(stamp).astimezone(UTC if zone is None else zone)
     return f"{_DAYS[at.weekday()]} {at:%Y-%m-%d %H:%M %Z}"
-
-
-def more(count: int, noun: str = "") -> str:
-    """Return `and n more`, with a noun in its number if one is given."""
-    plural = "" if count == 1 else "s"
-    return f"and {count:,} more" + (f" {noun}{plural}" if noun else "")
 
 
 _EDITS = ("inserted", "deleted", "updated")
@@ -474,9 +530,9 @@ def _was(updated: dict[str, list[str]], text: str) -> str:
 
 def _spell(found: Record) -> str:
     """Return the first few edits in one line."""
-    said = [f'"{pair["old"]}" → "{pair["new"]}"' for pair in found["updated"]]
-    said += [f'+"{text}"' for text in found["inserted"]] + [f'-"{text}"' for text in found["deleted"]]
-    if not said:
+    updates = [f'"{pair["old"]}" → "{pair["new"]}"' for pair in found["updated"]]
+    updates += [f'+"{text}"' for text in found["inserted"]] + [f'-"{text}"' for text in found["deleted"]]
+    if not updates:
         return "as it was before"
-    rest = f"; and {len(said) - 3} more" if len(said) > 3 else ""
-    return "; ".join(said[:3]) + rest
+    rest = f"; {more(len(updates) - 3, 'change')}" if len(updates) > 3 else ""
+    return "; ".join(updates[:3]) + rest

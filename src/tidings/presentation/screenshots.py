@@ -9,6 +9,7 @@ import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from tidings.errors import spell_install
 from tidings.presentation.writing import cut_text, one_line
 from tidings.record import dataclass
 
@@ -55,7 +56,7 @@ def compare_screenshots(before: bytes, now: bytes) -> ScreenshotComparison:
         from PIL import Image, ImageChops, ImageDraw, ImageFilter  # an extra, slow to import
     except ImportError:
         return ScreenshotComparison(
-            problem="Screenshots are compared once the extra `browser` is installed: pip install 'tidings[browser]'."
+            problem=f"Screenshots are compared once the extra `browser` is installed: {spell_install('browser')}"
         )
     try:
         old, new = (_read(data, Image.open) for data in (before, now))

@@ -17,13 +17,12 @@ from tidings.presentation.edits import (
     edits_of,
     headline,
     in_place,
-    more,
     nothing,
     page_line,
     starts_of_frames,
     times,
 )
-from tidings.presentation.marks import (
+from tidings.presentation.hypertext import (
     EditShape,
     escape,
     inline,
@@ -37,7 +36,7 @@ from tidings.presentation.marks import (
     write_place,
 )
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
-from tidings.presentation.writing import cut_text, length, most_that_fit, one_line
+from tidings.presentation.writing import cut_text, length, more, most_that_fit, one_line
 from tidings.record import dataclass
 
 Line = Callable[[EditLine, int | None], str]
@@ -53,13 +52,19 @@ def edit_line(edit: EditLine, longest: int | None) -> str:
     place = f"{cut_text(edit.place, longest)}: " if edit.place else ""
     match edit.kind:
         case "updated" if edit.entry is not None and edit.entry.edits:
-            return _entry_lines(f"{place}entry updated: {cut_text(edit.entry.title, longest)}", edit.entry, longest)
+            return _entry_lines(f"{place}changed item: {cut_text(edit.entry.title, longest)}", edit.entry, longest)
         case "updated":
-            return _standing(edit, f"{_went(old)}{_came(new)}", longest)
+            return _standing(edit, _pieces(edit, longest) or f"{_went(old)}{_came(new)}", longest)
         case "deleted" if edit.sort:
-            return _entry_lines(f"{place}{edit.sort} removed: {old}{_place_after(edit, longest)}", edit.entry, longest)
+            old = cut_text(edit.entry.title, longest) if edit.entry is not None else old
+            return _entry_lines(
+                f"{place}removed {edit.sort}: {old}{_in_brackets(edit.around, longest)}", edit.entry, longest
+            )
         case "inserted" if edit.sort:
-            return _entry_lines(f"{place}{edit.sort} added: {new}{_place_after(edit, longest)}", edit.entry, longest)
+            new = cut_text(edit.entry.title, longest) if edit.entry is not None else new
+            return _entry_lines(
+                f"{place}new {edit.sort}: {new}{_in_brackets(edit.around, longest)}", edit.entry, longest
+            )
         case "deleted":
             return _standing(edit, _went(old), longest)
         case "inserted":
@@ -72,6 +77,18 @@ def edit_line(edit: EditLine, longest: int | None) -> str:
             return new
         case "hunk":
             return " ".join(_piece(kind, cut_text(text, longest)) for kind, text in edit.pieces)
+
+
+def _pieces(edit: EditLine, longest: int | None) -> str:
+    """Return the changes of one sentence with the text between them."""
+    return "".join(
+        text
+        if kind == "same"
+        else _went(cut_text(text, longest))
+        if kind == "deleted"
+        else _came(cut_text(text, longest))
+        for kind, text in edit.pieces
+    )
 
 
 def _entry_lines(first: str, entry: EntryText | None, longest: int | None) -> str:
@@ -163,7 +180,11 @@ def _piece(kind: PieceKind, text: str) -> str:
 
 def _place_after(edit: EditLine, longest: int | None) -> str:
     """Return which occurrence of an object it is, as a suffix."""
-    return f" ({cut_text(edit.where, longest)})" if edit.where else ""
+    return _in_brackets(edit.where, longest)
+
+
+def _in_brackets(place: str, longest: int | None) -> str:
+    return f" ({cut_text(place, longest)})" if place else ""
 
 
 def _entry(edit: EditLine, longest: int | None) -> str:
@@ -287,9 +308,9 @@ class ChangesAsText:
         top = [one_line(caption.heading)] if caption.heading else []
         if len(records) == 1:
             return self._one(records[0], top, caption, most)
-        kept = records if most is None else records[: most // LEAST_LINE]
+        shown = records if most is None else records[: most // LEAST_LINE]
         step = None if most is None else STEPS[0]
-        blocks = [self._block(record, [headline(record)], caption, longest=step, room=most) for record in kept]
+        blocks = [self._block(record, [headline(record)], caption, longest=step, room=most) for record in shown]
         foot = _foot(caption)
         whole = _join(top, [*blocks, *foot], len(records) - len(blocks))
         if most is None or length(whole) <= most:

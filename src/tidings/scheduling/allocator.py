@@ -92,21 +92,21 @@ def _without_empty(rows: Rows, bids: Floats, cost: Floats, class_number: Ids, cl
     """Return `rows` without those whose class budget cannot pay for its best page, so that they
     take no place of a host.
     """
-    kept = np.ones(len(rows), dtype=np.bool_)
+    left = np.ones(len(rows), dtype=np.bool_)
     for number in np.flatnonzero(np.isfinite(class_tokens)):
         own = np.flatnonzero(class_number[rows] == number)
         if len(own) and not affords(float(class_tokens[number]), float(cost[rows[own[np.argmax(bids[rows[own]])]]])):
-            kept[own] = False
-    return rows[kept]
+            left[own] = False
+    return rows[left]
 
 
 def _within_classes(rows: Rows, cost: Floats, class_number: Ids, class_tokens: Floats) -> Rows:
     """Return those of `rows` (best first) that their class budgets can pay for in order."""
-    kept = np.ones(len(rows), dtype=np.bool_)
+    left = np.ones(len(rows), dtype=np.bool_)
     for number in np.flatnonzero(np.isfinite(class_tokens)):
         own = np.flatnonzero(class_number[rows] == number)
-        kept[own[np.cumsum(cost[rows[own]]) > class_tokens[number] * (1 + TOLERANCE)]] = False
-    return rows[kept]
+        left[own[np.cumsum(cost[rows[own]]) > class_tokens[number] * (1 + TOLERANCE)]] = False
+    return rows[left]
 
 
 def _ready(hosts: Ids, host_ready: HostReady | None) -> Mask:
@@ -179,7 +179,7 @@ def _within_budget(
         return rows[:limit]
     spent = np.cumsum(cost[rows])
     whole = int(np.searchsorted(spent, tokens * (1 + TOLERANCE), side="right"))
-    if whole == len(rows) or (limit is not None and whole >= limit):
+    if whole == len(rows):
         return rows[:limit]
     chosen = rows[:whole].tolist()
     left = tokens - (float(spent[whole - 1]) if whole else 0.0)

@@ -1,7 +1,7 @@
 """A policy that reads rates, combined with the learner of these rates from the same polls
 (contracts §5: estimates are columns).
 
-The learner is passed in: this room knows arrays, not statistics.
+The learner is passed in: this package knows arrays, not statistics.
 """
 
 from __future__ import annotations

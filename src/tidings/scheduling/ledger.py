@@ -88,19 +88,19 @@ def account(
     for page in trace.ids.tolist():
         low, high = np.searchsorted(ids, [page, page + 1])
         own = order[low:high]
-        looks = polls.at[own]
+        poll_times = polls.at[own]
         since = known_since.get(page)
         if since is None:
-            if not len(looks):
+            if not len(poll_times):
                 continue
-            since = int(looks[0])
+            since = int(poll_times[0])
         times = trace.of(page)
         times = times[(times > since) & (times < gone_at.get(page, trace.end))]
-        look = np.searchsorted(looks, times, side="left")
-        seen = look < len(looks)
+        following = np.searchsorted(poll_times, times, side="left")
+        seen = following < len(poll_times)
         missed += int((~seen).sum())
-        np.add.at(found, own[look[seen]], 1)
-        delays.append(looks[look[seen]] - times[seen])
+        np.add.at(found, own[following[seen]], 1)
+        delays.append(poll_times[following[seen]] - times[seen])
         pages.append(np.full(int(seen.sum()), page, dtype=np.int64))
     none = np.zeros(0, dtype=np.int64)
     return Ledger(polls, found, np.concatenate([none, *delays]), np.concatenate([none, *pages]), missed)

@@ -124,14 +124,14 @@ class Supply(NamedTuple):
 UNLIMITED = Supply(math.inf, 0.0)
 
 
-def load(looks: Iterable[tuple[Instant, float]], now: Instant, supply: Supply) -> float:
+def load(polls: Iterable[tuple[Instant, float]], now: Instant, supply: Supply) -> float:
     """Return the largest ratio of demand to supply of polls, as (deadline, cost), over all
     deadlines: above 1 some must be missed.
 
     A poll that is already late has to be served first and cannot be missed again.
     """
     most = asked = 0.0
-    for end, cost in sorted(looks):
+    for end, cost in sorted(polls):
         asked += cost
         if end >= now:
             there = supply.by(end - now)

@@ -9,7 +9,7 @@ Inputs are never changed. The same object serves the live planner, the simulator
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import field, fields
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -200,13 +200,18 @@ class Policy(Protocol[S]):
         ...
 
 
+def _spend_nothing(price: float) -> float:  # noqa: ARG001 - there are no pages
+    return 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Market:
     """The `price` of a poll per unit of cost, the resulting `spend` per µs, and the `floor` of
     prices.
 
     `load` is the part of the budget that the pages cost if all wait their longest: above 1 no price
-    is high enough. `wished` is their spend at the floor price.
+    is high enough. `wished` is their spend at the floor price. `spends` returns their spend at any
+    price, and is known only where the price is found by it.
     """
 
     price: float
@@ -214,6 +219,7 @@ class Market:
     floor: float
     load: float = 0.0
     wished: float = 0.0
+    spends: Callable[[float], float] = field(default=_spend_nothing, compare=False)
 
     @property
     def binds(self) -> bool:
@@ -287,13 +293,13 @@ class Remembers(Protocol[S]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Beside:
+class PageArrays:
     """The pages; subclasses add arrays."""
 
     population: Population
 
 
-B = TypeVar("B", bound=Beside)
+B = TypeVar("B", bound=PageArrays)
 
 
 def freeze(state: B) -> B:
@@ -329,9 +335,9 @@ def recall(
         names: The names of the arrays.
         is_readable: Whether a memory is valid.
     """
-    kept = {page: memory for page, memory in memories.items() if is_readable(memory)}
-    rows, here = state.population.present(np.fromiter(kept, dtype=np.int64, count=len(kept)))
-    known = [memory for memory, is_here in zip(kept.values(), here.tolist(), strict=True) if is_here]
+    readable = {page: memory for page, memory in memories.items() if is_readable(memory)}
+    rows, here = state.population.present(np.fromiter(readable, dtype=np.int64, count=len(readable)))
+    known = [memory for memory, is_here in zip(readable.values(), here.tolist(), strict=True) if is_here]
     columns = {}
     for name in names:
         column = getattr(state, name).copy()
@@ -340,11 +346,11 @@ def recall(
     return freeze(replace(state, **columns))
 
 
-def widen(kind: type[B], state: Beside, **more: Any) -> B:
+def widen(kind: type[B], state: PageArrays, **more: Any) -> B:
     """Return a state of another kind, with the fields of `state` and more."""
     names = {each.name for each in fields(kind)} - more.keys()
     return kind(**{name: getattr(state, name) for name in names}, **more)
 
 
-def _arrays(state: Beside) -> list[str]:
+def _arrays(state: PageArrays) -> list[str]:
     return [each.name for each in fields(state) if isinstance(getattr(state, each.name), np.ndarray)]

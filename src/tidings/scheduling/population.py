@@ -240,9 +240,9 @@ class Population(Mapping[str, Column]):
         if extra := set(added) - set(self._columns):
             message = f"there is no column {min(extra)!r}; there are: {', '.join(self._columns)}"
             raise ValueError(message)
-        kept = np.ones(self.size, dtype=np.bool_)
-        kept[gone] = False
-        columns = {name: _shorten(column, kept) if len(gone) else column for name, column in self._columns.items()}
+        left = np.ones(self.size, dtype=np.bool_)
+        left[gone] = False
+        columns = {name: _shorten(column, left) if len(gone) else column for name, column in self._columns.items()}
         if len(ids):
             more = Population({"id": ids, **added})
             columns = {
@@ -274,8 +274,8 @@ def compact(column: Column) -> Column:
     return column
 
 
-def _shorten(column: Column, kept: Mask) -> Column:
-    return np.broadcast_to(column[0], int(kept.sum())) if is_repeated(column) else compact(column[kept])
+def _shorten(column: Column, left: Mask) -> Column:
+    return np.broadcast_to(column[0], int(left.sum())) if is_repeated(column) else compact(column[left])
 
 
 def _lengthen(column: Column, more: Column) -> Column:

@@ -161,12 +161,6 @@ class FixedInterval:
         """Return the first tick after an instant."""
         return self.first_tick(after + 1)
 
-    def last_tick(self, at_or_before: Instant) -> Instant | None:
-        """Return the last tick at or before an instant, None before `start`."""
-        if at_or_before < self.start:
-            return None
-        return at_or_before - (at_or_before - self.start) % self.interval
-
     def ticks_between(self, first: Instant, end: Instant) -> range:
         """Return the ticks from `first` on and before `end`."""
         return range(self.first_tick(first), max(end, self.start), self.interval)

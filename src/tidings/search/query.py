@@ -53,8 +53,8 @@ class Phrase:
 
     def __str__(self) -> str:
         """Return the phrase as typed."""
-        said = " ".join(self.terms) + ("*" if self.is_prefix else "")
-        return f'"{said}"' if len(self.terms) > 1 or said.startswith("-") else said
+        text = " ".join(self.terms) + ("*" if self.is_prefix else "")
+        return f'"{text}"' if len(self.terms) > 1 or text.startswith("-") else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,14 @@ def parse(text: str) -> Query:
     filters: dict[str, str] = {}
     joins = False
     for part in _PART.finditer(text):
-        said = part["quoted"] if part["quoted"] is not None else part["bare"]
+        content = part["quoted"] if part["quoted"] is not None else part["bare"]
         if part["filter"] in FILTERS and not part["minus"]:
-            filters[part["filter"]] = said
+            filters[part["filter"]] = content
             continue
         if part.group() in {_OR, _AND}:
             joins = part.group() == _OR and bool(groups)
             continue
-        words = f"{part['filter']}:{said}" if part["filter"] else said
+        words = f"{part['filter']}:{content}" if part["filter"] else content
         terms = terms_of(words)
         if not terms:
             continue

@@ -78,19 +78,17 @@ def sketch_of(text: str) -> str:
     )
 
 
-def likeness(one: str, other: str) -> float:
-    """Return how alike two texts are by their sketches: about the Jaccard similarity, 0 to 1."""
-    return _likeness(_hashes(one), _hashes(other))
-
-
-def _likeness(a: frozenset[str], b: frozenset[str]) -> float:
+def likeness(a: frozenset[str], b: frozenset[str]) -> float:
+    """Return how alike two texts are by the hashes of their sketches: about the Jaccard similarity,
+    0 to 1.
+    """
     both = sorted(a | b)[:SKETCH]
     return sum(each in a and each in b for each in both) / len(both) if both else 1.0
 
 
 def _are_near(a: frozenset[str], b: frozenset[str]) -> bool:
     """Return whether two sketches are `NEAR`; most pairs have too few hashes in common for that."""
-    return len(a & b) >= NEAR * max(len(a), len(b)) and _likeness(a, b) >= NEAR
+    return len(a & b) >= NEAR * max(len(a), len(b)) and likeness(a, b) >= NEAR
 
 
 @dataclass(slots=True)
@@ -121,7 +119,7 @@ class FormRecord:
         """Take a page that was asked for; return the address of the page that says the same, "" if
         none does, or if it is known to say something new.
         """
-        hashes = _hashes(sketch)
+        hashes = hashes_of(sketch)
         others = () if is_new else self.sketches.items()
         twin = next((u for u, s in others if u != url and _are_near(hashes, s)), "")
         self.asked += 1
@@ -133,7 +131,7 @@ class FormRecord:
         """Take a page that was asked for in an earlier run, and whether it said something new."""
         self.asked += 1
         if is_new:
-            self.keep(url, _hashes(sketch))
+            self.keep(url, hashes_of(sketch))
 
     def keep(self, url: str, hashes: frozenset[str]) -> None:
         """Count a page that said something new, which later ones are compared with."""
@@ -147,7 +145,8 @@ def _open(segment: str) -> str:
     return _NUMBER.sub("#", _CODE.sub("#", segment))
 
 
-def _hashes(sketch: str) -> frozenset[str]:
+def hashes_of(sketch: str) -> frozenset[str]:
+    """Return the hashes of which a sketch is made."""
     return frozenset(sketch[at : at + 8] for at in range(0, len(sketch), 8))
 
 

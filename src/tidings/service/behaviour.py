@@ -87,7 +87,7 @@ class Moment:
     which waits in the memory are extended.
     """
 
-    held: WatchedSentinel
+    watched: WatchedSentinel
     memory: dict[str, Any]
     at: Instant
     upto: int
@@ -162,7 +162,7 @@ class Behaviour(Protocol):
         """Return the actions of its rules by name; the names begin with its own."""
         ...
 
-    def concerns(self, held: WatchedSentinel) -> bool:
+    def concerns(self, watched: WatchedSentinel) -> bool:
         """Return whether a sentinel needs rules of this behaviour; one that does not costs
         nothing.
         """

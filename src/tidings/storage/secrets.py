@@ -23,6 +23,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tidings import disk
 from tidings.errors import SecretError
 from tidings.model.interval import Instant
 from tidings.model.secret import Secret
@@ -77,9 +78,9 @@ class KeyFile:
     def keep(self, ids: Iterable[str]) -> None:
         """Delete all keys but the newest and these."""
         known = self.keys()
-        kept = {id_: key for place, (id_, key) in enumerate(known.items()) if place == 0 or id_ in {*ids}}
-        if kept.keys() != known.keys():
-            self._write(kept)
+        known_keys = {id_: key for place, (id_, key) in enumerate(known.items()) if place == 0 or id_ in {*ids}}
+        if known_keys.keys() != known.keys():
+            self._write(known_keys)
 
     def is_private(self) -> bool:
         """Return whether only its owner may read it."""
@@ -98,7 +99,7 @@ class KeyFile:
             finally:
                 os.close(handle)
             part.replace(self.path)
-            _sync(self.path.parent)
+            disk.sync(self.path.parent)
         except OSError as error:
             part.unlink(missing_ok=True)
             message = f"{self.path} cannot be written: {error.strerror}; check free space, owner and permissions"
@@ -108,14 +109,6 @@ class KeyFile:
 def key_id(key: bytes) -> str:
     """Return the id by which an encrypted value names its key; it reveals nothing of the key."""
     return hashlib.sha256(b"tidings key\0" + key).hexdigest()[:12]
-
-
-def _sync(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 SIGNING: Final = "webhook"
@@ -196,8 +189,8 @@ class Vault:
         opened = [(row, self.open_row(row)) for row in listing(c)]
         key_id = self.key_file.add()
         for row, secret in opened:
-            kept = SecretRow(row.owner_id, row.name, row.kind, key_id, secret.value.reveal(), row.set_at)
-            self._put(c, key_id, kept)
+            fresh = SecretRow(row.owner_id, row.name, row.kind, key_id, secret.value.reveal(), row.set_at)
+            self._put(c, key_id, fresh)
         return len(opened)
 
     def forget(self, c: Connection) -> None:

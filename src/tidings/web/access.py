@@ -8,6 +8,7 @@ the names of the path's parameters, so that no screen or resource can forget it.
 from __future__ import annotations
 
 import hmac
+import ipaddress
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, Literal
@@ -16,11 +17,12 @@ from uuid import UUID
 
 from tidings.record import dataclass, replace
 from tidings.service.people import tokens
+from tidings.service.sentinels.author import Author
 from tidings.storage.people import accounts
 from tidings.storage.people import tokens as token_rows
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
 from tidings.storage.watches.events import OWNER
-from tidings.web.problems import ProblemError
+from tidings.web.problems import ProblemError, reads_pages
 from tidings.web.request_guard import READING, REALM, find_token
 
 if TYPE_CHECKING:
@@ -64,6 +66,11 @@ class Asker:
         """Return the owner whose sentinels lists show, None for all."""
         return None if self.sees_all else self.owner_id
 
+    @property
+    def author(self) -> Author:
+        """Return the asker as the author of statements."""
+        return Author(self.owner_id, self.sees_all)
+
     def may(self, who: Who) -> bool:
         """Return whether the role suffices for an entrance."""
         if who == "markers" and self.owner_id != OWNER:
@@ -74,7 +81,7 @@ class Asker:
         """Return whether the asker may change an owner's sentinels: not those that are only
         shared.
         """
-        return self.sees_all or owner_id in {OWNER, self.owner_id}
+        return self.author.may_alter(owner_id)
 
 
 COMPATIBLE: Final = "/compatible/changedetection"
@@ -85,6 +92,10 @@ LONGEST_NAME: Final = 64
 LOCAL: Final = Asker("admin", is_named=False)
 """The asker of a service that only this machine can reach and that has neither a token nor an
 account.
+"""
+NOBODY: Final = Asker("reader", owner_id=0, sees_all=False, is_named=False)
+"""The asker of an entrance for anybody, who was not asked for a name: such an answer shows nothing
+of what is watched.
 """
 
 
@@ -155,10 +166,24 @@ def get_proxied_name(request: Request, inside: Inside) -> str:
     return alike[0]
 
 
+def find_address(request: Request, serve: ServeSettings) -> str:
+    """Return the address of a client: behind a trusted proxy the one that the proxy adds last to
+    `X-Forwarded-For`.
+    """
+    client = request.client.host if request.client is not None else ""
+    if client not in serve.proxies:
+        return client
+    given = request.headers.getlist("x-forwarded-for")
+    named = given[-1].rpartition(",")[2].strip() if given else ""
+    try:
+        return str(ipaddress.ip_address(named))
+    except ValueError:
+        return client
+
+
 def is_visit(request: Request) -> bool:
     """Return whether a browser opens a screen."""
-    accepts = request.headers.get("accept", "")
-    return request.method == "GET" and "text/html" in accepts and not request.url.path.startswith("/api/")
+    return request.method == "GET" and reads_pages(request.url.path, request.headers)
 
 
 def sign_in_at(request: Request) -> str:
@@ -281,8 +306,8 @@ def page_of_watch(text: str) -> tuple[int, int]:
 
 def _of_watch(c: Connection, watch: str) -> list[int]:
     sentinel_id, page_id = page_of_watch(watch)
-    held = subscriptions.listing(c, sentinel_id=sentinel_id)
-    return [sentinel_id] if any(sub.page_id == page_id for sub in held) else []
+    subscriptions_of = subscriptions.listing(c, sentinel_id=sentinel_id)
+    return [sentinel_id] if any(sub.page_id == page_id for sub in subscriptions_of) else []
 
 
 def _of_page(c: Connection, page: str) -> list[int]:

@@ -44,7 +44,7 @@ class Hooks(Protocol):
         ...
 
 
-class Told(Protocol):
+class AcceptedSignal(Protocol):
     """An accepted signal: how many pages it names, and whether it is new."""
 
     @property
@@ -78,8 +78,8 @@ class KnownPages(Protocol):
 
 
 class TakesSignals(Protocol):
-    """Accepts hints that pages may have changed; implemented by `sources.signals` and
-    `sources.left_signals`.
+    """Accepts hints that pages may have changed; implemented by `Signals` and
+    `LeftSignals`.
     """
 
     async def find(self, urls: Collection[str], page_ids: Collection[int]) -> KnownPages:
@@ -88,7 +88,9 @@ class TakesSignals(Protocol):
         """
         ...
 
-    async def take(self, page_ids: Collection[int], *, kind: str, at: Instant | None = None, key: str = "") -> Told:
+    async def take(
+        self, page_ids: Collection[int], *, kind: str, at: Instant | None = None, key: str = ""
+    ) -> AcceptedSignal:
         """Accept a hint about watched pages; durable on return.
 
         Args:

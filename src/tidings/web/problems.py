@@ -11,12 +11,11 @@ from urllib.parse import quote
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from tidings.errors import SentinelError, StoreError, TidingsError, UnknownNameError
+from tidings.errors import SentinelError, StoreError, StoreStalledError, TidingsError, UnknownNameError
 from tidings.service.show.records import problem_record
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
-
+    from starlette.datastructures import Headers
 
 PROBLEM: Final = "application/problem+json"
 
@@ -50,10 +49,27 @@ def problem_of(error: TidingsError) -> ProblemError:
         return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), problems=found)
     if isinstance(error, UnknownNameError):
         return ProblemError(HTTPStatus.NOT_FOUND, str(error))
+    if isinstance(error, StoreStalledError):
+        return refuse_while_stalled()
     if isinstance(error, StoreError):
         message = "the request could not be completed; send it again"
         return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "5"})
     return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
+
+
+def refuse_while_stalled() -> ProblemError:
+    """Return the problem of a request while the database cannot be used."""
+    return ProblemError(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "the database of this service cannot be used now; ask again in some seconds",
+        hint="if this lasts, `tidings doctor` on the machine of the service says why",
+        headers={"retry-after": "5"},
+    )
+
+
+def reads_pages(path: str, headers: Headers) -> bool:
+    """Return whether somebody reads the answer in a browser, and no program does."""
+    return "text/html" in headers.get("accept", "") and not path.startswith(("/api/", "/compatible/", "/feeds/"))
 
 
 def answer(error: ProblemError, *, where: str) -> Response:
@@ -71,28 +87,23 @@ def answer(error: ProblemError, *, where: str) -> Response:
     return Response(body, error.status, {**error.headers, "cache-control": "no-store"}, PROBLEM)
 
 
-async def on_problem(request: Request, error: Exception) -> Response:
-    """Respond with a raised problem."""
-    assert isinstance(error, ProblemError)  # noqa: S101 - only registered for it
-    return answer(error, where=request.url.path)
-
-
-async def on_http_error(request: Request, error: Exception) -> Response:
-    """Respond to an unknown path or method."""
-    assert isinstance(error, HTTPException)  # noqa: S101 - only registered for it
+def problem_from(error: Exception) -> ProblemError:
+    """Return what an exception means to the asker: a raised problem, a database that cannot be
+    used, an unknown path or method, or an internal error, which is only logged.
+    """
+    if isinstance(error, ProblemError):
+        return error
+    if isinstance(error, StoreError):
+        return problem_of(error)
+    if not isinstance(error, HTTPException):
+        return ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault of the service, described in its log")
     status = HTTPStatus(error.status_code)
-    hint = (
-        "there are /feeds/NAME.atom, /feeds/all.atom, /api/v1/stream, /api/v1/hooks/NAME,"
-        " /api/v1/signals, /healthz and what /api/v1/openapi.json says"
-    )
-    problem = ProblemError(
-        status, status.phrase.lower(), hint=hint if status == HTTPStatus.NOT_FOUND else "", headers=error.headers
-    )
-    return answer(problem, where=request.url.path)
-
-
-async def on_fault(request: Request, error: Exception) -> Response:
-    """Respond to an internal error, which is only logged."""
-    del error
-    problem = ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault of the service, described in its log")
-    return answer(problem, where=request.url.path)
+    if status == HTTPStatus.NOT_FOUND:
+        hint = (
+            "there are /feeds/NAME.atom, /feeds/all.atom, /api/v1/stream, /api/v1/hooks/NAME,"
+            " /api/v1/signals, /healthz and what /api/v1/openapi.json says"
+        )
+        return ProblemError(status, "there is nothing at this address", hint=hint, headers=error.headers)
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        return ProblemError(status, "this address does not take such a request", headers=error.headers)
+    return ProblemError(status, status.phrase.lower(), headers=error.headers)

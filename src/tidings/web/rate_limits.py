@@ -26,6 +26,12 @@ class Pace:
             del self._levels[next(iter(self._levels))]
         return 0 if is_free else round((1 - level) / self._per_second * SECOND)
 
+    def give_back(self, name: str) -> None:
+        """Return a token that was taken."""
+        if name in self._levels:
+            level, at = self._levels[name]
+            self._levels[name] = (min(self._burst, level + 1), at)
+
 
 PER_NAME: Final = 5
 PER_ADDRESS: Final = 20
@@ -35,18 +41,43 @@ per minute.
 
 
 class Tries:
-    """Limits password attempts, by name and address together, by address, and by name per hour."""
+    """Limits wrong passwords, by name and address together, by address, and by name per hour."""
 
     def __init__(self) -> None:
         minute, hour = MINUTE / SECOND, HOUR / SECOND
         self._pair = Pace(per_second=PER_NAME / minute, burst=PER_NAME)
         self._address = Pace(per_second=PER_ADDRESS / minute, burst=PER_ADDRESS)
+        self._hour = Pace(per_second=PER_ADDRESS / hour, burst=PER_ADDRESS)
         self._name = Pace(per_second=PER_ADDRESS * 5 / hour, burst=PER_ADDRESS * 5)
 
     def wait(self, name: str, address: str, now: Instant) -> Duration:
         """Take a token and return 0, or return the time until there is one (µs).
 
-        Attempts from one address do not lock out the owner at another.
+        Attempts from one address do not lock out the owner at another: they are at most a fifth of
+        those for the name.
+
+        Args:
+            name: The name of the account.
+            address: Where the attempt comes from.
+            now: When (µs).
         """
         key = name.lower()[:64]
-        return self._pair.wait(f"{address} {key}", now) or self._address.wait(address, now) or self._name.wait(key, now)
+        pair = f"{address} {key}"
+        return (
+            self._pair.wait(pair, now)
+            or self._address.wait(address, now)
+            or self._hour.wait(pair, now)
+            or self._name.wait(key, now)
+        )
+
+    def succeed(self, name: str, address: str) -> None:
+        """Return what `wait` took: the password was right.
+
+        Args:
+            name: The name of the account.
+            address: Where the attempt came from.
+        """
+        key = name.lower()[:64]
+        for pace, of in ((self._pair, f"{address} {key}"), (self._address, address), (self._name, key)):
+            pace.give_back(of)
+        self._hour.give_back(f"{address} {key}")

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from email.message import Message
+from email.utils import collapse_rfc2231_value
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from urllib.parse import parse_qs, parse_qsl
@@ -14,7 +16,7 @@ from starlette.requests import ClientDisconnect
 
 from tidings.record import dataclass
 from tidings.service.sources.outside_events import is_deeper
-from tidings.web.markup.translations import say
+from tidings.web.markup.translations import translate
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -138,10 +140,64 @@ async def read_form(request: Request) -> SentForm:
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and media != FORM:
         raise ProblemError(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE, say("a form is expected"), hint=say("send {form}", form=FORM)
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE, translate("a form is expected"), hint=translate("send {form}", form=FORM)
         )
     try:
         found = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FORM_FIELDS, errors="strict")
     except ValueError as error:
-        raise ProblemError(HTTPStatus.BAD_REQUEST, say("the form cannot be read")) from error
+        raise ProblemError(HTTPStatus.BAD_REQUEST, translate("the form cannot be read")) from error
     return SentForm({name: [one.replace("\r\n", "\n") for one in values] for name, values in found.items()})
+
+
+MOST_FILE_BYTES: Final = 16 * 1024 * 1024
+FILE_SECONDS: Final = 60.0
+MOST_PARTS: Final = 20
+LONGEST_BOUNDARY: Final = 70
+MULTIPART: Final = "multipart/form-data"
+
+
+@dataclass(frozen=True, slots=True)
+class SentFile:
+    """A file of a form: its name, as the browser says it, and its content."""
+
+    name: str
+    content: bytes
+
+
+async def read_files(request: Request) -> tuple[SentForm, Mapping[str, SentFile]]:
+    """Return the form in a request and the files in it, by field (RFC 7578). An empty field of a
+    file is left out.
+
+    Raises `ProblemError` for a body that is no such form, or too large.
+    """
+    kind = Message()
+    kind["content-type"] = request.headers.get("content-type", "")
+    boundary = str(kind.get_param("boundary", ""))
+    if kind.get_content_type() != MULTIPART or not 0 < len(boundary) <= LONGEST_BOUNDARY or not boundary.isascii():
+        return await read_form(request), {}
+    body = await body_of(request, seconds=FILE_SECONDS, most=MOST_FILE_BYTES)
+    parts = (b"\r\n" + body).split(b"\r\n--" + boundary.encode(), MOST_PARTS + 1)
+    values: dict[str, list[str]] = {}
+    files: dict[str, SentFile] = {}
+    for part in parts[1 : MOST_PARTS + 1]:
+        head, gap, content = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
+        if not gap:
+            continue  # the end, or nothing
+        name, file = _read_disposition(head)
+        if file is None:
+            values.setdefault(name, []).append(content.decode(errors="replace").replace("\r\n", "\n"))
+        elif file:
+            files[name] = SentFile(file, content)
+    return SentForm(values), files
+
+
+def _read_disposition(head: bytes) -> tuple[str, str | None]:
+    """Return the name of a part and that of its file, None if it is none."""
+    for line in head.decode(errors="replace").split("\r\n"):
+        field, _, value = line.partition(":")
+        if field.strip().lower() == "content-disposition":
+            message = Message()
+            message["content-disposition"] = value.strip()
+            name, file = (message.get_param(key, None, "content-disposition") for key in ("name", "filename"))
+            return collapse_rfc2231_value(name or ""), None if file is None else collapse_rfc2231_value(file)
+    return "", None

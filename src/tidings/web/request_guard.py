@@ -14,6 +14,7 @@ import ipaddress
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
@@ -22,9 +23,13 @@ from tidings.record import dataclass
 from tidings.web.problems import ProblemError, answer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from tidings.clock import Clock
+    from tidings.settings import ServeSettings
 
 SECURITY: Final = {
     "x-content-type-options": "nosniff",
@@ -40,15 +45,21 @@ AHEAD: Final = ("sec-purpose", "purpose", "x-moz")
 REALM: Final = {"www-authenticate": 'Basic realm="tidings", charset="UTF-8"'}
 
 
+def _refuse(problem: ProblemError, path: str, headers: Headers) -> Response:
+    del headers
+    return answer(problem, where=path)
+
+
 @dataclass(frozen=True, slots=True)
 class RequestGuard:
-    """Wraps an application. `names` are its accepted host names, besides localhost and
-    addresses.
+    """Wraps an application. `names` are its accepted host names, besides localhost and addresses;
+    `refuse` answers what it refuses, given the path and the headers.
     """
 
     application: ASGIApp
     clock: Clock
     names: frozenset[str] = frozenset()
+    refuse: Callable[[ProblemError, str, Headers], Response] = _refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it; every answer gets the security headers."""
@@ -57,9 +68,9 @@ class RequestGuard:
 
         async def careful(message: Message) -> None:
             if message["type"] == "http.response.start":
-                said = {name for name, _ in message["headers"]}
+                names = {name for name, _ in message["headers"]}
                 own = {
-                    **{n: v for n, v in SECURITY.items() if n.encode() not in said},
+                    **{n: v for n, v in SECURITY.items() if n.encode() not in names},
                     "date": formatdate(self.clock.wall() / SECOND, usegmt=True),
                 }
                 message["headers"] = [*message["headers"], *((n.encode(), v.encode()) for n, v in own.items())]
@@ -68,7 +79,7 @@ class RequestGuard:
         try:
             self._check(scope["method"], Headers(scope=scope))
         except ProblemError as problem:
-            await answer(problem, where=scope["path"])(scope, receive, careful)
+            await self.refuse(problem, scope["path"], Headers(scope=scope))(scope, receive, careful)
             return
         await self.application(scope, receive, careful)
 
@@ -108,6 +119,14 @@ def _split(host: str) -> tuple[str, str]:
         return f"{name}]", port.removeprefix(":")
     name, _, port = host.partition(":")
     return name, port
+
+
+def own_address(headers: Headers, serve: ServeSettings) -> str:
+    """Return the address of this service as the asker knows it: `serve.public_url` if it names the
+    host that was asked, without a slash at its end.
+    """
+    host, public = headers["host"], serve.public_url.rstrip("/")
+    return public if urlsplit(public).netloc.lower() == host.lower() else f"http://{host}"
 
 
 def find_token(headers: Headers) -> str:

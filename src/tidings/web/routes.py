@@ -13,13 +13,13 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from tidings.errors import TidingsError
+from tidings.errors import StoreError, TidingsError
 from tidings.record import dataclass
-from tidings.web.access import LOCAL, Asker, Who, asker_of, check_objects, check_role
+from tidings.web.access import NOBODY, Asker, Who, asker_of, check_objects, check_role
 from tidings.web.api import health, hooks, stream
-from tidings.web.markup import render
+from tidings.web.markup import refused, render
 from tidings.web.markup.translations import choose_language
-from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem, problem_of
+from tidings.web.problems import ProblemError, problem_from, problem_of, refuse_while_stalled
 from tidings.web.request_guard import READING, RequestGuard
 from tidings.web.resources import feeds
 from tidings.web.resources.compatible import COMPATIBLE_OPERATIONS
@@ -28,11 +28,13 @@ from tidings.web.screens import (
     change,
     collections,
     fewer,
+    imports,
     inbox,
     installation,
     make,
     people,
     plan,
+    published,
     search,
     sentinel,
     sentinels,
@@ -72,7 +74,7 @@ class GuardedRoute:
 
 def program_routes() -> tuple[GuardedRoute, ...]:
     """Return all routes, each with its state across requests."""
-    counted, signalled, told, batches = hooks.event_pace(), hooks.signal_pace(), hooks.hub_pace(), stream.Batches()
+    counted, signalled, hub_pace, batches = hooks.event_pace(), hooks.signal_pace(), hooks.hub_pace(), stream.Batches()
 
     pulse, figures = health.Pulse(), health.Metrics()
 
@@ -85,34 +87,36 @@ def program_routes() -> tuple[GuardedRoute, ...]:
     async def signal(request: Request, inside: Inside) -> Response:
         return await hooks.receive_signal(request, inside, signalled)
 
-    async def tell(request: Request, inside: Inside) -> Response:
-        return await hooks.receive_notification(request, inside, told)
+    async def notify_hub(request: Request, inside: Inside) -> Response:
+        return await hooks.receive_notification(request, inside, hub_pace)
 
     return (
         GuardedRoute(HEALTH, "GET", "anybody", pulse.answer),
         GuardedRoute("/metrics", "GET", "readers", figures.answer, is_of_all=True),
+        GuardedRoute(f"/feeds/{feeds.ALL}.atom", "GET", "readers", feeds.answer_channel_feed),
         GuardedRoute("/feeds/{name:path}.atom", "GET", "readers", feeds.answer_channel_feed),
         GuardedRoute("/api/v1/stream", "GET", "readers", follow, is_of_all=True),
         GuardedRoute("/api/v1/hooks/{name}", "POST", "hook", hook),
         GuardedRoute("/api/v1/signals", "POST", "readers", signal, is_of_all=True),
         GuardedRoute("/api/v1/websub/{token}", "GET", "hub", hooks.verify_hub),
-        GuardedRoute("/api/v1/websub/{token}", "POST", "hub", tell),
+        GuardedRoute("/api/v1/websub/{token}", "POST", "hub", notify_hub),
     )
 
 
 def screen_routes(desk: Desk) -> tuple[GuardedRoute, ...]:
     """Return the routes for users: the screens with their stylesheets and scripts."""
 
-    def at(answer: Callable[[Request, Desk], Awaitable[Response]]) -> Answer:
+    def at(answer: Callable[[Request, Desk], Awaitable[Response]], who: Who) -> Answer:
         async def answer_request(request: Request, inside: Inside) -> Response:
             del inside
             choose_language(request.headers.get("accept-language", ""))
             try:
                 return await answer(request, desk)
-            except ProblemError as problem:
-                return await desk.problem(request, problem)
-            except TidingsError as error:
-                return await desk.problem(request, problem_of(error))
+            except (ProblemError, TidingsError) as error:
+                problem = error if isinstance(error, ProblemError) else problem_of(error)
+            if who == "anybody" or problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
+                raise problem  # the frame of a screen shows how much is watched, and reads the database
+            return await desk.problem(request, problem)
 
         return answer_request
 
@@ -121,8 +125,8 @@ def screen_routes(desk: Desk) -> tuple[GuardedRoute, ...]:
         return await desk.problem(request, problem)
 
     return (
-        GuardedRoute("/static/{hash}/{name}", "GET", "anybody", at(render.static)),
-        *(GuardedRoute(path, method, who, at(answer), refuse=refuse) for path, method, who, answer in SCREENS),
+        GuardedRoute("/static/{hash}/{name}", "GET", "anybody", at(render.static, "anybody")),
+        *(GuardedRoute(path, method, who, at(answer, who), refuse=refuse) for path, method, who, answer in SCREENS),
     )
 
 
@@ -152,14 +156,16 @@ def application(inside: Inside, desk: Desk | None = None) -> ASGIApp:
     serve = inside.settings.serve
     public = urlsplit(serve.public_url).hostname
     names = frozenset(name.lower().removesuffix(".") for name in (*serve.names, *([public] if public else [])))
-    return RequestGuard(inner, inside.clock, names)
+    return RequestGuard(inner, inside.clock, names, refused.refuse)
 
 
-_HANDLERS: Final[Mapping[type[Exception], ExceptionHandler]] = {
-    ProblemError: on_problem,
-    HTTPException: on_http_error,
-    Exception: on_fault,
-}
+async def _refuse(request: Request, error: Exception) -> Response:
+    return refused.refuse(problem_from(error), request.url.path, request.headers)
+
+
+_HANDLERS: Final[Mapping[type[Exception], ExceptionHandler]] = dict.fromkeys(
+    (ProblemError, HTTPException, StoreError, Exception), _refuse
+)
 
 
 def _routes(every: Iterable[GuardedRoute], inside: Inside) -> list[Route]:
@@ -180,12 +186,8 @@ def _routes(every: Iterable[GuardedRoute], inside: Inside) -> list[Route]:
 def _admitting(entrance: GuardedRoute, inside: Inside) -> Endpoint:
     async def enter(request: Request) -> Response:
         if inside.store.outage is not None and entrance.path != HEALTH:
-            raise ProblemError(
-                HTTPStatus.SERVICE_UNAVAILABLE,
-                "the database of this service cannot be reached now; ask again later",
-                headers={"retry-after": "5"},
-            )
-        request.state.asker = LOCAL
+            raise refuse_while_stalled()
+        request.state.asker = NOBODY
         if entrance.who not in {"anybody", "hook", "hub"}:
             request.state.asker = asker = await asker_of(request, inside)
             try:
@@ -217,7 +219,7 @@ SCREENS: Final[tuple[ScreenRoute, ...]] = (
     ("/changes/{id}", "POST", "markers", change.act),
     ("/changes/{id}/rendered", "GET", "readers", change.render),
     ("/changes/{id}/picture", "GET", "readers", change.share),
-    ("/changes/{id}/text", "GET", "readers", change.tell_as_text),
+    ("/changes/{id}/text", "GET", "readers", change.show_as_text),
     ("/changes/{id}/screenshot", "GET", "readers", change.screenshot),
     ("/changes/{id}/screenshots", "GET", "readers", change.differing),
     ("/changes/{id}/fewer", "GET", "readers", fewer.show),
@@ -229,6 +231,8 @@ SCREENS: Final[tuple[ScreenRoute, ...]] = (
     ("/new", "GET", "editors", make.show),
     ("/new", "POST", "editors", make.act),
     ("/new/page", "GET", "editors", make.pick),
+    ("/import", "GET", "editors", imports.show),
+    ("/import", "POST", "editors", imports.act),
     ("/search", "GET", "readers", search.show),
     ("/search/{page}/open", "GET", "readers", search.open_page),
     ("/collections", "GET", "readers", collections.show),
@@ -245,4 +249,9 @@ SCREENS: Final[tuple[ScreenRoute, ...]] = (
     ("/account", "POST", "readers", people.act_on_account),
     ("/users", "GET", "admins", people.users),
     ("/users", "POST", "admins", people.act_on_users),
+    ("/public", "GET", "editors", published.manage),
+    ("/public", "POST", "editors", published.act),
+    ("/public/{token}/changes", "GET", "anybody", published.show),
+    ("/public/{token}/feed.atom", "GET", "anybody", feeds.publish_atom),
+    ("/public/{token}/feed.json", "GET", "anybody", feeds.publish_json),
 )

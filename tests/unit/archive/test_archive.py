@@ -159,7 +159,7 @@ def test_missing_rows_and_files_are_named_in_the_error(tmp_path):
     store.add(old)
     blob = store.add(new).blobs[0]
     sound = dict(store.rows)
-    said = {}
+    text = {}
     for case, rows in {
         "no row": {},
         "no row below": {name(old): sound[name(old)]},
@@ -169,16 +169,16 @@ def test_missing_rows_and_files_are_named_in_the_error(tmp_path):
     }.items():
         with pytest.raises(BlobError) as caught:
             store.archive.restore(name(old), rows.get)
-        said[case] = str(caught.value)
+        text[case] = str(caught.value)
     (tmp_path / "blobs" / blob.file).unlink()
     with pytest.raises(BlobError) as caught:
         store.restore(old)
 
-    assert "has no row" in said["no row"]
-    assert f"leans on {name(new)}, which has no row" in said["no row below"]
-    assert "leans on itself" in said["circle"]
-    assert "neither a frame nor a file" in said["neither"]
-    assert "no file of the archive" in said["foreign name"]
+    assert "has no row" in text["no row"]
+    assert f"leans on {name(new)}, which has no row" in text["no row below"]
+    assert "leans on itself" in text["circle"]
+    assert "neither a frame nor a file" in text["neither"]
+    assert "no file of the archive" in text["foreign name"]
     assert "No such file" in str(caught.value)
 
 

@@ -314,6 +314,18 @@ def test_frames_and_deltas_round_trip(body, base):
     assert delta is None or body == blobs.decode(delta, len(body), base=base)
 
 
+@given(st.lists(st.binary(max_size=300).map(lambda part: part * 300), min_size=2, max_size=6))
+def test_frames_do_not_depend_on_those_before(bodies):
+    """A compressor is used again: each frame is that of a new one, also after a large body."""
+    frames = [blobs.encode(body) for body in bodies]
+    alone = []
+    for body in bodies:
+        blobs._kept.compressor = None
+        alone.append(blobs.encode(body))
+
+    assert alone == frames
+
+
 def test_base_that_begins_like_a_zstd_dictionary_is_plain_bytes():
     """Otherwise zstd would read the base as a trained dictionary."""
     base = bytes.fromhex("37a430ec") + BODY

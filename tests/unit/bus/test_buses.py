@@ -20,6 +20,8 @@ SECRET = "0123456789abcdef"
         ("nats://user:word@localhost", NatsBus),
         ("tls://nats.example.org:4222", NatsBus),
         ("postgresql:///tidings", PostgresBus),
+        ("postgresql://me@/tidings?host=/var/run/postgresql", PostgresBus),
+        ("postgresql://127.0.0.1:5432,[::1]:5433/tidings", PostgresBus),
         ("postgresql://db.example.org/tidings?sslmode=verify-full", PostgresBus),
     ],
 )
@@ -37,6 +39,9 @@ def test_url_selects_its_bus(url, row):
         ),
         ({"url": "postgresql://u:word@db.example.org/x"}, "without TLS; add .sslmode=verify-full"),
         ({"url": "postgresql://db.example.org/x?sslmode=prefer"}, "without TLS"),
+        ({"url": "postgresql://localhost,db.example.org/x"}, "without TLS"),
+        ({"url": "postgresql:///x?host=db.example.org"}, "without TLS"),
+        ({"url": "postgresql://localhost/x?hostaddr=10.0.0.1"}, "without TLS"),
         ({"url": "redis://127.0.0.1"}, "bus.url is nats://, tls:// or postgresql://; found"),
         ({"secret": "short"}, "at least 16 characters"),
         ({"name": "my bus"}, "bus.name"),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.fakes import Page, WebServer
+from tidings.cli.change.add import is_address
 from tidings.cli.main import main
 
 
@@ -48,14 +49,15 @@ def tidings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
     def run(*words: str, checks: bool = False) -> Ran:
         """Run a command; first checks of files are off by default, because most addresses in tests do not exist."""
-        if words[:1] in {("add",), ("apply",)} and "--url" not in words and not checks:
+        is_page = "--url" in words or (words[1:2] and is_address(words[1]))
+        if words[:1] in {("add",), ("apply",)} and not (is_page or checks):
             words = (*words, "--no-check")
         capsys.readouterr()
         try:
             code = main(list(words))
         except SystemExit as leaving:
             code = int(leaving.code or 0)
-        said = capsys.readouterr()
-        return Ran(code, said.out, said.err)
+        output = capsys.readouterr()
+        return Ran(code, output.out, output.err)
 
     return run

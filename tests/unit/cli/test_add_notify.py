@@ -76,3 +76,40 @@ def test_invalid_address_registers_nothing(tidings, server, address):
     assert 2 == ran.code
     assert "S3CRET" not in ran.err
     assert [] == tidings("list", "--json").records
+
+
+@pytest.mark.parametrize(
+    ("given", "clause"),
+    [
+        ("anna@example.org", "email anna@example.org"),
+        ("anna@example.org daily", "email anna@example.org every 1 day"),
+        ("anna@example.org every 3 changes", "email anna@example.org every 3 changes"),
+        ("email anna@example.org at 08:00 mon-fri", "email anna@example.org at 08:00 mon-fri"),
+        ("anna@example.org, bob@example.org", "email anna@example.org, email bob@example.org"),
+        ("console best effort quiet 22:00 to 07:00", "console best effort quiet 22:00 to 07:00"),
+        ('secret "chat" with title "{{summary}} for a@b.org"', 'secret "chat" with title "{{summary}} for a@b.org"'),
+        ('ntfy://my_topic with title "{{summary}}"', 'ntfy://my_topic with title "{{summary}}"'),
+        ('https://hooks.example/x with text "{{diff}}"', 'webhook https://hooks.example/x with text "{{diff}}"'),
+    ],
+)
+@pytest.mark.parametrize("verb", ["add", "collect"])
+def test_rate_and_own_text_may_follow_the_receiver(tidings, server, verb, given, clause):
+    """The flag is a Notify clause; without a rate, each change is reported at once."""
+    place = ("--url", server.url("/news"), "--no-test") if verb == "add" else (server.url("/news"),)
+    tidings(verb, *place, "--name", "n", "--notify", given)
+    tidings("add", f"Create Sentinel m Using {server.url('/news')} Monitor all words Notify by {clause}")
+    texts = [one["text"] for one in tidings("list", "--json").records]
+
+    said = [[line for line in text.splitlines() if "Notify" in line] for text in texts]
+    assert [said[1], 1] == [said[0], len(said[0])]
+
+
+@pytest.mark.parametrize("given", ["", "daily", "anna@example.org bob@example.org", "anna@example.org sometimes"])
+def test_error_of_a_receiver_names_the_flag_and_only_what_was_written(tidings, server, given):
+    """No word of the statement that the user has not seen."""
+    ran = tidings("add", "--url", server.url("/news"), "--no-test", "--notify", given)
+
+    assert 2 == ran.code
+    assert ran.err.startswith("--notify: E")
+    assert "immediate" not in ran.err
+    assert [] == tidings("list", "--json").records

@@ -30,12 +30,12 @@ def test_problems_are_equal_in_all_commands(tidings, tmp_path: Path, text: str):
         for p in parse(text, known=lambda _: None, names=()).problems
     ]
 
-    told = [
+    reported = [
         tidings(*words, "--json") for words in (("test", str(path)), ("add", str(path)), ("apply", str(path.parent)))
     ]
 
     assert alone
-    for ran in told:
+    for ran in reported:
         assert 2 == ran.code
         assert alone == [
             (r["line"], r["column"], r["code"], r["message"], r["expected"], r["hint"]) for r in _problems(ran)

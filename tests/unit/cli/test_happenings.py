@@ -31,7 +31,7 @@ def test_event_is_shown_with_its_token_and_waiting_sentinels(added: Tidings):
     assert ("event", "webhook", ["shop"], 0) == tuple(record[n] for n in ("record", "origin", "sentinels", "happened"))
     assert record["token"].startswith("whsec_")
     assert "http://127.0.0.1:8780/api/v1/hooks/deploy" == record["address"]
-    assert all(said in shown for said in (record["token"], record["address"], "waited for by shop", "has not happened"))
+    assert all(text in shown for text in (record["token"], record["address"], "waited for by shop", "has not happened"))
     others = [added(*words) for words in (["list"], ["list", "--json"], ["show", "shop"], ["secret", "list", "--json"])]
     assert [] == [ran.out for ran in others if record["token"] in ran.out]
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 
 import pytest
 
-from tidings.cli.verbs import MEANT, VERBS
+from tidings.cli.meant import ALONE, FLAGS, VERBS_MEANT, find_command
+from tidings.cli.verbs import VERBS
 
 HEAVY = (
     "aiohttp",
@@ -56,7 +58,7 @@ def test_mistyped_command_suggests_the_nearest(tidings):
     ran = tidings("lst")
 
     assert 2 == ran.code
-    assert "tidings: there is no verb 'lst'; try: tidings list\n" == ran.err
+    assert "tidings: there is no verb 'lst'; write: tidings list\n" == ran.err
 
 
 def test_unknown_command_without_a_near_one_is_answered_in_one_line(tidings):
@@ -64,12 +66,115 @@ def test_unknown_command_without_a_near_one_is_answered_in_one_line(tidings):
     assert "tidings: there is no verb 'xyzzy'; `tidings help` lists all\n" == tidings("xyzzy").err
 
 
-@pytest.mark.parametrize(("word", "meant"), [*MEANT.items(), ("lst", "list"), ("chek", "check")])
-def test_command_of_another_program_suggests_ours(tidings, word, meant):
-    """The suggestion exists here, and the other program's word does not."""
-    assert f"there is no verb '{word}'; try: tidings {meant}\n" in tidings(word).err
-    assert meant.split()[0] in VERBS
+@pytest.mark.parametrize(("word", "meant"), [*VERBS_MEANT.items(), ("lst", "list"), ("chek", "check")])
+def test_verb_of_another_program_is_answered_with_ours(word, meant):
+    """The command exists here, and the other program's word does not; what it needs is named."""
+    verb, *_ = find_command(word, []).removeprefix("tidings ").split()
+
+    assert verb in VERBS
     assert word not in VERBS
+    assert verb == meant.split()[0] or word in ALONE
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("pause jobs", "disable jobs"),
+        ("remove shoes boots", "drop shoes boots"),
+        ("rm", "drop NAME"),
+        ("stop", "disable NAME"),
+        ("start", "serve"),
+        ("start jobs", "enable jobs"),
+        ("status", "doctor"),
+        ("status jobs", "show jobs"),
+        ("edit kettle", "alter kettle 'Fetch every 2 hour'"),
+        ("edit kettle --every 2h --tag home", "alter kettle 'Fetch every 2h' 'Tags home'"),
+        ("tag kettle kitchen tea", "alter kettle 'Tags kitchen, tea'"),
+        ("untag kettle", "alter kettle 'Tags none'"),
+        ("watch https://a.example/ price", "add --url https://a.example/ --monitor price"),
+        ("watch a.example tea --below 30", "add --url https://a.example --monitor 'price < 30' --name tea"),
+        ("sentinel add https://a.example", "add --url https://a.example"),
+        ("logs kettle --tail 20", "changes kettle --limit 20"),
+        ("notify test mailto:me@example.com", "test --notify mailto:me@example.com"),
+        ("pause --all --until 2027-08-15", "disable --all --until 2027-08-15"),
+        ("snooze kettle 3 days", "disable kettle --for '3 days'"),
+        ("mute kettle until friday", "disable kettle --until friday"),
+        ("tail -f", "changes --follow"),
+        ("login uni", "secret set uni"),
+        ("budget", "plan"),
+        ("config", "settings"),
+        ("help pauze", "disable NAME"),
+        ("log kettle --errors", "history kettle --polls"),
+        ("messages --failed --retry", "deliveries --dead"),
+        ("cat kettle --version 2 --text", "show kettle --version 2"),
+    ],
+)
+def test_unknown_verb_is_answered_with_the_whole_command(tidings, line, meant):
+    """The user's own names and values stay in it."""
+    assert tidings(*shlex.split(line)).err.endswith(f"; write: tidings {meant}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("add https://a.example --browser --price-below 100", "add --url https://a.example --render --monitor 'price < 100'"),
+        ("add --url https://a.example --watch price --below 4", "add --url https://a.example --monitor 'price < 4'"),
+        ("add --url https://a.example --keyword b --keyword c", "add --url https://a.example --monitor 'keyword \"b\" OR keyword \"c\"'"),
+        ("add --url https://a.example --css '#x' --email me@a.example", "add --url https://a.example --select '#x' --notify me@a.example"),
+        ("add https://a.example --price below 100 --render", "add --url https://a.example --monitor 'price below 100' --render"),
+        ("add https://a.example --price '< 100'", "add --url https://a.example --monitor 'price < 100'"),
+        ("add --price --below 4 https://a.example", "add --url https://a.example --monitor 'price < 4'"),
+        ("add https://a.example --when in stock", "add --url https://a.example --monitor 'availability where becomes \"in stock\"'"),
+        ("add https://a.example --number-after=Total:", "add --url https://a.example --monitor 'number after \"Total:\"'"),
+        ("add https://a.example --column Price", "add --url https://a.example --monitor 'column Price'"),
+        ("add https://a.example --ntfy my-topic", "add --url https://a.example --notify ntfy://my-topic"),
+        ("add https://a.example --lacks 'sold out'", "add --url https://a.example --monitor 'any change where page lacks \"sold out\"'"),
+        ("add --url https://a.example --css=.x", "add --url https://a.example --select .x"),
+        ("add jobs.txt --dry-run", "test jobs.txt"),
+        ("test --url https://a.example --css .x", "test --url https://a.example --select .x"),
+        ("diff a --from 1 --to 3", "diff a 1 3"),
+        ("import urlwatch urls.yaml", "import urls.yaml"),
+        ("import --from urlwatch urls.yaml", "import urls.yaml"),
+        ("import urls.yaml --format=urlwatch", "import urls.yaml"),
+        ("export --format csv", "export csv"),
+        ("export sentinels", "export text"),
+        ("export changes --from monday", "export csv --since monday"),
+        ("history a --count 10", "history a --limit 10"),
+        ("changes --to yesterday", "changes --until yesterday"),
+        ("show a --versions", "history a"),
+        ("drop a --yes", "drop a"),
+        ("list all", "list"),
+        ("changes -f", "changes --follow"),
+        ("diff a --last", "diff a"),
+        ("search oil --all-versions", "search oil"),
+        ("search oil --in a", "search oil --sentinel a"),
+        ("list --tag work --sort changed", "list --tag work"),
+        ("import huginn scenario.json --dry-run", "import scenario.json --dry-run"),
+        ("drop a --purge", "drop a"),
+    ],
+)  # fmt: skip
+def test_flags_of_other_programs_are_answered_with_the_whole_command(tidings, line, meant):
+    """With one line, which Tidings reads."""
+    ran = tidings(*shlex.split(line), checks=True)
+
+    assert 2 == ran.code
+    assert ran.err.endswith(f"; write: tidings {meant}\n")
+    assert 1 == len(ran.err.splitlines())
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["config set budget 5000", "settings budget.polls_per_day 5000", "set budget.polls_per_day=5000"],
+)
+def test_setting_that_is_to_be_set_is_answered_with_its_line(tidings, line):
+    """No command sets one for good."""
+    assert "write: polls_per_day = 5000 below [budget] in tidings.toml" in tidings(*shlex.split(line)).err
+
+
+def test_flag_without_meaning_is_answered_with_the_help(tidings):
+    """Nothing is guessed."""
+    assert tidings("list", "--colour", "blue").err.endswith("; `tidings help list` explains it\n")
+    assert not [flag for flag in FLAGS if not flag.rpartition(" ")[2].startswith("-")]
 
 
 def test_every_command_has_help(tidings):
@@ -124,32 +229,14 @@ def test_imported_objects_are_frozen_for_garbage_collection():
     """Also, numpy's linear algebra starts no threads, unless the environment asks for them."""
     code = "import gc, os; from tidings.cli.verbs import module_of; module_of('list'); print(gc.get_freeze_count() > 0, os.environ['OPENBLAS_NUM_THREADS'])"
 
-    said = [
+    text = [
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **more}
         ).stdout.split()
         for more in ({}, {"OPENBLAS_NUM_THREADS": "3"})
     ]
 
-    assert [["True", "1"], ["True", "3"]] == said
-
-
-@pytest.mark.parametrize(
-    ("words", "meant"),
-    [
-        (
-            ["add", "https://a.example", "--browser", "--price-below", "100"],
-            "(write --render; --monitor 'price < 100')",
-        ),
-        (["diff", "a", "--from", "1", "--to", "3"], "(write the versions after the name: tidings diff NAME 1 3)"),
-        (["import", "urls.yaml", "--format=urlwatch"], "(write the file alone: Tidings recognises its format)"),
-        (["history", "a", "--last", "10"], "(write --limit N)"),
-        (["drop", "a", "--yes"], "(write the command without it: Tidings asks nothing)"),
-    ],
-)
-def test_flags_of_other_programs_are_answered_with_ours(tidings, words, meant):
-    """All of them at once, and those of one verb only for this verb."""
-    assert tidings(*words).err.endswith(f"{meant}\n")
+    assert [["True", "1"], ["True", "3"]] == text
 
 
 def test_parent_process_of_a_check_loads_no_parser(tidings, server, monkeypatch):

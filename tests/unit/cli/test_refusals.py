@@ -12,11 +12,10 @@ import pytest
 from tests.fakes import Page, WebServer
 from tidings.cli import main as cli
 from tidings.cli.main import main
-from tidings.cli.verbs import parser_of
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "text"),
     [
         (MemoryError(), "not enough memory"),
         (ImportError("numpy.so: failed to map segment from shared object"), "not enough memory"),
@@ -25,7 +24,7 @@ from tidings.cli.verbs import parser_of
         (OSError(errno.EDQUOT, "Disk quota exceeded"), "Disk quota exceeded"),
     ],
 )
-def test_machine_error_is_one_line(tmp_path: Path, monkeypatch, capsys, error, said):
+def test_machine_error_is_one_line(tmp_path: Path, monkeypatch, capsys, error, text):
     """Missing memory, files or space end a command with exit code 3."""
 
     def refuse(name: str) -> None:
@@ -34,7 +33,7 @@ def test_machine_error_is_one_line(tmp_path: Path, monkeypatch, capsys, error, s
     monkeypatch.setattr(cli, "parser_of", refuse)
 
     assert 3 == main(["--data", str(tmp_path), "list"])
-    assert said in capsys.readouterr().err
+    assert text in capsys.readouterr().err
 
 
 def test_programming_error_keeps_its_traceback(tmp_path: Path, monkeypatch):
@@ -72,15 +71,3 @@ def test_command_reports_a_lost_database(tmp_path: Path, capsys):
 
     assert 3 == main(["--data", str(tmp_path), "test", str(tmp_path / "s.sentinel")])
     assert "is gone" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("flag", "meant"), [("--interval", "--every DURATION"), ("--css", "--select CSS"), ("--xpath", "--monitor ")]
-)
-def test_flag_of_another_program_suggests_ours(capsys, flag, meant):
-    """Users of changedetection.io or urlwatch read what to write."""
-    with pytest.raises(SystemExit) as ended:
-        parser_of("add").parse_args(["https://example.org/", flag, "1"])
-
-    assert 2 == ended.value.code
-    assert f"{flag} 1 (write {meant}" in capsys.readouterr().err

@@ -179,9 +179,9 @@ def test_diff_of_equal_versions_says_so(watched, server):
     _change_page(server, "<b>count</b> 1")
     watched("check", "n")
 
-    said = [watched("diff", "n", "--format", form).out for form in ("text", "html")]
+    text = [watched("diff", "n", "--format", form).out for form in ("text", "html")]
 
-    assert all("no difference in what is watched" in out for out in said)
+    assert all("no difference in what is watched" in out for out in text)
 
 
 @pytest.mark.parametrize(
@@ -244,8 +244,8 @@ def test_show_lists_the_next_steps_and_their_reasons(tidings, server, tmp_path):
     """The steps are the end, the next check and the next report. A paused sentinel names the
     command that enables it.
     """
-    said = f"Create Sentinel n Using {server.url('/news')} Monitor any change Fetch every 2 hour For 2 day Notify By console every 1 day"
-    (tmp_path / "n.sentinel").write_text(said)
+    text = f"Create Sentinel n Using {server.url('/news')} Monitor any change Fetch every 2 hour For 2 day Notify By console every 1 day"
+    (tmp_path / "n.sentinel").write_text(text)
     tidings("add", str(tmp_path / "n.sentinel"))
     tidings("check", "n")
     shown = tidings("show", "n")
@@ -262,17 +262,17 @@ def test_show_lists_the_next_steps_and_their_reasons(tidings, server, tmp_path):
     assert "tidings enable n" in paused["next"][1]["why"]
 
 
-@pytest.mark.parametrize("said", ["Fetch every 2 hour", "Fetch every 120 min Exclude none"])
-def test_alter_without_a_change_makes_no_revision(tidings, server, tmp_path, said):
+@pytest.mark.parametrize("text", ["Fetch every 2 hour", "Fetch every 120 min Exclude none"])
+def test_alter_without_a_change_makes_no_revision(tidings, server, tmp_path, text):
     """The clause has the same meaning in other words. `alter` and an Alter in a text report it, and
     nothing is written.
     """
     path = tmp_path / "s.sentinel"
     path.write_text(f"Create Sentinel n Using {server.url('/news')} Monitor all words Fetch every 2 hour")
     tidings("add", str(path))
-    path.write_text(f"Alter n {said}")
+    path.write_text(f"Alter n {text}")
 
-    for ran in (tidings("alter", "n", said), tidings("add", str(path))):
+    for ran in (tidings("alter", "n", text), tidings("add", str(path))):
         assert (0, "n already has this clause (revision 1); nothing is altered\n") == (ran.code, ran.out)
     assert 1 == tidings("show", "n", "--json").records[0]["revision"]
 
@@ -356,16 +356,16 @@ def test_check_reports_a_comparison_that_was_given_up(tidings, tmp_path, server)
     path = tmp_path / "s.sentinel"
     path.write_text(f'Create Sentinel dear Using {server.url("/dear")} Monitor all words in xpath "//*[count(//*)>0]"')
     tidings("add", str(path))
-    told = []
+    reported = []
     for number, flags in enumerate(([], ["--json"], [])):
         server.pages["/dear"] = Page(page.format(number).encode(), {"Content-Type": "text/html"})
-        told.append(tidings("check", "dear", *flags))
-    (problem,) = [record for record in told[1].records if "event" in record]
+        reported.append(tidings("check", "dear", *flags))
+    (problem,) = [record for record in reported[1].records if "event" in record]
 
     assert ("dear", "comparison.given_up") == (problem["sentinel"], problem["event"])
-    assert f"dear: {problem['summary']}".replace("1 and 2", "2 and 3") in told[2].out
+    assert f"dear: {problem['summary']}".replace("1 and 2", "2 and 3") in reported[2].out
     assert "versions 1 and 2 could not be compared: could not compare: xpath" in problem["summary"]
-    assert [0, 0, 0] == [ran.code for ran in told]
+    assert [0, 0, 0] == [ran.code for ran in reported]
 
 
 def test_apply_dry_run_writes_nothing(tidings, tmp_path, server):
@@ -402,15 +402,15 @@ def test_apply_warns_with_file_and_place(tidings, tmp_path, server):
         (tmp_path / f"{name}.sentinel").write_text(
             f"Create Sentinel {name} Using {url}\nMonitor all words\nNotify By email you@x.example"
         )
-    said = [(f"{tmp_path / file}.sentinel", 3, 11, "W10") for file in "ab"]
+    text = [(f"{tmp_path / file}.sentinel", 3, 11, "W10") for file in "ab"]
 
     dry = tidings("apply", str(tmp_path), "--dry-run")
     done = tidings("apply", str(tmp_path), "--json").records
 
-    assert [f"warning: {file}:{line}:{column}: {code}" for file, line, column, code in said] == [
+    assert [f"warning: {file}:{line}:{column}: {code}" for file, line, column, code in text] == [
         " ".join(line.split()[:3]) for line in dry.err.splitlines()
     ]
-    assert said == [(r["file"], r["line"], r["column"], r["code"]) for r in done if r["record"] == "problem"]
+    assert text == [(r["file"], r["line"], r["column"], r["code"]) for r in done if r["record"] == "problem"]
 
 
 def test_add_and_apply_read_yaml(tidings, tmp_path, server):
@@ -483,12 +483,12 @@ def test_settings_are_shown_by_section_or_name(tidings):
     assert all(record["name"].startswith("budget.") for record in shown[0])
     assert [2, 2, 2] == [ran.code for ran in refused]
     assert ["budget", "budget.burst", "fetch, budget"] == [
-        said for ran, said in zip(refused, ("budget", "budget.burst", "fetch, budget"), strict=True) if said in ran.err
+        text for ran, text in zip(refused, ("budget", "budget.burst", "fetch, budget"), strict=True) if text in ran.err
     ]
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "text"),
     [
         (["--every", "5"], '--every: E05 "5" has no unit'),
         (["--monitor", "imges"], '--monitor: E10 found "imges"'),
@@ -497,11 +497,11 @@ def test_settings_are_shown_by_section_or_name(tidings):
         (["--name", "my jobs"], '--name: E04 "my jobs" cannot be the name of a sentinel'),
     ],
 )
-def test_error_in_a_flag_names_the_flag(tidings, server, flags, said):
+def test_error_in_a_flag_names_the_flag(tidings, server, flags, text):
     """Flags have no lines to which an error could refer."""
     ran = tidings("add", "--url", server.url("/news"), *flags)
 
-    assert (2, said) == (ran.code, ran.err[: len(said)])
+    assert (2, text) == (ran.code, ran.err[: len(text)])
 
 
 def test_page_that_never_answered_is_shown_as_such(tidings, server):
@@ -545,26 +545,26 @@ def test_selector_without_a_match_is_reported(tidings, server, tmp_path):
     path = tmp_path / "s.sentinel"
     path.write_text(f'Create Sentinel n Using {server.url("/news")} Monitor words in css ".none" Fetch on demand')
     tidings("add", str(path))
-    said = 'W7 css ".none" matches nothing on this page as it is now'
+    text = 'W7 css ".none" matches nothing on this page as it is now'
     first, second = (tidings("check", "n") for _ in range(2))
 
-    mend = "(fix: tidings alter n …  # `tidings test` tries another selector)"
-    assert [f"n: {said}: {server.url('/news')}  {mend}"] == [line for line in first.out.splitlines() if "W7" in line]
+    mend = "(fix: tidings show n  # then alter the clause that names it: tidings alter n 'CLAUSE')"
+    assert [f"n: {text}: {server.url('/news')}  {mend}"] == [line for line in first.out.splitlines() if "W7" in line]
     assert [line for line in second.out.splitlines() if "W7" in line] == [
         line for line in first.out.splitlines() if "W7" in line
     ]
-    assert f"{said}: {server.url('/news')}  {mend}" in tidings("show", "n").out.splitlines()
-    assert ["warn"] == [r["status"] for r in tidings("doctor", "--json").records if said in r.get("detail", "")]
+    assert f"{text}: {server.url('/news')}  {mend}" in tidings("show", "n").out.splitlines()
+    assert ["warn"] == [r["status"] for r in tidings("doctor", "--json").records if text in r.get("detail", "")]
 
 
 def test_repeated_enable_and_disable_say_already(tidings, server):
     """The repeated command changes nothing."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
-    said = [tidings(verb, "n").out for verb in ("enable", "disable", "disable", "enable", "enable")]
+    text = [tidings(verb, "n").out for verb in ("enable", "disable", "disable", "enable", "enable")]
 
     assert [
         f"n is {what}\n" for what in ("already watched", "paused", "already paused", "watched again", "already watched")
-    ] == said
+    ] == text
 
 
 def test_limit_0_shows_all(tidings, server):
@@ -594,3 +594,78 @@ def test_export_writes_text_by_default(tidings, server):
 
     assert tidings("export", "text").out == (ran := tidings("export")).out
     assert ran.out.startswith("Create Sentinel news ")
+
+
+def test_the_text_of_an_old_version_is_shown(watched, server):
+    """By its number, as the other commands name versions."""
+    _change_page(server, "count 2")
+    watched("check", "n")
+
+    assert ["count 1"] == [line for line in watched("show", "n", "--version", "1").out.splitlines() if line]
+    assert "count 2" in watched("show", "n", "--version", "2", "--json").records[0]["text"]
+    assert "there is no version 9" in watched("show", "n", "--version", "9").err
+
+
+@pytest.mark.parametrize(("when", "count"), [("today", 1), ("now", 0), ("2 days ago", 1), ("7d", 1), ("2099-01-01", 0)])
+def test_changes_and_versions_of_a_period(watched, server, when: str, count: int):
+    """The same words on every command that lists what happened."""
+    _change_page(server, "count 2")
+    watched("check", "n")
+
+    assert count == len(watched("changes", "--json", "--since", when).records)
+    assert 2 * count == len(watched("history", "n", "--json", "--since", when).records)
+    assert 2 * count == len(watched("history", "n", "--json", "--polls", "--since", when).records)
+    assert count == len(watched("export", "jsonl", "--since", when).records)
+    assert 2 * count == len(watched("export", "jsonl", "--of", "checks", "--since", when).records)
+
+
+def test_a_period_has_an_end(watched, server):
+    """`--last` is a length of time until now; a number without a unit is refused."""
+    _change_page(server, "count 2")
+    watched("check", "n")
+
+    assert [] == watched("changes", "--json", "--until", "yesterday").records
+    assert 1 == len(watched("changes", "--json", "--until", "today", "--last", "1 day").records)
+    assert "--last 5d, or --limit 5" in watched("changes", "--last", "5").err
+    assert "'2026-02-30' is not a date" in watched("changes", "--since", "2026-02-30").err
+    assert "sentinels as they are now" in watched("export", "yaml", "--since", "today").err
+
+
+def test_a_page_is_tried_with_the_flags_of_add(tidings, server, tmp_path):
+    """Nothing is stored."""
+    ran = tidings("test", "--url", server.url("/news"), "--select", "p", "--monitor", "number", "--json")
+
+    assert ["1"] == [now["number"] for record in ran.records for now in record["now"]]
+    assert 3 == tidings("list").code
+
+
+def test_a_test_message_is_sent_without_a_sentinel(tidings, server):
+    """The exit code is 3 if the receiver refuses it."""
+    server.pages["/hook"] = Page(b"ok", {}, status=200)
+
+    assert 0 == tidings("test", "--notify", server.url("/hook")).code
+    assert "has accepted a test message" in tidings("test", "--notify", server.url("/hook")).out
+    assert "could not be notified" in tidings("test", "--notify", server.url("/gone")).out
+    assert 3 == tidings("test", "--notify", server.url("/gone")).code
+    assert "give a FILE" in tidings("test").err
+
+
+def test_all_sentinels_are_paused_and_continued(watched, server):
+    """Or those of a tag."""
+    watched("add", "--url", server.url("/other"), "--name", "o", "--tag", "home")
+
+    assert ["o is paused"] == watched("disable", "--tag", "home").out.splitlines()
+    assert ["n is paused", "o is already paused"] == watched("disable", "--all").out.splitlines()
+    assert ["n is watched again", "o is watched again"] == watched("enable", "--all").out.splitlines()
+    assert 'no sentinel has the tag "x"' in watched("disable", "--tag", "x").err
+    assert "give a NAME" in watched("disable").err
+
+
+def test_failing_sentinels_are_listed(watched, server):
+    """A sentinel without a problem is left out."""
+    assert "no sentinel has a problem" in watched("list", "--failing").out
+
+    server.pages["/news"] = Page(b"", {}, status=500)
+    watched("check", "n")
+
+    assert ["n"] == [record["name"] for record in watched("list", "--failing", "--json").records]

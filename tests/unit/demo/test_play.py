@@ -19,14 +19,14 @@ KEYS = (b"k" * 32,)
 
 
 @pytest.fixture
-def said():
+def text():
     return []
 
 
 @pytest.fixture
-def performance(tmp_path, said):
+def performance(tmp_path, text):
     """Return a performance whose town is awake."""
-    play = Performance(tmp_path, said.append, seed=1, keys=KEYS)
+    play = Performance(tmp_path, text.append, seed=1, keys=KEYS)
     play._town.wake()
     return play
 
@@ -52,25 +52,25 @@ def post(play, message_id, polled_at, *, keys=KEYS, kind="change"):
     return play.receive(headers, body)
 
 
-def test_message_is_shown_with_its_edit_and_delay(performance, said):
+def test_message_is_shown_with_its_edit_and_delay(performance, text):
     """The record has the edit, the number of edits, and the delay since the edit."""
     status = post(performance, "m1", edit_and_poll(performance, 1))
 
     assert 204 == status
-    assert [("edit 1", 1)] == [(record["edit"], record["edits"]) for record in said]
-    assert 0 <= said[0]["delay_seconds"] < 5
+    assert [("edit 1", 1)] == [(record["edit"], record["edits"]) for record in text]
+    assert 0 <= text[0]["delay_seconds"] < 5
 
 
-def test_unsigned_message_is_refused(performance, said):
+def test_unsigned_message_is_refused(performance, text):
     """Only the service may report changes: another key and a missing signature get 401."""
     polled_at = edit_and_poll(performance, 1)
 
     assert 401 == post(performance, "m1", polled_at, keys=(b"x" * 32,))
     assert 401 == performance.receive({}, b"{}")
-    assert [] == said
+    assert [] == text
 
 
-def test_bulletin_is_accepted_and_is_no_change(performance, said):
+def test_bulletin_is_accepted_and_is_no_change(performance, text):
     """The service sends a bulletin without `id`, for example when a page cannot be read."""
     body = json.dumps(
         {"type": "tidings.bulletin", "data": {"record": "bulletin", "text": "a page is blocked"}}
@@ -80,42 +80,42 @@ def test_bulletin_is_accepted_and_is_no_change(performance, said):
     headers = {"webhook-id": "b1", "webhook-timestamp": str(stamp), "webhook-signature": signed}
 
     assert 204 == performance.receive(headers, body)
-    assert ([], 0) == (said, performance._false_alarms)
+    assert ([], 0) == (text, performance._false_alarms)
 
 
-def test_repeated_message_is_shown_once(performance, said):
+def test_repeated_message_is_shown_once(performance, text):
     """The second message has the same id. It is accepted, and counted only as a repeat."""
     polled_at = edit_and_poll(performance, 1)
     statuses = [post(performance, "m1", polled_at), post(performance, "m1", polled_at)]
 
     assert [204, 204] == statuses
-    assert 1 == len(said)
+    assert 1 == len(text)
 
 
-def test_message_for_two_edits_counts_both(performance, said):
+def test_message_for_two_edits_counts_both(performance, text):
     """Both edits happened between two polls."""
     edit_and_poll(performance, 1)
     post(performance, "m1", edit_and_poll(performance, 2))
 
-    assert [("edit 2", 2)] == [(record["edit"], record["edits"]) for record in said]
+    assert [("edit 2", 2)] == [(record["edit"], record["edits"]) for record in text]
 
 
-def test_messages_out_of_order_are_no_false_alarms(performance, said):
+def test_messages_out_of_order_are_no_false_alarms(performance, text):
     """A delivery that was repeated may arrive after the next one."""
     first, second = edit_and_poll(performance, 1), edit_and_poll(performance, 2)
     post(performance, "m2", second)
     post(performance, "m1", first)
 
-    assert ["edit 2", "edit 1"] == [record["edit"] for record in said]
+    assert ["edit 2", "edit 1"] == [record["edit"] for record in text]
 
 
-def test_second_message_for_the_same_poll_is_a_false_alarm(performance, said):
+def test_second_message_for_the_same_poll_is_a_false_alarm(performance, text):
     """No edit explains it: the first message has reported the page's state."""
     polled_at = edit_and_poll(performance, 1)
     post(performance, "m1", polled_at)
     post(performance, "m2", polled_at)
 
-    assert ["edit 1", ""] == [record["edit"] for record in said]
+    assert ["edit 1", ""] == [record["edit"] for record in text]
 
 
 def test_short_run_reports_changes_survives_a_kill_and_exits_with_0(tmp_path, monkeypatch, capsys):

@@ -56,7 +56,7 @@ def test_every_scene_is_played_within_90_seconds(seed):
     """The scenes are a price below the limit, a course, a moved paragraph, a feed, a link on the
     restless page and quiet markup.
     """
-    said = [edit.said for edit in day(seed) if edit.at <= 90]
+    output = [edit.text for edit in day(seed) if edit.at <= 90]
 
     for scene in (
         "below 30",
@@ -66,7 +66,7 @@ def test_every_scene_is_played_within_90_seconds(seed):
         "a link is added",
         "(markup)",
     ):
-        assert any(scene in text for text in said), scene
+        assert any(scene in text for text in output), scene
 
 
 def test_trouble_begins_and_ends_at_its_times():

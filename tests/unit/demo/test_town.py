@@ -173,9 +173,9 @@ def test_connection_without_http_is_closed():
         name, _, port = url.removeprefix("http://").rstrip("/").partition(":")
         reader, writer = await asyncio.open_connection(name, int(port))
         writer.write(b"hello\r\n\r\n")
-        said = await reader.read()
+        text = await reader.read()
         writer.close()
-        return said, (await ask(url))[0]
+        return text, (await ask(url))[0]
 
     assert (b"", 200) == in_town(play)
 

@@ -1,4 +1,6 @@
-"""Pages made to be slow: each pair is compared soon, or refused with a reason. `bench/worst_pairs.py` measures how soon."""
+"""Pages made to be slow: each pair is compared soon, or refused with a reason.
+`bench/worst_pairs.py` measures the time.
+"""
 
 import random
 
@@ -70,8 +72,8 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_slow_pairs_are_bounded(name):
-    """Whatever two pages are, comparing them ends soon, with a change or with a reason, never with silence for other words."""
+def test_slow_pairs_are_compared_in_limited_time(name):
+    """Each has a change or a reason, and is never silent for other words."""
     old, new = (Body(data=page.encode()) for page in PAIRS[name]())
     wanted = (Wanted(key=1, reference=1, expression=Interest("any")),)
     with bound_time(5):  # at most 0.3 s

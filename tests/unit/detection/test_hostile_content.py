@@ -1,4 +1,4 @@
-"""The hostile inputs inside a body end as `docs/design/hostile.md` requires."""
+"""Hostile inputs inside a body have the outcome of `docs/design/hostile.md`."""
 
 import pytest
 
@@ -10,16 +10,18 @@ IDS = [f"{row.id}-{number}" for number, row in enumerate(CONTENT_ROWS)]
 
 
 @pytest.mark.parametrize("row", CONTENT_ROWS, ids=IDS)
-def test_hostile_contents_end_as_they_must(row):
-    """H-053 to H-074 and H-120: read, bounded, or refused with a reason; never raised, never silently lost."""
+def test_hostile_content_has_its_outcome(row):
+    """H-053 to H-074 and H-120 are read, limited, or refused with a reason; none raises, and none
+    is lost silently.
+    """
     with bound_time(10 * row.most_seconds):
         got = row.story()
 
     assert row.expected == got
 
 
-def test_every_id_is_played():
-    """H-053 to H-074, H-119 and H-120, each at least once, some against the whole product."""
+def test_every_hostile_row_is_tested():
+    """They are H-053 to H-074, H-119 and H-120, each at least once, some with the whole product."""
     ids = {row.id for row in CONTENT_ROWS} | {row.id for row in PRODUCT_ROWS}
 
     assert set() == {f"H-{number:03}" for number in (*range(53, 75), 119, 120)} - ids

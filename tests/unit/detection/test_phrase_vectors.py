@@ -1,4 +1,4 @@
-"""The vectors of detection §1.6: phrases in the thesis' way and resolved, objects, and the same in many scripts."""
+"""The vectors of detection §1.6: phrases as in the thesis and resolved, objects, and many scripts."""
 
 from collections import Counter
 
@@ -74,16 +74,18 @@ def marks(old, new, phrase, rules):
 
 
 @pytest.mark.parametrize("vector", [name for name, row in VECTORS.items() if row[3] is not None])
-def test_phrases_in_the_thesis_way(vector):
-    """With A to C of detection §1.5 mended and nothing else."""
+def test_phrases_agree_with_the_thesis(vector):
+    """A to C of detection §1.5 are corrected, and nothing else."""
     phrase, old, new, expected, _, _ = VECTORS[vector]
 
     assert sorted((expected or "").split()) == marks(old, new, phrase, STRICT)
 
 
 @pytest.mark.parametrize("vector", VECTORS)
-def test_phrases_resolved(vector):
-    """With D to F too: instances are paired, what only stands elsewhere or otherwise surrounded is no change of the phrase."""
+def test_phrases_agree_with_the_resolved_rules(vector):
+    """With D to F too: instances are paired, and a phrase elsewhere or with other surroundings did
+    not change.
+    """
     phrase, old, new, _, expected, texts = VECTORS[vector]
     (finding,) = Phrases(phrase).compare(page(old), page(new)) or (None,)
 
@@ -92,23 +94,23 @@ def test_phrases_resolved(vector):
     assert texts == (tuple(text for _, text in finding.updated) if finding else ())
 
 
-def test_all_vectors_are_there():
-    """The table has all 31; number 30 means nothing to the thesis, which knows no folding."""
+def test_all_vectors_are_tested():
+    """The table has all 31; number 30 is undefined in the thesis, which has no folding."""
     numbers = {int(name.split()[0]) for name in VECTORS}
 
     assert set(range(1, 32)) == numbers
     assert [30] == [int(name.split()[0]) for name, row in VECTORS.items() if row[3] is None]
 
 
-def test_case_can_count():
-    """Vector 26 once more: with case, nothing of the phrase is left."""
+def test_strict_phrase_has_case():
+    """Vector 26 again: with case, nothing of the phrase is left."""
     _, old, new, *_ = VECTORS["26 case"]
 
     assert ["d"] == marks(old, new, P, Rules(exact=True))
 
 
-def test_a_move_is_said_and_stays_two_edits():
-    """Vector 7: one text moved, told neither as inserted nor as deleted; the edits are both."""
+def test_moved_text_has_two_edits():
+    """Vector 7: one text moved, neither inserted nor deleted."""
     _, old, new, *_ = VECTORS["7 moved"]
     (finding,) = Phrases(P).compare(page(old), page(new))
 
@@ -117,8 +119,10 @@ def test_a_move_is_said_and_stays_two_edits():
     assert () == finding.objects
 
 
-def test_the_middle_one_is_told_where_it_stands():
-    """Vector 15: the edit leads from the second occurrence to its new text, and the counts say 3 → 2."""
+def test_middle_occurrence_is_reported_in_its_place():
+    """Vector 15: the edit leads from the second occurrence to its new text, and the counts are 3 →
+    2.
+    """
     _, old, new, *_ = VECTORS["15 the middle one"]
     (finding,) = Phrases(P).compare(page(old), page(new))
     (edit,) = finding.edits
@@ -143,8 +147,8 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_keywords_of_many_scripts(script):
-    """A keyword is counted as a reader of its script counts: whole words, or characters in a row where there are no spaces."""
+def test_keywords_are_counted_in_all_scripts(script):
+    """They are whole words, or characters in a row in scripts without spaces."""
     keyword, once, twice, never = SCRIPTS[script]
 
     def rows(old, new):
@@ -172,8 +176,8 @@ PHRASES = {
 
 
 @pytest.mark.parametrize("script", PHRASES)
-def test_phrases_of_many_scripts(script):
-    """A phrase reworded is told with both texts as the page writes them; what is put around it is silent; gone is gone."""
+def test_phrases_are_compared_in_all_scripts(script):
+    """A reworded one has both texts of the pages; new surroundings are silent."""
     phrase, reworded, before, after = PHRASES[script]
     old = page(f"{before} <b>{phrase}</b>。 {after}")
     (updated,) = Phrases(phrase).compare(old, page(f"{before} {reworded}。 {after}"))
@@ -189,13 +193,13 @@ def counts(old, new):
     return {row.object: (row.old, row.new) for row in rows}
 
 
-def test_the_worked_example_of_the_thesis():
-    """Figures 5.9 and 5.11: d is gone, a and e are new, b and c are as they were."""
+def test_worked_example_of_the_thesis():
+    """Figures 5.9 and 5.11: d is deleted, a and e are new, b and c are unchanged."""
     assert {"d": (2, 0), "a": (0, 1), "e": (0, 1)} == counts({"d": 2, "b": 2, "c": 2}, {"a": 1, "c": 2, "b": 2, "e": 1})
 
 
-def test_the_worked_example_with_keywords():
-    """The same through pages and keywords."""
+def test_worked_example_with_keywords():
+    """It has the same result through pages and keywords."""
     old, new = page("d d b b c c"), page("a c c b b e")
     rows = [row for keyword in "abcde" for finding in Keywords(keyword).compare(old, new) for row in finding.objects]
 
@@ -214,28 +218,28 @@ OBJECTS = [
 
 
 @pytest.mark.parametrize(("kind", "old", "new", "rows"), OBJECTS)
-def test_objects(kind, old, new, rows):
-    """More or less often, here or not at all; anchor texts and order do not matter, and no hash code is taken for a name."""
+def test_objects_are_compared_by_count(kind, old, new, rows):
+    """Anchor texts and order do not matter, and no hash code is used as a name."""
     found = KINDS[kind].compare(page(old), page(new))
 
     assert rows == [(row.object, row.old, row.new) for finding in found for row in finding.objects]
 
 
-def test_only_the_text_of_an_anchor_changed():
-    """It is a change of words, not of links."""
+def test_changed_anchor_text_is_a_change_of_words():
+    """It is no change of links."""
     old, new = page("<a href=/a>one</a>"), page("<a href=/a>two</a>")
 
     assert () == KINDS["links"].compare(old, new)
     assert (("one", "two"),) == KINDS["words"].compare(old, new)[0].updated
 
 
-def test_a_paragraph_that_becomes_a_list():
-    """With the same words it is no change at all."""
+def test_paragraph_that_becomes_a_list_is_no_change():
+    """Its words are the same."""
     assert () == KINDS["any"].compare(page("one two three"), page("<ul><li>one<li>two<li>three</ul>"))
 
 
-def test_all_words_in_another_order():
-    """From a b c d to a c b d: one word is deleted and one inserted; which of the two is not said."""
+def test_swapped_words_are_two_edits():
+    """From a b c d to a c b d one word is deleted and one inserted, whichever of the two."""
     (finding,) = KINDS["words"].compare(page("a b c d"), page("a c b d"))
 
     assert 1 == sum(edit.old_end - edit.old_start for edit in finding.edits)
@@ -260,8 +264,8 @@ SLIPS = {
 
 
 @pytest.mark.parametrize(("term", "old", "new", "expected"), SLIPS.values(), ids=list(SLIPS))
-def test_slips_of_the_thesis_in_keywords(term, old, new, expected):
-    """Each is right here: strings are compared, empty sides are nothing special, counts are never below 0."""
+def test_errors_of_the_thesis_in_keywords_are_corrected(term, old, new, expected):
+    """Strings are compared, empty sides are not special, and counts are never below 0."""
     rows = [
         (row.old, row.new)
         for finding in Keywords(term, exact=True).compare(page(old), page(new))
@@ -273,11 +277,11 @@ def test_slips_of_the_thesis_in_keywords(term, old, new, expected):
 
 @pytest.mark.parametrize(("term", "old", "new", "expected"), SLIPS.values(), ids=list(SLIPS))
 @pytest.mark.parametrize("rules", [STRICT, RESOLVED], ids=["strict", "resolved"])
-def test_slips_of_the_thesis_in_phrases(term, old, new, expected, rules):
+def test_errors_of_the_thesis_in_phrases_are_corrected(term, old, new, expected, rules):
     """A phrase of one word is found as often as the keyword, in both ways."""
     before, after = (words_of(page(body), exact=True).words for body in (old, new))
     change = compare_phrase(before, after, words_of_term(term, exact=True), rules)
-    told = Counter(edit.status[0] for edit in change.edits)
+    reported = Counter(edit.status[0] for edit in change.edits)
 
     assert (expected or (change.old, change.old)) == (change.old, change.new)
-    assert (expected is not None) == bool(told["i"] or told["d"] or told["u"])
+    assert (expected is not None) == bool(reported["i"] or reported["d"] or reported["u"])

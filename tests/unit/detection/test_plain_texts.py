@@ -1,4 +1,6 @@
-"""Conditions on texts and patterns see what people see: characters that nobody sees, and other ways to write the same, hide no word."""
+"""Conditions on texts and patterns use the visible text: invisible characters and other spellings
+hide no word.
+"""
 
 import pytest
 
@@ -37,8 +39,8 @@ def report(interest, body):
 
 @pytest.mark.parametrize(("sought", "written"), CASES)
 @pytest.mark.parametrize("kind", ["contains", "matches", "items", "regex", "keyword"])
-def test_every_condition_on_texts_finds_the_word(kind, sought, written):
-    """It is there, however it is written, on the page or in the sentinel."""
+def test_every_text_condition_finds_the_word(kind, sought, written):
+    """The page or the sentinel may write it in another way."""
     interest = {
         "contains": Interest("words", where=(Condition("contains", text=sought),)),
         "matches": Interest("words", where=(Condition("matches", text=sought),)),
@@ -54,30 +56,30 @@ def test_every_condition_on_texts_finds_the_word(kind, sought, written):
 
 @pytest.mark.parametrize(("sought", "written"), CASES)
 @pytest.mark.parametrize("is_pattern", [False, True])
-def test_lines_are_kept_that_say_it(sought, written, is_pattern):
-    """`Transform keep lines` keeps the line, and drops the others."""
+def test_matching_lines_are_kept(sought, written, is_pattern):
+    """`Transform keep lines` drops the others."""
     extraction = Extraction(transform=(Transform("keep", sought, is_pattern),))
     kept = extract(page(f"<p>the {written} of 2026</p>"), extraction)
 
     assert 1 == len(kept.lines)
 
 
-def test_what_is_found_is_shown_as_the_page_has_it():
-    """Curly apostrophes and joiners stay; what is not seen goes."""
+def test_match_is_shown_as_on_the_page():
+    """Curly apostrophes and joiners stay; invisible characters are removed."""
     change = report(Interest("regex", pattern="c.n't \\w+"), "<p>we can\u2019t op&shy;en</p>")
 
     assert ("can\u2019t open",) == change.inserted
 
 
-def test_another_way_to_write_a_match_is_no_change():
-    """A soft hyphen that came, or an apostrophe that became curly, is no other match."""
+def test_other_spelling_of_a_match_is_no_change():
+    """It has a soft hyphen, or a curly apostrophe."""
     pair = Pair(page("<p>we can't open"), page("<p>we can\u2019t op&shy;en"))
 
     assert not evaluate(Interest("regex", pattern="can't open"), pair)
 
 
-def test_a_pattern_may_still_ask_for_the_unseen():
-    """Where the plain text has no match, what the page wrote is searched."""
+def test_pattern_may_match_invisible_characters():
+    """If the plain text has no match, the page's own text is searched."""
     assert report(Interest("regex", pattern=r"r\x{AD}s"), "<p>ver&shy;s")
     assert report(Interest("words", where=(Condition("matches", text=r"\x{2019}"),)), "<p>can\u2019t")
     assert report(Interest("regex", pattern="[a-\u2019]+"), "<p>ab\u2019")
@@ -91,13 +93,13 @@ def test_a_pattern_may_still_ask_for_the_unseen():
         ("x*", "a\u00ady", [(0, 0, "", ()), (2, 2, "", ()), (3, 3, "", ())]),
     ],
 )
-def test_matches_say_where_they_stand_in_the_line(pattern, line, expected):
-    """In characters of the page's own line, groups too."""
+def test_matches_have_their_place_in_the_line(pattern, line, expected):
+    """It is in characters of the page's own line, with groups."""
     assert expected == [(match.start, match.end, match.text, match.groups) for match in matches_of(pattern, line)]
 
 
-def test_what_is_taken_out_and_replaced_is_found_as_well():
-    """`Exclude regex` and `Transform replace` see the same text."""
+def test_exclusions_and_replacements_use_the_visible_text():
+    """They are `Exclude regex` and `Transform replace`."""
     text = page("<p>the Ver&shy;sicherung of 2026")
     without = extract(text, Extraction(exclude=(Pattern("Versicherung"),)))
     replaced = extract(text, Extraction(transform=(Transform("replace", "Versi(ch)erung", True, r"<\1>"),)))
@@ -110,8 +112,8 @@ def test_what_is_taken_out_and_replaced_is_found_as_well():
     ("one", "other"), [("\u0130STANBUL", "istanbul"), ("DI\u015e", "d\u0131\u015f"), ("\u0130zmir", "\u0130ZM\u0130R"), ("KIRIK", "k\u0131r\u0131k"), ("i\u0307z", "IZ")]
 )  # fmt: skip
 @pytest.mark.parametrize("kind", ["keywords", "words"])
-def test_turkish_letters_i_are_one_where_case_means_nothing(kind, one, other):
-    """Nobody says in which language capitals are, so that each i finds each other."""
+def test_turkish_letters_i_are_equal_without_case(kind, one, other):
+    """The language of capitals is unknown, so each i matches each other."""
     for sought, written in ((one, other), (other, one)):
         interest = (
             Interest("keywords", terms=(sought,))
@@ -132,8 +134,8 @@ def test_turkish_letters_i_are_one_where_case_means_nothing(kind, one, other):
         ("a\x07b\nc", "a b c"),
     ],
 )
-def test_a_summary_shows_words_whole(text, expected):
-    """Joiners stay, what is not seen stands for nothing, controls for a space."""
+def test_summary_has_whole_words(text, expected):
+    """Joiners stay, invisible characters are removed, and control characters become spaces."""
     change = ChangeSet(("words",), inserted=(text,), edits=(Edit("insert", 0, 0, 0, 1),))
 
     assert f'added "{expected or text}"' == summary(change)

@@ -1,7 +1,8 @@
-"""Kinds of faults that users of such tools report in public (detection §6), a minimal case of our own each; the number is that of the list.
-
-The reports: changedetection.io 712 962 2469 2963 425 3127 855 3173, urlwatch 692 22 286, lxml PR 350, web-monitoring-processing 104 169,
-web-monitoring-diff 10, htmldiff 2, html2text 38; of the same kinds: caxy/php-htmldiff 117, icdiff 213, cpython 106865, deepdiff 120, 189, 234.
+"""Kinds of faults that users of such tools report in public (detection §6), each with a minimal
+case of our own; the number is that of the list. The reports: changedetection.io 712 962 2469 2963
+425 3127 855 3173, urlwatch 692 22 286, lxml PR 350, web-monitoring-processing 104 169,
+web-monitoring-diff 10, htmldiff 2, html2text 38; of the same kinds: caxy/php-htmldiff 117, icdiff
+213, cpython 106865, deepdiff 120, 189, 234.
 """
 
 import random
@@ -40,21 +41,21 @@ def find(old, new, interest=ANY, extraction=WHOLE):
 
 
 def look_at(old, new, interest=WORDS, extraction=PAGE):
-    """Return what a job finds and what it finds absent."""
+    """Return what a job finds, and what it finds missing."""
     wanted = Wanted(key=1, reference=1, expression=interest, extraction=extraction)
     done = examine(Job(new=body(new), references={1: body(old)}, known={}, wanted=(wanted,)))
     return [one.change for one in done.found], [one.names for one in done.absent]
 
 
-def test_01_changed_with_an_empty_difference():
-    """White space, a hard space and a line end are no change; whatever is a change has edits or objects."""
+def test_01_change_has_edits_or_objects():
+    """White space, a hard space and a line end are no change."""
     for other in ("<p>a </p>\n", "<p>a&nbsp;</p>", "<p>\n a</p>", "<div>a</div>"):
         assert not find("<p>a</p>", other)
         assert not find(other, "<p>a</p>")
 
 
-def test_02_a_part_that_is_missing_for_one_look():
-    """It is absent, which is no change to nothing; once it is back as it was nothing has changed."""
+def test_02_part_that_is_missing_once_is_no_change():
+    """If it returns unchanged, nothing changed."""
     first, middle, last = "<b id=p>5</b>", "<i>loading</i>", "<b id=p>5</b>"
     changes, absent = look_at(first, middle)
 
@@ -62,8 +63,8 @@ def test_02_a_part_that_is_missing_for_one_look():
     assert ([], []) == look_at(first, last)
 
 
-def test_03_only_the_order():
-    """Of a list nothing came or went; words that moved are told as one move."""
+def test_03_other_order_of_a_list_is_no_change():
+    """Moved words are reported as one move."""
     items = [f"<li>{' '.join(f'{name}{number}' for number in range(9))}" for name in "abc"]
     old, new = "<ul>" + "".join(items), "<ul>" + "".join([items[1], items[0], items[2]])
 
@@ -76,8 +77,8 @@ def test_03_only_the_order():
     )
 
 
-def test_04_a_charset_that_flips():
-    """The same bytes, once labelled Latin-1: read as they were read before where that makes the same text."""
+def test_04_other_charset_label_is_no_change():
+    """The same bytes, once labelled Latin-1, are read as before if that gives the same text."""
     data = "<p>café naïve Überraschung".encode()
     first = examine(Job(new=body(data), references={}, known={}, wanted=()))
     wanted = (Wanted(key=1, reference=1, expression=ANY),)
@@ -90,31 +91,31 @@ def test_04_a_charset_that_flips():
     assert not examine(again).text_changed
 
 
-def test_05_what_is_ignored_neither_tells_nor_shows():
-    """A counter that is left out: silence by itself, and beside a price only the price is told."""
+def test_05_ignored_text_is_neither_reported_nor_shown():
+    """A counter alone is silent, and beside a price only the price is reported."""
     without = Extraction(exclude=(Pattern(r"Views: \d+"),))
 
     assert not find("<p>Views: 5|Price 3", "<p>Views: 6|Price 3", WORDS, without)
     assert (("3", "4"),) == find("<p>Views: 5|Price 3", "<p>Views: 6|Price 4", WORDS, without).updated
 
 
-def test_06_a_line_of_which_a_part_is_noise():
-    """The rest of the line counts."""
+def test_06_rest_of_a_noisy_line_is_compared():
+    """Only a part of it is noise."""
     without = Extraction(exclude=(Pattern(r"v=[\d.]+"),))
 
     assert (("10", "12"),) == find("<p>v=6.7.2 price 10", "<p>v=6.7.3 price 12", WORDS, without).updated
 
 
-def test_07_what_was_seen_before_is_news_again():
-    """Nothing, SALE, nothing, SALE: two inserts."""
+def test_07_returning_text_is_news_again():
+    """Nothing, SALE, nothing, SALE: there are two inserts."""
     pages = ["<p>shop", "<p>shop SALE", "<p>shop", "<p>shop SALE"]
     inserted = Interest("words", direction="inserted")
 
     assert [("SALE",), (), ("SALE",)] == [find(old, new, inserted).inserted for old, new in pairwise(pages)]
 
 
-def test_08_a_very_long_page():
-    """225,000 words of which the last one is another: one edit, at once."""
+def test_08_very_long_page_has_one_edit():
+    """It has 225,000 words, of which the last differs."""
     rng = random.Random(8)
     words = [f"w{rng.randrange(50_000)}" for _ in range(225_000)]
     with bound_time(2):  # a few milliseconds
@@ -123,34 +124,34 @@ def test_08_a_very_long_page():
     assert (224_999, 225_000) == (edit.old_start, edit.old_end)
 
 
-def test_09_additions_only():
-    """Who watches for what comes hears nothing of what goes."""
+def test_09_sentinel_of_additions_ignores_deletions():
+    """Nothing deleted is reported."""
     assert not find("<p>one two", "<p>one", Interest("words", direction="inserted"))
     assert not find("<a href=/a>x</a>", "x", Interest("links", direction="inserted"))
 
 
-def test_10_to_and_fro():
-    """A, B, A, B while a second look within a minute differs too: the place rotates, and its known contents are noise."""
+def test_10_rotating_contents_become_noise():
+    """A, B, A, B while a second poll within a minute differs too: the known contents are masked."""
     place = Place(b"the latest news", b"contact us", 12)
     block = Thing(id=place.id, sort="words", place=place)
-    for look, (old, new) in enumerate(pairwise("abab"), start=1):
-        block = block.hear(old, new, before=0, is_second=look > 1, at=look)
+    for poll, (old, new) in enumerate(pairwise("abab"), start=1):
+        block = block.hear(old, new, before=0, is_second=poll > 1, at=poll)
 
     assert "rotating" == block.verdict
     assert block.covers("a", "b")
     assert not block.covers("b", "news")
 
 
-def test_11_the_same_error_at_each_look():
-    """200, 404, 404, 404, 200: two events of the page's state."""
+def test_11_repeated_error_is_one_event():
+    """200, 404, 404, 404, 200 are two events of the page's state."""
     states = ["ok", "404", "404", "404", "ok"]
     changes = [evaluate_states(Interest("status"), old, new) for old, new in pairwise(states)]
 
     assert [(("ok", "404"),), (), (), (("404", "ok"),)] == [change.updated for change in changes]
 
 
-def test_12_a_block_put_between_two():
-    """Exactly its own words are inserted, though those around it are alike."""
+def test_12_inserted_block_is_exactly_its_words():
+    """Those around it are similar."""
     old = "<div id=f>old text</div><div id=l>more old text</div>"
     new = "<div id=f>old text</div><div id=m>a middle text</div><div id=l>more old text</div>"
 
@@ -158,8 +159,8 @@ def test_12_a_block_put_between_two():
     assert ((), ()) == (find(old, new, WORDS).deleted, find(old, new, WORDS).updated)
 
 
-def test_13_a_page_with_marks_of_its_own():
-    """`ins` of the page is text like any other, and ours are told apart from it."""
+def test_13_marks_of_a_page_are_no_marks_of_ours():
+    """`ins` of the page is text like any other."""
     change = find("<p><ins>a</ins> [-x-] {+y+}", "<p><ins>b</ins> [-x-] {+y+}", WORDS)
     record = {"url": "http://x.org/", "updated": [{"old": "<ins>a</ins>", "new": "[-b-] {+c+}"}]}
 
@@ -168,8 +169,8 @@ def test_13_a_page_with_marks_of_its_own():
     assert r"{+[-b-] {+c+\}+}" in PRESENTERS["changes-as-text"].fragment(record)
 
 
-def test_14_many_small_items_in_another_order():
-    """20,000 links in a list, shuffled: nothing came or went, and all words are compared at once."""
+def test_14_shuffled_list_is_compared_in_limited_time():
+    """It has 20,000 links, none inserted or deleted, and all words are compared."""
     numbers = list(range(20_000))
     old = parse(
         b"<ul>" + b"".join(b"<li><a href=/%d>%d</a>" % (n, n) for n in numbers), "text/html", url="http://x.org/"
@@ -186,8 +187,8 @@ def test_14_many_small_items_in_another_order():
     assert new.tokens == apply_edits(finding.edits, old.tokens, new.tokens)
 
 
-def test_15_a_page_that_hides_our_marks():
-    """Nothing of a page's own style is in what we show: its tags are text, and the only sheet is ours."""
+def test_15_page_cannot_hide_our_marks():
+    """No style of a page is shown: its tags are text, and the only style sheet is ours."""
     style = "<style>ins,del,span{background:#fff!important;display:none}</style>"
     record = {"url": "http://x.org/", "inserted": [style], "summary": style, "kind": "words"}
     shown = PRESENTERS["changes-as-html"].present([record])
@@ -204,8 +205,10 @@ def test_15_a_page_that_hides_our_marks():
         ("<ul><li>x<li>y", "<ul><li>y<li>z<li>x"),
     ],
 )
-def test_16_both_versions_are_in_what_is_merged(old, new):
-    """Without our marks it is the new text, with what went it is the old one; as HTML it stands as it was written when it is read again."""
+def test_16_merged_page_contains_both_versions(old, new):
+    """Without our marks it is the new text, with deleted text the old one; as HTML it is read again
+    as written.
+    """
     before, after = parse(old.encode(), "text/html"), parse(new.encode(), "text/html")
     edits = compare_sequences(before.tokens, after.tokens)
     pieces = [piece for stretch in merge(before, after, edits) for piece in stretch]
@@ -219,8 +222,8 @@ def test_16_both_versions_are_in_what_is_merged(old, new):
     assert fragment.strip() == (tree.body.inner_html or "").strip()
 
 
-def test_17_one_word_in_a_long_paragraph():
-    """No line is wrapped anywhere, so that a word put into 500 with a long link among them is one inserted word."""
+def test_17_word_inserted_into_a_long_paragraph_is_one_word():
+    """No line is wrapped, also with 500 words and a long link."""
     words = [f"word{number}" for number in range(500)]
     words[250] = f'<a href="http://x.org/{"long-" * 40}">link</a>'
     change = find(f"<p>{' '.join(words)}", f"<p>{' '.join([*words[:100], 'new', *words[100:]])}")
@@ -228,12 +231,12 @@ def test_17_one_word_in_a_long_paragraph():
     assert (("new",), (), (), ()) == (change.inserted, change.deleted, change.updated, change.objects)
 
 
-def test_of_the_same_kinds_a_run_of_chinese_is_no_single_word():
+def test_of_the_same_kinds_chinese_characters_are_words():
     """One character of a sentence without spaces is the change, not the sentence."""
     assert (("千", "万"),) == find("<p>最新の価格は千円です", "<p>最新の価格は万円です", WORDS).updated
 
 
-def test_of_the_same_kinds_true_is_not_1_and_twice_is_not_once():
+def test_of_the_same_kinds_types_and_counts_differ():
     """In JSON `1` → `true` is a change, and so is another number of the same items."""
     for old, new in (('{"a": 1}', '{"a": true}'), ('["b1", "b2", "b1"]', '["b1", "b2"]'), ('{"a": 0}', '{"a": false}')):
         change, problem = compare_bodies(body(old, "application/json"), body(new, "application/json"), ANY)
@@ -242,8 +245,8 @@ def test_of_the_same_kinds_true_is_not_1_and_twice_is_not_once():
         assert change
 
 
-def test_of_the_same_kinds_frequent_words_hang_nothing():
-    """Two texts of one word over and over, and of few words: at once."""
+def test_of_the_same_kinds_frequent_words_take_limited_time():
+    """The texts have one word repeated, or few words."""
     rng = random.Random(1)
     few, other = rng.choices("abcd", k=20_000), rng.choices("abcd", k=20_000)
 

@@ -1,4 +1,6 @@
-"""Work that is shared: a job reads each body, takes each part and makes each comparison once, however many ask (sentinels §4.3; W-61, W-62)."""
+"""A job reads each body, extracts each part and makes each comparison once, for any number of
+sentinels (sentinels §4.3; W-61, W-62).
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,9 @@ def run(new: int, *wanted: tuple[int, Any, Extraction], rest: str = "") -> Exami
     return examine(Job(new=body(new, rest=rest), references=references, known={}, wanted=asked))
 
 
-def test_a_hundred_sentinels_cost_one_comparison():
-    """W-61: a hundred who want the words of one pair, another hundred who want its links and a hundred who want either: two bodies are read,
-    three pairs compared, of two comparisons; everybody has the finding.
+def test_hundreds_of_sentinels_share_a_comparison():
+    """W-61: a hundred for the words of a pair, a hundred for links and a hundred for either read
+    two bodies, and compare three pairs by two kinds; each has its finding.
     """
     found = run(2, *[(1, e, WHOLE) for _ in range(100) for e in (WORDS, LINKS, AnyOf((WORDS, LINKS)))])
 
@@ -40,8 +42,10 @@ def test_a_hundred_sentinels_cost_one_comparison():
     assert list(range(300)) == [f.key for f in found.found]
 
 
-def test_each_reference_is_read_once():
-    """Ten sentinels whose windows go back to five versions: six bodies, five pairs; versions that are equal are read as one."""
+def test_each_old_version_is_read_once():
+    """Ten sentinels with windows over five versions read six bodies and compare five pairs; equal
+    versions are read as one.
+    """
     found = run(9, *[(seq, WORDS, WHOLE) for seq in (1, 2, 3, 4, 5)] * 2)
     back = body(7)
     wanted = tuple(Wanted(key=seq, reference=seq, expression=WORDS) for seq in (1, 2, 3))
@@ -54,24 +58,24 @@ def test_each_reference_is_read_once():
     assert 3 == again.work.bodies
 
 
-def test_a_part_is_taken_once_of_each_version():
-    """Fifty sentinels select one part and look at two versions of it: three bodies, three parts, whoever asks."""
+def test_part_of_a_version_is_extracted_once():
+    """Fifty sentinels select one part of two versions: three bodies and three parts."""
     found = run(9, *[(seq, WORDS, PART) for _ in range(25) for seq in (1, 2)])
 
     assert Work(bodies=3, parts=3, pairs=2, comparisons=2) == found.work
     assert 50 == len(found.found)
 
 
-def test_nobody_gets_what_only_another_asked_for():
-    """W-62: a finding goes to those who asked for it."""
+def test_sentinel_gets_only_its_own_findings():
+    """W-62: no finding of another interest reaches it."""
     found = {f.key: f.change.kinds for f in run(2, (1, WORDS, WHOLE), (1, LINKS, WHOLE), (2, WORDS, WHOLE)).found}
 
     assert {0: ("words",), 1: ("links",)} == found
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_many_keywords_are_found_as_each_alone(seed: int, monkeypatch: pytest.MonkeyPatch):
-    """Keywords of many sentinels are found in one pass, and each finds what it would alone."""
+def test_many_keywords_are_found_in_one_pass(seed: int, monkeypatch: pytest.MonkeyPatch):
+    """Each finds the same as alone."""
     rng = random.Random(seed)
     vocabulary = [f"w{n}" for n in range(40)]
     pages = [" ".join(rng.choices(vocabulary, k=300)) for _ in range(2)]

@@ -1,3 +1,5 @@
+"""A parsed body: tokens, their places, and the text as shown."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +15,8 @@ def page(text):
 
 
 @given(texts)
-def test_tokens_and_words_agree(text):
-    """The number of words is the number of tokens, and the canonical text is the tokens."""
+def test_number_of_words_is_that_of_tokens(text):
+    """The canonical text is the tokens."""
     document = Document(media="text", pieces=(text,))
 
     assert tokens_of(text) == document.tokens
@@ -23,8 +25,8 @@ def test_tokens_and_words_agree(text):
 
 
 @given(pages)
-def test_places_lead_back_to_the_tokens(body):
-    """Each token is found at its text node and offset, unless markup parts it."""
+def test_each_token_has_its_text_node_and_offset(body):
+    """A token that markup cuts has none."""
     document = page(f"<body>{body}")
     nodes = [piece for piece in document.pieces if piece is not BREAK]
     places = list(document.places())
@@ -34,8 +36,10 @@ def test_places_lead_back_to_the_tokens(body):
         assert nodes[node][offset:].startswith(token[: len(nodes[node]) - offset])
 
 
-def test_runs_are_shown_as_the_page_writes_them():
-    """Punctuation and spaces between the first and the last token, white space collapsed, numbers whole."""
+def test_tokens_are_shown_as_the_page_writes_them():
+    """Punctuation and spaces between the first and the last token are shown, white space is
+    collapsed, and numbers are whole.
+    """
     document = page("<p>Now,\n  only <b>€19.99</b>  (was: 24.99)!<p>On 2024-05-01 at 12:30.")
 
     assert "Now, only €19.99 (was: 24.99" == document.get_text(0, 6)
@@ -44,7 +48,7 @@ def test_runs_are_shown_as_the_page_writes_them():
     assert "" == document.get_text(2, 2)
 
 
-def test_the_tokens_of_a_link_are_those_that_begin_in_it():
+def test_link_has_the_tokens_that_begin_in_it():
     """Markup inside a word, an empty link and an image between words have their place too."""
     document = page("<body>one <a href=a>two <b>th</b>ree</a> <img src=i>four<a href=b></a> fi<a href=c>ve six</a>")
 
@@ -52,23 +56,23 @@ def test_the_tokens_of_a_link_are_those_that_begin_in_it():
     assert [(3, 3)] == [document.tokens_in(place) for place in document.image_places]
 
 
-def test_long_runs_are_cut():
-    """A run that fills books is shown up to a length."""
+def test_long_run_of_tokens_is_cut():
+    """A text as long as books is shown up to a length."""
     document = page("word " * 5_000)
 
     assert len(document.get_text(0, 5_000, most=100)) <= 100
     assert document.get_text(0, 5_000, most=100).endswith("…")
 
 
-def test_a_long_text_without_white_space_is_shown_quickly():
-    """Chinese has no spaces: a token inside a long run is found without cutting the run again each time."""
+def test_long_text_without_spaces_is_shown_quickly():
+    """Chinese has no spaces: a token is found without cutting the text again each time."""
     document = page("价格很高" * 5_000)
 
     assert ["格"] * 1_000 == [document.get_text(place, place + 1) for place in range(1, 4_000, 4)]
 
 
-def test_an_endless_text_is_shown_by_its_tokens():
-    """In a text of megabytes without white space no token is looked for; what is shown of it is bounded all the same."""
+def test_very_long_text_without_spaces_is_shown_by_its_tokens():
+    """In megabytes no token is searched, and what is shown is limited."""
     document = Document(media="text", pieces=("price: " + "漢,字." * 40_000,))
 
     assert "price" == document.get_text(0, 1)
@@ -78,8 +82,8 @@ def test_an_endless_text_is_shown_by_its_tokens():
 
 
 @given(st.text(alphabet="ab \n\t\u00a0\u2003字", max_size=40))
-def test_where_chunks_begin_is_known_of_many_as_of_each(text):
-    """What is quick for many finds the same places as what is quick for one."""
+def test_starts_of_many_chunks_agree_with_those_of_each(text):
+    """The quick way for many finds the same places."""
     document = Document(media="text", pieces=(text,))
     each = [document._start_of_chunk(number) for number in range(len(document.chunks))]
     document.note_chunks()

@@ -1,4 +1,4 @@
-"""What Select, `in`, Exclude and Transform take of a page (contracts §8)."""
+"""The part of a page that Select, `in`, Exclude and Transform leave (contracts §8)."""
 
 import pytest
 
@@ -63,8 +63,8 @@ def lines(document, *selectors, exclude=(), transform=()):
     ],
     ids=lambda value: " ".join(s.text for s in value) if value and hasattr(value[0], "text") else "",
 )
-def test_what_selectors_find_is_what_counts(selectors, expected):
-    """What all selectors find counts, in the order of the page, a word that markup cuts whole; what none finds is missing."""
+def test_part_is_the_union_of_all_selectors(selectors, expected):
+    """It is in the order of the page, with words whole; a selector that finds nothing is missing."""
     part = extract(html(), Extraction(tuple(selectors)))
 
     assert (expected or []) == part.lines
@@ -72,16 +72,16 @@ def test_what_selectors_find_is_what_counts(selectors, expected):
     assert "" == part.problem
 
 
-def test_links_and_images_are_those_of_the_part():
-    """Links and images outside of the part do not count, and the base of the page holds."""
+def test_part_has_its_own_links_and_images():
+    """Others do not count, and the base of the page holds."""
     part = extract(html(), Extraction((css("ul"),)))
 
     assert (("/j/1", "/j/2"), ()) == (part.links, part.images)
     assert html().base == part.base
 
 
-def test_exclude_is_a_set_of_nodes_and_never_an_edit():
-    """What an exclusion finds is taken out of what was selected; the page that others read stays as it came."""
+def test_exclusion_leaves_the_page_unchanged():
+    """It is removed from the selection only."""
     page = html()
 
     assert ["full time", "time"] == lines(page, css("li"), exclude=(css("a"), xpath("//i")))
@@ -90,22 +90,24 @@ def test_exclude_is_a_set_of_nodes_and_never_an_edit():
     assert () == extract(page, Extraction(exclude=(css("footer"),))).images
 
 
-def test_a_block_that_is_excluded_joins_nothing():
-    """Words that stood around a block that is excluded are two words still; what is excluded within a line splits no word."""
+def test_excluded_block_separates_words():
+    """An excluded inline element splits no word."""
     assert ["a", "c"] == lines(html("<div>a<p>b</p>c</div>"), exclude=(css("p"),))
     assert ["ac"] == lines(html("<p>a<b>b</b>c</p>"), exclude=(css("b"),))
 
 
-def test_words_and_patterns_that_do_not_count():
-    """Stop words go wherever they stand, whatever their case, also several in a row; a match of a pattern leaves a border."""
+def test_excluded_words_and_patterns_are_removed():
+    """Words are removed at every place in any case, also several in a row; a match of a pattern
+    separates words.
+    """
     page = html("<p>The price of the Sea, Of course</p><p>Views: 5|Price 3</p><p>17 visitors</p>")
     exclude = (StopWords(("the", "of course")), Pattern(r"Views: \d+"), Pattern(r"^\d+ visitors$"))
 
     assert ["price of Sea,", "|Price 3"] == lines(page, exclude=exclude)
 
 
-def test_transforms_work_on_lines_in_written_order():
-    """Each step takes the lines that the step before left."""
+def test_transforms_work_on_lines_in_order():
+    """Each step gets the lines of the step before."""
     page = html("<p>b 2</p><p>a 1</p><p>b 2</p><p>note</p>")
     steps = (
         Transform("drop", "note"),
@@ -120,8 +122,10 @@ def test_transforms_work_on_lines_in_written_order():
     assert ["note"] == lines(page, transform=(Transform("keep", "no"),))
 
 
-def test_lines_are_blocks_and_lines_of_preformatted_text():
-    """A line end in the source is no line, a block is one, and so is each line of plain and of preformatted text."""
+def test_lines_are_blocks_or_preformatted():
+    """A line end in the source is no line; a block is one, and so is each line of plain and
+    preformatted text.
+    """
     page = html("<p>one\ntwo</p><pre>three\nfour</pre>five<br>six")
     text = parse(b"b  one\n\na two\n", "text/plain", keep_tree=True)
 
@@ -131,8 +135,34 @@ def test_lines_are_blocks_and_lines_of_preformatted_text():
     assert ["one two"] == lines(shouted, transform=(Transform("fold"),))
 
 
-def test_jsonpath_takes_values_as_they_are_written():
-    """Numbers keep their form, filters compare them as numbers, and the keys of what was selected count."""
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        (("fold",), "Straße HOME Home Two"),
+        (("fold", "sort"), "HOME Home Straße Two"),
+        (("fold", "unique"), "Straße HOME Two"),
+        (("sort", "fold"), "HOME Home Straße Two"),
+    ],
+)
+def test_text_without_case_is_displayed_as_written(steps, expected):
+    """It is compared in lower case, and equal lines have their letters in order."""
+    page = html("<p>Straße</p><p>HOME</p><p>Home</p><p>Two</p>")
+    part = extract(page, Extraction(transform=tuple(Transform(step) for step in steps)))
+    shown = part.as_written
+
+    assert expected == shown.get_text(0, len(part.tokens))
+    assert expected.lower().encode() == part.canonical
+
+
+def test_letters_whose_lower_case_is_longer_are_displayed():
+    """A capital İ has two characters in lower case."""
+    part = extract(html("<p>İstanbul now</p>"), Extraction(transform=(Transform("fold"),)))
+
+    assert "İstanbul now" == part.as_written.get_text(0, len(part.tokens))
+
+
+def test_jsonpath_keeps_values_as_written():
+    """Numbers keep their form, filters compare them as numbers, and selected keys count."""
     data = json('{"c": [{"s": "up", "p": 1.50}, {"s": "down", "p": 20, "t": null}], "big": 123456789012345678901}')
 
     assert ["up", "down"] == lines(data, jsonpath("$.c[*].s"))
@@ -144,8 +174,8 @@ def test_jsonpath_takes_values_as_they_are_written():
     assert css("p") == extract(data, Extraction((css("p"),))).missing
 
 
-def test_xpath_reads_xml_with_and_without_its_default_namespace():
-    """Elements of the default namespace are named without a prefix, others with the document's own."""
+def test_xpath_knows_the_namespaces_of_the_document():
+    """Elements of the default namespace have no prefix, others the document's own."""
     feed = b"""<feed xmlns="http://www.w3.org/2005/Atom" xmlns:x="urn:x"><entry x:k="v"><title>One</title><x:n>1</x:n></entry>
         <entry><title>Two</title></entry></feed>"""
     document = parse(feed, "application/atom+xml", keep_tree=True)
@@ -156,16 +186,16 @@ def test_xpath_reads_xml_with_and_without_its_default_namespace():
     assert ["Two"] == lines(document, xpath("//entry"), exclude=(xpath("//entry[1]"),))
 
 
-def test_a_part_of_a_body_without_text_is_missing():
-    """A selector finds nothing in a picture or a plain text, and that is said, never an empty part."""
+def test_selector_finds_nothing_in_a_body_without_nodes():
+    """In a picture or a plain text the part is missing, not empty."""
     picture = parse(b"\x89PNG\r\n\x1a\n", "image/png", keep_tree=True)
 
     assert css("p") == extract(picture, Extraction((css("p"),))).missing
     assert xpath("//p") == extract(parse(b"plain", "text/plain", keep_tree=True), Extraction((xpath("//p"),))).missing
 
 
-def test_the_whole_page_is_the_page():
-    """Without clauses nothing is taken apart, and the name is `page`; any clause makes another name, in any order of words its own."""
+def test_page_without_clauses_is_whole():
+    """Its name is `page`; each clause gives another name, for each order of words another."""
     page = html()
     some = [
         WHOLE,
@@ -184,8 +214,8 @@ def test_the_whole_page_is_the_page():
     assert make_name(*some[:2]) != make_name(*reversed(some[:2]))
 
 
-def test_one_parse_serves_all_parts():
-    """A part is taken once; asking again gives the same document."""
+def test_part_is_extracted_once():
+    """A second request returns the same document."""
     page = html()
     extraction = Extraction((css("li"),))
 
@@ -198,8 +228,8 @@ def test_one_parse_serves_all_parts():
     ["//*[count(//*)>0]/ancestor::*[count(//*)>0]", "//*[count(preceding::*)>1]", "//p[//p[//p]]"],
     ids=["H-073", "preceding", "nested"],
 )
-def test_h_073_an_xpath_that_looks_at_everything_from_everywhere_is_refused(text):
-    """An XPath whose cost multiplies on this page is no comparison and never "unchanged"; on a small page it is answered."""
+def test_h_073_xpath_with_multiplying_cost_is_refused(text):
+    """It is no comparison and never "unchanged"; on a small page it is answered."""
     large = html("<p>x</p>" * 20_000)
     small = html("<p>x</p>" * 20)
 
@@ -207,8 +237,10 @@ def test_h_073_an_xpath_that_looks_at_everything_from_everywhere_is_refused(text
     assert "" == extract(small, Extraction((xpath(text),))).problem
 
 
-def test_h_074_selectors_are_bounded(monkeypatch):
-    """Nested `:not` is answered or refused at once, deep pages are searched, and too many matches are refused."""
+def test_h_074_selectors_have_limits(monkeypatch):
+    """Nested `:not` is answered or refused at once, deep pages are searched, and too many matches
+    are refused.
+    """
     deep = html("<div>" * 4_000 + "<b>x</b>")
     monkeypatch.setattr(chosen, "MOST_MATCHES", 100)
 
@@ -229,8 +261,8 @@ def test_h_074_selectors_are_bounded(monkeypatch):
         ("b, p ~ p ~ p", "<p>x</p>" * 20_000),
     ],
 )
-def test_a_css_selector_that_can_be_tried_in_too_many_ways_is_refused(text, body):
-    """Lexbor would try them for minutes; on a page of the usual shape the same selector is answered."""
+def test_css_selector_with_too_many_ways_is_refused(text, body):
+    """Lexbor would need minutes; on a page of the usual shape the same selector is answered."""
     usual = html("<div><div><ul>" + "<li><p>x</p><p>y</p></li>" * 300 + "</ul></div></div>")
 
     assert "could not compare: css" in extract(html(body), Extraction((css(text),))).problem
@@ -246,28 +278,28 @@ COPIED = (
 @pytest.mark.parametrize(
     "text", ["main article div ul li a span b", "a[href~='x y z'] b", "ul > li + li", "li:nth-child(2n + 1)", COPIED]
 )
-def test_usual_css_selectors_are_not_refused(text):
-    """Long paths, attributes with blanks and counted children are what people write."""
+def test_usual_css_selectors_are_accepted(text):
+    """Long paths, attributes with blanks and counted children are usual."""
     page = html("<div>" * 20 + "<ul>" + "<li><a><b>x</b></a></li>" * 2_000 + "</ul>")
 
     assert "" == extract(page, Extraction((css(text),))).problem
 
 
-def test_jsonpath_over_everything_is_bounded(monkeypatch):
-    """A path that looks everywhere in a large text is refused before it starts."""
+def test_jsonpath_over_everything_is_limited(monkeypatch):
+    """A path that searches everywhere in a large text is refused before it starts."""
     monkeypatch.setattr(chosen, "MOST_NODES", 100)
 
     assert "too many" in extract(json("[" + "1," * 101 + "1]"), Extraction((jsonpath("$..a"),))).problem
 
 
 @pytest.mark.parametrize("text", ["unparsed-text('file:///etc/passwd')", "document('x')//p", "count(//p)"])
-def test_h_071_functions_outside_of_xpath_1_0_and_values_are_refused(text):
-    """What is no part of a page is refused, whoever let it through."""
+def test_h_071_functions_outside_xpath_1_0_and_values_are_refused(text):
+    """They are no part of a page, whatever accepted them."""
     assert "could not compare: xpath" in extract(html(), Extraction((xpath(text),))).problem
 
 
-def test_names_that_xml_has_not_do_not_stop_xpath():
-    """Odd tags, attributes and characters of a page are no reason to find nothing."""
+def test_names_that_xml_does_not_allow_do_not_stop_xpath():
+    """A page may have odd tags, attributes and characters."""
     page = html('<p on:x="1" a"b="2">a\x01b<fb:like>like</fb:like></p>')
 
     assert ["like"] == lines(page, xpath("//p/*"))

@@ -1,4 +1,4 @@
-"""What stands in a line: cents that are written higher, parts that are left out of a word, what a page hides."""
+"""Inline text: raised cents, excluded parts of words, hidden text."""
 
 import pytest
 
@@ -31,15 +31,17 @@ def page(body):
         ("\u20ac 5 <sup>20</sup>", "\u20ac 5 20"),
     ],
 )
-def test_cents_that_are_written_higher_are_cents(body, expected):
-    """Two digits behind an amount that has a currency; powers and notes stay as they are. Of a part as of a whole page."""
+def test_raised_cents_are_cents(body, expected):
+    """They are two digits after an amount with a currency; powers and notes stay. This is so in a
+    part as in a whole page.
+    """
     whole = page(f"<p>{body}</p>")
     part = extract(whole, Extraction(selectors=(Selector("css", "p"),)))
 
     assert [[expected]] * 2 == [list(document.lines) for document in (whole, part)]
 
 
-def test_a_price_with_cents_that_are_written_higher_falls_below_a_bound():
+def test_price_with_raised_cents_is_compared_with_a_bound():
     """119.99 is not 11,999."""
     interest = Interest("number", where=(Condition("value", "<", 100),))
 
@@ -56,8 +58,8 @@ def test_a_price_with_cents_that_are_written_higher_falls_below_a_bound():
         ("Donau<br class=x>dampf", ["Donau", "dampf"]),
     ],
 )
-def test_what_is_left_out_of_a_line_splits_no_word(body, expected):
-    """An inline element joins what stands around it, a block and a line break do not."""
+def test_excluded_inline_element_splits_no_word(body, expected):
+    """A block and a line break do."""
     left = extract(page(f"<p>{body}"), Extraction(exclude=(Selector("css", ".x"),)))
 
     assert expected == list(left.lines)
@@ -77,8 +79,10 @@ def test_what_is_left_out_of_a_line_splits_no_word(body, expected):
         ("<p>", False),
     ],
 )
-def test_what_a_page_hides_is_read_unless_it_is_excluded(element, is_hidden):
-    """The words of a closed tab are news; `Exclude hidden` leaves them out as far as the element itself says that it is hidden."""
+def test_hidden_text_is_read_unless_excluded(element, is_hidden):
+    """The words of a closed tab are news; `Exclude hidden` leaves out elements that are marked as
+    hidden themselves.
+    """
     body = page(f"<main>Seen {element}kept</main>")
     extraction = Extraction(exclude=(HIDDEN,))
 

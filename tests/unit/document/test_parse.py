@@ -1,3 +1,5 @@
+"""A body becomes a document."""
+
 import hashlib
 
 import pytest
@@ -7,8 +9,8 @@ from hypothesis import strategies as st
 from tidings.document.parse import parse
 
 
-def test_a_page_is_read_whole():
-    """Charset, title, words, links with their base."""
+def test_page_is_read_completely():
+    """It has charset, title, words, and links with their base."""
     document = parse(
         "<meta charset=windows-1251><title>Цены</title><base href=/b/><p>Цена 5<a href=x>y</a>".encode("cp1251"),
         "text/html",
@@ -25,8 +27,8 @@ def test_a_page_is_read_whole():
     assert (("x",), "http://x.org/b/") == (document.links, document.base)
 
 
-def test_a_picture_has_no_text_and_its_own_hash():
-    """A picture is compared by its body only."""
+def test_picture_has_only_its_hash():
+    """It is compared by its body."""
     document = parse(b"GIF89a x", "text/html")
 
     assert ("binary", True, hashlib.sha256(b"GIF89a x").hexdigest()) == (
@@ -36,8 +38,8 @@ def test_a_picture_has_no_text_and_its_own_hash():
     )
 
 
-def test_what_cannot_be_read_safely_says_so():
-    """A refused page is a document with a problem, not an empty one and not an exception."""
+def test_unsafe_page_has_a_problem():
+    """The document is not empty, and nothing is raised."""
     document = parse(b"<div>" * 20_000 + b"text", "text/html")
 
     assert "could not compare: its elements are nested more than 5,000 deep" == document.problem
@@ -54,13 +56,13 @@ def test_what_cannot_be_read_safely_says_so():
     ],
     ids=["H-058", "symbols", "words", "images", "values"],
 )
-def test_too_much_is_a_problem(data, reason):
-    """What cannot be compared within a second and 200 MB says so."""
+def test_page_that_is_too_large_has_a_problem(data, reason):
+    """It cannot be compared within a second and 200 MB."""
     assert f"could not compare: it has {reason}" == parse(data).problem
 
 
-def test_a_known_charset_decides():
-    """A stored version is read as it was read then, whatever its header says."""
+def test_known_charset_decides():
+    """A stored version is read as it was read first, whatever its header says."""
     data = "naïve".encode()
 
     assert ["naïve"] == parse(data, "text/html; charset=iso-8859-1", charset="utf-8").tokens
@@ -70,9 +72,24 @@ def test_a_known_charset_decides():
     st.binary(max_size=300),
     st.sampled_from([None, "text/html", "application/json", "application/xml", "text/plain", "application/pdf"]),
 )
-def test_any_body_gives_a_document(data, content_type):
-    """No bytes raise, whatever they are called; the same bytes give the same document."""
+def test_every_body_gives_a_document(data, content_type):
+    """No bytes raise, for any content type, and the same bytes give the same document."""
     document = parse(data, content_type)
 
     assert document.canonical == parse(data, content_type).canonical
     assert len(document.tokens) == document.words
+
+
+@pytest.mark.parametrize("content_type", ["text/html", "text/plain", "text/csv"])
+def test_false_charset_is_noted(content_type):
+    """Those who add the page are warned; a right declaration has no note."""
+    data = "Frühstück kostet fünf Euro".encode("cp1252")
+
+    noted = parse(data, f"{content_type}; charset=utf-8")
+    right = parse(data, f"{content_type}; charset=windows-1252")
+
+    assert (
+        "the page says that its charset is utf-8, and most of its letters are not; they are read as windows-1252"
+        == noted.note
+    )
+    assert ("", noted.text) == (right.note, right.text)

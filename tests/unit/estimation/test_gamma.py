@@ -1,4 +1,4 @@
-"""The posterior of a rate: worked numbers, and the exact posterior by quadrature."""
+"""The posterior of a rate, compared with worked numbers and with the exact posterior by quadrature."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.estimation.gamma import Gamma
+from tidings.estimation.learner import Gamma
 
 positive = st.floats(1e-3, 1e3)
 
 
-def test_the_worked_line():
-    """Sequential, without forgetting (bid_and_defaults, errata)."""
+def test_posterior_agrees_with_the_worked_example():
+    """The polls come one after the other, without forgetting (bid_and_defaults, errata)."""
     start = Gamma.of(1, 10)
     quiet = start.observe(5, changed=False)
     after = quiet.observe(5, changed=True)
@@ -28,8 +28,8 @@ def test_the_worked_line():
 
 
 @given(shape=st.floats(0.2, 30), scale=positive, gap=positive)
-def test_the_moments_are_those_of_the_exact_posterior(shape: float, scale: float, gap: float):
-    """Mean and variance after one or more changes, by summing the density."""
+def test_moments_are_those_of_the_exact_posterior(shape: float, scale: float, gap: float):
+    """Mean and variance after one or more changes agree with sums of the density."""
     log_rate = np.linspace(np.log(1e-9 / scale), np.log(400 * (shape + 1) / scale), 40_001)
     rate = np.exp(log_rate)
     log_density = shape * log_rate - scale * rate + np.log(-np.expm1(-rate * gap))
@@ -43,16 +43,16 @@ def test_the_moments_are_those_of_the_exact_posterior(shape: float, scale: float
 
 
 @given(shape=st.floats(0.2, 1e6), scale=positive, gap=st.floats(0, 1e-6))
-def test_a_change_at_once_is_one_change(shape: float, scale: float, gap: float):
-    """Where the gap goes to nothing nothing overflows or cancels."""
+def test_change_within_a_tiny_gap_counts_as_one(shape: float, scale: float, gap: float):
+    """As the gap goes to 0, nothing overflows or cancels."""
     found = Gamma.of(shape, scale).observe(gap * scale, changed=True)
 
     assert shape + 1 == pytest.approx(found.shape[0], rel=1e-3)
     assert scale == pytest.approx(found.scale[0], rel=1e-3)
 
 
-def test_what_is_known_exactly_counts_exactly():
-    """A trusted age of the last change, and a number of changes."""
+def test_exact_knowledge_counts_exactly():
+    """It is a trusted age of the last change, or a number of changes."""
     start = Gamma.of([1, 1, 1, 1], [10, 10, 10, 10])
     found = start.observe(
         [5, 5, 5, 5], [True, True, True, False], age=[2, np.nan, 9, 2], count=[np.nan, np.nan, np.nan, np.nan]
@@ -65,8 +65,10 @@ def test_what_is_known_exactly_counts_exactly():
     assert [15, pytest.approx(150 / 13), 15, 15] == counted.scale.tolist()
 
 
-def test_pages_that_change_at_every_look_break_nothing():
-    """Two thousand changes in a row, then silence: the rate stays finite, and comes down again as it is forgotten."""
+def test_rate_of_a_page_that_always_changes_stays_finite():
+    """After two thousand changes in a row and then silence, the rate falls again as the changes are
+    forgotten.
+    """
     prior = Gamma.of(0.4, 0.8)
     known = prior
     for _ in range(2_000):
@@ -80,8 +82,8 @@ def test_pages_that_change_at_every_look_break_nothing():
     assert quiet.mean[0] < 1
 
 
-def test_what_is_old_is_forgotten_by_half():
-    """After one half-life half of what was learned is left, for ever it is the prior."""
+def test_half_of_the_knowledge_is_forgotten_in_a_half_life():
+    """After a very long time only the prior is left."""
     prior, known = Gamma.of(1, 2), Gamma.of(9, 4)
 
     half = known.forgetting(prior, 30, 30)
@@ -90,8 +92,8 @@ def test_what_is_old_is_forgotten_by_half():
     assert (1, 2) == pytest.approx((never.shape[0], never.scale[0]))
 
 
-def test_who_is_not_known_is_taken_for_busier():
-    """Optimism is in deviations, and goes away as looks come in."""
+def test_unknown_page_is_assumed_to_be_busier():
+    """The optimism is measured in deviations, and goes away with the polls."""
     rough = Gamma.prior(mean=0.5, shape=0.4, size=1)
     sure = rough
     for _ in range(50):
@@ -102,8 +104,8 @@ def test_who_is_not_known_is_taken_for_busier():
 
 
 @pytest.mark.parametrize(("shape", "scale"), [(0, 1), (1, 0), (np.nan, 1), (1, np.inf), (-1, 1)])
-def test_no_posterior(shape: float, scale: float):
-    """It is refused, and so is time that runs backwards."""
+def test_invalid_posterior_is_refused(shape: float, scale: float):
+    """Time that runs backwards is refused too."""
     with pytest.raises(ValueError, match="above 0"):
         Gamma.of(shape, scale)
     with pytest.raises(ValueError, match="0 or more"):

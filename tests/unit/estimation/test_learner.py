@@ -1,4 +1,4 @@
-"""What is learned of rates along with a population."""
+"""The rates of the pages of a population are learned from polls."""
 
 from __future__ import annotations
 
@@ -15,34 +15,36 @@ from tidings.scheduling.population import RATE
 ONE = np.array([0])
 
 
-def look(known: KnownRates, at: float, *, changed: bool) -> KnownRates:
-    """Return what is known after a look at page 0 at a day."""
+def poll(known: KnownRates, at: float, *, changed: bool) -> KnownRates:
+    """Return what is known after a poll of page 0 on a day."""
     return GammaLearner().observe(
         known, ONE, np.array([round(at * DAY)]), np.array([changed]), np.array([NEVER_SEEN]), np.array([False])
     )
 
 
-def test_a_page_that_nobody_knows_has_the_rate_that_populations_give_it():
-    """The default of the column and the prior are one thing."""
+def test_unknown_page_has_the_default_rate():
+    """The default of the population's column and the prior are the same."""
     learner = GammaLearner()
 
     assert [RATE] == pytest.approx(learner.rates(learner.begin(ONE)).tolist())
 
 
-def test_a_quick_page_is_known_for_one_after_a_few_looks():
-    """After six daily looks: changed at all of them, it may be a page of any speed, and is checked anew within hours; at none, it is a slow one."""
-    quick = slow = look(GammaLearner().begin(ONE), 0, changed=True)
+def test_fast_and_slow_pages_are_told_apart_after_six_polls():
+    """After six daily polls that all found changes, the page may change at any rate and is polled
+    again within hours. After six that found none, it is slow.
+    """
+    quick = slow = poll(GammaLearner().begin(ONE), 0, changed=True)
     for day in range(1, 7):
-        quick, slow = look(quick, day, changed=True), look(slow, day, changed=False)
+        quick, slow = poll(quick, day, changed=True), poll(slow, day, changed=False)
 
     assert GammaLearner().rates(quick)[0] > 8
     assert GammaLearner().rates(slow)[0] < 1 / 14
 
 
-def test_an_interrupted_look_is_no_interval():
+def test_interrupted_poll_is_no_interval():
     """It teaches nothing but when the page was seen."""
     learner = GammaLearner()
-    before = look(learner.begin(ONE), 0, changed=True)
+    before = poll(learner.begin(ONE), 0, changed=True)
     after = learner.observe(
         before, ONE, np.array([9 * DAY]), np.array([True]), np.array([NEVER_SEEN]), np.array([True])
     )
@@ -51,10 +53,10 @@ def test_an_interrupted_look_is_no_interval():
     assert [9 * DAY] == after.seen.tolist()
 
 
-def test_what_is_old_is_forgotten_before_what_is_new_is_learned():
-    """Half of what was known is left after thirty days, and all of the look that ends them."""
-    before = look(look(GammaLearner().begin(ONE), 0, changed=True), 10, changed=False)
-    after = look(before, 40, changed=False)
+def test_old_knowledge_is_forgotten_before_new_is_learned():
+    """After thirty days half of the knowledge is left, and all of the poll that ends them."""
+    before = poll(poll(GammaLearner().begin(ONE), 0, changed=True), 10, changed=False)
+    after = poll(before, 40, changed=False)
 
     assert [0.2 + 10] == pytest.approx(before.posterior.scale.tolist())
     assert [0.2 + 10 / 2 + 30] == pytest.approx(after.posterior.scale.tolist())
@@ -63,7 +65,9 @@ def test_what_is_old_is_forgotten_before_what_is_new_is_learned():
 def learn_polls(
     learner: GammaLearner, known: KnownRates, rows: Sequence[int], at: float, changed: Sequence[bool]
 ) -> KnownRates:
-    """Return what is known after looks at a day, and after priors were found anew if that is due."""
+    """Return what is known after polls on a day, and after the priors were fitted again if that is
+    due.
+    """
     count = len(rows)
     instants = np.full(count, round(at * DAY))
     never, quiet = np.full(count, NEVER_SEEN), np.zeros(count, dtype=np.bool_)
@@ -71,8 +75,10 @@ def learn_polls(
     return learner.fit(after, round(at * DAY)) or after
 
 
-def a_host(order: Sequence[int] = tuple(range(12))) -> tuple[KnownRates, np.ndarray]:
-    """Return what is known after ten days of a host of ten busy pages and one that was looked at once, and of another host's only page."""
+def learn_hosts(order: Sequence[int] = tuple(range(12))) -> tuple[KnownRates, np.ndarray]:
+    """Return what is known after ten days of a host of ten busy pages and one polled once, and of
+    another host's only page.
+    """
     learner, hosts = GammaLearner(), np.array([7] * 11 + [9])
     place = np.argsort(order)
     known = learner.begin(hosts[list(order)])
@@ -81,9 +87,11 @@ def a_host(order: Sequence[int] = tuple(range(12))) -> tuple[KnownRates, np.ndar
     return learn_polls(learner, known, place[10:].tolist(), 10.5, [False] * 2), place
 
 
-def test_a_page_that_was_there_before_moves_to_what_its_host_is_found_to_be():
-    """Also without a look of its own; that of another host less, and one whose own looks say more the least."""
-    learner, (known, _) = GammaLearner(), a_host()
+def test_known_page_moves_to_the_rate_of_its_host():
+    """It does so without a poll of its own. A page of another host moves less, and one with many
+    polls of its own least.
+    """
+    learner, (known, _) = GammaLearner(), learn_hosts()
     before = learner.begin(known.hosts).posterior.mean
     mean = known.posterior.mean
     quiet = known
@@ -94,11 +102,11 @@ def test_a_page_that_was_there_before_moves_to_what_its_host_is_found_to_be():
     assert quiet.posterior.mean[10] < 0.1
 
 
-def test_the_order_in_which_pages_come_does_not_matter():
-    """Neither that in the population nor that of a restart."""
+def test_order_of_pages_does_not_matter():
+    """Neither the order in the population nor that of a restart matters."""
     learner = GammaLearner()
-    known, _ = a_host()
-    other, place = a_host((11, 3, 1, 10, 5, 0, 2, 4, 7, 9, 8, 6))
+    known, _ = learn_hosts()
+    other, place = learn_hosts((11, 3, 1, 10, 5, 0, 2, 4, 7, 9, 8, 6))
     memories = [learner.remember(known, row) for row in range(12)]
     again = learner.begin(known.hosts)
     for row in (5, 11, 2, 10, 0, 1, 3, 4, 9, 6, 8, 7):
@@ -112,9 +120,9 @@ def test_the_order_in_which_pages_come_does_not_matter():
     assert later.posterior.mean.tolist() == later_again.posterior.mean.tolist()
 
 
-def test_finding_priors_again_changes_nothing_without_looks():
-    """They are made of what looks have added, not of themselves."""
-    known, _ = a_host()
+def test_fitting_priors_again_changes_nothing_without_polls():
+    """They are fitted to what polls have added, not to themselves."""
+    known, _ = learn_hosts()
     again = known
     for day in range(20, 60):
         again = GammaLearner().fit(again, day * DAY) or again
@@ -122,17 +130,19 @@ def test_finding_priors_again_changes_nothing_without_looks():
     assert known.posterior.mean == pytest.approx(again.posterior.mean, rel=1e-9)
 
 
-def test_priors_are_found_at_most_once_an_hour():
-    """It costs a pass over all pages."""
-    known, _ = a_host()
+def test_priors_are_fitted_at_most_once_an_hour():
+    """Each fit is a pass over all pages."""
+    known, _ = learn_hosts()
 
     assert GammaLearner().fit(known, known.fitted_at + HOUR - 1) is None
     assert GammaLearner().fit(known, known.fitted_at + HOUR) is not None
 
 
 @pytest.mark.parametrize("gap", [1e-6, 1 / 1440, 1.0])
-def test_a_page_that_differs_at_every_look_has_a_rate_all_the_same(gap):
-    """A thousand looks say at most some forty changes a gap, also where the page is all that is known of its host, and nothing of it is infinite."""
+def test_page_that_always_differs_has_a_finite_rate(gap):
+    """A thousand polls show at most some forty changes a gap, also if the page is the only one of
+    its host.
+    """
     known = GammaLearner().begin(ONE)
     for number in range(1_000):
         known = learn_polls(GammaLearner(), known, [0], number * gap, [True])
@@ -142,9 +152,9 @@ def test_a_page_that_differs_at_every_look_has_a_rate_all_the_same(gap):
     assert np.isfinite([rate, known.posterior.scale[0], known.posterior.shape[0]]).all()
 
 
-def test_a_memory_that_cannot_be_read_is_passed_over():
+def test_unreadable_memory_is_skipped():
     """Its page learns anew."""
-    known, _ = a_host()
+    known, _ = learn_hosts()
     fresh = GammaLearner().begin(known.hosts)
     memory = GammaLearner().remember(known, 0)
     broken = [{**memory, "prior": None}, {**memory, "scale": -1.0}, {}]
@@ -154,8 +164,10 @@ def test_a_memory_that_cannot_be_read_is_passed_over():
     assert fresh.posterior.mean.tolist() == again.posterior.mean.tolist()
 
 
-def test_a_number_of_changes_that_hints_let_be_expected_counts_as_so_many():
-    """Where hints tell when to look, that something changed by then is no surprise: as many changes as they tell, in all of the time."""
+def test_changes_that_hints_announced_count_by_their_expected_number():
+    """If hints decide when to poll, a change at that time is no surprise: the expected number
+    counts, over the whole time.
+    """
     learner = GammaLearner()
     known = learner.begin(np.array([1, 2]))
     rows, never, quiet = np.array([0, 1]), np.full(2, NEVER_SEEN), np.zeros(2, dtype=np.bool_)
@@ -163,13 +175,13 @@ def test_a_number_of_changes_that_hints_let_be_expected_counts_as_so_many():
         at, found = np.full(2, day * DAY), np.ones(2, dtype=np.bool_)
         known = learner.observe(known, rows, at, found, never, quiet, np.array([1.0, np.nan]))
 
-    told, censored = learner.rates(known)
-    assert 0.8 < told < 1.4
-    assert censored > 2 * told
+    expected, censored = learner.rates(known)
+    assert 0.8 < expected < 1.4
+    assert censored > 2 * expected
 
 
-def test_pages_that_come_when_all_others_have_left_begin_like_any():
-    """With the prior of all, and what they forget goes back to that: not to one of a host that is gone."""
+def test_page_added_after_all_others_left_has_the_common_prior():
+    """It also forgets towards that prior, not towards one of a host that is gone."""
     learner = GammaLearner()
     memory = {"shape": 3.0, "scale": 1.0, "prior": [0.1, 0.01], "seen": 0, "looks": 4}
     known = learner.recall(learner.begin(np.array([1])), np.array([0]), [memory])

@@ -1,7 +1,4 @@
-"""How many of a page's changes a sentinel cares for.
-
-How long what changes bring stays on a page.
-"""
+"""The share of a page's changes that a sentinel reports, and how long new text stays on a page."""
 
 from __future__ import annotations
 
@@ -16,8 +13,10 @@ from tidings.model.observed.change import Edit
 from tidings.model.watch.sentinel import ChangeLife
 
 
-def test_the_share_of_changes_that_are_reported_is_learned_and_never_small():
-    """Half before anything is known, then what was seen; nobody is taken for somebody who does not care."""
+def test_share_of_reported_changes_is_learned_and_has_a_lower_limit():
+    """It is a half before anything is known, then what was seen. No sentinel is assumed to ignore
+    the page.
+    """
     keen, picky = InterestShare(), InterestShare()
     for number in range(98):
         keen, picky = keen.after(reported=True), picky.after(reported=number == 0)
@@ -27,7 +26,7 @@ def test_the_share_of_changes_that_are_reported_is_learned_and_never_small():
 
 
 def make_edits(before: list[str], after: list[str]) -> list[Edit]:
-    """Return the edits between two lists of different tokens in the same order but for what came and went."""
+    """Return the edits between two lists of distinct tokens in the same order."""
     kept = [token for token in before if token in set(after)]
     edits, old, new = [], 0, 0
     for token in [*kept, None]:
@@ -49,22 +48,24 @@ def follow(versions: list[list[str]], *, gap: int = HOUR) -> Survival:
     return known
 
 
-def test_what_is_replaced_by_each_change_is_overwritten():
-    """A price: each change brings a new one and takes the old."""
+def test_text_that_each_change_replaces_is_overwritten():
+    """A price is an example."""
     known = follow([["boots", "cost", f"p{number}", "now"] for number in range(16)])
 
     assert ChangeLife("overwrite") == known.life(16 * HOUR)
 
 
-def test_what_stays_has_no_life_that_ends():
-    """A list of news that grows: nothing that it brought has ever gone."""
+def test_text_that_stays_has_no_lifetime():
+    """In a list of news that grows, nothing ever goes."""
     known = follow([[f"n{i}" for i in range(number, 0, -1)] for number in range(1, 60)])
 
     assert known.life(60 * HOUR) is None
 
 
-def test_a_text_that_is_edited_here_and_there_stays():
-    """Each change replaces another word of a hundred: what it brought is gone now and then, and most is there for long."""
+def test_edited_text_stays_for_long():
+    """Each change replaces another word of a hundred: a new word goes now and then, and most stay
+    for long.
+    """
     rng = random.Random(1)
     words = [f"w{number}" for number in range(100)]
     versions = [words]
@@ -76,8 +77,8 @@ def test_a_text_that_is_edited_here_and_there_stays():
     assert follow(versions).life(60 * HOUR) is None
 
 
-def test_a_board_of_ten_notes_holds_each_for_ten_changes():
-    """Each new one pushes the oldest off; times differ, numbers do not."""
+def test_list_of_ten_entries_keeps_each_for_ten_changes():
+    """Each new entry pushes out the oldest; the times differ, the numbers do not."""
     rng, known, at = random.Random(2), Survival(), 0
     for number in range(1, 40):
         at += round(rng.expovariate(1 / HOUR))
@@ -87,8 +88,8 @@ def test_a_board_of_ten_notes_holds_each_for_ten_changes():
     assert ChangeLife("changes", changes=10) == known.life(at)
 
 
-def test_a_feed_that_holds_a_week_holds_each_entry_for_a_week():
-    """Numbers differ, times do not; entries of the first check are no news."""
+def test_feed_of_a_week_keeps_each_entry_for_a_week():
+    """The numbers differ, the times do not; entries of the first check do not count."""
     rng, at, dated = random.Random(3), 0, {}
     known, seen = Survival(), set[int]()
     for entry in range(120):
@@ -104,7 +105,7 @@ def test_a_feed_that_holds_a_week_holds_each_entry_for_a_week():
     assert 6 * DAY < life.span < 9 * DAY
 
 
-def test_nothing_is_said_before_enough_has_gone():
+def test_lifetime_needs_enough_texts_that_went():
     """Nine of nine that were overwritten may be chance."""
     versions = [["boots", "cost", f"p{number}"] for number in range(11)]
 
@@ -126,15 +127,17 @@ def test_nothing_is_said_before_enough_has_gone():
         ([Edit("move", 9, 20, 39, 50)], (40, 44)),
     ],
 )
-def test_a_block_is_found_again_where_the_edits_have_moved_it(edits, key):
-    """It is gone if more than half of its words are; what was moved elsewhere is there."""
+def test_text_is_followed_where_edits_move_it(edits, key):
+    """It is gone if more than half of its words are gone; words that moved are still there."""
     known = Survival((Block((10, 14), 0),), (), 1).after_edits(edits, old=1, new=2, at=HOUR, is_news=False)
 
     assert ([] if key is None else [Block(key, 0, 1)]) == list(known.blocks)
 
 
-def test_versions_that_were_not_followed_begin_anew():
-    """Who compares with the first version again and again cannot say where a block of the last change is: it has lived so long at least."""
+def test_comparison_that_skips_versions_starts_again():
+    """A comparison with the first version again and again does not show where the text of the last
+    change is: it has stayed at least that long.
+    """
     known = Survival((Block((2, 3), 0, 4),), (End(1, HOUR, is_gone=True),), 5)
     anew = known.after_edits([Edit("replace", 2, 3, 2, 3)], old=1, new=6, at=HOUR)
 
@@ -142,8 +145,8 @@ def test_versions_that_were_not_followed_begin_anew():
     assert [Block((2, 3), HOUR)] == list(anew.blocks)
 
 
-def test_what_is_kept_is_bounded():
-    """However many changes there were, and however much each brought."""
+def test_memory_is_bounded():
+    """It is, for any number of changes of any size."""
     known = follow([[f"w{number}_{word}" for word in range(0, 60, 2)] for number in range(100)])
 
     assert len(known.blocks) <= 16

@@ -1,6 +1,5 @@
-"""The detection tables (sentinels §3.3), letter for letter.
-
-Letters are types, a number says the how manieth of its type, `@[start,end]` is the interval; `{3,5}` are ticks.
+"""The detection tables (sentinels §3.3), letter for letter. Letters are types, a number counts
+within its type, `@[start,end]` is the interval; `{3,5}` are ticks.
 """
 
 import re
@@ -145,7 +144,9 @@ ROWS = [
 
 
 def read(trace):
-    """Return the occurrences of a trace in the order of their ends; at one instant as they are written."""
+    """Return the occurrences of a trace in the order of their ends; at one instant as they are
+    written.
+    """
     events = re.findall(r"([a-z])(?:@(\d+)|\[(\d+),(\d+)\])", trace)
     spans = [(name, int(point or start), int(point or end)) for name, point, start, end in events]
     return sorted(number_events(spans), key=lambda occurrence: occurrence.end)
@@ -172,7 +173,7 @@ def brace(who):
 
 
 @pytest.mark.parametrize(("expression", "trace", "context", "row"), ROWS)
-def test_detections_are_those_of_the_table(expression, trace, context, row):
+def test_detections_agree_with_the_table(expression, trace, context, row):
     """An operator in a context detects what the table says, in its order, over its intervals."""
     expected = [entry for entry in row if entry != "|"]
     found = [show(occurrence) for occurrence in detect(expression, context, read(trace))]
@@ -183,7 +184,7 @@ def test_detections_are_those_of_the_table(expression, trace, context, row):
     ]
 
 
-def test_every_operator_has_a_table_for_every_context():
+def test_every_operator_has_a_table_for_each_context():
     """No operator of the algebra is left out."""
     shown = {
         (name.partition("(")[0], row.split()[0]) for name, (_, _, rows) in TABLES.items() for row in rows.splitlines()

@@ -1,3 +1,5 @@
+"""Event expressions as values and as text."""
+
 import json
 
 import pytest
@@ -24,14 +26,14 @@ from tidings.events.expression import (
 from tidings.events.operators.operators import OPERATORS
 
 
-def test_every_expression_has_an_operator():
-    """Nothing can be said that no node carries out, nor the other way round."""
+def test_each_expression_has_an_operator():
+    """Each operator has an expression, too."""
     assert set(EXPRESSIONS) == set(OPERATORS)
 
 
 @given(event_expressions)
-def test_plain_form_and_back(expression):
-    """An expression is what it was after it was plain text."""
+def test_expression_survives_its_plain_form(expression):
+    """It is the same after it was plain text."""
     assert expression == from_json(json.loads(json.dumps(to_json(expression))))
 
 
@@ -51,14 +53,14 @@ def test_plain_form_and_back(expression):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_spelled_as_the_papers_do(expression, text):
-    """An expression is read as in the literature on Snoop."""
+def test_expression_is_written_as_in_the_papers(expression, text):
+    """The notation is that of the literature on Snoop."""
     assert text == spell(expression)
 
 
 @given(event_expressions, event_expressions)
-def test_what_differs_is_spelled_differently(one, other):
-    """Two expressions that are spelled alike are equal, but for whether their events may last."""
+def test_different_expressions_are_written_differently(one, other):
+    """Two with the same text are equal, except for whether their events may last."""
     assert (spell(one) != spell(other)) or without_lasting(one) == without_lasting(other)
 
 
@@ -82,14 +84,14 @@ def without_lasting(expression):
     ],
     ids=["OR of one", "OR of none", "AND", "ANY of four", "ANY of one", "SEQ", "P", "P*", "PLUS", "unknown"],
 )
-def test_what_cannot_be_is_refused(make, message):
-    """An expression that can never be detected, or always, is refused with what is wrong."""
+def test_impossible_expression_is_refused(make, message):
+    """It could never be detected, or always; the message says what is wrong."""
     with pytest.raises(ValueError, match=message):
         make()
 
 
-def test_points_in_time_are_known():
-    """Ticks and undeclared events are points; what is composed, and what is declared to last, may not be."""
+def test_points_in_time_are_recognized():
+    """Ticks and undeclared events are points; composites, and events declared to last, may not be."""
     lasting = Primitive("c", lasting=True)
     points = [A, Or((A, B)), Periodic(A, 2, B), Plus(A, 3)]
     others = [lasting, Or((A, lasting)), And(A, B), Seq(A, B), PeriodicStar(A, 2, B), Aperiodic(A, B, C)]
@@ -98,7 +100,7 @@ def test_points_in_time_are_known():
 
 
 @pytest.mark.parametrize("name", OF_EACH_OPERATOR)
-def test_only_or_and_primitives_let_nothing_wait(name):
-    """Where nothing waits, a context makes no difference."""
+def test_primitives_and_or_ignore_the_context(name):
+    """Nothing waits in them."""
     assert (name == "OR") == OF_EACH_OPERATOR[name].is_stateless
     assert not Or((A, OF_EACH_OPERATOR["AND"])).is_stateless

@@ -1,3 +1,5 @@
+"""The graph of nodes that rules share."""
+
 import json
 from typing import Any
 
@@ -31,15 +33,15 @@ def subscribe(graph, expression, name, context=Context.RECENT, bounds=None):
     return graph.subscribe(expression, context, bounds or Bounds(), Ear(name))
 
 
-def hear(graph, occurrence):
-    """Return who hears of an occurrence."""
+def list_rules(graph, occurrence):
+    """Return the rules that detect an occurrence."""
     graph.timers.now = occurrence.end
     leaf = graph.leaves.get(occurrence.type)
-    return [] if leaf is None else [ear.id for ear, _ in graph.spread(leaf, (occurrence,))]
+    return [] if leaf is None else [listener.id for listener, _ in graph.spread(leaf, (occurrence,))]
 
 
-def test_equal_expressions_share_a_node():
-    """Two who ask for the same in the same context are served by one node, which counts them."""
+def test_equal_expressions_share_one_node():
+    """Two rules with the same expression and context use it, and it counts them."""
     graph = Graph()
     one = subscribe(graph, Seq(And(A, B), C), "one")
     two = subscribe(graph, Seq(And(A, B), C), "two")
@@ -49,8 +51,8 @@ def test_equal_expressions_share_a_node():
     assert 5 == len(graph.nodes)
 
 
-def test_parts_are_shared():
-    """A sub-expression is shared by all wholes in which it stands, within one expression too."""
+def test_equal_parts_are_shared():
+    """A part is shared by all expressions that contain it, also within one expression."""
     graph = Graph()
     subscribe(graph, Seq(And(A, B), C), "one")
     subscribe(graph, NotBetween(C, And(A, B), And(A, B)), "two")
@@ -60,8 +62,8 @@ def test_parts_are_shared():
     assert {"one", "two"} == listeners_above(shared)
 
 
-def test_other_contexts_and_bounds_have_nodes_of_their_own():
-    """What would detect something else is another node."""
+def test_other_contexts_and_bounds_have_their_own_nodes():
+    """They detect something else."""
     graph = Graph()
     nodes = {subscribe(graph, Seq(A, B), context, context).number for context in RULE_CONTEXTS} | {
         subscribe(graph, Seq(A, B), "few", bounds=Bounds(5)).number
@@ -70,38 +72,38 @@ def test_other_contexts_and_bounds_have_nodes_of_their_own():
     assert 5 == len(nodes)
 
 
-def test_or_of_primitives_is_shared_by_all_contexts():
-    """Nothing waits in an OR of primitive events, so that contexts and bounds make no difference."""
+def test_or_of_primitives_is_shared_by_contexts():
+    """Nothing waits in it, so contexts and bounds make no difference."""
     graph = Graph()
     nodes = {subscribe(graph, Or((A, B)), context, context).number for context in CONTEXTS}
 
     assert 1 == len(nodes)
 
 
-def test_newcomers_do_not_hear_of_what_began_before():
-    """A node in which something waits already is not shared with a newcomer."""
+def test_node_with_waiting_occurrences_is_not_shared():
+    """A new rule does not see what began before it."""
     graph = Graph()
     old = subscribe(graph, Seq(A, B), "old")
-    hear(graph, at("a", 1))
+    list_rules(graph, at("a", 1))
     new = subscribe(graph, Seq(A, B), "new")
 
     assert old is not new
-    assert ["old"] == hear(graph, at("b", 2))
+    assert ["old"] == list_rules(graph, at("b", 2))
 
 
-def test_newcomers_do_not_share_what_waits_below():
-    """Nor is a node shared below which something waits."""
+def test_node_above_waiting_occurrences_is_not_shared():
+    """Something waits in one of its parts."""
     graph = Graph()
     subscribe(graph, Seq(And(A, B), C), "old")
-    hear(graph, at("a", 1))
+    list_rules(graph, at("a", 1))
     subscribe(graph, Seq(And(A, B), C), "new")
-    hear(graph, at("b", 2))
+    list_rules(graph, at("b", 2))
 
-    assert ["old"] == hear(graph, at("c", 3))
+    assert ["old"] == list_rules(graph, at("c", 3))
 
 
-def test_a_node_lives_as_long_as_somebody_uses_it():
-    """The first to leave takes nothing away from the others; the last takes all."""
+def test_node_lasts_as_long_as_its_last_user():
+    """Earlier users take nothing away when they leave."""
     graph = Graph()
     node = subscribe(graph, Seq(And(A, B), C), "one")
     subscribe(graph, Seq(And(A, B), C), "two")
@@ -115,19 +117,19 @@ def test_a_node_lives_as_long_as_somebody_uses_it():
     assert ({}, {}, {}) == (graph.nodes, graph.leaves, graph._index)
 
 
-def test_who_leaves_takes_his_clocks_along():
-    """A running clock of a node that goes away leaves no entry behind."""
+def test_removed_node_leaves_no_clock():
+    """Its running clock has no entry any more."""
     graph = Graph()
     node = subscribe(graph, Periodic(A, 5, B), "one")
-    hear(graph, at("a", 1))
+    list_rules(graph, at("a", 1))
     graph.release(node, Ear("one"))
 
     assert 0 == len(graph.timers)
     assert graph.timers.first() is None
 
 
-def test_reach_follows_subscriptions():
-    """What an event can lead to is known anew when somebody comes or goes."""
+def test_reach_is_updated_with_subscriptions():
+    """It is the set of rules that an event can lead to."""
     graph = Graph()
     first = graph.subscribe(Seq(A, B), *PLAIN, Ear("one", "g"))
     before = reach_of(graph.leaves["a"])
@@ -141,23 +143,23 @@ def test_reach_follows_subscriptions():
     assert 1 == first.subscribers
 
 
-def test_where_nothing_waits_no_group_changes():
-    """An event that only passes through changes no state that would have to be stored."""
+def test_event_that_only_passes_changes_no_group():
+    """No state has to be stored."""
     graph = Graph()
     graph.subscribe(Or((A, B)), *PLAIN, Ear("one", "g"))
 
     assert frozenset() == reach_of(graph.leaves["a"]).groups
 
 
-def test_one_event_in_two_roles_closes_before_it_opens():
-    """An occurrence that is terminator and, through a part, initiator is heard as terminator first."""
+def test_event_in_two_roles_terminates_first():
+    """It is terminator and, through a part, initiator."""
     found = detect(Seq(Or((A, C)), A), Context.RECENT, [at("a", 1), at("a", 2), at("a", 3)])
 
     assert [(1, 2), (2, 3)] == [(one.start, one.end) for one in found]
 
 
-def test_an_event_that_opens_and_closes_hands_over():
-    """A window that each tick closes and opens again misses nothing and tells nothing twice."""
+def test_closing_and_opening_tick_loses_nothing():
+    """No change is missed or detected twice."""
     window = Aperiodic(Or((A, C)), B, C)
     trace = [at("a", 1), at("b", 2), at("c", 3), at("b", 3), at("c", 4), at("b", 5)]
     found = detect(window, Context.CONTINUOUS, trace)
@@ -170,14 +172,14 @@ def test_an_event_that_opens_and_closes_hands_over():
     traces,
     st.data(),
 )
-def test_sharing_is_never_seen(wanted, trace, data):
-    """Whoever subscribes, whenever, hears what he would hear alone."""
+def test_sharing_has_no_visible_effect(wanted, trace, data):
+    """A rule detects what it would alone, whenever it is added."""
     graph = Graph()
     starts = sorted(data.draw(st.integers(0, len(trace))) for _ in wanted)
     alone = [
         detect(expression, context, trace[start:]) for (expression, context), start in zip(wanted, starts, strict=True)
     ]
-    heard: list[list[Occurrence]] = [[] for _ in wanted]
+    detected: list[list[Occurrence]] = [[] for _ in wanted]
 
     def run(now):
         while (timer := graph.timers.first()) is not None and timer.due <= now:
@@ -185,8 +187,8 @@ def test_sharing_is_never_seen(wanted, trace, data):
             note(graph.spread(*graph.fire(timer)))
 
     def note(triggered):
-        for ear, occurrence in triggered:
-            heard[ear.id].append(occurrence)
+        for listener, occurrence in triggered:
+            detected[listener.id].append(occurrence)
 
     for place in range(len(trace) + 1):
         for number, start in enumerate(starts):
@@ -200,17 +202,17 @@ def test_sharing_is_never_seen(wanted, trace, data):
             note(graph.spread(leaf, (trace[place],)) if leaf else [])
     run(LATER)
 
-    assert alone == heard
+    assert alone == detected
 
 
-def test_whom_one_shares_with_is_never_seen_in_the_order_of_clocks():
-    """Clocks of one instant that one event started go off in the same order for everybody."""
+def test_sharing_does_not_affect_the_order_of_clocks():
+    """Clocks that one event started for one instant run in the same order for all."""
     window = Aperiodic(Periodic(A, 1, C), B, Plus(A, 1))
     trace = [at("a", 1), at("b", 3)]
     graph = Graph()
     subscribe(graph, Plus(A, 1), "before")
     subscribe(graph, window, "late")
-    hear(graph, trace[0])
+    list_rules(graph, trace[0])
     first, second = (drained.node for drained in _drain(graph))
 
     assert ["P", "PLUS"] == [graph.nodes[number].expression.operator for number in (first, second)]
@@ -225,8 +227,10 @@ def _drain(graph):
     return found
 
 
-def goes_on_alike(expression, context, trace, cut):
-    """Return whether a copy made at a place of a trace detects, in that order, what the original would have."""
+def detects_the_same(expression, context, trace, cut):
+    """Return whether a copy made at a place of a trace detects, in that order, what the original
+    would.
+    """
     detector = Detector(expression, context)
     found = detector.run(trace[:cut], until=None)
     size = len(detector.graph.nodes)
@@ -238,23 +242,23 @@ def goes_on_alike(expression, context, trace, cut):
 
 @settings(max_examples=60)
 @given(event_expressions, st.sampled_from(CONTEXTS), traces, st.data())
-def test_a_private_copy_goes_on_alike(expression, context, trace, data):
-    """A copy of a node and of all below it detects what the original would have, and nothing is left of that."""
+def test_private_copy_detects_the_same(expression, context, trace, data):
+    """It is a copy of a node and its parts, and the original leaves nothing."""
     cut = data.draw(st.integers(0, len(trace)))
 
-    assert goes_on_alike(expression, context, trace, cut)
+    assert detects_the_same(expression, context, trace, cut)
 
 
 @pytest.mark.parametrize("last", [Plus(A, 1), Seq(A, Plus(A, 1))], ids=["clock", "clock below"])
-def test_a_copy_keeps_the_order_of_clocks(last):
-    """A tick that goes before its terminator at the same instant goes before it in a copy, too."""
+def test_private_copy_keeps_the_order_of_clocks(last):
+    """A tick before its terminator at the same instant stays before it."""
     trace = [*(at("a", 0) for _ in range(8)), at("b", 0), at("a", 0)]
 
-    assert goes_on_alike(Periodic(B, 1, last), Context.RECENT, trace, len(trace))
+    assert detects_the_same(Periodic(B, 1, last), Context.RECENT, trace, len(trace))
 
 
-def test_what_is_loaded_beside_others_keeps_the_order_of_clocks():
-    """Clocks that need numbers of their own, since a living graph has theirs, stand where they stood."""
+def test_loaded_clocks_keep_their_order_beside_others():
+    """They get new numbers since the graph has clocks already."""
     detector = Detector(Periodic(B, 1, Plus(A, 1)), Context.RECENT)
     trace = [at("b", 0), at("a", 0)]
     detector.run(trace, until=None)
@@ -270,13 +274,13 @@ def test_what_is_loaded_beside_others_keeps_the_order_of_clocks():
     assert ["P", "PLUS"] == operators
 
 
-def test_living_nodes_in_an_equal_state_are_shared_on_load():
-    """What was shared before a restart is shared after it, though it is loaded one by one."""
+def test_equal_nodes_are_shared_again_after_a_restart():
+    """They are loaded one by one."""
     graph = Graph()
     for name in ("one", "two"):
         subscribe(graph, Seq(And(A, B), Plus(C, 5)), name)
-    hear(graph, at("a", 1))
-    hear(graph, at("c", 2))
+    list_rules(graph, at("a", 1))
+    list_rules(graph, at("c", 2))
     node = next(node for node in graph.nodes.values() if node.listeners)
     states: dict[str, Any] = {}
     numbers = graph.dump(node, states)

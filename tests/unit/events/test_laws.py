@@ -1,4 +1,4 @@
-"""Laws that hold for all traces (sentinels §3.3)."""
+"""Laws for all traces (sentinels §3.3)."""
 
 import pytest
 from hypothesis import given
@@ -32,7 +32,9 @@ def parts_of(found):
 
 
 def list_defined(trace, holds):
-    """Return which pairs of a and b the definition demands, in the order in which they are complete."""
+    """Return the pairs of a and b that the definition demands, in the order in which they are
+    complete.
+    """
     places = [
         (max(i, j), min(i, j))
         for i, first in enumerate(trace)
@@ -43,7 +45,7 @@ def list_defined(trace, holds):
 
 
 @given(traces)
-def test_and_is_what_it_is_defined_to_be(trace):
+def test_and_agrees_with_its_definition(trace):
     """Unrestricted AND detects every pair of its parts."""
     expected = list_defined(trace, lambda i, j: True)
 
@@ -51,16 +53,18 @@ def test_and_is_what_it_is_defined_to_be(trace):
 
 
 @given(traces)
-def test_seq_is_what_it_is_defined_to_be(trace):
-    """Unrestricted SEQ detects every pair of which the one ended before the other started."""
+def test_seq_agrees_with_its_definition(trace):
+    """Unrestricted SEQ detects every pair of which one ended before the other started."""
     expected = list_defined(trace, lambda i, j: trace[i].end < trace[j].start)
 
     assert expected == parts_of(detect(PAIRING["SEQ"], UNRESTRICTED, trace))
 
 
 @given(traces)
-def test_not_is_what_it_is_defined_to_be(trace):
-    """Unrestricted NOT detects every sequence without a whole occurrence between, ends included, ties by arrival."""
+def test_not_agrees_with_its_definition(trace):
+    """Unrestricted NOT detects every sequence without a whole occurrence between, ends included,
+    ties by arrival.
+    """
 
     def holds(i, j):
         first, last = trace[i], trace[j]
@@ -75,8 +79,8 @@ def test_not_is_what_it_is_defined_to_be(trace):
 
 
 @given(traces, st.integers(0, 8))
-def test_within_is_a_bound_on_the_whole(trace, within):
-    """With `within`, exactly those detections remain that last no longer."""
+def test_within_limits_the_whole_detection(trace, within):
+    """Exactly the detections that last no longer remain."""
     for plain, bounded in (
         (PAIRING["AND"], And(LA, LB, within)),
         (PAIRING["SEQ"], Seq(LA, LB, within)),
@@ -90,8 +94,8 @@ def test_within_is_a_bound_on_the_whole(trace, within):
 @given(traces)
 @pytest.mark.parametrize("operator", PAIRING)
 @pytest.mark.parametrize("context", [Context.RECENT, Context.CHRONICLE, Context.CONTINUOUS], ids=str)
-def test_contexts_choose_among_all(operator, context, trace):
-    """What a context detects the unrestricted one detects, too."""
+def test_contexts_detect_a_subset(operator, context, trace):
+    """The unrestricted context detects all of it, too."""
     everything = detect(PAIRING[operator], UNRESTRICTED, trace)
 
     assert [] == [one for one in detect(PAIRING[operator], context, trace) if one not in everything]
@@ -99,8 +103,8 @@ def test_contexts_choose_among_all(operator, context, trace):
 
 @given(traces)
 @pytest.mark.parametrize("operator", PAIRING)
-def test_chronicle_pairs_one_to_one(operator, trace):
-    """In the chronicle context no occurrence takes part twice."""
+def test_chronicle_context_uses_each_occurrence_once(operator, trace):
+    """It makes pairs one to one."""
     used = [part for parts in parts_of(detect(PAIRING[operator], Context.CHRONICLE, trace)) for part in parts]
 
     assert len(used) == len({repr(part) for part in used})
@@ -108,8 +112,8 @@ def test_chronicle_pairs_one_to_one(operator, trace):
 
 @given(traces)
 @pytest.mark.parametrize("operator", PAIRING)
-def test_cumulative_consumes_once(operator, trace):
-    """In the cumulative context no occurrence takes part twice."""
+def test_cumulative_context_uses_each_occurrence_once(operator, trace):
+    """No occurrence takes part twice."""
     found = parts_of(detect(PAIRING[operator], Context.CUMULATIVE, trace))
     used = [repr(part) for parts in found for part in parts]
 
@@ -119,7 +123,7 @@ def test_cumulative_consumes_once(operator, trace):
 @given(traces)
 @pytest.mark.parametrize("context", CONTEXTS, ids=str)
 def test_or_is_commutative(context, trace):
-    """It makes no difference which part of OR is named first, nor in which context it is asked."""
+    """The order of its parts and the context do not matter."""
     expected = [occurrence for occurrence in trace if occurrence.type in "ab"]
 
     assert expected == detect(Or((A, B)), context, trace) == detect(Or((B, A)), context, trace)
@@ -128,7 +132,7 @@ def test_or_is_commutative(context, trace):
 @given(traces)
 @pytest.mark.parametrize("context", CONTEXTS, ids=str)
 def test_and_is_commutative(context, trace):
-    """Nor which side of AND."""
+    """The order of its parts does not matter."""
     expected = parts_of(detect(And(A, B), context, trace))
 
     assert expected == parts_of(detect(And(B, A), context, trace))
@@ -136,8 +140,10 @@ def test_and_is_commutative(context, trace):
 
 @share(2)
 @given(event_expressions, st.sampled_from(CONTEXTS), traces, st.data())
-def test_restart_law(expression, context, trace, data):
-    """State that is dumped and loaded after any prefix goes on as if nothing had been, for any nested expression."""
+def test_restart_has_no_effect(expression, context, trace, data):
+    """State that is dumped and loaded after any prefix continues as before, for every nested
+    expression.
+    """
     cut = data.draw(st.integers(0, len(trace)))
     before = Detector(expression, context)
     found = before.run(trace[:cut], until=None)
@@ -146,24 +152,26 @@ def test_restart_law(expression, context, trace, data):
 
 
 @given(event_expressions, st.sampled_from(CONTEXTS), traces, st.integers(-1000, 1000))
-def test_time_shift(expression, context, trace, by):
-    """Shifting all stamps shifts all results, for any nested expression."""
+def test_shifted_trace_has_shifted_results(expression, context, trace, by):
+    """This holds for every nested expression."""
     expected = [shift(one, by) for one in detect(expression, context, trace)]
 
     assert expected == detect(expression, context, [shift(one, by) for one in trace], until=LATER + by)
 
 
 @given(event_expressions, st.sampled_from(CONTEXTS), traces)
-def test_detections_come_in_the_order_of_their_ends(expression, context, trace):
-    """What is detected ends at the instant at which it is detected, and time does not go back."""
+def test_detections_are_in_the_order_of_their_ends(expression, context, trace):
+    """A detection ends at the instant at which it is made, and time does not go back."""
     ends = [one.end for one in detect(expression, context, trace)]
 
     assert ends == sorted(ends)
 
 
 @given(event_expressions, traces)
-def test_a_detection_spans_its_parts(expression, trace):
-    """A composite starts no later than any part and ends no earlier; a tick is a point after its initiators."""
+def test_detection_spans_its_parts(expression, trace):
+    """A composite starts no later than any part and ends no earlier; a tick is a point after its
+    initiators.
+    """
     for one in detect(expression, Context.CHRONICLE, trace):
         inside = [part for part in one.parts if one.start != one.end or not one.type.startswith("P")]
 
@@ -171,8 +179,8 @@ def test_a_detection_spans_its_parts(expression, trace):
         assert all(part.end <= one.end for part in one.parts)
 
 
-def test_intervals_not_instants_decide():
-    """SEQ(b, SEQ(a, c)) does not match a, b, c: that pair began before b had ended."""
+def test_intervals_decide_instead_of_instants():
+    """SEQ(b, SEQ(a, c)) does not match a, b, c: the inner pair began before b had ended."""
     nested = Seq(B, Seq(A, C))
 
     assert [] == detect(nested, UNRESTRICTED, [at("a", 1), at("b", 2), at("c", 3)])

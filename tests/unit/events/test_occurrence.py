@@ -1,3 +1,5 @@
+"""Occurrences as values and as plain text."""
+
 import json
 
 from hypothesis import given
@@ -17,19 +19,19 @@ occurrences = st.recursive(
 
 
 @given(occurrences)
-def test_plain_form_and_back(occurrence):
-    """An occurrence is what it was after it was plain text, parts and parameters included."""
+def test_occurrence_survives_its_plain_form(occurrence):
+    """Parts and parameters are the same."""
     assert occurrence == Occurrence.from_json(json.loads(json.dumps(occurrence.to_json())))
 
 
-def test_plain_form_is_short():
+def test_plain_form_has_no_empty_fields():
     """What an occurrence does not have is not written."""
     assert ["a", 1, 1] == Occurrence.at("a", 1).to_json()
     assert ["a", 1, 2, {"n": 1}] == Occurrence("a", 1, 2, {"n": 1}).to_json()
 
 
-def test_primitives_are_what_it_rests_on():
-    """The primitive occurrences of a composite come in the order of its parts, however deep they are."""
+def test_primitives_of_a_composite_are_listed():
+    """They are in the order of its parts, at every depth."""
     a, b, c = (Occurrence.at(name, instant) for instant, name in enumerate("abc"))
     composite = Occurrence("x", 0, 2, {}, (Occurrence("y", 0, 1, {}, (a, b)), c))
 

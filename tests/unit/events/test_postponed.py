@@ -1,10 +1,12 @@
+"""Occurrences that wait while the service is paused."""
+
 from tests.strategies_events import Detector, at, shift
 from tidings.events.expression import Primitive, Seq
 from tidings.events.operators.node import Context
 
 
-def test_what_waits_is_shifted_with_all_its_parts():
-    """What was detected before the pause and waits for more is told as if all of it had happened later."""
+def test_waiting_occurrence_is_shifted_with_its_parts():
+    """It is detected as if all of it had happened after the pause."""
     a, b, c = (Primitive(name) for name in "abc")
     before = Detector(Seq(Seq(a, b), c), Context.CHRONICLE)
     events = [at("a", 10), at("b", 20)]

@@ -1,3 +1,5 @@
+"""Rules as values and as plain text."""
+
 import json
 
 import pytest
@@ -8,8 +10,8 @@ from tidings.events.operators.node import Bounds, Context
 from tidings.events.rule import Coupling, Rule, RuleId
 
 
-def test_plain_form_and_back():
-    """A rule is stored whole: it is what it was after it was plain text."""
+def test_rule_survives_its_plain_form():
+    """It is stored completely."""
     rule = Rule(
         name="digest",
         group="7",
@@ -27,8 +29,8 @@ def test_plain_form_and_back():
     assert RuleId("7", "digest") == rule.id
 
 
-def test_rules_may_not_ask_for_everything():
-    """The unrestricted context, which grows without bound, is refused."""
+def test_unrestricted_context_is_refused():
+    """It grows without bound."""
     with pytest.raises(ValueError, match="rule all: the unrestricted context grows without bound; choose another"):
         Rule(name="all", event=A, context=Context.UNRESTRICTED)
 
@@ -38,7 +40,7 @@ def test_rules_may_not_ask_for_everything():
     [({"max_waiting": 0}, "at least 1 waiting occurrence, not 0"), ({"max_age": -1}, "0 µs or more, not -1")],
     ids=["room", "age"],
 )
-def test_bounds_that_cannot_be_are_refused(bounds, message):
-    """A node must have room for something."""
+def test_impossible_bounds_are_refused(bounds, message):
+    """A node needs room for something."""
     with pytest.raises(ValueError, match=message):
         Bounds(**bounds)

@@ -1,4 +1,4 @@
-"""Rules that a clock which was ahead has advanced go on at the right time."""
+"""Rules continue at the right time after a clock that was ahead is corrected."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ def engine(event: Any) -> Engine:
     return made
 
 
-def back(made: Engine, now: int = NOW) -> Engine:
+def load(made: Engine, now: int = NOW) -> Engine:
     return Engine.load(take_back(made.dump(), now))
 
 
-def test_a_clock_that_was_set_going_too_late_has_as_long_left():
-    """What was to go off an hour after something in the future goes off an hour from now."""
+def test_clock_from_the_future_keeps_its_duration():
+    """It was to run an hour after something in the future: it runs an hour from now."""
     made = engine(Plus(A, HOUR))
     made.push(Occurrence.at("a", NOW + DAY))
-    right = back(made)
+    right = load(made)
 
     assert NOW + HOUR == right.next_due()
     assert 1 == len(right.advance(NOW + HOUR).firings)
 
 
-def test_a_clock_that_was_set_going_by_a_right_clock_keeps_its_time():
-    """What was to go off at a time still does, though the clock was wrong meanwhile."""
+def test_clock_from_a_correct_time_keeps_its_instant():
+    """The wrong time in between has no effect."""
     made = engine(Plus(A, 2 * HOUR))
     made.push(Occurrence.at("a", NOW - HOUR))
     made.advance(NOW + HOUR // 2)
 
-    assert NOW + HOUR == back(made).next_due()
+    assert NOW + HOUR == load(made).next_due()
 
 
-def test_ticks_go_on_within_their_period():
-    """A clock that ticks every hour and has ticked for a day ahead ticks within an hour from now."""
+def test_ticks_continue_within_their_period():
+    """An hourly clock that ticked for a day ahead ticks within an hour from now."""
     made = engine(Periodic(A, HOUR, END))
     made.push(Occurrence.at("a", NOW - HOUR // 2))
     made.advance(NOW + DAY)
 
-    assert NOW < (back(made).next_due() or 0) <= NOW + HOUR
+    assert NOW < (load(made).next_due() or 0) <= NOW + HOUR
 
 
-def test_what_waits_still_waits():
-    """A part that came before stays as old as it is; one from the future is of now."""
+def test_waiting_occurrence_still_waits():
+    """A part from before keeps its age; one from the future is of now."""
     made = engine(And(A, B))
     made.push(Occurrence.at("a", NOW - HOUR))
     made.advance(NOW + DAY)
-    (firing,) = back(made).push(Occurrence.at("b", NOW)).firings
+    (firing,) = load(made).push(Occurrence.at("b", NOW)).firings
 
     assert (NOW - HOUR, NOW) == (firing.occurrence.start, firing.occurrence.end)

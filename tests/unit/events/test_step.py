@@ -1,3 +1,5 @@
+"""One step of the engine: conditions, actions, raised events and loops."""
+
 import json
 
 import pytest
@@ -12,31 +14,31 @@ from tidings.events.step import MOST_DEPTH
 DEFERRED, DETACHED = Coupling.DEFERRED, Coupling.DETACHED
 
 
-def tell(firing):
-    """An action whose effect is what fired on what."""
+def report(firing):
+    """Return, as an action, which rule fired on which event."""
     yield firing.rule.name, *(occurrence.type for occurrence in firing.occurrences)
 
 
-def raise_(firing):
-    """An action that says it fired and raises the events that its rule names."""
+def raise_events(firing):
+    """Return, as an action, that it fired, and the events that its rule names."""
     yield firing.rule.name
     for name in firing.rule.data["raises"]:
         yield Raised(name, {"by": firing.rule.name})
 
 
 def fail(firing):
-    """An action that raises an event and then fails."""
+    """Raise an event and fail, as an action."""
     yield Raised("c")
     message = "no such page"
     raise ValueError(message)
 
 
 def retune(firing):
-    """An action that sets the period of the rule that its data name."""
+    """Set the period of the rule that the data of this action name."""
     yield Retuned(RuleId("", firing.rule.data["rule"]), firing.rule.data["period"])
 
 
-ACTIONS = {"tell": tell, "raise": raise_, "fail": fail, "retune": retune}
+ACTIONS = {"tell": report, "raise": raise_events, "fail": fail, "retune": retune}
 CONDITIONS = {
     "odd": lambda firing: firing.occurrence.params["n"] % 2 == 1,
     "even": lambda firing: firing.occurrence.params["n"] % 2 == 0,
@@ -60,30 +62,30 @@ def list_fired(outcome):
 
 
 def state(engine):
-    """Return all that an engine would store, without what it says of rules that failed."""
+    """Return all that an engine would store, without the flags of failed rules."""
     dump = json.loads(json.dumps(engine.dump()))
     for one in dump["rules"]:
         del one["flag"]
     return dump
 
 
-def test_higher_priority_fires_first():
-    """Rules fire by priority, then in the order in which they were made."""
+def test_rules_fire_by_priority():
+    """Rules of equal priority fire in the order in which they were added."""
     engine = engine_of(rule("old", priority=1), rule("low"), rule("new", priority=1), rule("high", priority=2))
 
     assert ["high", "old", "new", "low"] == list_fired(engine.push(at("a", 1)))
 
 
-def test_priority_holds_over_all_that_one_event_completes():
-    """It does not matter for the order how deep in the graph a rule's event is detected."""
+def test_priority_does_not_depend_on_depth():
+    """The depth of a rule's event in the graph does not matter."""
     engine = engine_of(rule("plain", priority=1), rule("composite", And(A, B), priority=2))
     engine.push(at("b", 1))
 
     assert ["composite", "plain"] == list_fired(engine.push(at("a", 2)))
 
 
-def test_a_rule_fires_for_each_detection():
-    """In the continuous context one terminator makes a rule fire for each initiator."""
+def test_rule_fires_for_each_detection():
+    """In the continuous context, one terminator makes a rule fire for each initiator."""
     engine = engine_of(rule("r", Seq(A, B), context=Context.CONTINUOUS))
     engine.push(at("a", 1))
     engine.push(at("a", 2))
@@ -91,15 +93,15 @@ def test_a_rule_fires_for_each_detection():
     assert [1, 2] == [firing.occurrence.start for firing in engine.push(at("b", 3)).firings]
 
 
-def test_false_conditions_keep_rules_from_firing():
-    """A rule fires only if its condition holds for the occurrence."""
+def test_rule_with_a_false_condition_does_not_fire():
+    """The condition is asked for the occurrence."""
     engine = engine_of(rule("r", condition="odd"))
 
     assert [["r"], [], ["r"]] == [list_fired(engine.push(at("a", n, n))) for n in (1, 2, 3)]
 
 
-def test_a_condition_that_fails_is_false_and_reported():
-    """An exception in a condition is no reason to stop: the rule does not fire, others do, and somebody is told."""
+def test_failed_condition_is_false_and_reported():
+    """Its rule does not fire, and the others do."""
     engine = engine_of(rule("bad", condition="impossible"), rule("good"))
     outcome = engine.push(at("a", 1))
 
@@ -108,8 +110,8 @@ def test_a_condition_that_fails_is_false_and_reported():
     assert {} == engine.flags()
 
 
-def test_immediate_rules_see_what_was_raised_later():
-    """Raised events are heard in the same step, first in first out, after the rules of the event that came before."""
+def test_raised_events_are_handled_in_the_same_step():
+    """They are first in, first out, after the rules of the event before."""
     engine = engine_of(
         rule("first", action="raise", data={"raises": ["b", "c"]}),
         rule("second"),
@@ -123,16 +125,16 @@ def test_immediate_rules_see_what_was_raised_later():
     assert {5} == {firing.at for firing in outcome.firings}
 
 
-def test_raised_events_are_heard_by_operators():
-    """An event that a rule raises is an event like others: it has the instant of the step and its parameters."""
+def test_raised_events_reach_operators():
+    """They have the instant of the step and their parameters."""
     engine = engine_of(rule("r", action="raise", data={"raises": ["b"]}), rule("composite", And(A, B)))
     firing = engine.push(at("a", 7)).firings[-1]
 
     assert ("composite", 7, {"by": "r"}) == (firing.rule.name, firing.occurrence.end, firing.occurrence.parts[1].params)
 
 
-def test_what_waits_for_raised_events_is_to_be_stored():
-    """Groups in which a raised event waits are among those that changed."""
+def test_group_with_a_waiting_raised_event_is_stored():
+    """It is among the changed groups."""
     engine = engine_of(
         rule("r", group="raises", action="raise", data={"raises": ["b"]}), rule("waits", Seq(B, C), group="waits")
     )
@@ -142,8 +144,8 @@ def test_what_waits_for_raised_events_is_to_be_stored():
     assert {"waits"} == engine.take_changed()
 
 
-def test_deferred_rules_come_last_and_once():
-    """A deferred rule fires at the end of the step, once for all that it heard of in it."""
+def test_deferred_rule_fires_once_at_the_end_of_the_step():
+    """It gets all that it detected in the step."""
     engine = engine_of(
         rule("late", Or((A, B)), coupling=DEFERRED, priority=9),
         rule("now", action="raise", data={"raises": ["b"]}),
@@ -155,8 +157,8 @@ def test_deferred_rules_come_last_and_once():
     assert ("late", "a", "b") == outcome.effects[-1]
 
 
-def test_deferred_rules_have_an_order():
-    """Deferred rules fire by priority, too, and what they raise is dealt with after them, in the same step."""
+def test_deferred_rules_fire_by_priority():
+    """Events that they raise are handled after them, in the same step."""
     engine = engine_of(
         rule("low", coupling=DEFERRED, action="raise", data={"raises": ["b"]}),
         rule("high", coupling=DEFERRED, priority=1),
@@ -167,8 +169,8 @@ def test_deferred_rules_have_an_order():
     assert ["high", "low", "on b", "late on b"] == list_fired(engine.push(at("a", 1)))
 
 
-def test_a_deferred_rule_leaves_out_what_its_condition_refuses():
-    """The condition of a deferred rule is asked for each occurrence."""
+def test_condition_of_a_deferred_rule_filters_occurrences():
+    """It is asked for each of them."""
     window = Aperiodic(Primitive("open"), A, Primitive("close"))
     engine = engine_of(rule("r", Or((A, window)), coupling=DEFERRED, condition="odd"))
 
@@ -177,8 +179,8 @@ def test_a_deferred_rule_leaves_out_what_its_condition_refuses():
     ]
 
 
-def test_detached_rules_are_handed_over():
-    """What a detached rule does is the host's matter: the engine tells that it fired and runs nothing."""
+def test_detached_rule_is_left_to_the_host():
+    """The engine reports that it fired, and runs nothing."""
     engine = engine_of(rule("out", action="fail", coupling=DETACHED), rule("in"))
     outcome = engine.push(at("a", 1))
 
@@ -188,8 +190,8 @@ def test_detached_rules_are_handed_over():
     assert () == outcome.problems
 
 
-def test_a_failing_action_undoes_the_step():
-    """Of a step in which an action failed nothing remains, but the rule is flagged; the rest is done without it."""
+def test_failed_action_undoes_the_step():
+    """The rule is flagged, and the rest is done without it."""
     rules = [
         rule("before", priority=2),
         rule("waits", Seq(A, B)),
@@ -210,8 +212,8 @@ def test_a_failing_action_undoes_the_step():
     assert list_fired(without.advance(20)) == list_fired(engine.advance(20))
 
 
-def test_a_step_that_fails_leaves_the_state_as_it_was():
-    """If all that hear of an event fail, the engine is where it was, but that the time has come."""
+def test_failed_step_leaves_the_state_unchanged():
+    """If all rules of an event fail, only the time has passed."""
     engine = engine_of(rule("bad", Seq(A, B, consume=True), "fail"), rule("keeps", Seq(A, C)))
     engine.push(at("a", 1))
     before = state(engine)
@@ -226,8 +228,8 @@ def test_a_step_that_fails_leaves_the_state_as_it_was():
     assert before["states"] == after["states"]
 
 
-def test_a_flagged_rule_is_silent():
-    """A rule whose action failed does not fire again, over a restart too."""
+def test_flagged_rule_does_not_fire():
+    """Not after a restart either."""
     engine = engine_of(rule("bad", action="fail"))
     engine.push(at("a", 1))
     engine = Engine.load(json.loads(json.dumps(engine.dump())), conditions=CONDITIONS, actions=ACTIONS)
@@ -236,8 +238,8 @@ def test_a_flagged_rule_is_silent():
     assert [RuleId("", "bad")] == list(engine.flags())
 
 
-def test_a_clock_whose_step_fails_goes_off_all_the_same():
-    """A tick is not lost and not told twice because a rule that hears of it fails."""
+def test_tick_of_a_failed_step_is_not_repeated():
+    """It is not lost either."""
     engine = engine_of(rule("bad", Periodic(A, 5, C), "fail"), rule("good", Periodic(A, 5, C)))
     engine.push(at("a", 0))
     outcome = engine.advance(12)
@@ -247,8 +249,8 @@ def test_a_clock_whose_step_fails_goes_off_all_the_same():
     assert 15 == engine.next_due()
 
 
-def test_what_overflows_in_a_step_that_is_undone_is_counted_once():
-    """The count of dropped occurrences is undone with the step."""
+def test_dropped_occurrences_of_an_undone_step_are_counted_once():
+    """Their count is undone with the step."""
     full = rule("full", Seq(A, B), context=Context.CHRONICLE, bounds=Bounds(max_waiting=1))
     engine = engine_of(full, rule("bad", action="fail", condition="even"))
     for n in (1, 2, 3):
@@ -258,8 +260,8 @@ def test_what_overflows_in_a_step_that_is_undone_is_counted_once():
     assert 2 == engine.count_dropped("")
 
 
-def test_a_failing_action_leaves_no_clock():
-    """A clock that was set going in a step that was undone does not go off twice."""
+def test_undone_step_leaves_no_clock():
+    """A clock that it started does not run twice."""
     engine = engine_of(rule("bad", action="fail"), rule("clock", Plus(A, 10)))
     engine.push(at("a", 1))
 
@@ -267,8 +269,8 @@ def test_a_failing_action_leaves_no_clock():
     assert 0 == engine.sizes.clocks
 
 
-def test_endless_cascades_are_cut():
-    """A rule that raises its own event is stopped after 32 in a row and reported; others go on."""
+def test_endless_loop_is_stopped():
+    """A rule that raises its own event is stopped after 32 in a row and reported; others continue."""
     engine = engine_of(rule("loop", action="raise", data={"raises": ["a"]}), rule("other"))
     outcome = engine.push(at("a", 1))
 
@@ -277,8 +279,8 @@ def test_endless_cascades_are_cut():
     assert ["other"] == list_fired(engine.push(at("a", 2)))
 
 
-def test_cascades_of_two_rules_are_cut():
-    """Two rules that raise one another's events are stopped, too; so are deferred ones."""
+def test_loop_of_two_rules_is_stopped():
+    """So is one of deferred rules."""
     for coupling in (Coupling.IMMEDIATE, DEFERRED):
         engine = engine_of(
             rule("there", A, "raise", data={"raises": ["b"]}, coupling=coupling),
@@ -291,8 +293,8 @@ def test_cascades_of_two_rules_are_cut():
         assert {problem.rule} == set(engine.flags())
 
 
-def test_wide_cascades_are_cut(monkeypatch):
-    """Rules that raise two events for each are stopped long before they have raised 2^32."""
+def test_wide_loop_is_stopped(monkeypatch):
+    """Rules that raise two events for each one are stopped long before 2^32 events."""
     monkeypatch.setattr("tidings.events.step.MOST_RAISED", 50)
     engine = engine_of(rule("double", action="raise", data={"raises": ["a", "a"]}))
     outcome = engine.push(at("a", 1))
@@ -301,8 +303,8 @@ def test_wide_cascades_are_cut(monkeypatch):
     assert len(outcome.firings) <= 51
 
 
-def test_a_clock_that_goes_off_at_once_is_no_way_round():
-    """A rule on PLUS(a, 0) that raises a is a loop within one instant, and is cut as any other."""
+def test_loop_with_a_clock_of_0_is_stopped():
+    """A rule on PLUS(a, 0) that raises a is a loop within one instant."""
     engine = engine_of(rule("loop", Plus(A, 0), "raise", data={"raises": ["a"]}))
     engine.push(at("a", 1))
     outcome = engine.advance(1)
@@ -312,8 +314,8 @@ def test_a_clock_that_goes_off_at_once_is_no_way_round():
     assert engine.next_due() is None
 
 
-def test_a_loop_over_time_is_none():
-    """A rule may well start its own clock again."""
+def test_rule_may_start_its_own_clock_again():
+    """A loop over time is allowed."""
     engine = engine_of(rule("r", Plus(A, 5), "raise", data={"raises": ["a"]}))
     engine.push(at("a", 0))
     outcome = engine.advance(500)
@@ -322,24 +324,24 @@ def test_a_loop_over_time_is_none():
     assert () == outcome.problems
 
 
-def test_a_rule_can_retune_a_clock():
-    """A period that an action sets holds from the end of the step, counted from the tick that made it."""
+def test_action_can_set_a_period():
+    """It holds from the end of the step, and counts from the tick that caused it."""
     engine = engine_of(rule("poll", Periodic(A, 10, C), "retune", data={"rule": "poll", "period": 3}))
     engine.push(at("a", 0))
 
     assert [10, 13, 16, 19] == [firing.at for firing in engine.advance(20).firings]
 
 
-def test_a_retuning_that_cannot_be_is_a_failed_action():
-    """Naming a rule without a clock, or a period of nothing, is reported and undone."""
+def test_impossible_period_is_a_failed_action():
+    """A rule without a clock, or a period of 0, is reported and undone."""
     for data in ({"rule": "plain", "period": 3}, {"rule": "none", "period": 3}, {"rule": "poll", "period": 0}):
         engine = engine_of(rule("plain"), rule("poll", Periodic(A, 10, C)), rule("bad", B, "retune", data=data))
 
         assert ["action"] == [one.kind for one in engine.push(at("b", 1)).problems]
 
 
-def test_an_action_cannot_call_the_engine():
-    """An action that pushes events itself would be within its own step: it is told what to return instead."""
+def test_action_cannot_call_the_engine():
+    """It would be within its own step: the error says what to return instead."""
     engine = Engine(actions={"push": lambda firing: engine.push(at("b", 9))})
     engine.add(rule("bad", action="push"))
     (problem,) = engine.push(at("a", 1)).problems
@@ -350,8 +352,8 @@ def test_an_action_cannot_call_the_engine():
 
 
 @pytest.mark.parametrize("coupling", [Coupling.IMMEDIATE, DEFERRED], ids=str)
-def test_rules_without_an_action_are_told(coupling):
-    """A rule needs no action: that it fired is in the outcome."""
+def test_rule_without_an_action_is_reported(coupling):
+    """The outcome says that it fired."""
     outcome = engine_of(rule("r", action="", coupling=coupling)).push(at("a", 1))
 
     assert ["r"] == list_fired(outcome)

@@ -1,3 +1,5 @@
+"""The heap of clocks."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -5,7 +7,7 @@ from tidings.events.timers import NodeTimer, Timers
 
 
 def drain(timers):
-    """Return all timers in the order in which they go off."""
+    """Return all timers in the order of their due times."""
     found = []
     while (timer := timers.first()) is not None:
         found.append(timer)
@@ -13,8 +15,8 @@ def drain(timers):
     return found
 
 
-def test_due_order_then_age():
-    """Clocks go off by due instant; at one instant the elder first."""
+def test_timers_are_due_by_instant_and_age():
+    """At one instant, the older comes first."""
     timers = Timers()
     for clock, due in ((1, 20), (2, 10), (3, 20), (4, 10)):
         timers.set(clock, 7, due, 0)
@@ -22,8 +24,8 @@ def test_due_order_then_age():
     assert [(10, 2), (10, 4), (20, 1), (20, 3)] == [(timer.due, timer.clock) for timer in drain(timers)]
 
 
-def test_setting_again_replaces():
-    """A clock goes off when it was last set to, once, be it earlier or later."""
+def test_timer_that_is_set_again_is_replaced():
+    """It is due once, at the last given instant, whether earlier or later."""
     timers = Timers()
     timers.set(1, 7, 20, 0)
     timers.set(2, 7, 15, 0)
@@ -33,16 +35,16 @@ def test_setting_again_replaces():
     assert [NodeTimer(10, 1, 1, 7, 3), NodeTimer(30, 2, 2, 7, 0)] == drain(timers)
 
 
-def test_numbers_are_new():
-    """A new number is larger than all that were used, loaded ones included."""
+def test_timer_numbers_are_never_reused():
+    """A new number is larger than all before, also loaded ones."""
     timers = Timers()
     timers.set(41, 7, 1, 0)
 
     assert [42, 43] == [timers.number(), timers.number()]
 
 
-def test_forgotten_clocks_cost_nothing():
-    """However often clocks are set anew and stopped, the heap holds little more than those that run."""
+def test_stopped_timers_take_no_space():
+    """However often timers are set and stopped, the heap has little more than those that run."""
     timers = Timers()
     timers.set(1, 7, 10**9, 0)
     for instant in range(1, 10_000):
@@ -56,8 +58,8 @@ def test_forgotten_clocks_cost_nothing():
 
 
 @given(st.lists(st.tuples(st.integers(1, 6), st.none() | st.integers(0, 20))))
-def test_like_a_table_of_dues(steps):
-    """Setting and stopping clocks in any order is like writing and wiping a table."""
+def test_timers_agree_with_a_table_of_due_times(steps):
+    """Setting and stopping in any order is like writing and deleting rows."""
     timers = Timers()
     table: dict[int, int] = {}
     for clock, due in steps:

@@ -8,7 +8,7 @@ import pytest
 from tidings.clock import SECOND, ManualClock
 from tidings.errors import BudgetError
 from tidings.fetching import address
-from tidings.fetching.politeness import NEVER, HostGate, HostPermit
+from tidings.fetching.politeness import LATE, NEVER, HostGate, HostPermit
 from tidings.model.observed.page import HostState
 
 GAP = 5
@@ -18,9 +18,14 @@ HOST = "example.com"
 class Town:
     """A gate on a manual clock, with a log of requests (in seconds since the beginning)."""
 
-    def __init__(self, connections: int = 1, gap: float = GAP) -> None:
-        self.clock = ManualClock(0)
-        self.gate = HostGate(gap_seconds=gap, connections=connections, clock=self.clock)
+    def __init__(self, connections: int = 1, gap: float = GAP, beside: Town | None = None) -> None:
+        self.clock: ManualClock = ManualClock(0) if beside is None else beside.clock
+        self.turns: dict[str, int] = {} if beside is None else beside.turns
+        self.paused_until = 0
+        self.claims: list[float] = []
+        """how long the store takes for each claim of a turn; 0 for all others"""
+        claim = None if beside is None else self.claim
+        self.gate = HostGate(gap_seconds=gap, connections=connections, clock=self.clock, claim=claim)
         self.starts: list[tuple[float, str]] = []
         self.running: dict[str, int] = {}
         self.most: dict[str, int] = {}
@@ -31,6 +36,13 @@ class Town:
 
     async def charge(self, host: str) -> None:
         self.charges.append(host)
+
+    async def claim(self, host: str, gap: int, at: int) -> tuple[int, int]:
+        """Claim a turn as the database does, which takes a while."""
+        turn = self.turns[host] = max(at, self.turns.get(host, -gap) + gap)
+        if self.claims:
+            await self.clock.sleep_until(self.clock.now() + round(self.claims.pop(0) * SECOND))
+        return turn, self.paused_until
 
     async def poll(self, *hosts: str, takes: float = 0.0) -> None:
         """Request hosts one after the other with one permit; each request takes `takes` seconds."""
@@ -71,6 +83,46 @@ def test_requests_to_a_host_start_a_gap_apart():
     run(lambda: town.drive(*[town.poll(HOST, takes=2) for _ in range(4)]))
 
     assert [0, 5, 10, 15] == [at for at, _ in town.starts]
+
+
+@pytest.mark.parametrize(
+    ("crawl_delay", "expected"),
+    [(None, [0, 0, 0]), (0, [0, 0, 0]), (1, [0, 5, 10]), (20, [0, 20, 40])],
+    ids=["none", "zero", "short", "long"],
+)
+def test_visit_waits_for_the_gap_once(crawl_delay: float | None, expected: list[float]):
+    """A Crawl-delay that robots.txt asks for is waited for, and at least the gap then."""
+    town = Town()
+
+    async def visit() -> None:
+        async with town.gate.permit(HOST, town.charge, is_visit=True) as permit:
+            await permit.hop(HOST)
+            town.starts.append((town.seconds(), HOST))
+            if crawl_delay is not None:
+                town.gate.widen(HOST, crawl_delay)
+            for _ in range(2):
+                await permit.hop(HOST)
+                town.starts.append((town.seconds(), HOST))
+
+    run(lambda: town.drive(visit()))
+
+    assert expected == [at for at, _ in town.starts]
+    assert [HOST, HOST] == town.charges
+
+
+def test_visit_waits_for_the_gap_after_another():
+    """Two visits of a host are a gap apart."""
+    town = Town()
+
+    async def visit() -> None:
+        async with town.gate.permit(HOST, is_visit=True) as permit:
+            for _ in range(2):
+                await permit.hop(HOST)
+                town.starts.append((town.seconds(), HOST))
+
+    run(lambda: town.drive(visit(), visit()))
+
+    assert [0, 0, 5, 5] == [at for at, _ in town.starts]
 
 
 def test_next_request_waits_for_a_slow_one():
@@ -354,6 +406,69 @@ def test_page_load_waits_for_the_gap_of_a_host_once():
         (10, "cdn.example"),
     ] == town.starts
     assert sorted([HOST, HOST, "cdn.example", "cdn.example"]) == sorted(town.charges)
+
+
+def test_processes_that_ask_the_same_host_take_turns():
+    """Each request is a gap after all others, and none is passed over. A turn that was claimed with
+    the payment is used while it is fresh.
+    """
+    shared = Town()
+    ours, theirs = Town(beside=shared), Town(beside=shared)
+
+    async def poll_often(town: Town, turn: int | None) -> None:
+        if turn is not None:
+            shared.turns[HOST] = turn
+            town.gate.note_turn(HOST, turn)
+        for _ in range(3):
+            await town.poll(HOST)
+
+    run(lambda: shared.drive(poll_often(ours, 0), poll_often(theirs, None)))
+
+    gap = GAP + LATE / SECOND
+    assert [0, 2 * gap, 4 * gap] == pytest.approx([at for at, _ in ours.starts])
+    assert [gap, 3 * gap, 5 * gap] == pytest.approx([at for at, _ in theirs.starts])
+
+
+def test_turn_that_was_claimed_too_slowly_is_claimed_again():
+    """The next one is claimed for when it will be known: a store that always takes so long holds
+    nobody up for ever.
+    """
+    shared = Town()
+    town = Town(beside=shared)
+    town.claims = [1.0, 1.0]
+    town.gate.note_turn(HOST, -SECOND)
+
+    run(lambda: shared.drive(town.poll(HOST)))
+
+    gap = GAP + LATE / SECOND
+    assert [pytest.approx(gap)] == [at for at, _ in town.starts]
+    assert shared.turns[HOST] == town.gate.state(HOST).started_at
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_request_is_refused_in_a_pause_that_another_process_knows(beside):
+    """Its place is free again."""
+    shared = Town()
+    town = Town(beside=shared)
+    town.paused_until = 60 * SECOND
+
+    async def load() -> None:
+        async with town.gate.permit(HOST, is_paid=False) as permit:
+            if beside:
+                async with permit.beside(HOST):
+                    town.starts.append((town.seconds(), HOST))
+            else:
+                await permit.hop(HOST)
+                town.starts.append((town.seconds(), HOST))
+
+    async def story() -> None:
+        (refused,) = await asyncio.gather(load(), return_exceptions=True)
+        assert isinstance(refused, BudgetError)
+
+    run(lambda: shared.drive(story()))
+
+    assert [] == town.starts
+    assert 60 * SECOND == town.gate.ready_at(HOST)
 
 
 def test_parts_of_page_loads_keep_the_limit_of_connections():

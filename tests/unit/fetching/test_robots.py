@@ -331,11 +331,11 @@ def test_host_with_many_origins_keeps_the_newest():
 
 def test_crawl_delay_is_reported_for_the_host():
     """The gate needs it for the gap of the host."""
-    heard: list[tuple[str, float]] = []
-    robots = make(ManualClock(), on_crawl_delay=lambda host, seconds: heard.append((host, seconds)))
+    received: list[tuple[str, float]] = []
+    robots = make(ManualClock(), on_crawl_delay=lambda host, seconds: received.append((host, seconds)))
     check(robots, Site(b"User-agent: *\nCrawl-delay: 20\nDisallow: /x"), PAGE)
 
-    assert [("example.com", 20.0)] == heard
+    assert [("example.com", 20.0)] == received
 
 
 def test_robots_txt_is_fetched_through_the_guard():

@@ -1,4 +1,4 @@
-"""Bounds against brute force."""
+"""Bounds, compared with brute force."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tidings.lab.profiles import Cei, Online, best, cei
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_integer_optimum_is_that_of_all_schedules(seed: int):
-    """Exactly, and no relaxation is below it, and no policy above it."""
+def test_integer_optimum_is_the_best_of_all_schedules(seed: int):
+    """No relaxation is below it, and no policy above it."""
     ceis = instance(np.random.default_rng(seed), apart=False)
     exact = optimum(ceis, 6, 1)
 
@@ -24,8 +24,8 @@ def test_the_integer_optimum_is_that_of_all_schedules(seed: int):
         assert Online(ranking).run(ceis, 6, 1).worth <= exact.value + 1e-6
 
 
-def test_any_m_of_n_and_shares_are_bounded_too():
-    """The two other forms of worth."""
+def test_other_forms_of_worth_are_bounded_too():
+    """They are any m of n, and shares."""
     ceis = [
         Cei(one.intervals, weight=1.0 + number, needed=1 if number % 2 else None, additive=number == 2)
         for number, one in enumerate(instance(np.random.default_rng(4), apart=False))
@@ -35,8 +35,8 @@ def test_any_m_of_n_and_shares_are_bounded_too():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_local_ratio_takes_what_fits_together_and_a_kth_of_the_best_at_least(seed: int):
-    """For single chronons and resources that lie apart (scheduling §2.3)."""
+def test_local_ratio_earns_at_least_a_kth_of_the_best(seed: int):
+    """Its choice is feasible, for single chronons and separate resources (scheduling §2.3)."""
     ceis = instance(np.random.default_rng(seed), apart=True, width=1, ceis=5)
     taken = local_ratio(ceis, 6)
     most = max(len(one.intervals) for one in ceis)
@@ -47,14 +47,14 @@ def test_local_ratio_takes_what_fits_together_and_a_kth_of_the_best_at_least(see
     assert best(ceis, 6, 1) <= most * len(taken)
 
 
-def test_local_ratio_is_not_for_wide_intervals():
-    """Those go to the integer program."""
+def test_local_ratio_refuses_wide_intervals():
+    """The integer program solves those."""
     with pytest.raises(ValueError, match="`optimum`"):
         local_ratio([cei((1, 1, 2))], 2)
 
 
-def test_watching_several_resources_needs_the_qth_update_of_each():
-    """AuctionWatch(2): windows, and until the next update."""
+def test_profile_of_several_resources_needs_the_qth_update_of_each():
+    """AuctionWatch(2) has windows, or lasts until the next update."""
     updates = {1: [2, 9], 2: [3, 5, 8]}
 
     assert [cei((1, 2, 4), (2, 3, 5), rank=2), cei((1, 9, 10), (2, 5, 7), rank=2)] == watch(
@@ -63,8 +63,8 @@ def test_watching_several_resources_needs_the_qth_update_of_each():
     assert [cei((1, 2, 8), (2, 3, 4)), cei((1, 9, 10), (2, 5, 7))] == watch(updates, [1, 2], window=None, instants=10)
 
 
-def test_profiles_are_the_same_for_the_same_chance():
-    """Chance is handed in."""
+def test_profiles_are_the_same_for_the_same_seed():
+    """The generator is an argument."""
     made = [
         profiles(
             poisson_updates(20, 100, 5.0, np.random.default_rng(1)),

@@ -1,3 +1,5 @@
+"""The queue and the scan that find due pages in a simulation."""
+
 import numpy as np
 
 from tidings.lab.simulator import DenseScan, DueQueue
@@ -18,7 +20,7 @@ def begin():
 
 
 def test_queue_asks_only_those_that_are_due():
-    """Places come in the order of the population, with their bids."""
+    """Their places come in the order of the population, with their bids."""
     policy, state, queue = begin()
     rows, bids = queue.ask(state, NOW)
 
@@ -27,8 +29,8 @@ def test_queue_asks_only_those_that_are_due():
     assert NOW == queue.next_instant(NOW)
 
 
-def test_page_stays_ripe_until_it_is_polled():
-    """A page that the budget left out is asked again; one that was polled waits."""
+def test_due_page_stays_due_until_it_is_polled():
+    """A page without budget is asked again; a polled one waits."""
     policy, state, queue = begin()
     queue.ask(state, NOW)
     state = policy.on_poll(state, [4], Observation.of(NOW, changed=False))
@@ -37,8 +39,8 @@ def test_page_stays_ripe_until_it_is_polled():
     assert [2] == queue.ask(state, NOW + 1)[0].tolist()
 
 
-def test_next_instant_is_the_first_due():
-    """With nobody ripe the queue says when to come back, and never when everybody left."""
+def test_next_instant_is_the_first_due_one():
+    """If no page is due, the queue returns when the next one is; without pages it returns never."""
     policy, state, queue = begin()
     queue.ask(state, NOW)
     state = policy.on_poll(state, [4, 6], Observation.of([NOW, NOW], [False, False]))
@@ -52,8 +54,8 @@ def test_next_instant_is_the_first_due():
     assert 0 == len(queue.ask(state, NOW + 500)[0])
 
 
-def test_page_that_bids_nothing_after_all_is_parked_again():
-    """The queue asks a page anew when its time comes and the policy says later; nothing runs in a circle."""
+def test_page_without_a_bid_waits_again():
+    """The queue asks it again when the policy says so, without a loop."""
     policy, state, queue = begin()
     late = policy.on_update(state, [4, 6, 8], {"not_before": NOW + 1_000})  # nobody told the queue
     rows, bids = queue.ask(late, NOW)
@@ -63,8 +65,8 @@ def test_page_that_bids_nothing_after_all_is_parked_again():
     assert NOW + 50 == queue.next_instant(NOW)
 
 
-def test_dense_scan_asks_everybody():
-    """All places, always."""
+def test_dense_scan_asks_all_pages():
+    """It does so at each instant."""
     policy, state, _ = begin()
     scan = DenseScan(policy, 0.0)
 

@@ -1,3 +1,5 @@
+"""Simulations of polls in ticks."""
+
 import numpy as np
 import pytest
 
@@ -27,21 +29,21 @@ def report(ledger):
     return [(at // SECOND, page) for at, page in zip(ledger.polls.at.tolist(), ledger.polls.page.tolist(), strict=True)]
 
 
-def test_page_is_polled_at_its_pace():
-    """One page, ten seconds apart, from its last look on; the end is not polled."""
+def test_page_is_polled_at_its_pace_after_its_last_poll():
+    """Its polls are ten seconds apart; the end is not polled."""
     assert [(at, 1) for at in range(7, 100, 10)] == report(run({"id": [1], "last_polled": [-3 * SECOND]}))
 
 
-def test_last_poll_decides_what_is_found():
-    """Two changes between polls are found together by the next."""
+def test_changes_between_two_polls_are_found_together():
+    """The next poll finds both."""
     ledger = run({"id": [1], "last_polled": [0]}, times={1: [11 * SECOND, 15 * SECOND, 41 * SECOND]})
 
     assert [0, 2, 0, 0, 1, 0, 0, 0, 0] == ledger.found.tolist()
     assert [9 * SECOND, 5 * SECOND, 9 * SECOND] == ledger.delay.tolist()
 
 
-def test_hosts_share_their_gap():
-    """Two pages of one host are never asked closer than its gap."""
+def test_pages_of_a_host_share_its_gap():
+    """Two of them are never polled closer together."""
     ledger = run(
         {"id": [1, 2], "host": [0, 0], "last_polled": UNPOLLED * np.ones(2, dtype=int)},
         host_gap=4 * SECOND,
@@ -52,7 +54,7 @@ def test_hosts_share_their_gap():
 
 
 def test_budget_spreads_polls():
-    """One token in five seconds gives one poll in five seconds, the longest overdue first."""
+    """One token in five seconds gives one poll in five seconds, the longest overdue page first."""
     ledger = run(
         {"id": [1, 2, 3], "last_polled": [-30 * SECOND, -20 * SECOND, -25 * SECOND]},
         level=1.0,
@@ -64,8 +66,8 @@ def test_budget_spreads_polls():
     assert [(0, 1), (5, 3), (10, 2)] == report(ledger)
 
 
-def test_updates_bring_pages_in_and_out():
-    """A page added later starts with a baseline; a page taken out is polled no more and misses nothing."""
+def test_updates_add_and_remove_pages():
+    """An added page starts with a baseline; a removed one is not polled and misses nothing."""
     ledger = run(
         {"id": [1], "last_polled": [0]},
         times={1: [55 * SECOND], 2: [30 * SECOND, 41 * SECOND]},
@@ -80,7 +82,7 @@ def test_updates_bring_pages_in_and_out():
 
 @pytest.mark.parametrize("count", [1, 300])
 def test_waiting_pages_cost_nothing(count):
-    """A day in which nothing is due takes no step for each of its seconds."""
+    """A day without a due page takes no step for each second."""
     ledger = run({"id": np.arange(count), "last_polled": np.zeros(count)}, pace=100_000 * SECOND, end=86_400 * SECOND)
 
     assert [] == report(ledger)

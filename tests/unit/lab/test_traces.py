@@ -1,4 +1,6 @@
-"""Runs on recorded changes: moved as wholes, within the budget, judged by rules that a brute force agrees with."""
+"""Runs on recorded changes: groups are moved as a whole, the budget is kept, and the results agree
+with brute force.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ def make(
 
 
 def random_series(pages: int, seed: int, end: int = 30 * DAY) -> list[Series]:
-    """Return pages that change from a hundredth of a time to ten times a day."""
+    """Return pages that change between a hundredth of a time and ten times a day."""
     rng = np.random.default_rng(seed)
     return [
         make(
@@ -54,15 +56,15 @@ def random_series(pages: int, seed: int, end: int = 30 * DAY) -> list[Series]:
     ]
 
 
-def polls(*looks: tuple[int, int]) -> Polls:
-    """Return looks: when, and at which page."""
-    at, page = zip(*looks, strict=True)
+def polls(*polls_made: tuple[int, int]) -> Polls:
+    """Return polls: when, and of which page."""
+    at, page = zip(*polls_made, strict=True)
     return Polls(np.array(at), np.array(page), np.ones(len(at)))
 
 
 @pytest.mark.parametrize("name", list(ALL))
-def test_every_policy_can_be_replayed(name: str):
-    """Those that are told rates are told them, the others are not; each spends about what it may."""
+def test_every_policy_runs_on_a_trace(name: str):
+    """Those that use rates get them; each spends about its budget."""
     policy = ALL[name](HOUR)
     if RATE in policy.reads:
         policy = Learned(policy, HourlyLearner() if isinstance(policy, HeedsHours) else GammaLearner())
@@ -71,23 +73,23 @@ def test_every_policy_can_be_replayed(name: str):
     assert 0.5 < len(made.at) / (6 * 30 * 24 / 16) < 1.05
 
 
-def test_half_of_the_groups_is_for_calibration_and_always_the_same():
-    """By a hash of the group alone."""
+def test_half_of_the_groups_is_for_calibration():
+    """It is chosen by a hash of the group, so it is always the same."""
     halves = [is_calibrated_on(group) for group in range(2_000)]
 
     assert 900 < sum(halves) < 1_100
     assert [True, False, True, True, True, False, False, True] == halves[:8]
 
 
-def test_groups_are_moved_as_wholes_and_keep_their_hours():
-    """By whole weeks, onto a line that begins at 0; who is hardly there is left out."""
+def test_groups_are_moved_by_whole_weeks():
+    """They keep their hours on a line that begins at 0; a group with little data is left out."""
     first = 2_600 * WEEK + 3 * HOUR
     long = [
         make([first + k * DAY for k in range(1, 300)], page=page, begin=first, end=first + 300 * DAY)
         for page in range(2)
     ]
-    brief = make([], page=2, group=1, begin=first, end=first + DAY)
-    found = windows([*long, brief], 60 * DAY, np.random.default_rng(3), least=7 * DAY)
+    short = make([], page=2, group=1, begin=first, end=first + DAY)
+    found = windows([*long, short], 60 * DAY, np.random.default_rng(3), least=7 * DAY)
 
     assert [0, 1] == [one.page for one in found]
     assert found[0].changes.tolist() == found[1].changes.tolist()
@@ -99,8 +101,10 @@ def test_groups_are_moved_as_wholes_and_keep_their_hours():
 @pytest.mark.parametrize(
     "policy", [RoundRobin(pace=HOUR), Learned(Price(pace=HOUR // 6, longest=3_650 * DAY), GammaLearner())]
 )
-def test_a_run_spends_its_budget_and_no_more(policy: object):
-    """A quarter of an hourly source's looks, on pages that come and go; and nobody looks more often than the source."""
+def test_run_keeps_its_budget(policy: object):
+    """It has a quarter of the polls of an hourly source, on pages that come and go; no page is
+    polled more often than the source.
+    """
     series = random_series(8, 1, 15 * DAY)
     series[0] = make(series[0].changes.tolist(), begin=5 * DAY, end=10 * DAY)
     found = replay(policy, series, share=1 / 4, tick=HOUR, rng=np.random.default_rng(0))  # type: ignore[arg-type]
@@ -112,15 +116,17 @@ def test_a_run_spends_its_budget_and_no_more(policy: object):
     assert min(np.diff(np.sort(found.at[found.page == 3]))) >= HOUR
 
 
-def test_who_is_limited_by_nothing_is_looked_at_when_due():
-    """A fixed interval of three hours is eight looks a day."""
+def test_page_without_limits_is_polled_when_due():
+    """A fixed interval of three hours is eight polls a day."""
     found = follow(RoundRobin(pace=3 * HOUR), [make([])], shortest=0, rng=np.random.default_rng(0))
 
     assert list(range(3 * HOUR, 30 * DAY, 3 * HOUR)) == found.at.tolist()
 
 
-def test_what_looks_found():
-    """Delays by the first check after a change; merged by a newer one; the free look at the end is nobody's merit."""
+def test_delays_of_found_changes():
+    """A delay lasts until the first poll after a change; newer changes are merged; the free poll at
+    the end does not count.
+    """
     series = [make([1 * DAY, 2 * DAY, 9 * DAY], end=10 * DAY), make([4 * DAY], page=1, end=10 * DAY)]
     found = outcome(series, polls((3 * DAY, 0), (5 * DAY, 1)))
 
@@ -131,14 +137,14 @@ def test_what_looks_found():
     assert [0.25, 0.5, 0.5, 0.5] == pytest.approx(worth(found.delay, DAY).tolist())
 
 
-def test_weighted_quantiles():
-    """The least value below which the share lies."""
+def test_weighted_quantile_is_the_least_value_above_its_share():
+    """The share lies below it."""
     assert 3.0 == quantile(np.array([3.0, 1.0, 9.0]), np.array([2.0, 1.0, 1.0]), 0.5)
     assert np.isnan(quantile(np.zeros(0), np.zeros(0), 0.5))
 
 
-def test_groups_are_drawn_with_repetition():
-    """As many as there are; figures of resamples have an interval."""
+def test_groups_are_resampled_with_repetition():
+    """There are as many as before; the figures of the resamples give an interval."""
     draws = resamples(np.array([0, 0, 1, 2]), 400, np.random.default_rng(0))
 
     assert (400, 3) == draws.shape
@@ -146,16 +152,16 @@ def test_groups_are_drawn_with_repetition():
     assert interval(np.arange(1_001.0)) == pytest.approx((25.0, 975.0))
 
 
-def test_hindsight_is_the_best_of_all_sets_of_looks():
-    """Brute force: any looks at instants of change and halfway between them."""
+def test_hindsight_is_the_best_of_all_sets_of_polls():
+    """Brute force tries polls at all changes and halfway between them."""
     changes = [1 * DAY, 2 * DAY, 2 * DAY + HOUR, 6 * DAY, 9 * DAY]
     one = make(changes, end=10 * DAY)
     instants = sorted([*changes, *(at + HOUR // 2 for at in changes)])
     for price in (0.05, 0.4, 1.1):
         best = max(
-            worth(outcome([one], polls(*((at, 0) for at in looks))).delay, DAY).sum() - price * len(looks)
+            worth(outcome([one], polls(*((at, 0) for at in polls_made))).delay, DAY).sum() - price * len(polls_made)
             for number in range(1, 6)
-            for looks in itertools.combinations(instants, number)
+            for polls_made in itertools.combinations(instants, number)
         )
         best = max(best, worth(10 * DAY - np.array(changes), DAY).sum())
 
@@ -163,7 +169,9 @@ def test_hindsight_is_the_best_of_all_sets_of_looks():
 
 
 def test_no_policy_beats_the_bound():
-    """Not even one that knows the rates, and with so many checks that hardly anything is missed the bound is near."""
+    """Not even one with the true rates does. With so many polls that hardly anything is missed, the
+    bound is near.
+    """
     series = random_series(6, 5)
     for share in (1 / 64, 1 / 4):
         found = replay(

@@ -1,4 +1,4 @@
-"""The paper's worked numbers and theorems, against the definition and against every schedule there is."""
+"""The worked numbers and theorems of WIC, compared with its definition and with all schedules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidings.lab import wic as law
-from tidings.lab.wic import Page, WicLife, WicUrgency, best, top, utility, wic
+from tidings.lab.wic import WicLife, WicPage, WicUrgency, best, top, utility, wic
 
 CHANCES = (np.full(6, 0.5), np.array([0.9, 0, 0, 0.9, 0, 0]), np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))
 URGENCIES = (
@@ -44,13 +44,15 @@ every_life = st.builds(WicLife, st.none() | st.integers(0, 6), st.none() | st.in
         (2, law.overwrite(), (0.664, 0.511, 0.63004, 0.4, 0.58)),
     ],
 )
-def test_utility_from_instant_1_to_4(page: int, life: WicLife, expected: tuple[float, ...]):
-    """Worked by hand: uniform, exponential .5 and .9, sliding windows 0 and 1."""
+def test_utility_agrees_with_values_by_hand(page: int, life: WicLife, expected: tuple[float, ...]):
+    """They are from instant 1 to 4: uniform, exponential .5 and .9, sliding windows 0 and 1."""
     assert expected == pytest.approx([utility(CHANCES[page], life, urgency, 1, 4) for urgency in URGENCIES])
 
 
-def test_the_change_window_counts_the_instants_since_the_change():
-    """The exponent as printed depends on the end of the epoch; the right one on j − k (scheduling §1.1)."""
+def test_change_window_counts_the_instants_since_the_change():
+    """The printed exponent depends on the end of the epoch; the correct one on j − k (scheduling
+    §1.1).
+    """
     chances = np.full(10, 0.3)
 
     assert 0.6517 == pytest.approx(law.change_window(2).at(chances, 2, 6))
@@ -71,11 +73,11 @@ def test_the_change_window_counts_the_instants_since_the_change():
         (law.overwrite(), law.exponential(0.5), 4.21005, 4.27576, None),
     ],
 )
-def test_the_worked_epoch(
+def test_worked_epoch_agrees_with_the_paper(
     life: WicLife, urgency: WicUrgency, earned: float, optimum: float, polls: tuple[int, ...] | None
 ):
-    """Three pages, six instants, one poll an instant."""
-    pages = [Page(chances, life, urgency) for chances in CHANCES]
+    """It has three pages, six instants and one poll an instant."""
+    pages = [WicPage(chances, life, urgency) for chances in CHANCES]
     schedule = wic(pages, top(1))
 
     assert earned == pytest.approx(schedule.utility)
@@ -85,10 +87,12 @@ def test_the_worked_epoch(
 
 @given(every_life, every_urgency, st.integers(0, 2**32 - 1))
 @settings(max_examples=25)
-def test_no_schedule_earns_1_plus_a_times_as_much(life: WicLife, urgency: WicUrgency, seed: int):
-    """The paper's theorem, against every schedule of three pages in five instants; with a sliding window of 0 WIC is the best."""
+def test_no_schedule_earns_more_than_1_plus_a_times_as_much(life: WicLife, urgency: WicUrgency, seed: int):
+    """The paper's theorem holds for all schedules of three pages in five instants; with a sliding
+    window of 0 WIC is the best.
+    """
     rng = np.random.default_rng(seed)
-    pages = [Page(rng.uniform(0, 1, 5), life, urgency, rng.uniform(0.2, 1)) for _ in range(3)]
+    pages = [WicPage(rng.uniform(0, 1, 5), life, urgency, rng.uniform(0.2, 1)) for _ in range(3)]
     earned = wic(pages, top(1)).utility
     optimum = best(pages, 1).utility
 
@@ -97,23 +101,25 @@ def test_no_schedule_earns_1_plus_a_times_as_much(life: WicLife, urgency: WicUrg
 
 
 @pytest.mark.parametrize(("ratio", "most"), [(1.0, 2.0), (0.9, 1.9), (0.5, 1.5)])
-def test_the_bound_is_tight(ratio: float, most: float):
+def test_bound_is_tight(ratio: float, most: float):
     """Two pages and two instants reach 1 + a."""
     urgency = law.exponential(ratio)
     chances = np.array([1.0, 0.0])
-    pages = [Page(chances, law.forever(), urgency), Page(chances, law.time_window(0), urgency)]
+    pages = [WicPage(chances, law.forever(), urgency), WicPage(chances, law.time_window(0), urgency)]
 
     assert 1.0 == pytest.approx(wic(pages, top(1)).utility)
     assert most == pytest.approx(best(pages, 1).utility)
 
 
-def test_the_bound_holds_over_any_feasible_family():
-    """Costs under a knapsack and one page a host: the best feasible set of each instant earns 1/(1 + a) and more (scheduling §1.4)."""
+def test_bound_holds_for_every_feasible_family():
+    """With costs under a knapsack and one page a host, the best feasible set of each instant earns
+    at least 1/(1 + a) (scheduling §1.4).
+    """
     rng = np.random.default_rng(5)
     for _ in range(12):
         costs, hosts = rng.integers(1, 4, 4), np.array([0, 0, 1, 2])
         urgency = URGENCIES[int(rng.integers(0, 5))]
-        pages = [Page(rng.uniform(0, 1, 4), law.forever(), urgency) for _ in range(4)]
+        pages = [WicPage(rng.uniform(0, 1, 4), law.forever(), urgency) for _ in range(4)]
         sets = [s for n in range(4) for s in itertools.combinations(range(4), n) if _is_feasible(s, costs, hosts)]
 
         choose = partial(_best_set, sets)
@@ -153,15 +159,15 @@ def _is_feasible(chosen: tuple[int, ...], costs: np.ndarray, hosts: np.ndarray) 
         "no changes",
     ],
 )
-def test_what_is_no_urgency_and_no_life(make: object):
-    """It is refused."""
+def test_invalid_urgency_or_life_is_refused(make: object):
+    """The message says why."""
     with pytest.raises(ValueError, match=r"."):
         make()  # type: ignore[operator]
 
 
 @given(every_urgency)
-def test_an_urgency_begins_with_1_and_never_rises(urgency: WicUrgency):
-    """Whatever its form."""
+def test_urgency_begins_with_1_and_never_rises(urgency: WicUrgency):
+    """This is true of every form."""
     worth = urgency.at(np.arange(30))
 
     assert 1.0 == pytest.approx(worth[0])

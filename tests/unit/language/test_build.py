@@ -1,4 +1,4 @@
-"""Sentinels built in Python are those that a text gives."""
+"""Sentinels built in Python are the same as from a text."""
 
 import pytest
 
@@ -26,6 +26,8 @@ from tidings.language.build import (
     lasting,
     links,
     minutes,
+    notify,
+    nth_number,
     number,
     on_demand,
     phrases,
@@ -35,7 +37,6 @@ from tidings.language.build import (
     status,
     step,
     table,
-    tell,
     webhook,
     words,
 )
@@ -47,7 +48,7 @@ PAGE = "https://x.example"
 HEAD = f"Create Sentinel a Using {PAGE} Monitor "
 
 
-def test_the_example_of_the_study_is_built():
+def test_example_of_the_study_is_built():
     """Names of pages are keywords (sentinels §1.7)."""
     built = sentinel(
         "oil",
@@ -56,7 +57,7 @@ def test_the_example_of_the_study_is_built():
         monitor=items.inserted.of("A").where(contains="oil"),
         then=[check("B", within=minutes(10))],
         fetch=every(minutes(3), slack=minutes(2)),
-        notify=[tell(dashboard, rate=immediate)],
+        notify=[notify(dashboard, rate=immediate)],
     )
 
     assert read(
@@ -74,8 +75,16 @@ MONITORS = [
         "keywords <oil, gas> AND phrase <low risk> updated AND table 2",
     ),
     (
+        table(2, "Price").where(value="< 9") | number.between("Total:") | words.between("A", "B") | nth_number(3),
+        'table 2 column "Price" where value < 9 OR number after "Total:" OR all words between "A" and "B" OR number 3',
+    ),
+    (
         number.within("css", ".price").where(becomes="< 100", changes="more than 5%"),
         'number in css ".price" where becomes < 100 but changes by more than 5%',
+    ),
+    (
+        items.where(contains=("oil", "gas"), lacks="coal", page_lacks=("sold", "gone")),
+        'items where contains <oil, gas> but lacks "coal" but page lacks <sold, gone>',
     ),
     (number.where(is_="< 100", lowest="so far"), "number where is < 100 but lowest so far"),
     (number.where(highest="30 days"), "number where highest of 30 day"),
@@ -88,21 +97,21 @@ MONITORS = [
 
 
 @pytest.mark.parametrize(("change", "text"), MONITORS, ids=[text for _, text in MONITORS])
-def test_changes_are_narrowed_and_joined(change, text):
+def test_change_types_are_narrowed_and_joined(change, text):
     """& is AND, | is OR, ~ is NOT."""
     assert read(HEAD + text) == (sentinel("a", PAGE, monitor=change),)
 
 
-def test_whom_to_tell_and_when():
-    """Channels, reports, quiet hours and caps."""
+def test_receivers_and_rates_are_built():
+    """Channels, reports, quiet hours and limits are known."""
     built = sentinel(
         "a",
         PAGE,
         monitor=links,
         fetch=at("06:00", "mon-fri", "sun", slack=seconds(90)),
         notify=[
-            tell(email("ann@x.example"), webhook("https://h.example"), rate=digest(days(7), changes=10)),
-            tell(apprise("ntfy://n.example/t"), feed, rate=best_effort, quiet=("20:00", "07:00"), most=(3, hours(1))),
+            notify(email("ann@x.example"), webhook("https://h.example"), rate=digest(days(7), changes=10)),
+            notify(apprise("ntfy://n.example/t"), feed, rate=best_effort, quiet=("20:00", "07:00"), most=(3, hours(1))),
         ],
         errors=[console],
     )
@@ -124,14 +133,14 @@ def test_whom_to_tell_and_when():
         ({"monitor": links, "then": [check("B", within=hours(1))]}, "E27"),
     ],
 )
-def test_what_the_language_refuses_is_refused(fields, message):
-    """The problems are those of its text."""
+def test_refused_values_have_the_problems_of_a_text(fields, message):
+    """The messages are the same."""
     with pytest.raises(SentinelError, match=message):
         sentinel("a", PAGE, **fields)
 
 
-def test_what_cannot_be_read_is_said_so():
-    """Conditions, times and fields that there are not."""
+def test_unreadable_values_are_refused():
+    """They are conditions, times and unknown fields."""
     with pytest.raises(ValueError, match='value="cheap" cannot be read'):
         number.where(value="cheap")
     with pytest.raises(ValueError, match='"25:00" is not a time of day'):
@@ -142,8 +151,8 @@ def test_what_cannot_be_read_is_said_so():
         sentinel("a", PAGE, monitor=links, fetsh=on_demand)
 
 
-def test_how_long_a_change_stays_is_built():
-    """As checks and as a time."""
+def test_duration_of_a_change_is_built():
+    """It is a number of checks or a time."""
     twice = sentinel("a", PAGE, monitor=words, lasting=lasting(checks=2))
     hour = sentinel("a", PAGE, monitor=words, lasting=lasting(hours(1)))
 
@@ -151,14 +160,14 @@ def test_how_long_a_change_stays_is_built():
     assert read(f"{HEAD}all words for at least 1 hour") == (hour,)
 
 
-def test_a_span_that_cannot_be_read_says_what_to_write():
-    """Of the lowest value, how far back it counts."""
+def test_unreadable_span_has_a_hint():
+    """It is that of the lowest value."""
     with pytest.raises(ValueError, match='lowest="a month" cannot be read; write "so far" or for example "30 days"'):
         number.where(lowest="a month")
 
 
-def test_steps_are_built_as_they_are_written():
-    """What is typed can be a secret; a step without a place is for the whole page."""
+def test_steps_are_built():
+    """A typed text can be a secret; a step without a place is for the whole page."""
     asking = Asking(
         render="browser",
         steps=(

@@ -1,4 +1,4 @@
-"""What the twenty-five sentinels of `strategies_language` mean, asserted on the model (sentinels §1.5)."""
+"""The twenty-five sentinels of `strategies_language` have the expected model (sentinels §1.5)."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -53,12 +53,12 @@ def mail(who: str) -> Channel:
 
 @cache
 def everything() -> Mapping[str, Sentinel]:
-    """Read all examples, each knowing those before it."""
+    """Read all examples, each with those before it."""
     made: dict[str, KnownSentinel] = {}
     for text in EXAMPLES:
         parsed = parse(text, known=made.get, now=LATE_1998)
         assert () == parsed.problems
-        made |= {said.name: KnownSentinel(said) for said in parsed.statements if isinstance(said, Sentinel)}
+        made |= {output.name: KnownSentinel(output) for output in parsed.statements if isinstance(output, Sentinel)}
     return {name: known.sentinel for name, known in made.items()}
 
 
@@ -207,8 +207,8 @@ PLAIN = Sentinel(name="plain", pages=(), monitor=ANY)
 
 
 @pytest.mark.parametrize("name", MEANING)
-def test_each_example_means_what_the_study_says(name):
-    """What is written is in the model, and every other clause has its default."""
+def test_each_example_has_the_meaning_of_the_study(name):
+    """What is written is in the model, and all other clauses have their defaults."""
     sentinel = everything()[name]
     fields = [field for field in Sentinel.__slots__ if field not in {"name", "pages"} or field in MEANING[name]]
 
@@ -217,13 +217,13 @@ def test_each_example_means_what_the_study_says(name):
     }
 
 
-def test_there_are_twenty_five_examples():
+def test_twenty_five_examples_are_tested():
     """None is left out."""
     assert (25, 25) == (len(EXAMPLES), len(MEANING))
 
 
-def test_the_last_example_pauses_resumes_and_drops():
-    """Statements of one text are carried out in their order."""
+def test_last_example_pauses_resumes_and_drops():
+    """The statements of a text are executed in order."""
     others = {name: KnownSentinel(sentinel) for name, sentinel in everything().items() if name != "quiet"}
     parsed = parse(EXAMPLES[24], known=others.get)
 
@@ -231,7 +231,7 @@ def test_the_last_example_pauses_resumes_and_drops():
 
 
 @pytest.mark.parametrize("name", MEANING)
-def test_each_example_is_printed_to_the_same(name):
+def test_each_example_is_printed_as_it_is_read(name):
     """Reading the canonical text gives the sentinel again."""
     sentinel, others = (
         everything()[name],

@@ -1,3 +1,5 @@
+"""Expressions of change types as text."""
+
 import pytest
 
 from tidings.language.clauses.clause import unquote
@@ -26,8 +28,8 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("expression", "text"), ROWS)
-def test_an_expression_is_written_as_people_say_it(expression, text):
-    """Parentheses stand where parts are joined inside parts, and nowhere else."""
+def test_expression_has_few_parentheses(expression, text):
+    """They are only where parts are joined inside parts."""
     assert text == to_text(expression)
 
 
@@ -42,6 +44,6 @@ def test_an_expression_is_written_as_people_say_it(expression, text):
         ("'é'", "\"'é'\""),
     ],
 )
-def test_only_quotes_and_backslashes_before_them_are_escaped(text, written):
-    """A pattern is written as people write it, and each text is read back."""
+def test_only_quotes_and_their_backslashes_are_escaped(text, written):
+    """A pattern is written as people write it, and each text is read again."""
     assert (written, text) == (quote(text), unquote(written))

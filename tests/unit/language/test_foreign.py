@@ -1,4 +1,4 @@
-"""Files of other tools are named, with what to write; texts of ours are never taken for one."""
+"""Files of other tools are recognized; texts of Tidings never are."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ FILES = [
 @pytest.mark.parametrize(
     ("name", "text", "what", "line"), FILES, ids=[f"{number} {row[2]}" for number, row in enumerate(FILES)]
 )
-def test_a_file_of_another_tool_is_named(name: str, text: str, what: str, line: str):
-    """One problem says what the file is and the line for its first page, which is read."""
+def test_file_of_another_tool_is_named(name: str, text: str, what: str, line: str):
+    """One problem names it and has the line for its first page, which can be read."""
     (problem,) = parse_file(name, text).problems
-    said = problem.hint.partition("the first is: ")[2]
+    output = problem.hint.partition("the first is: ")[2]
 
     assert "E50" == problem.code
     assert what in problem.message
     assert line in problem.hint
-    assert not said or () == parse(said).problems
+    assert not output or () == parse(output).problems
 
 
 OURS = [
@@ -46,6 +46,6 @@ OURS = [
 
 
 @pytest.mark.parametrize(("name", "text"), OURS)
-def test_a_fault_in_a_text_of_ours_is_told_as_that(name: str, text: str):
-    """Nobody is sent to another tool for a missing word."""
+def test_fault_in_a_text_of_tidings_is_reported_as_such(name: str, text: str):
+    """A missing word does not point to another tool."""
     assert "E50" not in [problem.code for problem in parse_file(name, text).problems]

@@ -1,3 +1,5 @@
+"""Forms of change types: exact, plain, strict."""
+
 from dataclasses import replace
 
 import pytest
@@ -19,7 +21,7 @@ def monitor(expression):
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("text", "meant"),
     [
         ("all links raw", Interest("links", form="raw")),
         ("Links CANONICAL inserted", Interest("links", form="canonical", direction="inserted")),
@@ -28,20 +30,20 @@ def monitor(expression):
         ('phrase "low risk" strict', Interest("phrases", ("low risk",), form="strict")),
     ],
 )
-def test_forms_stand_behind_the_type(said, meant):
-    """Before the direction, in any case."""
-    assert meant == monitor(said)
+def test_form_follows_the_change_type(text, meant):
+    """It comes before the direction, in any case."""
+    assert meant == monitor(text)
 
 
-@pytest.mark.parametrize("said", ["all links strict", "all words raw", "any change strict", "number canonical"])
-def test_a_form_of_another_type_is_refused(said):
-    """With what it is a form of."""
+@pytest.mark.parametrize("text", ["all links strict", "all words raw", "any change strict", "number canonical"])
+def test_form_of_another_type_is_refused(text):
+    """The message says of which."""
     with pytest.raises(SentinelError, match="E28"):
-        monitor(said)
+        monitor(text)
 
 
-def test_forms_in_python():
-    """The same in Python; a type without the form says so."""
+def test_forms_can_be_built_in_python():
+    """A type without the form is refused."""
     assert Interest("links", form="raw") == build.links.compare_as("raw").meant
     with pytest.raises(ValueError, match="images have no form strict"):
         build.images.compare_as("strict")
@@ -68,15 +70,17 @@ FOUND = [
 
 
 @pytest.mark.parametrize(("interest", "old", "new", "forms"), FOUND)
-def test_what_is_a_change_in_which_form(interest, old, new, forms):
-    """Addresses at three levels, resolved as usual; words with case and without symbols as the thesis has them."""
+def test_form_decides_what_is_a_change(interest, old, new, forms):
+    """Addresses have three levels of identity, resolved as usual; words have case and no symbols as
+    in the thesis.
+    """
     known = ("", *FORMS[interest.kind])
 
     assert forms == {form for form in known if find(replace(interest, form=form), old, new)}
 
 
-def test_strict_terms_that_differ_in_case_are_two():
-    """`Oil` and `OIL` are looked for each by itself."""
+def test_strict_terms_that_differ_in_case_are_two_terms():
+    """`Oil` and `OIL` are searched separately."""
     change = find(Interest("keywords", ("Oil", "OIL"), form="strict"), "x", "OIL Oil Oil oil")
 
     assert [("Oil", 2), ("OIL", 1)] == [(row.object, row.new) for row in change.objects]

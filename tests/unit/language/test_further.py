@@ -1,4 +1,4 @@
-"""Clauses that came later: group defaults, transforms, reports, Watch, Alter, Confirm."""
+"""Later clauses: defaults of tags, transforms, reports, Watch, Alter, Confirm."""
 
 import pytest
 
@@ -104,8 +104,8 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("clause", "field", "meaning"), ROWS, ids=[clause for clause, _, _ in ROWS])
-def test_each_clause_has_its_meaning(clause, field, meaning):
-    """A clause fills its field, in the order written."""
+def test_each_clause_fills_its_field(clause, field, meaning):
+    """They are in the order of the text."""
     assert meaning == getattr(only(WATCHING + clause), field)
 
 
@@ -118,8 +118,8 @@ def test_each_clause_has_its_meaning(clause, field, meaning):
         ("ticker", ChangeLife("overwrite"), Urgency("window", 0)),
     ],
 )
-def test_watch_sets_life_and_urgency(word, life, urgency):
-    """The four scenarios of paper 000, Figures 2 and 3; a clause of its own says more."""
+def test_watch_sets_life_and_urgency_of_a_scenario(word, life, urgency):
+    """They are the four scenarios of paper 000, Figures 2 and 3; an own clause overrides them."""
     sentinel = only(f"{WATCHING}Watch as {word}")
     other = only(f"{WATCHING}Urgency exponential 1 hour Watch as {word}")
 
@@ -127,7 +127,7 @@ def test_watch_sets_life_and_urgency(word, life, urgency):
     assert (life, Urgency("exponential", HOUR)) == (other.life, other.urgency)
 
 
-def test_conditions_may_be_below_zero_and_stand_behind_of_or_in():
+def test_condition_may_be_negative_and_follow_of_or_in():
     """`value < -2.5` is a temperature; `in` and `of` come in either order."""
     first = only(f'{HEAD}Monitor number of A in css "b" where value < -2.5 but rises by 3')
     second = only(f'{HEAD}Monitor number in css "b" of A where value < -2.5 but rises by 3')
@@ -139,8 +139,8 @@ def test_conditions_may_be_below_zero_and_stand_behind_of_or_in():
 GROUP = 'Defaults For Tags work, old Notify by console Fetch 2 hour Header "X" "1" For 3 day;'
 
 
-def test_a_sentinel_takes_the_defaults_of_its_tags():
-    """What it does not say itself comes from its tags, and what they do not say from the language."""
+def test_sentinel_uses_the_defaults_of_its_tags():
+    """Its own clauses override them, and they override the defaults of the language."""
     group, sentinel = statements(f"{GROUP} {WATCHING} Tags work Fetch 1 hour")
 
     assert (
@@ -150,7 +150,7 @@ def test_a_sentinel_takes_the_defaults_of_its_tags():
         )
         == group
     )
-    assert ["fetch", "for", "notify", "header"] == [word for word, _ in group.clauses.said]
+    assert ["fetch", "for", "notify", "header"] == [word for word, _ in group.clauses.stated]
     assert (
         FetchEvery(HOUR),
         (Notify((Channel("console"),), Rate("immediate")),),
@@ -164,8 +164,8 @@ def test_a_sentinel_takes_the_defaults_of_its_tags():
     )
 
 
-def test_without_the_tag_nothing_is_taken():
-    """Defaults hold for their tags only, and only after they were said."""
+def test_defaults_hold_only_for_their_tags():
+    """They also must come before the sentinel."""
     first, _, second = statements(
         f"{WATCHING} Tags work; {GROUP} Create Sentinel b Using https://x.example Monitor links Tags home"
     )
@@ -173,8 +173,10 @@ def test_without_the_tag_nothing_is_taken():
     assert (FetchOnChange(), FetchOnChange()) == (first.fetch, second.fetch)
 
 
-def test_the_first_tag_comes_first():
-    """Of two tags that say the same clause the one that the sentinel names first holds; To and For are one clause."""
+def test_first_tag_overrides_later_ones():
+    """If two tags have the same clause, the first tag of the sentinel counts; To and For are one
+    clause.
+    """
     text = (
         "Defaults For Tags x Fetch 1 hour To 2031-01-01; Defaults For Tags y Fetch 2 hour For 3 day Importance 1;"
         f"{WATCHING} Tags y, x"
@@ -189,29 +191,29 @@ def test_the_first_tag_comes_first():
     )
 
 
-def test_a_sentinels_own_end_takes_no_length_from_its_tag():
-    """To of the sentinel and For of its tag do not fix the end twice."""
+def test_own_end_ignores_the_length_of_a_tag():
+    """To of the sentinel and For of its tag do not set the end twice."""
     sentinel = only(f"{GROUP} {WATCHING} Tags work To 2031-01-01")
 
     assert (None, "2031-01-01") == (sentinel.span, sentinel.end.text)
 
 
-def test_a_sentinel_may_refuse_a_default():
-    """`none` takes away what a tag would say."""
+def test_sentinel_may_refuse_a_default():
+    """`none` removes the clause of a tag."""
     sentinel = only(f"{GROUP} {WATCHING} Tags work Header none")
 
     assert () == sentinel.asking.headers
 
 
-def test_a_tag_may_say_what_to_monitor():
-    """Then a sentinel needs no Monitor clause."""
+def test_tag_may_have_a_monitor_clause():
+    """Then a sentinel needs none."""
     sentinel = only("Defaults For Tags w Monitor words inserted; Create Sentinel a Using https://x.example Tags w")
 
     assert Interest("words", direction="inserted") == sentinel.monitor
 
 
-def test_defaults_that_hold_already_are_asked_for():
-    """Those of earlier texts come from the caller, and a new statement replaces all of a tag's."""
+def test_known_defaults_come_from_the_caller():
+    """A new statement replaces all defaults of a tag."""
     (stored,) = statements("Defaults For Tags w Fetch 2 hour Notify by console")
     known = {"w": stored.clauses}.get
     sentinel = only(f"{WATCHING} Tags w", defaults=known)
@@ -223,15 +225,15 @@ def test_defaults_that_hold_already_are_asked_for():
     assert FetchOnChange() == without.fetch
 
 
-def test_a_child_takes_all_from_its_base():
-    """Defaults hold for sentinels made from pages: a base says everything already."""
+def test_derived_sentinel_ignores_defaults():
+    """Its base has everything already."""
     child = only(f"{GROUP} {WATCHING}; Create Sentinel c Using a Tags work")
 
     assert FetchOnChange() == child.fetch
 
 
-def test_the_dates_of_a_tag_are_meant_in_the_zone_of_the_sentinel():
-    """A default date is a day, wherever the sentinel is."""
+def test_date_of_a_tag_is_in_the_zone_of_the_sentinel():
+    """A default date is a day in every zone."""
     paris = only(f"Defaults For Tags w From 2031-07-01; {WATCHING} Tags w Zone Europe/Paris")
     utc = only(f"Defaults For Tags w From 2031-07-01; {WATCHING} Tags w")
 
@@ -261,8 +263,8 @@ EXISTING = {
         ("Watch as ticker", {"life": ChangeLife("overwrite"), "urgency": Urgency("window", 0)}, "A"),
     ],
 )
-def test_altering_replaces_the_clauses_said(clauses, changed, reach):
-    """All others stay; the class of the change is the highest of its clauses (sentinels §2.2)."""
+def test_alter_replaces_only_the_given_clauses(clauses, changed, reach):
+    """The class of the change is the highest of its clauses (sentinels §2.2)."""
     altered = only(f"Alter a {clauses}", known=EXISTING.get)
     assert isinstance(altered, Alter)
     expected = changed or {
@@ -276,8 +278,8 @@ def test_altering_replaces_the_clauses_said(clauses, changed, reach):
     assert [getattr(GIVEN, field) for field in fields] == [getattr(altered.sentinel, field) for field in fields]
 
 
-def test_later_statements_see_what_was_altered():
-    """A child of the same text takes the altered clauses."""
+def test_later_statements_use_altered_clauses():
+    """A derived sentinel of the same text has them."""
     _, child = statements("Alter a Fetch 2 hour; Create Sentinel b Using a", known=EXISTING.get)
 
     assert FetchEvery(2 * HOUR) == child.fetch
@@ -344,8 +346,8 @@ LATER_CODES = "E16 E14 E08 E16 E07 E07 E16 E16 E16 E16 E28 E28 E28 E28 E23".spli
     ("text", "line"),
     [(text, line) for text, line in FAULTS if line],
 )
-def test_what_cannot_be_said_is_told(text, line):
-    """Where, what, and how to mend it."""
+def test_impossible_clauses_are_refused(text, line):
+    """The error has place, code and hint."""
     parsed = parse(text, known=EXISTING.get, defaults=lambda tag: None, now=NOW)
 
     assert [line] == [str(problem) for problem in parsed.problems]
@@ -355,7 +357,7 @@ def test_what_cannot_be_said_is_told(text, line):
     ("text", "code"),
     list(zip([text for text, line in FAULTS if line is None], LATER_CODES, strict=True)),
 )
-def test_numbers_and_hours_that_make_no_sense_are_told(text, code):
+def test_impossible_numbers_and_hours_are_refused(text, code):
     """Each clause has one fault, at its place."""
     parsed = parse(text)
 
@@ -399,29 +401,29 @@ WARNINGS = [
 
 
 @pytest.mark.parametrize(("text", "line"), WARNINGS, ids=range(len(WARNINGS)))
-def test_what_is_doubtful_is_warned_of(text, line):
-    """The statement is accepted; None: there is nothing to say."""
+def test_doubtful_clauses_have_a_warning(text, line):
+    """The statement is accepted; None: there is no warning."""
     others = EXISTING if text.startswith(("Confirm", "Alter")) else {}
     parsed = parse(text, known=others.get, secrets={"set"}, now=NOW)
-    said = [str(warning) for warning in parsed.warnings]
+    output = [str(warning) for warning in parsed.warnings]
 
     assert () == parsed.problems
     assert 1 == len(parsed.statements)
-    assert ([line] if line else []) == [warning[: len(line or "")] for warning in said]
+    assert ([line] if line else []) == [warning[: len(line or "")] for warning in output]
 
 
-def test_nothing_is_said_of_secrets_that_nobody_knows():
-    """Without the names of secrets none is missed."""
+def test_unknown_secrets_are_not_checked():
+    """Without the names of secrets, none is missing."""
     assert () == parse(f'{WATCHING}Header "X" secret "token"').warnings
 
 
-def test_enable_may_begin_afresh():
+def test_enable_may_start_afresh():
     """`fresh` makes no comparison across the pause."""
     assert (Command("enable", "a", fresh=True), Command("enable", "fresh")) == read("Enable a fresh; Enable fresh")
 
 
-def test_files_are_watched_where_the_operator_allows_it():
-    """Off unless said otherwise, and only whole paths."""
+def test_files_must_be_allowed():
+    """They are off by default, and only whole paths are accepted."""
     text = "Create Sentinel a Using file:///srv/report.html Monitor words"
     (problem,) = parse(text).problems
     relative = parse("Create Sentinel a Using file://../x Monitor words", files=True).problems
@@ -432,8 +434,8 @@ def test_files_are_watched_where_the_operator_allows_it():
     assert ["E22", "E22"] == [each.code for each in (*relative, *climbing)]
 
 
-def test_words_of_new_clauses_stand_where_they_do_not_begin_one():
-    """A text with a fault is cut at clauses, not inside `Errors to`, `Transform drop`, `Defaults For Tags`."""
+def test_words_inside_later_clauses_begin_no_clause():
+    """A text with a fault is not cut inside `Errors to`, `Transform drop`, `Defaults For Tags`."""
     text = (
         f'{WATCHING}Errors to console Transform sort, drop lines "a" Fetch 2;'
         " Defaults For Tags w For 3 Notify by console; Alter x Ftch 2 day"
@@ -442,8 +444,8 @@ def test_words_of_new_clauses_stand_where_they_do_not_begin_one():
     assert ["E05", "E05", "E24"] == [problem.code for problem in parse(text).problems]
 
 
-def test_a_compare_that_pins_is_printed_with_its_kind():
-    """first, moving and every keep their numbers."""
+def test_compare_is_printed_with_its_number():
+    """The kinds are first, moving and every."""
     sentinels = [only(f"{WATCHING}Compare {words}") for words in ("first", "moving 7", "every 5")]
 
     assert [Compare("first"), Compare("moving", 7), Compare("every", 5)] == [sentinel.compare for sentinel in sentinels]
@@ -452,8 +454,8 @@ def test_a_compare_that_pins_is_printed_with_its_kind():
     ]
 
 
-def test_a_page_that_moved_is_said_in_both_forms():
-    """Alter … Using: printed as it is read, in sentences and in YAML."""
+def test_new_address_of_a_page_is_printed_as_it_is_read():
+    """Alter … Using has this in sentences and in YAML."""
     text = "Alter a Using https://z.example As A, https://y.example As any\n  Fetch every 2 hour"
     (moved,) = statements(text, known=EXISTING.get)
     (again,) = parse_file("x.yaml", to_yaml([moved]), known=EXISTING.get).statements

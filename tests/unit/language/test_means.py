@@ -1,4 +1,4 @@
-"""What a text asks that an installation may not have is said where it stands."""
+"""Clauses that this installation cannot carry out are reported at their place."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def report(text, means=OWN):
 
 
 @pytest.mark.parametrize(
-    ("clause", "said"),
+    ("clause", "text"),
     [
         (
             "Class gentel",
@@ -45,22 +45,22 @@ def report(text, means=OWN):
         ),
     ],
 )
-def test_each_is_told_by_name_and_place(clause, said):
-    """With what there is instead, or what would help."""
-    assert [said] == report(HEAD + clause)
+def test_missing_means_are_reported_by_name_and_place(clause, text):
+    """The message has what exists instead, or what would help."""
+    assert [text] == report(HEAD + clause)
 
 
 @pytest.mark.parametrize("clause", ["Class bulk", "Class default", "Importance 0.9", ""])
-def test_what_is_there_is_not_told(clause):
-    """Nobody is warned of what has its effect."""
+def test_available_means_are_not_reported(clause):
+    """No warning is given."""
     assert [] == report(HEAD + clause)
 
 
 @pytest.mark.parametrize(
     ("policy", "expected"), [("whole", []), ("half", ["W19"]), ("plain", ["W19", "W19"]), ("no such policy", [])]
 )
-def test_the_doubt_goes_with_the_policy(policy, expected):
-    """A policy that reads a clause ends the warning; one that does not exist is another verb's trouble."""
+def test_warning_depends_on_the_policy(policy, expected):
+    """A policy that reads a clause ends it; an unknown policy is reported by another command."""
     parsed = within(
         parse(HEAD + "Urgency uniform Life overwrite"), InstallationMeans(policy=policy, policies=OWN.policies)
     )
@@ -68,8 +68,8 @@ def test_the_doubt_goes_with_the_policy(policy, expected):
     assert expected == [problem.code for problem in parsed.warnings]
 
 
-def test_alterations_defaults_and_yaml_are_judged_too():
-    """Whatever says it, in whatever form."""
+def test_alterations_defaults_and_yaml_are_checked_too():
+    """Every form is."""
     texts = ("Alter s0 Class qqq", "Defaults For Tags a Class qqq")
     form = within(load("- name: s\n  pages: https://x.example\n  monitor: links\n  class: qqq\n"), OWN)
 
@@ -78,8 +78,8 @@ def test_alterations_defaults_and_yaml_are_judged_too():
 
 
 @pytest.mark.parametrize("text", ACCEPTED)
-def test_a_text_that_asks_for_nothing_of_it_is_what_it_was(text):
-    """No policy is asked, nothing is changed, unless a clause speaks of it."""
+def test_other_texts_are_not_checked(text):
+    """Without such a clause, no policy is asked and nothing changes."""
     parsed = parse(text, known=KNOWN.get)
     spoken = {"class", "urgency", "life", "watch"} & {part for places in parsed.places for part in places}
 

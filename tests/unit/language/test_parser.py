@@ -1,3 +1,5 @@
+"""Texts are read as statements, or refused with all problems."""
+
 import subprocess
 import sys
 
@@ -33,8 +35,10 @@ def only(text, **arguments):
     return statement
 
 
-def test_the_example_of_the_thesis_is_read_letter_for_letter():
-    """2 Dec 2002 to 2 Jan 2003, looked at every 2 days, mailed every 4, when links and images changed (W-10)."""
+def test_example_of_the_thesis_is_read():
+    """It lasts from 2 Dec 2002 to 2 Jan 2003, is checked every 2 days and mailed every 4, if links
+    and images changed (W-10).
+    """
     parsed = parse(EXAMPLES[0], now=NOW)
 
     assert () == parsed.problems
@@ -51,8 +55,10 @@ def test_the_example_of_the_thesis_is_read_letter_for_letter():
     ) == parsed.statements
 
 
-def test_the_example_of_the_thesis_is_doubted_where_it_should_be():
-    """Its dates are ambiguous, its end has passed, AND is stricter than it sounds, mail is not sent yet."""
+def test_example_of_the_thesis_has_its_warnings():
+    """Its dates are ambiguous, its end has passed, AND is stricter than it sounds, and mail is not
+    sent yet.
+    """
     parsed = parse(EXAMPLES[0], now=NOW)
 
     assert [
@@ -64,8 +70,8 @@ def test_the_example_of_the_thesis_is_doubted_where_it_should_be():
     ] == [str(warning) for warning in parsed.warnings]
 
 
-def test_every_problem_of_a_text_keeps_its_statement_back():
-    """Statements with a problem are not among those understood; the others are."""
+def test_statement_with_a_problem_is_left_out():
+    """The other statements are understood."""
     parsed = parse(
         "Create Sentinel a Using https://x.example Monitor links; Create Sentinel b Using www.x.example Monitor links"
     )
@@ -73,8 +79,8 @@ def test_every_problem_of_a_text_keeps_its_statement_back():
     assert (["a"], ["E22"]) == ([to_text(s).split()[2] for s in parsed.statements], [p.code for p in parsed.problems])
 
 
-def test_case_line_ends_comments_and_semicolons_mean_nothing():
-    """Words of the language are read in any case; `--` begins a comment but not inside an address."""
+def test_case_line_ends_comments_and_semicolons_do_not_matter():
+    """`--` begins a comment, but not inside an address."""
     text = "CREATE sentinel a -- my first\nUSING https://x.example/a--b\nmonitor ANYCHANGE--yes\n;; disable a;"
 
     assert (
@@ -83,8 +89,8 @@ def test_case_line_ends_comments_and_semicolons_mean_nothing():
     ) == read(text)
 
 
-def test_reading_raises_with_all_problems():
-    """`read` raises one error that holds each problem as data and says them all."""
+def test_error_has_all_problems():
+    """`read` raises one error with each problem as data."""
     with pytest.raises(SentinelError) as caught:
         read("Create Sentinel a Using www.x.example Monitor all imges")
 
@@ -92,14 +98,16 @@ def test_reading_raises_with_all_problems():
     assert str(caught.value).startswith('1:25: E22 found "www.x.example"; expected')
 
 
-def test_a_zone_of_the_caller_must_exist():
-    """The zone of sentinels that name none is the caller's to get right."""
+def test_unknown_zone_of_the_caller_is_refused():
+    """Sentinels without a zone use it."""
     with pytest.raises(ValueError, match='unknown time zone "Mars"'):
         parse("", zone="Mars")
 
 
-def test_dates_are_read_in_the_sentinels_zone():
-    """The Zone clause holds for all dates of the statement, wherever it stands; else the caller's zone does."""
+def test_dates_are_in_the_zone_of_the_sentinel():
+    """The Zone clause holds for all dates of the statement, at any place; otherwise the caller's
+    zone does.
+    """
     text = "Create Sentinel a Using https://x.example Monitor links From 2026-07-01"
     midnight_utc = 1_782_864_000 * SECOND
 
@@ -114,15 +122,15 @@ def test_dates_are_read_in_the_sentinels_zone():
     )
 
 
-def test_to_now_and_an_offset_becomes_a_date():
-    """`To now + 7 day` means the time that it is when it is first read, however often the text is read again."""
+def test_to_now_with_an_offset_becomes_a_date():
+    """`To now + 7 day` means the time when it is first read, however often it is read again."""
     sentinel = only("Create Sentinel a Using https://x.example Monitor links To now + 7 day", now=NOW)
 
     assert Point("at", text="2023-11-21T22:13:20+00:00", instant=NOW + 7 * DAY) == sentinel.end
 
 
-def test_a_deep_text_is_refused_not_followed():
-    """Ten thousand parentheses or NOTs are told as a fault, without a word about Python's stack."""
+def test_deeply_nested_text_is_refused():
+    """Ten thousand parentheses or NOTs are a fault, and Python's stack is not mentioned."""
     nested = "(" * 10_000 + "links" + ")" * 10_000
     nots = "NOT " * 10_000 + "links"
     mixed = "(links AND NOT " * 200 + "images" + ")" * 200
@@ -133,7 +141,7 @@ def test_a_deep_text_is_refused_not_followed():
     )
 
 
-def test_listing_does_not_need_the_parser():
+def test_listing_does_not_load_the_parser():
     """Printing sentinels imports neither lark nor the parser (the command line starts in 0.3 s)."""
     script = (
         "import sys, tidings.language.write.printer, tidings.language.verify;"
@@ -144,15 +152,17 @@ def test_listing_does_not_need_the_parser():
     assert "[]" == printed.strip()
 
 
-def test_names_not_known_are_not_checked_without_a_list():
-    """Without `known` (a check that needs no service) commands and events of others pass; a base cannot."""
+def test_unknown_names_are_accepted_without_a_list():
+    """Without `known` (a check without a service) commands and events of others pass; a base does
+    not.
+    """
     text = "Disable x; Create Sentinel a Using https://x.example Monitor links From end(x); Create Sentinel b Using y"
 
     assert ["E20"] == [problem.code for problem in parse(text).problems]
 
 
-def test_known_sentinels_of_the_same_text_come_first():
-    """A name dropped in the text is free again in the same text, and what was made can be spoken of."""
+def test_sentinels_of_the_same_text_come_first():
+    """A name that the text drops is free in it, and a created one can be named."""
     s0 = KNOWN["s0"]
     parsed = parse(
         "Drop s0; Create Sentinel s0 Using https://x.example Monitor links; Disable s0", known={"s0": s0}.get

@@ -1,3 +1,5 @@
+"""The meaning of the basic statements and clauses."""
+
 import pytest
 
 from tidings.language.parser import parse, read
@@ -43,8 +45,10 @@ def clause(text):
     return only(f"Create Sentinel a Using https://x.example Monitor any change {text}", now=NOW)
 
 
-def test_defaults_hold_for_what_is_not_said():
-    """On change, from now, without end, pairwise, on the dashboard, of middling importance (sentinels §1.3)."""
+def test_missing_clauses_have_defaults():
+    """On change, from now, without end, pairwise, on the dashboard, of medium importance (sentinels
+    §1.3).
+    """
     assert Sentinel(
         name="a",
         pages=(Watched("https://x.example"),),
@@ -57,7 +61,7 @@ def test_defaults_hold_for_what_is_not_said():
     ) == clause("")
 
 
-def test_pages_may_have_names_and_addresses_any_letters():
+def test_pages_may_have_names_and_any_address():
     """A comma or semicolon inside an address belongs to it; before white space it does not."""
     text = "Create Sentinel a Using https://x.example/a,b;c As A, http://[::1]:8000/?q=(1)#é Monitor links; Disable a"
     made, _ = read(text)
@@ -84,8 +88,8 @@ MONITORS = [
 
 
 @pytest.mark.parametrize(("text", "meaning"), MONITORS)
-def test_monitor_joins_changes(text, meaning):
-    """AND binds closer than OR, a comma is an OR, (NOT) is NOT, two NOTs are none."""
+def test_monitor_joins_change_types(text, meaning):
+    """AND binds closer than OR, a comma is an OR, (NOT) is NOT, and two NOTs cancel."""
     assert meaning == only(f"Create Sentinel a Using https://x.example Monitor {text}").monitor
 
 
@@ -99,8 +103,8 @@ FETCHES = [
 
 
 @pytest.mark.parametrize(("text", "meaning"), FETCHES)
-def test_fetch_is_a_fixed_interval_or_the_systems_own(text, meaning):
-    """Both forms may have bounds: slack for the one, between for the other."""
+def test_fetch_is_every_interval_or_on_change(text, meaning):
+    """The first has a slack, the second bounds."""
     assert meaning == clause(text).fetch
 
 
@@ -115,7 +119,7 @@ LIVES = [
 
 
 @pytest.mark.parametrize(("text", "meaning"), LIVES)
-def test_a_life_has_a_start_and_an_end_or_a_length(text, meaning):
+def test_life_has_a_start_and_an_end_or_a_length(text, meaning):
     """Points are now, dates, and the starts and ends of other sentinels, each with an offset."""
     sentinel = clause(text)
 
@@ -146,13 +150,15 @@ NOTIFIES = [
 
 
 @pytest.mark.parametrize(("text", "meaning"), NOTIFIES)
-def test_notify_names_channels_and_a_rate(text, meaning):
-    """Without a rate the dashboard waits to be looked at and everybody else is told at once; the clause may be repeated."""
+def test_notify_has_channels_and_a_rate(text, meaning):
+    """Without a rate the dashboard waits and others are notified at once; the clause may be
+    repeated.
+    """
     assert tuple(meaning) == clause(text).notify
 
 
-def test_importance_tags_compare_and_zone_are_kept():
-    """A tag stands once, in the order given."""
+def test_importance_tags_compare_and_zone_are_read():
+    """A repeated tag counts once, in the given order."""
     sentinel = clause("Compare pairwise Importance 0.25 Tags news, work, news Zone Europe/Paris")
 
     assert (0.25, ("news", "work"), "Europe/Paris", Compare()) == (
@@ -163,7 +169,7 @@ def test_importance_tags_compare_and_zone_are_kept():
     )
 
 
-def test_a_child_has_all_that_its_base_has_and_lives_as_long():
+def test_derived_sentinel_has_the_clauses_and_life_of_its_base():
     """Using NAME copies the clauses; the life follows the base as it happens (sentinels §1.3)."""
     base, child = both(f"{BASE} Create Sentinel c Using base")
 
@@ -186,8 +192,8 @@ def test_a_child_has_all_that_its_base_has_and_lives_as_long():
     )
 
 
-def test_a_clause_of_the_child_replaces_the_whole_clause():
-    """One Notify of the child replaces both of the base."""
+def test_own_clause_replaces_all_clauses_of_its_kind():
+    """One Notify replaces both of the base."""
     child = only(f"{BASE} Create Sentinel c Using base Notify by console Monitor words Tags y")
 
     assert ((Notify((Channel("console"),), Rate("immediate")),), Interest("words"), ("y",)) == (
@@ -197,36 +203,36 @@ def test_a_clause_of_the_child_replaces_the_whole_clause():
     )
 
 
-def test_a_child_that_says_from_keeps_the_bases_end():
-    """From now breaks the correlation; what the child does not say of its life is copied."""
+def test_own_start_keeps_the_end_of_the_base():
+    """`From now` ends the correlation; the rest of the life is copied."""
     base, child = both(f"{BASE} Create Sentinel c Using base From now")
 
     assert (False, Point("now"), base.end, None) == (child.correlated, child.start, child.end, child.span)
 
 
-def test_a_child_that_says_for_drops_the_bases_end():
+def test_own_length_replaces_the_end_of_the_base():
     """To and For exclude each other, also over inheritance."""
     base, child = both(f"{BASE} Create Sentinel c Using base For 3 day")
 
     assert (base.start, None, 3 * DAY) == (child.start, child.end, child.span)
 
 
-def test_dates_taken_over_mean_what_they_say_in_the_childs_zone():
-    """A child with a zone of its own reads the base's dates there."""
+def test_inherited_dates_are_in_the_own_zone():
+    """A derived sentinel with a Zone reads them there."""
     base, child = both(f"{BASE} Create Sentinel c Using base From now Zone America/New_York")
 
     assert 6 * HOUR == child.end.instant - base.end.instant
 
 
-def test_a_base_may_be_known_from_elsewhere():
-    """A sentinel of the store serves as a base like one of the same text."""
+def test_base_may_be_a_stored_sentinel():
+    """It serves like one of the same text."""
     known = KnownSentinel(Sentinel(name="old", pages=(Watched("https://o.example"),), monitor=LINKS))
     child = only("Create Sentinel c Using old Monitor images", known={"old": known}.get)
 
     assert ("old", known.sentinel.pages, IMAGES) == (child.base, child.pages, child.monitor)
 
 
-def test_commands_name_a_sentinel():
+def test_commands_have_a_name():
     """Enable, Disable and Drop are statements like Create."""
     parsed = parse("Enable a; DISABLE b Drop c")
 

@@ -1,3 +1,5 @@
+"""Doubtful and impossible lives, intervals and joins."""
+
 import pytest
 
 from tidings.language.parser import parse
@@ -44,8 +46,8 @@ WARNINGS = [
 
 
 @pytest.mark.parametrize(("text", "line"), WARNINGS)
-def test_a_doubtful_life_is_accepted_with_a_warning(text, line):
-    """Past starts, past and far ends and ended schedules are said and not refused."""
+def test_doubtful_life_has_a_warning(text, line):
+    """Past starts, past and distant ends and ended schedules are accepted."""
     assert [line] == report(text)
 
 
@@ -63,8 +65,10 @@ def test_a_doubtful_life_is_accepted_with_a_warning(text, line):
         "Enable alive; Disable waiting",
     ],
 )
-def test_what_makes_sense_is_not_doubted(text):
-    """Events to come, a minus before a planned time, and an offset that reaches past the end of an ended one are fine."""
+def test_sensible_life_has_no_warning(text):
+    """It has future events, a minus before a planned time, or an offset beyond the end of an ended
+    sentinel.
+    """
     assert [] == report(text)
 
 
@@ -83,13 +87,15 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("text", "code"), FAULTS)
-def test_a_life_that_cannot_be_is_refused(text, code):
-    """Passed events, times before what nobody knows, ends before starts, sentinels that wait for themselves."""
+def test_impossible_life_is_refused(text, code):
+    """It has past events, times before something unknown, an end before its start, or waits for
+    itself.
+    """
     assert [code] == [line.split()[1] for line in report(text)]
 
 
-def test_an_interval_below_the_operators_floor_is_said():
-    """W5 names both intervals; without a floor, or above it, nothing is said."""
+def test_interval_below_the_floor_has_a_warning():
+    """W5 has both intervals; there is none without a floor, or above it."""
     text = f"{HEAD} Fetch 10 s"
     floor = 60 * SECOND
 
@@ -107,13 +113,13 @@ def test_an_interval_below_the_operators_floor_is_said():
     )
 
 
-def test_without_a_time_nothing_is_said_of_the_past():
-    """A text checked without a clock is judged by what stands in it."""
+def test_text_without_a_time_has_no_warning_about_the_past():
+    """It is checked without a clock."""
     assert () == parse(f"{HEAD} From 2020-01-01 To 2021-01-01").warnings
 
 
-def test_a_text_can_be_read_as_though_nothing_of_it_were_there():
-    """With `anew` it is not refused for what it makes; before that is made, it is not there."""
+def test_text_can_be_read_as_if_it_were_new():
+    """With `anew` it is not refused for the names that it creates, and they are unknown before."""
     text = (
         "Create Event tick Using webhook Create Sentinel alive Using https://x.example Monitor links From event(tick)"
     )
@@ -136,8 +142,8 @@ def test_a_text_can_be_read_as_though_nothing_of_it_were_there():
         ("https://a.example, https://b.example Monitor all words OR status", []),
     ],
 )
-def test_what_a_page_is_answered_with_is_joined_page_by_page(text, expected):
-    """Of several pages it must be said which is meant; one page, or pages with names, are clear."""
+def test_expression_over_several_pages_needs_their_names(text, expected):
+    """A single page is clear."""
     assert expected == [line[:9] for line in report(f"Create Sentinel s Using {text}") if " E" in line]
 
 
@@ -153,8 +159,8 @@ def test_what_a_page_is_answered_with_is_joined_page_by_page(text, expected):
         ('links AND keyword "oil"', False),
     ],
 )
-def test_and_does_not_join_the_list_of_pages_with_what_is_on_a_page(monitor, is_refused):
-    """They are compared apart, so that such a collection would never report anything."""
+def test_list_of_pages_is_not_joined_with_a_change_of_a_page(monitor, is_refused):
+    """They are compared separately, so such a collection would never report anything."""
     found = [
         line for line in report(f"Create Collection c Using https://x.example/ Monitor {monitor}") if "E27" in line
     ]

@@ -1,3 +1,5 @@
+"""Event types are values of one table."""
+
 import ast
 from pathlib import Path
 
@@ -11,25 +13,25 @@ OUTWARD = {"notification/payload.py"}
 """Names what receivers are sent, which only sounds alike."""
 
 
-RENAMED = {"page.looked": "PAGE_POLLED"}
+RENAMED = {"page.looked": "PAGE_POLLED", "life.told": "LIFE_NOTIFIED"}
 """Stored texts that are older than the name of their type; no log is rewritten for a name."""
 
 
 @pytest.mark.parametrize("kind", EventType)
-def test_a_type_is_named_as_it_is_stored(kind):
-    """Who reads a log finds its types in the table."""
+def test_event_type_is_named_as_it_is_stored(kind):
+    """A reader of a log finds its types in the table."""
     assert RENAMED.get(kind.value, kind.value.replace(".", "_").upper()) == kind.name
 
 
-def test_a_new_name_leaves_the_stored_text():
+def test_renamed_type_is_stored_under_its_old_text():
     """Logs of earlier versions are still read."""
     assert set(RENAMED) <= set(EventType)
 
 
-def test_no_type_is_spelled_out_anywhere_else():
-    """One that is written wrong would be an event that nobody hears."""
+def test_event_types_are_not_written_as_text():
+    """A mistyped one would be an event that no rule follows."""
     types = {str(kind) for kind in EventType}
-    spelled = [
+    written = [
         f"{path.relative_to(SOURCE)}:{node.lineno}"
         for path in SOURCE.rglob("*.py")
         if path.name != "event_type.py" and str(path.relative_to(SOURCE)) not in OUTWARD
@@ -37,4 +39,4 @@ def test_no_type_is_spelled_out_anywhere_else():
         if isinstance(node, ast.Constant) and node.value in types
     ]
 
-    assert [] == spelled
+    assert [] == written

@@ -23,12 +23,12 @@ from tidings.model.interval import ExecutionInterval, spell_duration
         (MINUTE + 1, "60.000001 s"),
     ],
 )
-def test_a_duration_is_spelled_in_the_largest_unit_that_divides_it(duration, text):
-    """Nothing is rounded: the text means the same duration."""
+def test_duration_is_written_in_its_largest_unit(duration, text):
+    """The unit divides it: nothing is rounded."""
     assert text == spell_duration(duration)
 
 
-def test_what_is_spelled_means_the_same_again():
+def test_written_duration_is_read_as_the_same():
     """The number times the unit is the duration."""
     units = {"week": WEEK, "day": DAY, "hour": HOUR, "min": MINUTE, "s": SECOND}
     durations = [*range(1, 200), *(n * SECOND for n in range(1, 5_000)), *(n * HOUR for n in range(1, 500))]
@@ -38,8 +38,8 @@ def test_what_is_spelled_means_the_same_again():
         assert duration == round(float(number) * units[unit])
 
 
-def test_execution_intervals_are_ordered_by_their_start():
-    """The interval that begins first comes first, of two that begin together the one that ends first (001 §2.1)."""
+def test_execution_intervals_are_ordered_by_start_and_end():
+    """If two begin together, the one that ends first comes first (001 §2.1)."""
     early, short, long = ExecutionInterval(1, 9), ExecutionInterval(2, 3), ExecutionInterval(2, 8)
 
     assert [early, short, long] == sorted([long, short, early])

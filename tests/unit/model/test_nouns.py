@@ -1,4 +1,4 @@
-"""All nouns are values: frozen, compared by what they hold, without behaviour that could surprise."""
+"""Nouns are values: frozen, compared by their content, without behaviour."""
 
 import dataclasses
 import importlib
@@ -37,13 +37,13 @@ MADE = {  # what a noun needs at least, where a field has no default
 
 
 def make(kind):
-    """Return a noun with something in each field that has no default."""
+    """Return a noun with a value in each field that has no default."""
     hints = typing.get_type_hints(kind)
     needed = [f.name for f in dataclasses.fields(kind) if f.default is f.default_factory is dataclasses.MISSING]
-    return kind(**{name: something(hints[name]) for name in needed})
+    return kind(**{name: make_value(hints[name]) for name in needed})
 
 
-def something(hint):
+def make_value(hint):
     """Return a value of a type, the first of a choice."""
     if hint is type(None) or type(None) in typing.get_args(hint):
         return None
@@ -55,13 +55,13 @@ def something(hint):
     if origin is Mapping:
         return {}
     if arguments:
-        return something(arguments[0])
+        return make_value(arguments[0])
     return make(hint) if dataclasses.is_dataclass(hint) else MADE[hint.__name__]
 
 
 @pytest.mark.parametrize("name", NOUNS)
-def test_a_noun_cannot_be_changed(name):
-    """Fields of a noun cannot be set, and no others can be added to it."""
+def test_noun_is_frozen(name):
+    """Its fields cannot be set, and none can be added."""
     noun = make(NOUNS[name])
 
     for field in dataclasses.fields(noun):
@@ -71,25 +71,25 @@ def test_a_noun_cannot_be_changed(name):
 
 
 @pytest.mark.parametrize("name", NOUNS)
-def test_a_noun_is_what_it_holds(name):
-    """Two nouns that hold the same are equal, and a copy with nothing replaced is one of them."""
+def test_nouns_with_equal_content_are_equal(name):
+    """A copy with nothing replaced is equal too."""
     first, second = make(NOUNS[name]), make(NOUNS[name])
 
     assert first == second == dataclasses.replace(first)
 
 
 @pytest.mark.parametrize("name", NOUNS)
-def test_a_noun_says_what_it_is(name):
-    """Each noun has a docstring of its own."""
+def test_noun_has_a_docstring(name):
+    """It is its own."""
     assert not (NOUNS[name].__doc__ or f"{name}(").startswith(f"{name}(")
 
 
-def test_there_are_nouns():
+def test_nouns_are_found():
     """The tests above test something."""
     assert {"Unit", "Sentinel", "Version", "PageState", "Fetched", "ChangeSet", "ExecutionInterval"} <= set(NOUNS)
 
 
-def test_nouns_and_the_clock_speak_of_the_same_time():
-    """Instants and durations are whole microseconds, in the nouns as on the clock."""
+def test_instants_and_durations_are_whole_microseconds():
+    """They are the same in nouns and on the clock."""
     assert (clock.Instant, clock.Duration) == (interval.Instant, interval.Duration) == (int, int)
     assert [clock.WEEK, clock.DAY, clock.HOUR, clock.MINUTE, clock.SECOND] == [size for _, size in interval.UNITS]

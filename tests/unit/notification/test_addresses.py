@@ -87,7 +87,7 @@ def test_limits_of_services_are_known(scheme, limit):
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "text"),
     [
         ("tgramm://token/chat", r"no service of Apprise is called tgramm://; did you mean tgram://"),
         ("pigeonpost://x", "https://appriseit.com/services/"),
@@ -100,9 +100,9 @@ def test_limits_of_services_are_known(scheme, limit):
         ("json://" + "x" * 2_000, "not an Apprise address"),
     ],
 )
-def test_invalid_apprise_address_is_refused(address, said):
+def test_invalid_apprise_address_is_refused(address, text):
     """A mistyped service is found at once, not with the first change."""
-    with pytest.raises(AddressError, match=said):
+    with pytest.raises(AddressError, match=text):
         check("apprise", address)
 
 
@@ -155,6 +155,6 @@ def test_masked_webhook_address_shows_only_its_host(kind, address):
 def test_texts_of_services_have_no_part_of_the_address():
     """Host, user, password, path and query may all be tokens, and may be decoded in the text."""
     address = "json://user:p%40ss@h0st.example/T0KEN?key=S3CRET"
-    said = "error for user p@ss p%40ss at h0st.example: T0KEN S3CRET failed with 403"
+    text = "error for user p@ss p%40ss at h0st.example: T0KEN S3CRET failed with 403"
 
-    assert "error for … … … at …: … … failed with 403" == redact(said, address)
+    assert "error for … … … at …: … … failed with 403" == redact(text, address)

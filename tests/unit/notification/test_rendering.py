@@ -9,7 +9,7 @@ import pytest
 from tests.unit.presentation.records import record
 from tidings.detection.ask.summary import summary
 from tidings.model.observed.change import ChangeSet, Edit
-from tidings.model.watch.telling import PLACEHOLDERS, Wording
+from tidings.model.watch.notifying import PLACEHOLDERS, Wording
 from tidings.notification.addresses import limits
 from tidings.notification.channel import KINDS
 from tidings.notification.rendering import RENDERERS, News, rehearsal, render, values_of
@@ -34,7 +34,7 @@ def news(*records, address=""):
 
 def test_every_kind_has_a_renderer():
     """A new kind of receiver needs one."""
-    assert set(RENDERERS) == KINDS
+    assert KINDS == set(RENDERERS)
 
 
 @pytest.mark.parametrize("kind", sorted(RENDERERS))
@@ -71,8 +71,8 @@ def test_letter_uses_the_presentation_of_its_sentinel(presentation, tables):
 
 
 def test_digest_has_a_subject():
-    """The subject has the newest change, the number of others, and the sentinel."""
-    assert '1 text updated: "5" → "6" (+1,199 more) · price' == news(*[record()] * 1_200).subject
+    """The subject has the number of changes, the sentinel, and the newest change."""
+    assert '1,200 changes on price: 1 text updated: "5" → "6"' == news(*[record()] * 1_200).subject
 
 
 def test_subject_has_no_control_characters():
@@ -83,9 +83,9 @@ def test_subject_has_no_control_characters():
 @pytest.mark.parametrize("scheme", sorted(limits()))
 def test_message_fits_the_limit_of_its_service(scheme):
     """A digest of long changes fits, with its title if the service counts it."""
-    told = [record(summary=f"change {n} " + "🙂" * 50, inserted=["x" * 500, "@everyone"]) for n in range(60)]
+    change = [record(summary=f"change {n} " + "🙂" * 50, inserted=["x" * 500, "@everyone"]) for n in range(60)]
     limit = limits()[scheme]
-    rendered = render("apprise", news(*told, address=f"{scheme}://x"))
+    rendered = render("apprise", news(*change, address=f"{scheme}://x"))
     text = rendered.body.decode()
 
     assert length(text) <= limit.body
@@ -97,8 +97,8 @@ def test_message_fits_the_limit_of_its_service(scheme):
 @pytest.mark.parametrize("kind", ["email", "apprise"])
 def test_oldest_changes_are_left_out_first(kind):
     """A message of very many changes is cut at its end, where the oldest are."""
-    told = [record(url=f"https://shop.example/{n}", inserted=[f"{n}-" + "x" * 90]) for n in range(1_000)]
-    body = render(kind, news(*told, address="ntfy://x")).body.decode().replace("=\r\n", "")
+    change = [record(url=f"https://shop.example/{n}", inserted=[f"{n}-" + "x" * 90]) for n in range(1_000)]
+    body = render(kind, news(*change, address="ntfy://x")).body.decode().replace("=\r\n", "")
 
     assert "{+999-x" in body
     assert "{+0-x" not in body
@@ -199,22 +199,90 @@ def test_every_kind_shows_heading_and_label(kind):
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("title", "expected"),
     [
         ("very long " * 20, "very long very long very long very long very long very long very long… · price"),
         ('Terms: the fee of a year that we ask of everybody is now "5" → "7" €', 'Terms: the fee of a year that we ask of everybody is now "5" → "7" € · price'),
         (
             'Terms and conditions: the fee of a year that we ask of everybody who uses it is now "5" → "7" €',
-            'Terms and conditions: the fee of a year that we ask of eve… "5" → "7"… · price',
+            '…fee of a year that we ask of everybody who uses it is now "5" → "7" € · price',
         ),
-        ('Kettle: Now "49.00" → "39.00" EUR; Shop: Opening soon "May" → "June"; and 3 more', 'Kettle: Now "49.00" → "39.00" EUR; … · price'),
+        ('Kettle: Now "49.00" → "39.00" EUR; Shop: Opening soon "May" → "June"; and 3 more', 'Kettle: Now "49.00" → "39.00" EUR; and 4 more changes · price'),
     ],
 )  # fmt: skip
-def test_subject_fits_in_a_line(said, expected):
+def test_subject_fits_in_a_line(title, expected):
     """The change stays in it when the text around it is cut."""
-    subject = news(record(summary=said)).subject
+    subject = news(record(summary=title)).subject
 
     assert (expected, True) == (subject, len(subject) <= 78)
+
+
+FAMILY = "👩\u200d👩\u200d👧"
+LONG_TITLE = "A very long title of a page that says all that search engines want | The shop"
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Kettle", '"5" → "6" EUR · Kettle'),
+        ("Kettle 1.7 l, steel | Kitchen | The shop of Millbrook and its surroundings", '"5" → "6" EUR · Kettle 1.7 l, steel | Kitchen'),
+        (LONG_TITLE, '"5" → "6" EUR · A very long title of a page that says all that search engines…'),
+        ("駅" * 90, f'"5" → "6" EUR · {"駅" * 61}…'),
+        ("مواعيد القطارات", '"5" → "6" EUR · مواعيد القطارات'),
+        ("Kettle\r\nBcc: all@example.org\u2028now", '"5" → "6" EUR · Kettle Bcc: all@example.org now'),
+        (FAMILY * 30, f'"5" → "6" EUR · {FAMILY * 7}…'),
+        ("", '"5" → "6" EUR · price'),
+        (" \u200b\n", '"5" → "6" EUR · price'),
+        (None, '"5" → "6" EUR · price'),
+    ],
+)  # fmt: skip
+def test_subject_has_the_title_of_the_page(title, expected):
+    """A long title loses the name of its site or is cut, without dividing a picture; without one it
+    is the sentinel.
+    """
+    subject = news(record(summary='"5" → "6" EUR', title=title)).subject
+
+    assert (expected, True) == (subject, length(subject) <= 78)
+
+
+@pytest.mark.parametrize(
+    ("summary", "expected"),
+    [
+        ('الحالة: "مغلق" → "مفتوح"', 'الحالة: "مغلق" ← "مفتوح" · price'),
+        ('מחיר "129" → "99"', 'מחיר "129" ← "99" · price'),
+        ('Status: "مغلق" → "مفتوح"', 'Status: "مغلق" ← "مفتوح" · price'),
+        ('الحالة: "closed" → "open"', 'الحالة: "closed" → "open" · price'),
+        ('Status: "closed" → "مفتوح"', 'Status: "closed" → "مفتوح" · price'),
+        ('駅: "平常運転" → "運転見合わせ"', '駅: "平常運転" → "運転見合わせ" · price'),
+        ('"🙂" → "🙁"', '"🙂" → "🙁" · price'),
+    ],
+)
+def test_arrow_points_to_the_new_text(summary, expected):
+    """Between two texts that are read from right to left the new one is displayed on the left."""
+    assert expected == news(record(summary=summary)).subject
+
+
+def test_subject_of_several_changes_counts_them():
+    """It names the page that they are on, of several pages the sentinel; beside a notice they are
+    messages.
+    """
+    one = record(summary='"5" → "6"', title="Kettle | The shop")
+    other = record(summary='"6" → "7"', title="Pan | The shop", url="https://shop.example/pan")
+    notice = {**record(summary="the page is gone"), "record": "problem"}
+
+    assert '2 changes on Kettle | The shop: "5" → "6"' == news(one, one).subject
+    assert '2 changes on price: "6" → "7"' == news(one, other).subject
+    assert "2 messages on price: the page is gone" == news(one, notice).subject
+
+
+def test_subject_has_no_heading_twice():
+    """A heading that the title has too is left out, and any heading if the change needs its room."""
+    context = [{"of": "updated", "number": 0, "heading": "Kettle 1.7 l", "label": "Price"}]
+    one = record(summary='Kettle 1.7 l: Price "5" → "6"', title="Kettle 1.7 l – Shop", context=context)
+    other = record(summary=f'Kettle 1.7 l: Price of {"steel " * 6}"5" → "6"', title="All that we sell", context=context)
+
+    assert 'Price "5" → "6" · Kettle 1.7 l – Shop' == news(one).subject
+    assert 'Price of steel steel steel steel steel steel "5" → "6" · All that we sell' == news(other).subject
 
 
 ALL = "\n".join(f"{name}={{{{{name}}}}}" for name in PLACEHOLDERS)
@@ -223,10 +291,10 @@ EVIL = '<b>"{{7*7}}"</b>\\ @everyone'
 
 def template_news(text, title="", **more):
     """Return a change with this template."""
-    told = record(**{"title": "Shop", "snapshot": "all of it", **more})
+    change = record(**{"title": "Shop", "snapshot": "all of it", **more})
     words = Wording(title, text)
     return News(
-        sentinel="price", scheme="ntfy", records=[told], at=1_700_000_000_000_000, wording=words, tags=("a", "b")
+        sentinel="price", scheme="ntfy", records=[change], at=1_700_000_000_000_000, wording=words, tags=("a", "b")
     )
 
 

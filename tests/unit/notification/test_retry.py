@@ -109,7 +109,7 @@ def test_endpoint_is_held_until_retry_after(attempt, more, expected):
     """The value counts from one minute to one day. A 429 without a value uses the schedule, up to
     half an hour.
     """
-    assert NOW + expected == judge(Refused(reason="later", **more), None, attempt=attempt).held_until
+    assert NOW + expected == judge(Refused(reason="later", **more), None, attempt=attempt).paused_until
 
 
 def test_endpoint_is_disabled_after_five_days_of_failures():

@@ -95,10 +95,10 @@ def test_lost_connection_is_retried(point):
     assert ("END" == point) == bool(server.taken)
 
 
-@pytest.mark.parametrize("said", ["554 no service here", "421 too busy", ""])
-def test_refused_connection_is_retried(said):
+@pytest.mark.parametrize("text", ["554 no service here", "421 too busy", ""])
+def test_refused_connection_is_retried(text):
     """The answer is not about the letter, because the server has not seen it."""
-    with MailServer({"GREETING": said}) as server:
+    with MailServer({"GREETING": text}) as server:
         answer = send_letter(server)
 
     assert isinstance(answer, Refused)

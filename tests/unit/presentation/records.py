@@ -1,4 +1,4 @@
-"""A change record to write tests with."""
+"""A change record for tests."""
 
 from typing import Any
 

@@ -1,3 +1,5 @@
+"""Changes as an Atom feed."""
+
 import re
 from xml.etree import ElementTree as ET
 
@@ -38,13 +40,15 @@ HOSTILE = {
 
 
 def read(*records, presentation="only_change"):
-    """Return the root of a feed with these records, as an XML parser and nothing of ours reads it."""
+    """Return the root of a feed with these records, parsed by an XML parser that is not ours."""
     text = feed(HEAD, [entry(one, presentation=presentation) for one in records])
     return ET.fromstring(text.encode())
 
 
-def test_a_feed_has_what_the_standard_asks_for():
-    """RFC 4287 §4.1: id, title, updated and an author, each once, in the feed; id, title and updated in each entry."""
+def test_feed_has_what_the_standard_requires():
+    """RFC 4287 §4.1: id, title, updated and an author, each once, in the feed; id, title and
+    updated in each entry.
+    """
     root = read(record(), NOTICE)
     entries = root.findall(f"{ATOM}entry")
 
@@ -56,8 +60,8 @@ def test_a_feed_has_what_the_standard_asks_for():
         assert all(1 == len(one.findall(ATOM + name)) for name in ("id", "title", "updated", "content"))
 
 
-def test_an_entry_is_the_change():
-    """Id of the change, headline, time, page, and old and new as HTML."""
+def test_entry_has_the_change():
+    """It has the id of the change, headline, time and page, and old and new text as HTML."""
     (one,) = read(record()).findall(f"{ATOM}entry")
     link, content = one.find(f"{ATOM}link"), one.find(f"{ATOM}content")
     assert link is not None
@@ -73,10 +77,14 @@ def test_an_entry_is_the_change():
 
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("presentation", ["only_change", "table", "dual_frame"])
-def test_a_page_cannot_break_the_feed(hostile, presentation):
-    """H-077 to H-080, H-085: whatever a page says, the feed is XML and the HTML in it holds no element of the page's."""
-    told = record(updated=[{"old": hostile, "new": f"{hostile}2"}], summary=hostile, url=f"https://x.example/{hostile}")
-    (one,) = read(told, presentation=presentation).findall(f"{ATOM}entry")
+def test_page_cannot_break_the_feed(hostile, presentation):
+    """H-077 to H-080, H-085: for every page, the feed is XML and its HTML has no element of the
+    page.
+    """
+    shown = record(
+        updated=[{"old": hostile, "new": f"{hostile}2"}], summary=hostile, url=f"https://x.example/{hostile}"
+    )
+    (one,) = read(shown, presentation=presentation).findall(f"{ATOM}entry")
     content = one.findtext(f"{ATOM}content") or ""
 
     assert not re.search("<(?:script|img|evil|!)", content)
@@ -84,15 +92,15 @@ def test_a_page_cannot_break_the_feed(hostile, presentation):
 
 
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
-def test_a_notice_cannot_break_the_feed(hostile):
-    """What a server says in its error is a stranger's text too (H-084)."""
+def test_notice_cannot_break_the_feed(hostile):
+    """The error of a server is a stranger's text too (H-084)."""
     (one,) = read({**NOTICE, "summary": hostile, "kind": hostile}).findall(f"{ATOM}entry")
 
     assert not re.search("<(?:script|img|evil|!)", one.findtext(f"{ATOM}content") or "")
 
 
-def test_an_entry_is_bounded():
-    """A change of a megabyte is told as far as it fits, and an address nobody can follow is not linked."""
+def test_entry_is_bounded():
+    """Only a part of a megabyte is shown, and an address that cannot be followed is not linked."""
     long = record(inserted=["word " * 300_000] * 50, url="https://x.example/" + "a" * LONGEST_WORDS)
     (one,) = read(long).findall(f"{ATOM}entry")
 
@@ -100,8 +108,8 @@ def test_an_entry_is_bounded():
     assert one.find(f"{ATOM}link") is None
 
 
-def test_ids_are_the_same_for_ever():
-    """The same change and the same notice have the same id; another notice has another."""
+def test_ids_are_stable():
+    """A change and a notice keep their ids; another notice has another."""
     later = {**NOTICE, "detected_at": "2023-11-15T22:13:20.000000Z"}
 
     assert identity(record()) == identity(record(summary="told otherwise"))

@@ -1,3 +1,5 @@
+"""Changes as HTML for mail and feeds."""
+
 import re
 from html.parser import HTMLParser
 
@@ -39,16 +41,16 @@ def page(*records, heading="price: news"):
     return HTML.present(records, Caption(heading=heading, sentinel="price"))
 
 
-def test_additions_and_removals_are_said():
-    """Without style and colour, and for who listens, removed and added are words and elements."""
+def test_additions_and_removals_have_words():
+    """Without style and colour, and for screen readers, removed and added are words and elements."""
     html = page(record())
 
     assert '<span class="said">removed: </span><del dir="auto" lang="">5</del>' in html
     assert '<span class="said">added: </span><ins dir="auto" lang="">6</ins>' in html
 
 
-def test_moves_and_counts_are_words():
-    """A move says that it is one; numbers stand beside what they count."""
+def test_moves_and_counts_have_words():
+    """A move is named, and each number is beside what it counts."""
     counts = [{"kind": "links", "object": "https://a.example/", "old": 3, "new": 2}]
     html = HTML.fragment(record(updated=[], moved=["a paragraph"], counts=counts))
 
@@ -61,16 +63,18 @@ def test_moves_and_counts_are_words():
     ) == html
 
 
-def test_long_updates_stand_one_above_the_other():
-    """Two paragraphs side by side in one line cannot be compared by eye."""
+def test_long_updates_are_one_above_the_other():
+    """Two paragraphs in one line cannot be compared by eye."""
     html = [HTML.fragment(record(updated=[{"old": "a" * n, "new": "b" * n}])) for n in (60, 61)]
 
     assert [False, True] == ['<li class="long">' in part for part in html]
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "//host/x"])
-def test_only_the_web_is_linked(url):
-    """An address that is no http or https is shown, not linked, as the page's address and as an object."""
+def test_only_web_addresses_are_linked(url):
+    """An address that is not http or https is only shown, as the address of a page and as an
+    object.
+    """
     counts = [{"kind": "links", "object": url, "old": 0, "new": 1}]
     reader = read(page(record(url=url, inserted=[url], counts=counts)))
 
@@ -78,25 +82,27 @@ def test_only_the_web_is_linked(url):
     assert 2 == reader.text.count(url)
 
 
-def test_words_that_look_like_an_address_are_words():
-    """Only what the page itself links becomes a link."""
+def test_text_that_resembles_an_address_is_no_link():
+    """Only links of the page become links."""
     reader = read(HTML.fragment(record(updated=[], inserted=["https://evil.example/"])))
 
     assert "a" not in reader.tags
 
 
-def test_an_address_that_is_shown_cut_is_no_link():
-    """Nobody is sent where the shown beginning does not tell."""
+def test_shortened_address_is_no_link():
+    """Its visible beginning would not show where it leads."""
     address = "https://a.example/" + "a" * 3_000
     counts = [{"kind": "links", "object": address, "old": 0, "new": 1}]
-    told = record(updated=[], inserted=[address], counts=counts)
+    change = record(updated=[], inserted=[address], counts=counts)
 
-    assert "a" in read(HTML.fragment(told)).tags
-    assert "a" not in read(HTML.fragment(told, most=2_000)).tags
+    assert "a" in read(HTML.fragment(change)).tags
+    assert "a" not in read(HTML.fragment(change, most=2_000)).tags
 
 
-def test_nothing_is_loaded():
-    """A letter tells nobody that it was opened: no picture, font, sheet or frame comes from elsewhere, and a policy says so."""
+def test_nothing_is_loaded_from_elsewhere():
+    """No picture, font, style sheet or frame shows that a mail was opened, and a policy forbids
+    them.
+    """
     html = page(record())
     reader = read(html)
 
@@ -107,10 +113,10 @@ def test_nothing_is_loaded():
     assert [("href", "https://shop.example/a?x=1&y=2")] == [a for a in reader.attributes if a[0] == "href"]
 
 
-def test_long_letters_are_cut_at_a_change():
-    """Below what readers clip: shorter texts first, then fewer changes, with a count."""
-    told = [record(summary=f"change {n}", inserted=["x" * 3_000]) for n in range(2_000)]
-    html = HTML.present(told, Caption(heading="h"), most=90_000)
+def test_long_mail_is_cut_at_a_change():
+    """First texts are shortened, then changes are left out and counted."""
+    change = [record(summary=f"change {n}", inserted=["x" * 3_000]) for n in range(2_000)]
+    html = HTML.present(change, Caption(heading="h"), most=90_000)
     shown = html.count("<article>")
 
     assert len(html.encode()) <= 90_000
@@ -118,16 +124,16 @@ def test_long_letters_are_cut_at_a_change():
     assert shown > 100
 
 
-def test_a_page_without_a_heading_has_a_title():
-    """There is always an h1, and then the change says its summary itself."""
+def test_document_without_a_heading_has_a_title():
+    """There is always an h1, and the change has its own summary."""
     html = HTML.present([record()])
 
     assert "<title>What changed</title>" in html
     assert '<h2 dir="auto">1 text updated: &quot;5&quot; → &quot;6&quot;</h2>' in html
 
 
-def test_what_is_put_into_a_document_stays_as_it_is():
-    """The articles are HTML already: escaped once, by who made them."""
+def test_articles_are_not_escaped_again():
+    """They are HTML already."""
     assert "<p>a &amp; b</p>" in document(["<p>a &amp; b</p>"], Caption(heading="h"))
 
 
@@ -167,16 +173,16 @@ def rules(sheet):
         (".tag", "body"),
     ],
 )
-def test_text_can_be_read(selector, ground, dark):
-    """WCAG 1.4.3: 4.5 to 1 in light and dark, on the background that it stands on."""
+def test_text_has_enough_contrast(selector, ground, dark):
+    """WCAG 1.4.3: 4.5 to 1 in light and dark, on its background."""
     light, rest = STYLE.split("@media(prefers-color-scheme:dark){")
     found = rules(rest.split("@media")[0] if dark else light)
 
     assert contrast(found[selector]["color"], found[ground]["background"]) >= 4.5
 
 
-def test_the_edits_of_a_frame_are_a_list_below_its_address():
-    """Each frame is a paragraph with a link and a list of its own; a page without frames has one list."""
+def test_edits_of_a_frame_are_a_list_below_its_address():
+    """Each frame has a paragraph with a link and a list; a page without frames has one list."""
     frames = [record(url=f"https://shop.example/{name}", updated=[], inserted=[name]) for name in ("menu", "text")]
     shown = ChangesAsHtml().fragment(record(updated=[], inserted=["menu", "text"], frames=frames))
     tree = LexborHTMLParser(shown)

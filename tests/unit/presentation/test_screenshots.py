@@ -1,3 +1,5 @@
+"""Two screenshots are compared."""
+
 import io
 import zlib
 
@@ -18,16 +20,18 @@ def picture(size: tuple[int, int], *boxes: tuple[int, int, int, int], form: str 
 
 
 @pytest.mark.parametrize("form", ["PNG", "WEBP"])
-def test_the_share_of_pixels_that_differ_is_counted(form):
-    """A box of ten by twenty in a picture of a hundred by a hundred is two in a hundred; a frame stands around it."""
+def test_share_of_different_pixels_is_counted(form):
+    """A box of ten by twenty in a picture of a hundred by a hundred is two percent; a frame is
+    drawn around it.
+    """
     found = compare_screenshots(picture((100, 100), form=form), picture((100, 100), (30, 40, 40, 60), form=form))
 
     assert ("", 0.02) == (found.problem, found.share)
     assert ((30, 40, 40, 60),) == found.boxes
 
 
-def test_the_picture_shows_where():
-    """What differs is red in the picture, which is as large as the screenshots; the rest is pale."""
+def test_difference_is_red():
+    """The picture is as large as the screenshots, and its rest is pale."""
     shown = Image.open(
         io.BytesIO(compare_screenshots(picture((100, 100)), picture((100, 100), (30, 40, 40, 60))).picture)
     ).convert("RGB")
@@ -38,20 +42,20 @@ def test_the_picture_shows_where():
     assert min(pale) > 240
 
 
-def test_equal_screenshots_do_not_differ():
-    """No pixel, no frame."""
+def test_equal_screenshots_have_no_difference():
+    """There is no pixel and no frame."""
     found = compare_screenshots(picture((50, 50), (1, 1, 9, 9)), picture((50, 50), (1, 1, 9, 9)))
 
     assert (0.0, ()) == (found.share, found.boxes)
 
 
-def test_what_one_screenshot_has_beyond_the_other_differs():
-    """A page that became twice as high differs in half of its pixels, be they as white as the rest."""
+def test_part_beyond_the_other_screenshot_differs():
+    """A page that became twice as high differs in half of its pixels, even if they are white."""
     assert 0.5 == compare_screenshots(picture((40, 40)), picture((40, 80))).share
 
 
-def test_smoothing_of_letters_is_no_difference():
-    """A grey that nobody sees does not count."""
+def test_smoothing_of_letters_does_not_count():
+    """The eye does not see it."""
     written = io.BytesIO()
     Image.new("RGB", (40, 40), (240, 240, 240)).save(written, "PNG")
 
@@ -59,7 +63,7 @@ def test_smoothing_of_letters_is_no_difference():
 
 
 def bomb() -> bytes:
-    """Return the head of a PNG that says it is huge."""
+    """Return the head of a PNG that claims to be huge."""
     head = b"IHDR" + (60_000).to_bytes(4, "big") * 2 + b"\x08\x02\x00\x00\x00"
     return b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0d" + head + zlib.crc32(head).to_bytes(4, "big")
 
@@ -76,8 +80,8 @@ def bomb() -> bytes:
     ],
     ids=["empty", "text", "cut off", "bomb", "too large", "another format"],
 )
-def test_what_cannot_be_compared_says_why(data):
-    """No screenshot, a damaged or a huge one is a problem in words, neither an exception nor hours of work."""
+def test_unreadable_screenshot_has_a_reason(data):
+    """A missing, damaged or huge one has a problem in words, without an exception or long work."""
     found = compare_screenshots(picture((9, 9)), data)
 
     assert found.problem.startswith("The screenshots cannot be compared: ")

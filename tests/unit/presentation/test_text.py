@@ -1,3 +1,5 @@
+"""Changes as plain text."""
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,8 +14,8 @@ def plain(records, *, heading="", most=60_000):
     return ChangesAsText().present(records, Caption(heading=heading), most=most)
 
 
-def test_a_change_is_read_without_colour():
-    """What went and what came stand in marks, above where and when."""
+def test_change_is_readable_without_colour():
+    """Deleted and inserted text is in marks, above place and time."""
     text = plain([record(deleted=["gone"], inserted=["come"], moved=["par"])], heading="price: 5 → 6")
 
     assert (
@@ -22,8 +24,8 @@ def test_a_change_is_read_without_colour():
     ) == text
 
 
-def test_several_changes_have_a_headline_each():
-    """An empty line stands between changes."""
+def test_each_of_several_changes_has_a_headline():
+    """An empty line separates them."""
     text = plain([record(summary="one"), record(summary="two", updated=[], inserted=["x"])], heading="price: 2 changes")
 
     assert (
@@ -34,8 +36,10 @@ def test_several_changes_have_a_headline_each():
 
 
 @pytest.mark.parametrize("most", [4_096, 2_000, 1_000, 300])
-def test_a_digest_is_cut_at_a_change(most):
-    """Telegram's 4096, Discord's 2000 and shorter: whole changes, then how many more."""
+def test_digest_is_cut_at_a_change(most):
+    """Whole changes come first, then how many more there are, e.g. for the 4096 characters of
+    Telegram and the 2000 of Discord.
+    """
     records = [record(summary=f"change {n}", inserted=[f"text {n}"]) for n in range(100)]
     text = plain(records, heading="price: 100 changes", most=most)
     *blocks, rest = text.split("\n\n")
@@ -47,8 +51,8 @@ def test_a_digest_is_cut_at_a_change(most):
     assert length(text) + length(blocks[1]) + 2 > most
 
 
-def test_one_long_change_keeps_its_first_edits():
-    """What does not fit of a single change is counted."""
+def test_long_change_keeps_its_first_edits():
+    """The others are counted."""
     text = plain([record(updated=[], inserted=[f"line {n}" for n in range(500)])], heading="h", most=200)
     shown = text.count("{+")
 
@@ -57,15 +61,15 @@ def test_one_long_change_keeps_its_first_edits():
     assert shown >= 8
 
 
-def test_one_long_text_is_shortened_before_edits_are_dropped():
-    """Three long paragraphs are better shown short than one of them whole."""
+def test_long_texts_are_shortened_before_edits_are_omitted():
+    """Three shortened paragraphs are better than one whole."""
     text = plain([record(updated=[], inserted=["x" * 5_000] * 3)], heading="h", most=2_000)
 
     assert 3 == text.count("…+}")
 
 
-def test_a_short_message_says_what_and_where():
-    """160 characters: the headline and the address, if it fits."""
+def test_short_message_has_headline_and_address():
+    """In 160 characters the headline comes first, then the address if it fits."""
     heading = "price: " + "very " * 20
     url = "https://shop.example/" + "a" * 200
 
@@ -75,8 +79,8 @@ def test_a_short_message_says_what_and_where():
     assert heading.strip() == plain([record(url=url)], heading=heading, most=160)
 
 
-def test_nothing_is_no_message():
-    """Nobody is told of nothing."""
+def test_no_change_is_no_message():
+    """Nobody is notified of nothing."""
     with pytest.raises(ValueError, match="at least one change"):
         plain([])
 
@@ -94,31 +98,31 @@ records = st.builds(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(records, min_size=1, max_size=6), texts, st.integers(20, 2_000))
-def test_every_text_fits_and_can_be_sent(told, heading, most):
-    """Whatever pages say, the text has no more than was asked for and is UTF-8."""
-    text = plain(told, heading=heading, most=most)
+def test_every_text_fits_and_is_utf_8(shown, heading, most):
+    """For every page it has at most as many characters as asked for."""
+    text = plain(shown, heading=heading, most=most)
 
     assert length(text) <= most
     assert text.encode().decode() == text
     assert "\x1b" not in text
 
 
-def test_a_hostile_change_is_cut_quickly():
-    """A million edits cost what is shown of them, not what there is."""
+def test_hostile_change_is_cut_in_limited_time():
+    """A million edits cost only what is shown of them."""
     many = record(inserted=["x"] * 1_000_000)
 
     assert "and 99" in plain([many], most=4_096)
 
 
-def test_objects_are_named():
-    """An address stands bare at the end of its line, where chats make a link of it, with what it is and what became of it."""
+def test_objects_are_named_with_their_change():
+    """The address is at the end of its line, where chats make a link of it."""
     counts = [
         {"kind": "links", "object": "https://a.example/new", "old": 0, "new": 1},
         {"kind": "images", "object": "https://a.example/old.png", "old": 2, "new": 0},
         {"kind": "links", "object": "https://a.example/twice", "old": 3, "new": 2},
         {"kind": "keywords", "object": "tree", "old": 0, "new": 4},
     ]
-    told = record(
+    shown = record(
         updated=[],
         deleted=["https://a.example/old.png", "https://a.example/twice"],
         inserted=["https://a.example/new"],
@@ -126,49 +130,49 @@ def test_objects_are_named():
     )
 
     assert (
-        "image removed: https://a.example/old.png\n"
-        "link added: https://a.example/new\n"
+        "removed image: https://a.example/old.png\n"
+        "new link: https://a.example/new\n"
         "link https://a.example/twice: 3 → 2\n"
         "keyword tree: 0 → 4"
-    ) == ChangesAsText().fragment(told)
+    ) == ChangesAsText().fragment(shown)
 
 
-def test_a_text_does_not_end_its_own_mark():
-    """A page that writes our marks cannot make it look as if something else had come or gone."""
-    told = record(updated=[{"old": "1-] {+", "new": "a+} [-b-]"}])
+def test_text_cannot_end_its_mark():
+    """A page that writes our marks cannot imitate another edit."""
+    shown = record(updated=[{"old": "1-] {+", "new": "a+} [-b-]"}])
 
-    assert r"[- 1-\] {+ -]{+a+\} [-b-]+}" == ChangesAsText().fragment(told)
+    assert r"[- 1-\] {+ -]{+a+\} [-b-]+}" == ChangesAsText().fragment(shown)
 
 
-def test_a_sign_stands_apart_from_its_mark():
-    """A minus before a number is no part of the mark."""
+def test_minus_of_a_number_is_outside_its_mark():
+    """It is separated by a space."""
     assert "[-4-]{+ -11 +}" == ChangesAsText().fragment(record(updated=[{"old": "4", "new": "-11"}]))
 
 
-def test_what_was_compared_stands_where_the_time_would():
-    """Two versions on demand have no time of being seen."""
+def test_comparison_on_demand_names_its_versions():
+    """They replace the time."""
     text = ChangesAsText().present([record()], Caption(between="version 2 → version 3"))
 
     assert "https://shop.example/a?x=1&y=2\nversion 2 → version 3\n[-5-]{+6+}" == text
 
 
-def test_without_a_bound_nothing_is_left_out():
-    """On a terminal a paragraph of 50,000 characters is whole."""
-    told = record(updated=[], inserted=["x" * 50_000] * 3)
+def test_text_without_a_limit_is_whole():
+    """On a terminal, a paragraph of 50,000 characters is whole."""
+    shown = record(updated=[], inserted=["x" * 50_000] * 3)
 
-    assert 3 == ChangesAsText().fragment(told).count("x" * 50_000)
-    assert 3 == ChangesAsText().present([told, record()]).count("x" * 50_000)
+    assert 3 == ChangesAsText().fragment(shown).count("x" * 50_000)
+    assert 3 == ChangesAsText().present([shown, record()]).count("x" * 50_000)
 
 
-def test_the_edits_of_a_frame_stand_below_its_address():
-    """A frame is named once, above its edits; where there is little room the address counts as part of the line."""
+def test_edits_of_a_frame_are_below_its_address():
+    """A frame is named once; if space is short, the address counts as part of the line."""
     frames = [
         record(url=f"https://shop.example/{name}", updated=[], inserted=["a b", "c"]) for name in ("menu", "text")
     ]
-    told = record(updated=[], inserted=["a b", "c"] * 2, frames=frames)
+    shown = record(updated=[], inserted=["a b", "c"] * 2, frames=frames)
     row = ChangesAsText()
-    whole = row.fragment(told)
-    short = row.fragment(told, most=50)
+    whole = row.fragment(shown)
+    short = row.fragment(shown, most=50)
 
     assert [
         "in https://shop.example/menu", "{+a b+}", "{+c+}", "in https://shop.example/text", "{+a b+}", "{+c+}",

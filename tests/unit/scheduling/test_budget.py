@@ -1,3 +1,5 @@
+"""Token buckets: the budget in costs."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,37 +14,37 @@ def bucket(level=0.0, rate=2.0, burst=10.0):
     return TokenBucket(rate=rate, burst=burst, level=level, at=AT)
 
 
-def test_budget_flows_in_at_its_rate():
+def test_tokens_flow_in_at_their_rate():
     """Two tokens a second make three in a second and a half."""
     assert 3.0 == bucket().refill(AT + 3 * SECOND // 2).level
 
 
-def test_budget_is_saved_up_to_the_burst():
+def test_tokens_are_saved_up_to_the_burst():
     """A long rest fills the bucket and no more."""
     assert 10.0 == bucket().refill(AT + 3_600 * SECOND).level
 
 
-def test_time_that_goes_back_neither_gives_nor_takes():
-    """A clock set back leaves level and instant as they were, so that nothing is given twice."""
+def test_time_that_goes_back_changes_nothing():
+    """Level and instant stay, so that nothing is given twice."""
     full = bucket(5.0)
 
     assert full == full.refill(AT - 3_600 * SECOND)
 
 
-def test_take_spends():
-    """What is spent is gone, after what has flowed in."""
+def test_taken_tokens_are_gone():
+    """Tokens that flowed in before count."""
     after = bucket(1.0).take(2.5, now=AT + SECOND)
 
     assert TokenBucket(rate=2.0, burst=10.0, level=0.5, at=AT + SECOND) == after
 
 
-def test_take_refuses_what_is_not_there():
-    """A cost above the level is not granted; nothing is owed."""
+def test_cost_above_the_level_is_refused():
+    """Nothing is owed."""
     assert bucket(1.0).take(1.01, now=AT) is None
 
 
-def test_tenths_add_up():
-    """Rounding costs nobody a poll: ten tenths are one."""
+def test_ten_tenths_are_one_token():
+    """Rounding costs no poll."""
     tenths = bucket(0.0, rate=0.1)
     for step in range(1, 11):
         tenths = tenths.refill(AT + step * SECOND)
@@ -50,27 +52,29 @@ def test_tenths_add_up():
     assert tenths.take(1.0, now=AT + 10 * SECOND) is not None
 
 
-def test_available_at_names_the_first_instant():
-    """At that µs the cost can be taken, a µs before it cannot."""
-    poor = bucket(1.0, rate=0.3)
-    at = poor.available_at(2.0)
+def test_available_at_is_the_first_instant_for_a_cost():
+    """A µs before it the cost cannot be taken."""
+    unpaid = bucket(1.0, rate=0.3)
+    at = unpaid.available_at(2.0)
 
     assert at is not None
-    assert poor.take(2.0, now=at) is not None
-    assert poor.take(2.0, now=at - 1) is None
+    assert unpaid.take(2.0, now=at) is not None
+    assert unpaid.take(2.0, now=at - 1) is None
 
 
 @pytest.mark.parametrize(
     ("level", "rate", "cost", "expected"), [(5.0, 0.0, 5.0, AT), (5.0, 0.0, 6.0, None), (5.0, 1.0, 11.0, None)]
 )
-def test_available_at_knows_never(level, rate, cost, expected):
-    """What is there is there now; what the bucket cannot hold or never gains is never there."""
+def test_available_at_can_be_now_or_never(level, rate, cost, expected):
+    """A cost that is there is available now; one that the bucket cannot hold or never gains is
+    never available.
+    """
     assert expected == bucket(level, rate).available_at(cost)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5 * SECOND), st.floats(0.01, 4)), max_size=40))
-def test_no_more_is_spent_than_burst_and_inflow(wishes):
-    """Whatever is asked for and when, the sum granted stays within level at the start plus what flowed in."""
+def test_spending_is_limited_by_burst_and_inflow(wishes):
+    """For all requests, the granted sum is at most the first level plus what flowed in."""
     now, spent, budget = AT, 0.0, bucket(10.0)
     for wait, cost in wishes:
         now += wait
@@ -92,22 +96,24 @@ def test_no_more_is_spent_than_burst_and_inflow(wishes):
         {"level": float("nan")},
     ],
 )
-def test_bucket_that_makes_no_sense_is_refused(fields):
-    """Numbers that a bucket cannot have are an error at once."""
+def test_impossible_bucket_is_refused(fields):
+    """The error comes at once."""
     with pytest.raises(ValueError, match="a bucket needs"):
         bucket(**fields)
 
 
-def test_polls_are_paid_in_turn():
-    """One that lacks tokens holds back those after it of the same budget, and none of another; none takes of one budget alone."""
+def test_polls_are_paid_in_order():
+    """One that lacks tokens holds back later ones of the same budget, and none of another; none
+    takes from only one of its budgets.
+    """
     budgets = {
         name: TokenBucket(rate=0.0, burst=9.0, level=level, at=0) for name, level in (("all", 9.0), ("small", 2.0))
     }
     asked = [(("all", "small"), 1.0), (("all", "small"), 2.0), (("all", "small"), 0.5), (("all",), 3.0)]
 
     paid, left = pay(budgets, asked, now=0)
-    anyhow, _ = pay(budgets, asked, now=0, in_turn=False)
+    always, _ = pay(budgets, asked, now=0, in_turn=False)
 
     assert [True, False, False, True] == paid
     assert {"all": 5.0, "small": 1.0} == {name: bucket.level for name, bucket in left.items()}
-    assert [True, False, True, True] == anyhow
+    assert [True, False, True, True] == always

@@ -1,4 +1,6 @@
-"""Effective age: hints make a page older, what is told of it makes it age more slowly, and looks make all even."""
+"""Effective age: hints make a page older, reported changes make it age more slowly, and a poll
+resets it.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from tidings.scheduling import index
 from tidings.scheduling.policy import Observation, Policy, Population, Signal
 
 START = 1_700_000_000_000_000
-HEEDING = sorted(name for name, make in POLICIES.items() if index.HINTS <= make(HOUR).reads)
-DEAF = sorted(set(POLICIES) - set(HEEDING))
+WEIGHING = sorted(name for name, make in POLICIES.items() if index.HINTS <= make(HOUR).reads)
+IGNORING = sorted(set(POLICIES) - set(WEIGHING))
 EXACT = {"azar", "lambda_crawl", "lambda_crawl_polite", "price", "price_hours", "sbr", "wic"}
 """Policies whose looks come when a page's effective age is worth one; those of others wait for instants of their own beside."""
 ALL = slice(None)
@@ -30,8 +32,10 @@ def signal(*ages: int) -> Signal:
     return Signal("api", np.array(ages, dtype=np.int64))
 
 
-def test_it_is_that_of_the_formula():
-    """−ln P(fresh)/Δ for Poisson changes of which a share is told, among hints for nothing (scheduling §6)."""
+def test_effective_age_agrees_with_the_formula():
+    """It is −ln P(fresh)/Δ for Poisson changes with a share of reported ones, among false hints
+    (scheduling §6).
+    """
     hints, rate, gap, came = Hints(recall=0.6, noise=0.3), 2.0, 0.25, 2
     population = Population(
         {"id": [1], "unheard": [1 - hints.recall], "hinted": [round(came * hints.extra_age(rate) * DAY)]}
@@ -42,21 +46,21 @@ def test_it_is_that_of_the_formula():
     assert index.wait_to_age(population, found, ALL) == pytest.approx([gap * DAY])
 
 
-def test_without_hints_it_is_the_age():
-    """Nothing is reckoned, and no column is written to, while no source speaks of any page."""
+def test_effective_age_is_the_age_without_hints():
+    """Nothing is computed and no column is written while no source reports a page."""
     since = np.array([5.0, np.inf])
     plain = Population({"id": [1, 2]})
-    heard = index.hint(plain, np.array([1]), np.array([3]))
+    hinted = index.hint(plain, np.array([1]), np.array([3]))
 
     assert since is index.effective_age(plain, since, ALL)
     assert since is index.wait_to_age(plain, since, ALL)
-    assert [False, True, True] == [index.has_hints(p) for p in (plain, heard, plain.set([0], {"unheard": 0.5}))]
-    assert [0, 0] == index.without_hints(heard)["hinted"].tolist()
+    assert [False, True, True] == [index.has_hints(p) for p in (plain, hinted, plain.set([0], {"unheard": 0.5}))]
+    assert [0, 0] == index.without_hints(hinted)["hinted"].tolist()
     assert not index.has_hints(Population({"id": []}))
 
 
-def test_hints_never_make_a_page_older_than_a_year():
-    """However many come: the instants stay instants."""
+def test_effective_age_is_at_most_a_year():
+    """The instants stay valid for any number of hints."""
     population = Population({"id": [1]})
     for _ in range(3):
         population = index.hint(population, np.array([0]), np.array([2**62]))
@@ -64,21 +68,23 @@ def test_hints_never_make_a_page_older_than_a_year():
 
 
 @pytest.mark.parametrize(("column", "value"), [("hinted", -1), ("unheard", 0.0), ("unheard", 1.5), ("unheard", np.nan)])
-def test_what_makes_no_sense_is_refused(column, value):
-    """A page gets no younger by hints, and no source tells more than all."""
+def test_impossible_hints_are_refused(column, value):
+    """Hints make no page younger, and no source reports more than all changes."""
     with pytest.raises(ValueError, match="page 1 must"):
         Population({"id": [1], column: [value]})
 
 
-def test_the_policies_that_weigh_hints():
-    """Those that say what a look is worth; the others have intervals, and hints move none."""
-    assert set(HEEDING) >= EXACT
-    assert {"best_effort", "round_robin", "nutch"} <= set(DEAF)
+def test_policies_that_weigh_hints_are_known():
+    """They value a poll; the others have intervals, which hints do not move."""
+    assert set(WEIGHING) >= EXACT
+    assert {"best_effort", "round_robin", "nutch"} <= set(IGNORING)
 
 
-@pytest.mark.parametrize("name", HEEDING)
-def test_a_hint_brings_a_look_nearer_and_a_look_answers_it(name):
-    """The page that was hinted is due sooner and bids more, never within its floor, the other page as before; after the look both wait alike."""
+@pytest.mark.parametrize("name", WEIGHING)
+def test_hint_makes_its_page_due_sooner(name):
+    """The page bids more, but never within its floor, and the other page is unchanged; after the
+    poll both wait the same.
+    """
     policy: Any = POLICIES[name](HOUR)
     state = begin(policy)
     usual = policy.next_due(state, [1, 2], START, 0.0)
@@ -95,16 +101,18 @@ def test_a_hint_brings_a_look_nearer_and_a_look_answers_it(name):
     assert 0 == policy.bid(flood, START + MINUTE - 1, 0.0)[0]
     assert policy.bid(flood, int(usual[0]), 0.0)[0] >= policy.bid(state, int(usual[0]), 0.0)[0] > 0
 
-    looked = policy.on_poll(flood, [1, 2], Observation.of([START + HOUR] * 2, [False, False]))
+    polled = policy.on_poll(flood, [1, 2], Observation.of([START + HOUR] * 2, [False, False]))
     unhinted = policy.on_poll(state, [1, 2], Observation.of([START + HOUR] * 2, [False, False]))
-    after, otherwise = (policy.next_due(s, [1, 2], START, 0.0).tolist() for s in (looked, unhinted))
+    after, otherwise = (policy.next_due(s, [1, 2], START, 0.0).tolist() for s in (polled, unhinted))
     assert after == otherwise
-    assert [0, 0] == looked.population["hinted"].tolist()
+    assert [0, 0] == polled.population["hinted"].tolist()
 
 
 @pytest.mark.parametrize("name", sorted(EXACT))
-def test_a_page_whose_changes_are_told_waits_longer_but_never_too_long(name):
-    """A source that tells of every second change makes its silence worth twice the wait, up to the longest there is."""
+def test_page_with_reported_changes_waits_longer(name):
+    """A source that reports every second change doubles the wait during its silence, up to the
+    longest.
+    """
     policy: Any = POLICIES[name](HOUR)
     few = begin(policy, unheard=[0.5, 1.0])
     waits = policy.next_due(few, [1, 2], START, 0.0) - START
@@ -114,9 +122,9 @@ def test_a_page_whose_changes_are_told_waits_longer_but_never_too_long(name):
     assert START + 3 * HOUR == policy.next_due(none, [1], START, 0.0)[0]
 
 
-@pytest.mark.parametrize("name", HEEDING)
-def test_hints_cost_nothing(name):
-    """The price that a budget makes is that of pages nobody gave a hint of: a flood makes no look dearer."""
+@pytest.mark.parametrize("name", WEIGHING)
+def test_hints_do_not_raise_the_price(name):
+    """The price for a budget is that without hints, also in a flood of them."""
     policy: Any = POLICIES[name](HOUR)
     state = begin(policy)
     flooded = policy.on_signal(state, [1, 2], signal(2**62, 2**62))
@@ -125,9 +133,9 @@ def test_hints_cost_nothing(name):
     assert policy.market(state, budget) == policy.market(flooded, budget)
 
 
-@pytest.mark.parametrize("name", DEAF)
-def test_hints_move_no_interval(name):
-    """Whoever proposes an interval hears no hints."""
+@pytest.mark.parametrize("name", IGNORING)
+def test_hints_do_not_move_intervals(name):
+    """Policies with intervals ignore them."""
     policy: Any = POLICIES[name](HOUR)
     state = begin(policy)
     hinted = policy.on_signal(state, [1], signal(DAY))

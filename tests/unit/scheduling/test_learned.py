@@ -1,4 +1,4 @@
-"""A policy beside what learns its rates: what looks teach of other pages is heard of."""
+"""A policy with a learner: polls of one page may change the rates of others."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ from tidings.scheduling.price.policy import Price
 START = 20_000 * DAY
 
 
-def test_the_queue_hears_of_pages_that_are_taken_for_others_of_their_host():
-    """Once an hour looks at some pages change the rates, and so the dues, of all: queue and scan look at the same pages."""
+def test_queue_follows_rates_that_change_with_their_host():
+    """Once an hour polls of some pages change the rates, and so the due times, of all: queue and
+    scan choose the same pages.
+    """
     rng = np.random.default_rng(0)
     hosts = np.arange(20) // 5
     rates = rng.lognormal(2, 1.5, 4)[hosts]
@@ -55,14 +57,14 @@ def test_the_queue_hears_of_pages_that_are_taken_for_others_of_their_host():
         (Learned(PriceHours(HOUR), HourlyLearner(changes=1, hours=1)), HOUR),
     ],
 )
-def test_looks_say_when_they_taught_something_of_all_pages(policy: Learned, every: int):
-    """When priors are found anew, once an hour; looks in between teach of their own pages alone."""
+def test_policy_reports_when_all_rates_changed(policy: Learned, every: int):
+    """Priors are fitted once an hour; polls in between teach only their own pages."""
     state: Any = policy.begin(Population({"id": [1, 2], "host": [7, 7]}), np.random.default_rng(0))
-    said = []
+    text = []
     for at in (0, every // 2, every, every + 1):
         after: LearnedState = policy.on_poll(state, [1], Observation.of(START + at, changed=True))
-        said.append(has_compared(state, after))
+        text.append(has_compared(state, after))
         state = after
 
-    assert [True, False, True, False] == said
+    assert [True, False, True, False] == text
     assert not has_compared(state, policy.on_update(state, [2], {"importance": 0.7}))

@@ -1,4 +1,6 @@
-"""What all rows have in common that read what pages are worth; what every policy promises is in tests/contract."""
+"""What all policies share that read the worth of pages; tests/contract has what every policy
+promises.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,10 @@ START = 500_000 * HOUR
 
 
 @pytest.mark.parametrize("name", sorted(name for name, make in ALL.items() if "importance" in make(HOUR).reads))
-def test_what_matters_more_waits_no_longer(name: str):
-    """And somewhere less: mean wait of 40 pages alike, for a ladder of importance, at the floor and at a price four times as high."""
+def test_important_page_waits_no_longer(name: str):
+    """Some wait less: mean wait of 40 equal pages, for a ladder of importance, at the floor and at
+    a price four times as high.
+    """
     policy, ids = ALL[name](HOUR), np.arange(40)
     assert isinstance(policy, Prices)
     floor = policy.market(policy.begin(Population({"id": [0]}), np.random.default_rng(0)), 1.0).floor
@@ -35,16 +39,18 @@ def test_what_matters_more_waits_no_longer(name: str):
         assert waits[-1] < waits[0]
 
 
-def test_a_name_that_is_not_there():
-    """Says which are."""
+def test_unknown_policy_lists_the_known_ones():
+    """The message has their names."""
     with pytest.raises(
         UsageError, match='there is no policy "edf"; there are: best_effort, best_effort_weighted, price'
     ):
         reads_of("edf")
 
 
-def test_policies_to_compare_are_refused_by_name():
-    """The service has none of them, and says of each where it is instead: earlier versions took them as `schedule.policy`."""
+def test_policy_of_the_laboratory_is_refused_by_name():
+    """The service has none of them, and says of each where it is: earlier versions accepted them as
+    `schedule.policy`.
+    """
     assert set(TO_COMPARE) == set(compare.TO_COMPARE)
     assert not set(TO_COMPARE) & set(POLICIES)
     for name in TO_COMPARE:

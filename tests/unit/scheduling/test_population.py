@@ -1,3 +1,5 @@
+"""The pages of a policy as columns."""
+
 import numpy as np
 import pytest
 
@@ -8,8 +10,8 @@ def three():
     return Population({"id": [30, 10, 20], "cost": [1, 2, 3]})
 
 
-def test_columns_left_out_have_their_defaults():
-    """A page that only has an id is new, may be asked now and has a host of its own."""
+def test_columns_have_defaults():
+    """A page that only has an id is new, may be polled now and has its own host."""
     population = Population({"id": [7]})
     found = {name: population[name].tolist() for name in population}
 
@@ -59,14 +61,14 @@ def test_columns_left_out_have_their_defaults():
         ({"id": [1], "longest": [0]}, "longest interval"),
     ],
 )
-def test_bad_column_is_refused(columns, words):
-    """A population that makes no sense is refused, and the column or page at fault is named."""
+def test_invalid_column_is_refused(columns, words):
+    """The error names the column or page."""
     with pytest.raises(ValueError, match=words):
         Population(columns)
 
 
 def test_given_arrays_are_copied():
-    """Whoever made the arrays can go on writing to them; the population stays."""
+    """The caller may write to them later."""
     cost = np.array([1.0, 2.0])
     population = Population({"id": [1, 2], "cost": cost})
     cost[0] = 99.0
@@ -74,8 +76,10 @@ def test_given_arrays_are_copied():
     assert [1.0, 2.0] == population["cost"].tolist()
 
 
-def test_a_column_of_one_value_has_the_room_of_one():
-    """Whatever comes and goes: what nobody set costs nothing, and what is the same again costs nothing again."""
+def test_column_of_one_value_takes_the_space_of_one():
+    """This is so after all additions and removals: an unset column costs nothing, and neither does
+    one that is uniform again.
+    """
     plain = Population({"id": np.arange(100), "added": np.arange(100)})
     other = plain.set([3], {"cost": 2.0})
     back = other.update([7, 200], {"present": [False, True]}).set([3], {"cost": 1.0}).update([201], {})
@@ -86,25 +90,25 @@ def test_a_column_of_one_value_has_the_room_of_one():
     assert [101, 101.0] == [back.size, back["cost"].sum()]
 
 
-def test_arrays_cannot_be_written():
-    """What one state holds no caller can change."""
+def test_arrays_are_read_only():
+    """A caller cannot change a state."""
     with pytest.raises(ValueError, match="read-only"):
         three()["cost"][0] = 5.0
 
 
-def test_rows_finds_pages_in_any_order():
-    """A page is found by its id wherever it stands."""
+def test_rows_of_pages_are_found_in_any_order():
+    """A page is found by its id."""
     assert [1, 0, 2] == three().rows([10, 30, 20]).tolist()
 
 
-def test_rows_names_a_page_that_is_not_here():
-    """The first unknown page is named."""
+def test_unknown_page_is_named():
+    """The error has the first one."""
     with pytest.raises(KeyError, match="no page 15"):
         three().rows([10, 15])
 
 
-def test_present_passes_over_pages_that_are_not_here():
-    """Places come for known pages only, with a mask that says which."""
+def test_unknown_pages_are_masked():
+    """Rows are returned for known pages, with a mask of these."""
     rows, here = three().present([99, 20, 5, 30])
 
     assert [2, 0] == rows.tolist()
@@ -112,8 +116,8 @@ def test_present_passes_over_pages_that_are_not_here():
     assert [False, True] == three().has([11, 10]).tolist()
 
 
-def test_set_changes_only_what_it_names():
-    """Other pages keep their values, other columns are not even copied."""
+def test_set_changes_only_the_given_values():
+    """Other pages keep theirs, and other columns are not copied."""
     before = three()
     after = before.set([1], {"cost": [9.0]})
 
@@ -130,14 +134,16 @@ def test_set_changes_only_what_it_names():
         ({"cost": [0]}, "page 10 must have"),
     ],
 )
-def test_set_refuses_what_makes_no_sense(columns, words):
-    """Values are checked on every way in."""
+def test_set_refuses_impossible_values(columns, words):
+    """Values are checked wherever they are given."""
     with pytest.raises(ValueError, match=words):
         three().set([1], columns)
 
 
-def test_update_changes_adds_and_removes():
-    """One update may do all three; those that stay keep their order, the new ones come last with defaults."""
+def test_update_changes_adds_and_removes_pages():
+    """One update may do all three; remaining pages keep their order, new ones come last with
+    defaults.
+    """
     after = three().update([10, 5, 30, 77], {"cost": [8, 6, 1, 1], "present": [True, True, False, False]})
 
     assert [10, 20, 5] == after.ids.tolist()
@@ -146,8 +152,8 @@ def test_update_changes_adds_and_removes():
     assert [0, 2] == after.rows([10, 5]).tolist()
 
 
-def test_update_spreads_a_single_value():
-    """One value stands for all the pages named."""
+def test_update_uses_a_single_value_for_all_pages():
+    """It stands for each of the given pages."""
     assert [7.0, 7.0, 3.0] == three().update([10, 30], {"cost": 7}).set([], {})["cost"].tolist()
 
 
@@ -160,14 +166,14 @@ def test_update_spreads_a_single_value():
         ([10], {"speed": [1]}, 'no column "speed"'),
     ],
 )
-def test_update_refuses_what_makes_no_sense(ids, columns, words):
-    """A page named twice, a column of the wrong length or an unknown one is an error, not a guess."""
+def test_update_refuses_impossible_values(ids, columns, words):
+    """A repeated page, a column of the wrong length and an unknown one are errors."""
     with pytest.raises(ValueError, match=words):
         three().update(ids, columns)
 
 
-def test_update_needs_a_policy_s_own_columns_for_new_pages():
-    """A column without default must be given for each page that comes in."""
+def test_update_needs_columns_without_a_default():
+    """They must be given for each new page."""
     population = Population({"id": [1], "shelf": [0.5]})
     with pytest.raises(ValueError, match='"shelf" has no default'):
         population.update([2], {})

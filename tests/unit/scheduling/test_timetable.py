@@ -1,3 +1,5 @@
+"""Times of day, hours, fixed intervals and admission."""
+
 from __future__ import annotations
 
 import heapq
@@ -45,8 +47,10 @@ def utc(text: str) -> int:
         (UTC, 0, "2026-12-31T23:59", ["2027-01-01T00:00", "2027-01-02T00:00", "2027-01-03T00:00"]),
     ],
 )
-def test_a_time_of_day_goes_by_the_wall(zone, clock, after, ticks):
-    """Once a day whatever the clocks do: a missing time at the end of the gap, a doubled one the first time."""
+def test_time_of_day_is_local(zone, clock, after, ticks):
+    """It comes once a day when clocks change: a missing time at the end of the gap, a double one
+    the first time.
+    """
     times, at, found = ClockTimes(start=0, clocks=(clock,), zone=zone), utc(after), []
     for _ in ticks:
         at = times.next_tick(at)
@@ -55,8 +59,8 @@ def test_a_time_of_day_goes_by_the_wall(zone, clock, after, ticks):
     assert [utc(tick) for tick in ticks] == found
 
 
-def test_only_the_days_that_are_named_count():
-    """Mondays at six (W-136)."""
+def test_only_the_given_days_count():
+    """An example is Monday at six (W-136)."""
     times = ClockTimes(start=utc("2026-03-01T00:00"), clocks=(360,), zone=UTC, days=(0,))
 
     assert [utc("2026-03-02T06:00"), utc("2026-03-09T06:00")] == [
@@ -65,8 +69,8 @@ def test_only_the_days_that_are_named_count():
     ]
 
 
-def test_a_look_before_the_time_of_day_does_not_serve_it():
-    """Who asks for eight o'clock wants what stands there at eight; after days of silence one look is owed."""
+def test_poll_before_a_time_of_day_does_not_serve_it():
+    """The content at eight o'clock is wanted; after days without polls one is owed."""
     times = ClockTimes(start=0, clocks=(480,), zone=UTC, slack=10 * MINUTE)
     tick = utc("2026-03-02T08:00")
 
@@ -85,16 +89,18 @@ def test_a_look_before_the_time_of_day_does_not_serve_it():
         ("2026-03-29T12:00", "2026-03-30T06:00", "2026-03-30T16:00"),
     ],
 )
-def test_hours_open_and_close_by_the_wall(at, first, closes):
-    """08:00 to 18:00 is that on the wall of Paris in winter and in summer; its end is outside."""
+def test_hours_are_local(at, first, closes):
+    """08:00 to 18:00 is that of Paris in winter and in summer; its end is outside."""
     hours = Hours(OFFICE, PARIS)
 
     assert utc(first) == hours.first_open(utc(at))
     assert utc(closes) == hours.closes(utc(first))
 
 
-def test_hours_over_midnight_and_side_by_side():
-    """20:00 to 07:00 ends the next morning; openings that touch are one; without openings it is always open."""
+def test_hours_may_cross_midnight_and_touch():
+    """20:00 to 07:00 ends the next morning; touching hours are one; without hours it is always
+    open.
+    """
     night = Hours((Opening(DAILY, 20 * 60, 7 * 60),), UTC)
     two = Hours((Opening((0,), 480, 720), Opening((0,), 720, 1080)), UTC)
 
@@ -114,23 +120,23 @@ def test_hours_over_midnight_and_side_by_side():
     ],
     ids=["inside", "begins before", "before"],
 )
-def test_an_execution_interval_keeps_to_the_hours(start, end, meant):
-    """What lies outside moves to the next opening; what begins before begins with it."""
+def test_execution_interval_is_within_the_hours(start, end, meant):
+    """A part outside moves to the next opening; one that begins before begins with it."""
     hours = Hours((Opening(DAILY, 480, 1080),), UTC)
 
     assert ExecutionInterval(*map(utc, meant)) == hours.open_part(ExecutionInterval(utc(start), utc(end)))
 
 
-def test_an_execution_interval_ends_with_the_hours():
-    """The last instant is the one before they close."""
+def test_execution_interval_ends_with_the_hours():
+    """Its last instant is the one before they close."""
     hours = Hours((Opening(DAILY, 480, 1080),), UTC)
     asked = ExecutionInterval(utc("2026-03-02 17:30"), utc("2026-03-02 18:30"))
 
     assert utc("2026-03-02 18:00") - 1 == hours.open_part(asked).end
 
 
-def test_hours_that_a_change_of_clocks_swallows_are_none():
-    """02:10 to 02:50 does not come in the night in which the clocks go forward."""
+def test_skipped_hours_do_not_open():
+    """02:10 to 02:50 does not exist in the night in which the clocks go forward."""
     hours = Hours((Opening(DAILY, 130, 170),), PARIS)
 
     assert utc("2026-03-30T00:10") == hours.first_open(utc("2026-03-28T12:00") + 12 * HOUR)
@@ -142,8 +148,10 @@ def test_hours_that_a_change_of_clocks_swallows_are_none():
     opens=st.integers(0, 1439),
     closes=st.integers(0, 1439),
 )
-def test_hours_equal_their_definition(minutes, days, opens, closes):
-    """The first open minute is the first at which the wall shows an open one (whole days, no change of clocks: UTC)."""
+def test_hours_agree_with_their_definition(minutes, days, opens, closes):
+    """The first open minute is the first one whose local time is open (whole days without a change
+    of clocks: UTC).
+    """
     if opens == closes:
         return
     at = utc("2026-01-01T00:00") + minutes * MINUTE
@@ -166,40 +174,34 @@ HOURLY = FixedInterval(start=1_000, interval=600, slack=60)
 @pytest.mark.parametrize(
     ("now", "expected"), [(0, 1_000), (999, 1_000), (1_000, 1_000), (1_001, 1_600), (1_600, 1_600), (6_999, 7_000)]
 )
-def test_first_tick_keeps_phase(now, expected):
-    """Ticks are start, start + interval, … whatever happened between."""
+def test_ticks_keep_their_phase(now, expected):
+    """They are start, start + interval, … whatever happened in between."""
     assert expected == HOURLY.first_tick(now)
 
 
 @pytest.mark.parametrize(("now", "expected"), [(0, 1_000), (1_000, 1_600), (1_599, 1_600)])
-def test_next_tick_is_later(now, expected):
-    """The tick after a tick is the next one."""
+def test_next_tick_is_after_a_tick(now, expected):
+    """It is the following one."""
     assert expected == HOURLY.next_tick(now)
-
-
-@pytest.mark.parametrize(("now", "expected"), [(999, None), (1_000, 1_000), (1_599, 1_000), (1_600, 1_600)])
-def test_last_tick_has_passed(now, expected):
-    """Before the start there was none."""
-    assert expected == HOURLY.last_tick(now)
 
 
 @pytest.mark.parametrize(
     ("first", "end", "expected"),
     [(0, 1_000, []), (0, 1_001, [1_000]), (1_000, 2_800, [1_000, 1_600, 2_200]), (1_001, 1_500, [])],
 )
-def test_ticks_between_are_half_open(first, end, expected):
-    """The first instant counts, the end does not."""
+def test_ticks_between_two_instants_exclude_the_end(first, end, expected):
+    """The first instant counts."""
     assert expected == list(HOURLY.ticks_between(first, end))
 
 
-def test_execution_interval_ends_with_the_slack():
+def test_execution_interval_of_a_tick_ends_with_the_slack():
     """A poll is never before its tick and at most the slack late (001 §2.1)."""
     assert ExecutionInterval(1_600, 1_660) == HOURLY.execution_interval(1_600)
 
 
 @pytest.mark.parametrize(("checked_at", "expected"), [(None, False), (1_539, False), (1_540, True), (1_700, True)])
-def test_check_within_the_slack_before_satisfies(checked_at, expected):
-    """A look at or after tick − slack serves the tick without another request."""
+def test_poll_within_the_slack_before_a_tick_serves_it(checked_at, expected):
+    """No other request is needed from tick − slack on."""
     assert expected == HOURLY.is_satisfied(1_600, checked_at)
 
 
@@ -207,14 +209,14 @@ def test_check_within_the_slack_before_satisfies(checked_at, expected):
     ("checked_at", "expected"),
     [(1_539, 1_600), (1_540, 2_200), (1_600, 2_200), (1_800, 2_200), (2_139, 2_200), (2_140, 2_800), (99_999, 100_600)],
 )
-def test_after_check_names_the_next_owed_tick(checked_at, expected):
-    """A check serves every tick up to its slack; one too early leaves the tick owed."""
+def test_poll_serves_every_tick_up_to_its_slack(checked_at, expected):
+    """One that is too early leaves the tick owed."""
     assert expected == HOURLY.after_check(1_600, checked_at)
 
 
 @given(st.integers(-(10**15), 10**15), st.integers(1, 10**12), st.integers(0, 10**12), st.integers(-(10**15), 10**15))
-def test_arithmetic_agrees_with_its_definition(start, interval, slack, now):
-    """For all numbers the first tick is in phase, not before now nor the start, and the one before it is."""
+def test_first_tick_agrees_with_its_definition(start, interval, slack, now):
+    """For all numbers it is in phase, not before now nor the start, and the one before it is."""
     fixed = FixedInterval(start=start, interval=interval, slack=slack % interval)
     first = fixed.first_tick(now)
 
@@ -227,14 +229,16 @@ def test_arithmetic_agrees_with_its_definition(start, interval, slack, now):
 @pytest.mark.parametrize(
     ("interval", "slack", "words"), [(0, 0, "above 0"), (-5, 0, "above 0"), (10, 10, "slack"), (10, -1, "slack")]
 )
-def test_interval_that_makes_no_sense_is_refused(interval, slack, words):
-    """No interval, or a slack as long as it, has no schedule."""
+def test_impossible_interval_is_refused(interval, slack, words):
+    """An interval of 0, or a slack as long as the interval, has no schedule."""
     with pytest.raises(ValueError, match=words):
         FixedInterval(start=0, interval=interval, slack=slack)
 
 
 def _late(intervals: list[int], gap: int) -> int:
-    """Return how late any look is, at most, if a host is asked once a gap, the earliest deadline first, everything due at 0."""
+    """Return how late any poll is, at most, if a host is polled once a gap, the earliest deadline
+    first, all due at 0.
+    """
     queue = [(interval, 0, number) for number, interval in enumerate(intervals)]
     heapq.heapify(queue)
     now = late = 0
@@ -254,8 +258,8 @@ def _late(intervals: list[int], gap: int) -> int:
 
 
 @given(st.lists(st.integers(2, 30), min_size=1, max_size=6), st.integers(1, 4))
-def test_what_is_admitted_is_never_late(intervals: list[int], gap: int):
-    """With blocking included the test is on the safe side of a host that cannot be interrupted."""
+def test_admitted_polls_are_never_late(intervals: list[int], gap: int):
+    """With blocking, the test is safe for a host that cannot be interrupted."""
     found = admit(np.array(intervals), np.ones(len(intervals)), 1 / gap)
 
     assert not found.holds or _late(intervals, gap) <= 0
@@ -263,8 +267,8 @@ def test_what_is_admitted_is_never_late(intervals: list[int], gap: int):
     assert found.holds or found.worst > 1
 
 
-def test_the_stretch_that_is_too_short_is_named():
-    """One look a minute is asked for by three pages that want one each: 180 s of looks in 60 s."""
+def test_interval_that_is_too_short_is_named():
+    """Three pages ask for one poll a minute each: 180 s of polls in 60 s."""
     minute = 60_000_000
     found = admit(np.array([minute] * 3), np.ones(3), 1 / minute)
 
@@ -275,8 +279,10 @@ def test_the_stretch_that_is_too_short_is_named():
     assert not admit(np.array([minute]), np.ones(1), 0.0).holds
 
 
-def test_a_dear_look_among_many_is_seen_however_long_the_others_wait():
-    """Short stretches fit and the long run does; a look of 5 that has begun leaves too little for what is due after 1,000."""
+def test_long_poll_among_short_ones_is_considered():
+    """Short intervals fit and the long run does; a begun poll of 5 leaves too little for one due
+    after 1,000.
+    """
     intervals = np.array([10, *[1_000] * 894])
     costs = np.ones(895)
     fits = admit(intervals, costs, 1.0)
@@ -289,22 +295,22 @@ def test_a_dear_look_among_many_is_seen_however_long_the_others_wait():
     assert 1.003 == pytest.approx(dear.worst)
 
 
-def test_what_cannot_be_tried_to_the_end_is_not_promised():
-    """Thousands of intervals that nearly fill the capacity, no two alike."""
+def test_test_that_would_take_too_long_is_not_passed():
+    """Thousands of different intervals nearly fill the capacity."""
     intervals = np.arange(100_000, 106_000)
     capacity = float((1 / intervals).sum()) * 1.000001
 
     assert not admit(intervals, np.ones(intervals.size), capacity).holds
 
 
-def test_a_poll_that_cannot_be_interrupted_blocks():
-    """What fits to the last look does not fit beside one that has begun."""
+def test_begun_poll_blocks_others():
+    """Polls that fit exactly do not fit beside one that has begun."""
     assert not admit(np.array([2, 3, 6]), np.ones(3), 1.0).holds
     assert admit(np.array([2, 3, 6]), np.ones(3), 2.0).holds
 
 
-def test_the_interval_is_the_median_of_those_that_were_seen():
-    """One long silence among them does not move it; without any there is none."""
+def test_learned_interval_is_the_median():
+    """One long silence does not move it; without intervals there is none."""
     assert 60 * SECOND == learn_interval([60.0, 61.0, 59.0, 86_400.0, 60.0])
     assert learn_interval([]) is None
 
@@ -312,8 +318,8 @@ def test_the_interval_is_the_median_of_those_that_were_seen():
 @pytest.mark.parametrize(
     ("after", "update"), [(0, 110), (100, 110), (109, 110), (110, 120), (119, 120), (205, 210)], ids=str
 )
-def test_the_next_update_comes_after_the_last_look(after, update):
-    """Updates are expected in phase with the last one; a look at the very instant of one has seen it."""
+def test_next_update_is_after_the_last_poll(after, update):
+    """Updates are expected in phase with the last one; a poll at the instant of one has seen it."""
     assert update == next_update(100, 10, after)
 
 
@@ -322,13 +328,13 @@ def test_the_next_update_comes_after_the_last_look(after, update):
     [(4, "window", 114), (40, "window", 150), (4, "overwrite", 114), (40, "overwrite", 120)],
     ids=["window", "wide window", "overwrite", "overwritten first"],
 )
-def test_an_interval_ends_after_its_time_or_with_the_next_update(within, until, end):
+def test_interval_ends_after_its_time_or_with_the_next_update(within, until, end):
     """`window` ends after that time, `overwrite` also with the next expected update."""
     assert ExecutionInterval(110, end) == execution_interval(110, 10, within, until)
 
 
-def test_an_interval_from_what_is_known_of_a_rate():
-    """Twenty changes in ten days are one every half day; a rate that no change was seen of says nothing."""
+def test_interval_follows_from_a_learned_rate():
+    """Twenty changes in ten days are one every half day; a rate without a seen change gives none."""
     assert DAY // 2 == rate_interval({"shape": 20.0, "scale": 10.0})
     assert None is rate_interval({"shape": 0.1, "scale": 0.2})
     assert None is rate_interval({})

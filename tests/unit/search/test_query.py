@@ -1,7 +1,4 @@
-"""Queries: what somebody typed, as what is searched for.
-
-Terms: what stands in the index for a word.
-"""
+"""Queries: what somebody typed. Terms: what the index holds for a word."""
 
 import pytest
 from hypothesis import given
@@ -12,7 +9,7 @@ from tidings.search.query import Phrase, Query, holds, is_of_site, line_of_terms
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("price list", "list price"),
         ('"Price List" -shoes', '"price list" -shoes'),
@@ -28,15 +25,15 @@ from tidings.search.query import Phrase, Query, holds, is_of_site, line_of_terms
         ('"unfinished phrase', '"unfinished phrase"'),
     ],
 )
-def test_queries_mean(text, said):
-    """Words in any order, phrases, one of several, none of these, beginnings; whatever is no
-    operator is a word.
+def test_query_has_words_phrases_and_operators(text, message):
+    """Words in any order, phrases, alternatives, exclusions and beginnings; whatever is no operator
+    is a word.
     """
-    assert said == str(parse(text))
+    assert message == str(parse(text))
 
 
-def test_filters_are_no_words():
-    """Only those that there are; a filter with another name is a word like any other."""
+def test_filter_is_no_word():
+    """Only known filters are; an unknown name is a word like any other."""
     found = parse("site:example.org tag:money kind:pdf price note:that")
 
     assert {"site": "example.org", "tag": "money", "kind": "pdf"} == found.filters
@@ -54,15 +51,15 @@ def test_filters_are_no_words():
         ("a kind:song", "html, feed"),
     ],
 )
-def test_what_asks_for_nothing_is_refused(text, why):
-    """With what can be done."""
+def test_query_without_a_word_is_refused(text, why):
+    """The message says what can be done."""
     with pytest.raises(UsageError, match=why):
         parse(text)
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_a_query_or_refused(text):
-    """And is then the same query when it is read again as it is spelled."""
+def test_any_text_is_a_query_or_is_refused(text):
+    """A query that is written out and read again is the same query."""
     try:
         found = parse(text)
     except UsageError:
@@ -71,8 +68,8 @@ def test_any_text_is_a_query_or_refused(text):
     assert str(found) == str(parse(str(found)))
 
 
-def test_phrases_are_counted():
-    """Overlapping ones too; a beginning ends anywhere in the last word."""
+def test_overlapping_phrases_are_counted():
+    """A beginning ends anywhere in the last word."""
     terms = ["a", "a", "a", "bee"]
 
     assert 2 == holds(Phrase(("a", "a")), terms)
@@ -81,8 +78,8 @@ def test_phrases_are_counted():
     assert ("a", "bee") == Query(((Phrase(("a", "bee")), Phrase(("a",))),)).terms
 
 
-def test_sites_hold_those_below_them():
-    """`www.` is no other site; a name that only ends alike is."""
+def test_site_includes_its_subdomains():
+    """`www.` is the same site; a name with the same ending is not."""
     assert is_of_site("www.example.org", "example.org")
     assert is_of_site("docs.example.org", "www.example.org")
     assert not is_of_site("notexample.org", "example.org")
@@ -99,17 +96,15 @@ def test_sites_hold_those_below_them():
         ("", ()),
     ],
 )
-def test_terms(text, terms):
-    """Case and the marks of Latin letters mean nothing, other letters keep theirs, numbers are
-    whole.
-    """
+def test_terms_ignore_case_and_accents(text, terms):
+    """Latin letters lose their marks, other letters keep theirs, and a number is one term."""
     assert terms == terms_of(text)
 
 
 @given(st.text(st.characters(exclude_categories=["M", "Cf", "Cs"]), max_size=60))
-def test_a_term_has_a_place(text):
-    """Term by term in their places, and all at once, a text has the same terms; none has a space or
-    a quotation mark.
+def test_each_term_has_a_place(text):
+    """Read one by one or all at once, a text has the same terms; none has a space or a quotation
+    mark.
     """
     found = [term for _, _, term in places_of_terms(text)]
 

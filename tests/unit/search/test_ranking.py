@@ -1,6 +1,4 @@
-"""What a refresh improved: vectors by hand, by sorting all results anew, and of the paper's
-examples.
-"""
+"""What a refresh improves, by hand, by sorting all results again, and by the paper's examples."""
 
 import itertools
 import math
@@ -35,7 +33,9 @@ SCORE = st.integers(0, 1_000).map(lambda n: n / 7)
 
 
 def quality(shown, true, exponent=1.5):
-    """Return what searchers get: results by their shown score, worth their true one."""
+    """Return what searchers get: the results in the order of their shown scores, with their true
+    worth.
+    """
     order = sorted((page for page in shown if shown[page] > 0), key=lambda page: -shown[page])
     return math.fsum(rank**-exponent * true[page] for rank, page in enumerate(order, 1))
 
@@ -50,8 +50,8 @@ def by_sorting(scores, page, after, exponent=1.5):
     ("before", "after", "value"),
     [(5**-0.7, 20.5**-0.7, 0.0084319), (50**-0.7, 9.5**-0.7, 0.0016764), (1.0, 3.5**-0.7, 0.1366136)],
 )
-def test_vectors_by_hand(before, after, value):
-    """A page that falls, one that rises, one that leaves the first rank; of scores `r ** -0.7`."""
+def test_improvement_agrees_with_values_by_hand(before, after, value):
+    """A page falls, one rises, and one leaves the first rank; scores are `r ** -0.7`."""
     scores = {rank: rank**-0.7 for rank in range(1, 201)}
     page = round(before ** (-1 / 0.7))
 
@@ -60,8 +60,8 @@ def test_vectors_by_hand(before, after, value):
 
 
 @pytest.mark.parametrize("exponent", [0.8, 1.5, 2.2])
-def test_two_hundred_pages_sorted_anew(exponent):
-    """To seven digits, wherever a page comes from and goes to; it may be new, or gone."""
+def test_improvement_agrees_with_sorting_of_two_hundred_pages(exponent):
+    """It agrees to seven digits for every move; the page may be new, or gone."""
     chance = random.Random(7)
     for _ in range(60):
         scores = {page: chance.random() ** 3 for page in range(200)}
@@ -75,15 +75,15 @@ def test_two_hundred_pages_sorted_anew(exponent):
 
 
 @given(st.lists(SCORE, min_size=1, max_size=12, unique=True), SCORE, st.floats(0.3, 3))
-def test_a_refresh_never_harms(scores, after, exponent):
-    """Where the curve is exact, what searchers get does not sink."""
+def test_refresh_never_harms(scores, after, exponent):
+    """If the curve is exact, what searchers get does not fall."""
     for before in (*scores, 0.0):
         assert value_of_move(curve_of(scores, exponent), before, after) >= -1e-9
 
 
-def test_the_short_form_has_these_signs():
-    """I(r1) F(r1 + 1) - I(r2) F(r2) - sum of I(r) x decrease: what the paper's print says without
-    them (002 §5.1).
+def test_short_form_has_corrected_signs():
+    """It is I(r1) F(r1 + 1) - I(r2) F(r2) - sum of I(r) x decrease; the paper's print leaves the
+    signs out (002 §5.1).
     """
     score = POWER.score_at
     for r1, r2 in itertools.combinations((1, 2, 5, 20, 60, 199), 2):
@@ -94,8 +94,10 @@ def test_the_short_form_has_these_signs():
 
 
 @pytest.mark.parametrize(("first", "last"), [(1, 5), (2, 10), (10, 20), (10, 1_000), (9, 200_000), (1, 3_000)])
-def test_sums_of_powers(first, last):
-    """Exactly where the ranks are few or first; else the middles are good to half a thousandth."""
+def test_sums_of_powers_are_nearly_exact(first, last):
+    """They are exact for few or for the first ranks; otherwise the midpoints are good to half a
+    thousandth.
+    """
     exact = math.fsum(k**-1.5 for k in range(first, last + 1))
 
     assert exact == pytest.approx(sum_of_powers(first, last, 1.5), rel=5e-4)
@@ -104,9 +106,9 @@ def test_sums_of_powers(first, last):
     assert 0 == sum_of_powers(5, 4, 1.5)
 
 
-def test_long_lists_are_known_by_pieces():
-    """Ten thousand results by the best 256 and three pieces: values within two percent of the exact
-    ones.
+def test_long_list_is_approximated_by_pieces():
+    """Ten thousand results are known by the best 256 and three pieces: values are within two
+    percent of the exact ones.
     """
     scores = [1000 * (r + 20) ** -0.9 for r in range(1, 10_001)]
     short, exact = curve_of(scores, 1.5), curve_of(scores, 1.5, exact=10_000)
@@ -124,8 +126,10 @@ def test_long_lists_are_known_by_pieces():
 
 
 @given(st.integers(0, 10**9))
-def test_any_scores_have_a_curve(seed):
-    """However steeply they fall; what a refresh of the best is worth is near the exact value."""
+def test_all_scores_have_a_curve(seed):
+    """The worth of a refresh of the best page is near the exact value, even for scores that fall
+    steeply.
+    """
     chance = random.Random(seed)
     ordered = sorted((10 ** chance.uniform(-9, 3) for _ in range(chance.randint(257, 300))), reverse=True)
     short, exact = curve_of(ordered, 1.5), curve_of(ordered, 1.5, exact=len(ordered))
@@ -151,13 +155,7 @@ STORED = {
 
 
 def tf_idf(counts: Mapping[str, float], length: int, known: Statistics) -> float:
-    """Return the TF-IDF score of a text as Lucene computes it, which the paper used (002 §5.2).
-
-    Args:
-        counts: The count of each term in the text.
-        length: The number of terms of the text.
-        known: The statistics of all texts.
-    """
+    """Return the TF-IDF score of a text as Lucene computes it, which the paper used (002 §5.2)."""
     if not length:
         return 0.0
     return sum(
@@ -167,32 +165,32 @@ def tf_idf(counts: Mapping[str, float], length: int, known: Statistics) -> float
     ) / math.sqrt(length)
 
 
-def scored(text):
-    """Return the TF-IDF of each term of a page, among a thousand pages of which ten hold it."""
+def score_terms(text):
+    """Return the TF-IDF of each term of a page, among a thousand pages of which ten have it."""
     terms = terms_of(text)
     known = Statistics(1_000, 8.0, dict.fromkeys(terms, 10))
     return {term: tf_idf({term: terms.count(term)}, len(terms), known) for term in terms}
 
 
-def test_tf_idf_by_hand():
-    """sqrt(4) (1 + ln(100 / 2))² / sqrt(16)."""
+def test_tf_idf_agrees_with_a_value_by_hand():
+    """It is sqrt(4) (1 + ln(100 / 2))² / sqrt(16)."""
     known = Statistics(100, 50.0, {"rare": 1, "common": 60})
     assert 12.0642 == pytest.approx(tf_idf({"rare": 4}, 16, known), abs=1e-3)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(WEB)))
-def test_the_four_discrepancies(order):
-    """Of the paper's first table: risen, fallen, new, gone. Each refresh is worth what sorting
-    says, in any order, and all of them what there was to gain.
+def test_four_discrepancies_of_the_paper_are_refreshed(order):
+    """The paper's first table has pages that rose, fell, are new, or are gone. Each refresh is
+    worth what sorting says, in any order, and their sum is all that there was to gain.
     """
-    scores = {page: scored(text).get("cancer", 0.0) for page, text in STORED.items()}
-    true = {page: scored(text).get("cancer", 0.0) for page, text in WEB.items()}
+    scores = {page: score_terms(text).get("cancer", 0.0) for page, text in STORED.items()}
+    true = {page: score_terms(text).get("cancer", 0.0) for page, text in WEB.items()}
     assert true["p1"] > scores["p1"]
     assert true["p2"] < scores["p2"]
 
     for page in order:
         curves = {"cancer": curve_of(scores.values(), 1.5)}
-        value = value_of_refresh(scored(STORED[page]), scored(WEB[page]), curves, {"cancer": 3.0})
+        value = value_of_refresh(score_terms(STORED[page]), score_terms(WEB[page]), curves, {"cancer": 3.0})
         assert value == pytest.approx(3 * by_sorting(scores, page, true[page]), abs=1e-12)
         assert value >= 0
         scores[page] = true[page]
@@ -200,24 +198,24 @@ def test_the_four_discrepancies(order):
     assert quality(true, true) == quality(scores, true)
 
 
-def test_an_advertisement_and_a_seminar():
-    """Words that nobody searches for may change as they like; a new subject that people search for
-    is worth a refresh.
+def test_only_searched_words_make_a_refresh_worthwhile():
+    """Words that nobody searches for may change; a new subject that people search for is worth a
+    refresh.
     """
     workload = single_terms([(parse("seminar databases"), 2.0), (parse("databases"), 1.0)])
     curves = {term: curve_of([3.0, 2.0, 1.0], 1.5) for term in workload}
     page = "weekly seminar {} brought to you by {}"
 
     def value(old, new):
-        return value_of_refresh(scored(page.format(*old)), scored(page.format(*new)), curves, workload)
+        return value_of_refresh(score_terms(page.format(*old)), score_terms(page.format(*new)), curves, workload)
 
     assert {"seminar": 2.0, "databases": 3.0} == workload
     assert 0 == value(("databases", "soap"), ("databases", "beer"))
     assert value(("graphics", "soap"), ("databases", "soap")) > 0
 
 
-def test_rates_are_ratios_of_sums():
-    """Not means of ratios (.166667 here); a page of which nothing was gained keeps a chance."""
+def test_rate_is_a_ratio_of_sums():
+    """It is not a mean of ratios (.166667 here); a page of which nothing was gained keeps a chance."""
     assert 0.175 == pytest.approx(rate(0.4 + 1.4 + 0.3, 2 + 7 + 3, usual=0, weight=0))
     assert 0 < rate(0.0, 100.0, usual=0.2, weight=10.0) < 0.2
     assert 0 == rate(0.0, 0.0, usual=1.0, weight=0.0)
@@ -226,9 +224,9 @@ def test_rates_are_ratios_of_sums():
 KNOWN = Statistics(100, 50.0, {"rare": 1, "common": 60})
 
 
-def test_bm25_by_hand():
-    """ln((100 - 1 + .5) / 1.5) for one of average length that has the term once; a common term
-    weighs next to nothing.
+def test_bm25_agrees_with_a_value_by_hand():
+    """It is ln((100 - 1 + .5) / 1.5) for a text of average length that has the term once; a common
+    term weighs next to nothing.
     """
     assert 4.1947 == pytest.approx(bm25({"rare": 1}, 50, KNOWN), abs=1e-4)
     assert LEAST_IDF == pytest.approx(bm25({"common": 1}, 50, KNOWN))
@@ -236,15 +234,15 @@ def test_bm25_by_hand():
     assert 0 == bm25({"rare": 0}, 50, KNOWN)
 
 
-def test_searches_fade():
-    """To a half in thirty days; nothing grows back where a clock was set back."""
+def test_searches_fade_by_half_in_thirty_days():
+    """Nothing grows if a clock is set back."""
     assert 4.0 == fade(8.0, HALF_LIFE)
     assert 8.0 == fade(8.0, -HALF_LIFE)
 
 
 @pytest.mark.parametrize("exponent", [0.4, 1.0, 1.5, 2.3])
-def test_the_viewing_curve_is_fitted(exponent):
-    """From clicks that were drawn by a curve, its exponent comes back; those on later screens mean
+def test_viewing_curve_is_fitted_to_clicks(exponent):
+    """The exponent of the curve that drew the clicks is found again; clicks on later screens mean
     nothing.
     """
     ranks = np.arange(1, 21)
@@ -255,16 +253,16 @@ def test_the_viewing_curve_is_fitted(exponent):
     assert exponent == pytest.approx(viewing_exponent({**clicks, 400: 9_000}), abs=0.05)
 
 
-def test_few_clicks_fit_nothing():
-    """The curve is the usual one below a thousand, however they lie."""
+def test_few_clicks_keep_the_usual_curve():
+    """Below a thousand clicks the curve is the usual one."""
     assert USUAL_EXPONENT == viewing_exponent({1: 999})
     assert USUAL_EXPONENT < viewing_exponent({1: 1_000})
     assert 0 == pytest.approx(viewing_exponent({20: 1_000}), abs=1e-9)
 
 
-def test_the_knee_parts_what_is_of_these_pages():
-    """Forty queries of much alike, then a fall: the knee is where it begins. Without a fall all are
-    kept.
+def test_scores_before_the_knee_are_kept():
+    """Forty queries have similar scores, then there is a fall: the knee is where it begins. Without
+    a fall all are kept.
     """
     of_these = [100 * 0.99**n for n in range(40)]
     of_others = [10 * 0.5**n for n in range(1, 21)]

@@ -1,4 +1,4 @@
-"""Addresses without end are known by their form and by what they turned out to be."""
+"""Sites without an end are recognized by the form of their addresses and by their content."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tidings.search.sites import (
     address_of,
     belongs,
     form_of,
+    hashes_of,
     is_page,
     likeness,
     shares,
@@ -24,8 +25,8 @@ from tidings.search.sites import (
 )
 
 
-def test_addresses_of_one_template_have_one_form():
-    """Numbers and codes are left open, names of parameters count."""
+def test_addresses_of_one_template_have_the_same_form():
+    """Numbers and codes are left open; names of parameters count."""
     forms = {form_of(f"https://a.example/2026/{month:02}?day={month}&view=list") for month in range(1, 13)}
 
     assert {"a.example/#/#?day&view"} == forms
@@ -41,33 +42,33 @@ def test_addresses_of_one_template_have_one_form():
         ("https://a.example/docs/a/api/a", ""),
     ],
 )
-def test_some_traps_are_seen_from_outside(url: str, expected: str):
-    """Paths that repeat or do not end, and many parameters."""
+def test_trap_is_recognized_by_its_address(url: str, expected: str):
+    """Its path repeats or does not end, or it has many parameters."""
     assert expected == trap_of(url)
 
 
-def test_likeness_is_about_that_of_the_shingles():
-    """Of texts that share half of their shingles it is about a third; of equal texts it is 1."""
+def test_similarity_is_near_that_of_the_shingles():
+    """It is about a third for texts that share half of their shingles, and 1 for equal texts."""
     draw = random.Random(7)
     words = ["".join(draw.choices("abcdefghij", k=6)) for _ in range(600)]
     one, other = " ".join(words[:400]), " ".join(words[200:600])
 
-    assert 1.0 == likeness(sketch_of(one), sketch_of(one))
-    assert 0.15 < likeness(sketch_of(one), sketch_of(other)) < 0.55
-    assert likeness(sketch_of(one), sketch_of(" ".join(words[400:]))) < 0.1
+    assert 1.0 == likeness(*map(hashes_of, (sketch_of(one), sketch_of(one))))
+    assert 0.15 < likeness(hashes_of(sketch_of(one)), hashes_of(sketch_of(other))) < 0.55
+    assert likeness(hashes_of(sketch_of(one)), hashes_of(sketch_of(" ".join(words[400:])))) < 0.1
 
 
-def test_months_of_a_calendar_say_the_same():
+def test_months_of_a_calendar_are_similar():
     """Numbers are no part of a sketch."""
     months = [
         f"Events of month {month}: " + " ".join(f"{day} nothing planned" for day in range(31)) for month in (1, 2)
     ]
 
-    assert likeness(sketch_of(months[0]), sketch_of(months[1])) >= NEAR
+    assert likeness(hashes_of(sketch_of(months[0])), hashes_of(sketch_of(months[1]))) >= NEAR
 
 
-def test_a_form_whose_pages_say_the_same_is_a_trap():
-    """Once enough of them were read; one whose pages differ is none."""
+def test_form_with_similar_pages_is_a_trap():
+    """Enough of them must be read; a form whose pages differ is none."""
     same, different = FormRecord(), FormRecord()
     draw = random.Random(3)
     for number in range(ENOUGH + 4):
@@ -81,14 +82,14 @@ def test_a_form_whose_pages_say_the_same_is_a_trap():
     assert different.share_new > 0.8
 
 
-def test_words_that_are_searched_for_make_a_page_worth_more():
-    """By the share that they have of all searches; depth and a bad form make it worth less."""
-    sought = shares({"price": 3.0, "oil": 1.0})
+def test_searched_words_raise_the_worth_of_a_page():
+    """Their share of all searches counts; depth and a bad form lower the worth."""
+    searched = shares({"price": 3.0, "oil": 1.0})
 
     def worth(anchor: str, **more: object) -> float:
         given: dict[str, object] = {"depth": 1, "is_news": False, **more}
         terms = terms_of_link(anchor, "https://a.example/p")
-        return worth_unseen(float(given.pop("share_new", 0.8)), terms=terms, sought=sought, **given)  # type: ignore[arg-type]
+        return worth_unseen(float(given.pop("share_new", 0.8)), terms=terms, sought=searched, **given)  # type: ignore[arg-type]
 
     assert worth("the oil price") > worth("the price") > worth("oil") > worth("contact")
     assert worth("contact") > worth("contact", depth=2)
@@ -97,8 +98,8 @@ def test_words_that_are_searched_for_make_a_page_worth_more():
     assert ("oil", "prices", "2026") == terms_of_link("", "https://a.example/oil-prices/2026")
 
 
-def test_a_refresh_is_worth_its_chance_of_a_change_and_what_it_names():
-    """Less for each link from the first pages; and so many new pages."""
+def test_refresh_is_worth_its_probability_of_a_change_and_its_new_links():
+    """The worth falls with each link from the first pages."""
     assert 0.4 == pytest.approx(worth_refresh(0.4, depth=0, importance=1.0, yields=0.0))
     assert 0.4 * 0.85**2 / 2 == pytest.approx(worth_refresh(0.4, depth=2, importance=0.5, yields=0.0))
     assert 2.1 == pytest.approx(worth_refresh(0.1, depth=0, importance=1.0, yields=2.0))
@@ -123,9 +124,9 @@ OWN = ("https://docs.example",)
         ("https://docs.example", ("/*",), True),
     ],
 )
-def test_patterns_say_what_belongs(url: str, patterns: tuple[str, ...], *, expected: bool):
-    """A star stands for any letters, an exclamation mark leaves out, a path is one of the own
-    sites.
+def test_patterns_select_addresses(url: str, patterns: tuple[str, ...], *, expected: bool):
+    """A star stands for any letters, an exclamation mark excludes, and a path belongs to the
+    sentinel's own sites.
     """
     assert expected == belongs(url, patterns, OWN)
 
@@ -142,8 +143,8 @@ def test_patterns_say_what_belongs(url: str, patterns: tuple[str, ...], *, expec
         (f"https://a.example/{'x' * 2_000}", ""),
     ],
 )
-def test_an_address_is_one_however_it_is_written(url: str, expected: str):
-    """Sessions, tracking, fragments and the order of parameters say nothing."""
+def test_spellings_of_an_address_are_one(url: str, expected: str):
+    """Sessions, tracking, fragments and the order of parameters do not matter."""
     assert expected == address_of(url)
 
 
@@ -157,6 +158,6 @@ def test_an_address_is_one_however_it_is_written(url: str, expected: str):
         ("https://a.example/x.html", True),
     ],
 )
-def test_no_request_is_spent_on_pictures(url: str, *, expected: bool):
-    """The end of a path says what is no page."""
+def test_pictures_are_not_requested(url: str, *, expected: bool):
+    """The end of a path shows what is no page."""
     assert expected == is_page(url)

@@ -1,4 +1,4 @@
-"""Snippets: what of a text is shown."""
+"""Snippets: the part of a text that a result shows."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,17 +7,17 @@ from tidings.search.query import parse
 from tidings.search.snippets import mark, snippet
 
 
-def spell(stretches):
-    """Return stretches as one text, hits in brackets."""
-    return "".join(f"[{piece}]" if is_hit else piece for piece, is_hit in stretches)
+def spell(pieces):
+    """Return pieces as one text, with hits in brackets."""
+    return "".join(f"[{piece}]" if is_hit else piece for piece, is_hit in pieces)
 
 
 TEXT = "Welcome to the shop\nOur Café is open\nEspresso costs 2.80\n東京の天気は晴れ"
 
 
-def test_the_line_that_answers_is_shown():
-    """With what was searched for marked, as it is written on the page; a second line if it has what
-    the first lacks.
+def test_line_with_the_words_is_shown():
+    """The words are marked as the page writes them; a second line is shown if it has what the first
+    one lacks.
     """
     assert "Our [Café] is open" == spell(snippet(TEXT, parse("cafe").phrases))
     assert "[Espresso] costs 2.80 … Our [Café] is open" == spell(snippet(TEXT, parse("espresso cafe").phrases))
@@ -26,8 +26,8 @@ def test_the_line_that_answers_is_shown():
     assert "Welcome to the [shop]" == spell(snippet(TEXT, parse("sho*").phrases))
 
 
-def test_a_heading_is_shown_with_the_words_behind_it():
-    """A line that is nothing but the words of the query says too little alone."""
+def test_heading_is_shown_with_the_text_after_it():
+    """A line that only has the words of the query says too little."""
     text = "Kettle\nIt costs 30 euro.\nLamps, small\nTables"
 
     assert "[Kettle] … It costs 30 euro. Lamps, small Tables" == spell(snippet(text, parse("kettle").phrases))
@@ -35,14 +35,14 @@ def test_a_heading_is_shown_with_the_words_behind_it():
     assert "[Tables]" == spell(snippet(text, parse("tables").phrases))
 
 
-def test_a_text_that_answers_elsewhere_shows_its_beginning():
-    """Its title may hold what was searched for."""
+def test_text_without_the_words_shows_its_beginning():
+    """Its title may have them."""
     assert "Welcome to the shop Our Café is open Espresso…" == spell(snippet(TEXT, parse("zebra").phrases, most=46))
     assert [("A [b]", False)] == mark("A [b]", parse("zebra").phrases)
 
 
-def test_long_lines_are_cut_around_the_hit():
-    """At spaces, with an ellipsis on each side that is cut."""
+def test_long_line_is_cut_around_the_hit():
+    """It is cut at spaces, with an ellipsis on each side that is cut."""
     line = "before " * 200 + "needle " + "after " * 200
 
     shown = spell(snippet(line, parse("needle").phrases, most=80))
@@ -54,7 +54,7 @@ def test_long_lines_are_cut_around_the_hit():
 
 
 @given(st.text(max_size=300), st.sampled_from(["a", "a b", '"b c"', "é*", "京"]))
-def test_nothing_is_invented(text, query):
-    """Whatever a snippet shows stands in the text, but for ellipses."""
+def test_snippet_only_shows_text_of_the_page(text, query):
+    """Only the ellipses are added."""
     for piece, is_hit in snippet(text, parse(query).phrases, most=40):
         assert piece in {"…", " … "} or is_hit or " ".join(piece.strip("…").split()) in " ".join(text.split())

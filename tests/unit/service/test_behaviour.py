@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tidings.clock import HOUR
 from tidings.service.behaviour import Moment, name_closing, name_opening, own, postpone
 

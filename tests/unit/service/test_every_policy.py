@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.planned import Service, make_watched, steady
+from tests.planner import Service, make_watched, steady
 from tidings.clock import HOUR, MINUTE
 from tidings.errors import UsageError
 from tidings.lab.compare import ALL

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,6 +84,73 @@ def test_key_file_is_on_the_disk_before_a_value_is_encrypted(
     put(world, vault, "token", "k3")
 
     assert [False, True] == synced[:2]
+
+
+def test_newest_key_and_those_in_use_are_kept(vault: Vault):
+    """All others are deleted."""
+    vault.key_file.path.unlink(missing_ok=True)
+    oldest, _, newest = (vault.key_file.add() for _ in range(3))
+    vault.key_file.keep([oldest])
+
+    assert [newest, oldest] == list(vault.key_file.keys())
+
+    vault.key_file.keep([])
+
+    assert [newest] == list(vault.key_file.keys())
+
+
+def test_key_file_with_a_damaged_line_is_refused(vault: Vault):
+    """A key with a character too many could be another key."""
+    vault.key_file.add()
+    path = vault.key_file.path
+    path.write_text("!" + path.read_text())
+
+    with pytest.raises(SecretError, match="put your copy back"):
+        vault.key_file.keys()
+
+
+@pytest.mark.parametrize("call", ["open", "fsync"])
+def test_key_that_cannot_be_written_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str):
+    """The error says what to check, and no partial file is left."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, call, refuse)
+
+    with pytest.raises(SecretError, match="cannot be written: No space left on device; check free space"):
+        KeyFile(tmp_path).add()
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_folder_of_the_key_file_is_made(tmp_path: Path):
+    """So is the one above. Only the owner may enter it."""
+    made = KeyFile(tmp_path / "a" / "b")
+    key = made.add()
+
+    assert [key] == list(made.keys())
+    assert 0o700 == stat.S_IMODE((tmp_path / "a" / "b").stat().st_mode)
+
+
+def test_key_file_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """So is its folder."""
+    opened, closed = [], []
+    open_, close = os.open, os.close
+
+    def note_open(*arguments: Any, **more: Any) -> int:
+        opened.append(open_(*arguments, **more))
+        return opened[-1]
+
+    def note_close(handle: int) -> None:
+        closed.append(handle)
+        close(handle)
+
+    monkeypatch.setattr(os, "open", note_open)
+    monkeypatch.setattr(os, "close", note_close)
+    KeyFile(tmp_path).add()
+
+    assert 2 == len(opened)
+    assert opened == closed
 
 
 def test_value_opens_only_for_its_owner_kind_and_name(filled: World, vault: Vault):

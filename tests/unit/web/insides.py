@@ -159,8 +159,8 @@ async def notify_by(inside: Inside, kind: str, sentinel_id: int, *records: Mappi
     endpoint_id = await inside.store.write(endpoints.ensure, kind, "")
     news = News(sentinel=str(records[0]["sentinel"]), scheme="", records=records, at=now)
     message = render(kind, news)
-    told = Event(type=EventType.CHANGE_FOUND, at=now, sentinel_id=sentinel_id)
-    (made,) = await inside.store.commit([Unit(at=now, epoch=inside.epoch, events=(told,))])
+    event = Event(type=EventType.CHANGE_FOUND, at=now, sentinel_id=sentinel_id)
+    (made,) = await inside.store.commit([Unit(at=now, epoch=inside.epoch, events=(event,))])
     (seq,) = made.event_seqs  # type: ignore[union-attr]
     draft = DeliveryDraft(
         endpoint_id=endpoint_id,

@@ -1,5 +1,5 @@
-from tidings.clock import SECOND
-from tidings.web.rate_limits import Pace
+from tidings.clock import DAY, HOUR, SECOND
+from tidings.web.rate_limits import Pace, Tries
 
 NOW = 1_700_000_000 * SECOND
 
@@ -36,3 +36,34 @@ def test_names_in_memory_are_limited():
         pace.wait(name, NOW)
 
     assert [0, SECOND] == [pace.wait(name, NOW) for name in "ac"]
+
+
+def test_one_address_locks_nobody_out():
+    """Somebody who tries all day from one address leaves the owner at another all tries."""
+    tries = Tries()
+    for second in range(0, DAY // SECOND, 10):
+        tries.wait("ada", "192.0.2.1", NOW + second * SECOND)
+
+    assert [0] * 5 == [tries.wait("ada", "192.0.2.2", NOW + DAY) for _ in range(5)]
+
+
+def test_many_addresses_have_one_limit_for_a_name():
+    """Some hundred wrong passwords an hour."""
+    tries = Tries()
+    passed = [
+        tries.wait("ada", f"192.0.2.{number}", NOW + HOUR * step // 10) for step in range(10) for number in range(200)
+    ]
+
+    assert 100 <= passed.count(0) <= 200
+
+
+def test_right_passwords_are_not_counted():
+    """A program that signs in each time is not slowed."""
+    tries = Tries()
+
+    def sign_in():
+        wait = tries.wait("ada", "192.0.2.1", NOW)
+        tries.succeed("ada", "192.0.2.1")
+        return wait
+
+    assert [0] * 500 == [sign_in() for _ in range(500)]

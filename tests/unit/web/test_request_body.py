@@ -9,7 +9,17 @@ from starlette.requests import Request
 
 from tests.asgi import scope_of
 from tidings.web.problems import ProblemError
-from tidings.web.request_body import DEEPEST, FORM, MOST_BYTES, MOST_FIELDS, body_of, read_parameters
+from tidings.web.request_body import (
+    DEEPEST,
+    FORM,
+    MOST_BYTES,
+    MOST_FIELDS,
+    MOST_FILE_BYTES,
+    SentFile,
+    body_of,
+    read_files,
+    read_parameters,
+)
 
 JSON = "application/json"
 READ = [
@@ -55,10 +65,10 @@ def test_json_objects_and_forms_become_parameters(body, media, expected):
     assert (json.loads(body) if expected is None else expected) == read_parameters(body, media)
 
 
-@pytest.mark.parametrize(("body", "media", "status", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])  # fmt: skip
-def test_other_bodies_are_refused_with_the_reason(body, media, status, said):
+@pytest.mark.parametrize(("body", "media", "status", "text"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])  # fmt: skip
+def test_other_bodies_are_refused_with_the_reason(body, media, status, text):
     """None of them raises an unexpected exception."""
-    with pytest.raises(ProblemError, match=said) as error:
+    with pytest.raises(ProblemError, match=text) as error:
         read_parameters(body, media)
 
     assert status == error.value.status
@@ -113,3 +123,62 @@ def test_any_body_is_read_or_refused(body, media):
 
     assert status in {200, 400, 415}
     assert isinstance(found, dict)
+
+
+def send_form(body, media):
+    """Return the fields and files of a form."""
+
+    async def receive():
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    request = Request(scope_of("/import", "POST", [("content-type", media)]), receive)
+    form, files = asyncio.run(read_files(request))
+    return {name: list(values) for name, values in form.values.items()}, dict(files)
+
+
+FIELD = b'--b\r\nContent-Disposition: form-data; name="act"\r\n\r\nshow\r\n'
+FILE = b'--b\r\ncontent-disposition: form-data; name="file"; filename="%s"\r\nContent-Type: x/y\r\n\r\n%s\r\n'
+MULTIPART = "multipart/form-data; boundary=b"
+
+
+@pytest.mark.parametrize("content", [b"", b"\r\n", b"a\r\n--c\r\nb", b"\x00\xff\r\r\n\n", b"PK\x03\x04" * 9])
+def test_file_of_a_form_arrives_as_it_was(content):
+    """Whatever bytes it has, but a line that begins with the boundary."""
+    form, files = send_form(FIELD + FILE % (b"a b.zip", content) + b"--b--\r\n", MULTIPART)
+
+    assert ({"act": ["show"]}, {"file": SentFile("a b.zip", content)}) == (form, files)
+
+
+@pytest.mark.parametrize(
+    ("body", "media", "expected"),
+    [
+        (b"act=show", FORM, ({"act": ["show"]}, {})),
+        (FIELD + b"--b--", 'multipart/form-data; boundary="b"', ({"act": ["show"]}, {})),
+        (FILE % (b"", b"") + b"--b--", MULTIPART, ({}, {})),
+        (b"--b\r\nno head", MULTIPART, ({}, {})),
+        (b"--b\r\nX: y\r\n\r\nz\r\n--b--", MULTIPART, ({"": ["z"]}, {})),
+        (b"", MULTIPART, ({}, {})),
+        (FIELD * 500 + b"--b--", MULTIPART, None),
+    ],
+)
+def test_other_forms_with_files_are_read_as_far_as_they_go(body, media, expected):
+    """A field of a file that nobody chose is left out; of many parts the first are read."""
+    form, files = send_form(body, media)
+
+    assert (expected or ({"act": ["show"] * 20}, {})) == (form, files)
+
+
+@pytest.mark.parametrize(
+    ("body", "media", "status"),
+    [
+        (b"x", "multipart/form-data", 415),
+        (b"x", f"multipart/form-data; boundary={'b' * 71}", 415),
+        (b"x" * (MOST_FILE_BYTES + 1), MULTIPART, 413),
+    ],
+)
+def test_form_without_boundary_or_end_is_refused(body, media, status):
+    """So is one that is too large."""
+    with pytest.raises(ProblemError) as refused:
+        send_form(body, media)
+
+    assert status == refused.value.status

@@ -4,8 +4,10 @@ import pytest
 
 from tests.asgi import ask
 from tests.unit.web.insides import Hooks, inside, watch
+from tidings.errors import StoreBusyError
 from tidings.storage.watches import events
 from tidings.web.routes import application, program_routes
+from tidings.web.screens.desk import Desk
 
 TOKEN = "0123456789abcdef01234567"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
@@ -31,6 +33,7 @@ def test_every_entrance_declares_who_may_enter():
     assert {
         ("/healthz", "GET", "anybody"),
         ("/metrics", "GET", "readers"),
+        ("/feeds/all.atom", "GET", "readers"),
         ("/feeds/{name:path}.atom", "GET", "readers"),
         ("/api/v1/stream", "GET", "readers"),
         ("/api/v1/hooks/{name}", "POST", "hook"),
@@ -123,6 +126,39 @@ def test_unknown_path_is_404(tmp_path, path):
 
     assert 404 == answer.status
     assert "problem" == answer.json()["record"]
+
+
+@pytest.mark.parametrize("path", ["/", "/sentinels/shop", "/metrics", "/api/v1/sentinels", "/feeds/all.atom"])
+def test_database_that_cannot_be_used_is_503_with_advice(tmp_path, path):
+    """People get a page and programs a record. The next request is answered as usual."""
+
+    async def story(within, app):
+        desk = Desk(within.settings, within.clock, within.arrivals)
+        app = application(within, desk)
+        read, held = within.store.read, True
+
+        async def read_or_refuse(*given, **more):
+            if held:
+                raise StoreBusyError("postgresql://anna@db is held")
+            return await read(*given, **more)
+
+        within.store.read = read_or_refuse
+        refused = [await ask(app, path, headers={"accept": accept}) for accept in ("text/html", "*/*")]
+        held = False
+        later = await ask(app, path)
+        await desk.close()
+        return *refused, later
+
+    page, record, later = run(tmp_path, story)
+
+    assert [503, 503, 200] == [page.status, record.status, later.status]
+    assert ["5", "5"] == [one.headers["retry-after"] for one in (page, record)]
+    for text in (page.body.decode(), record.body.decode()):
+        assert "cannot be used now" in text
+        assert "tidings doctor" in text
+        assert "anna" not in text
+    assert page.body.startswith(b"<!doctype html>") == (not path.startswith(("/api/", "/feeds/")))
+    assert "cannot be used now" in record.json()["message"]
 
 
 def test_internal_error_reveals_nothing(tmp_path):

@@ -95,11 +95,11 @@ def test_used_port_is_an_error_with_advice():
 
 
 @pytest.mark.parametrize(
-    ("host", "said"), [("192.0.2.1", "is not an address of this machine"), ("a\udcff", "cannot be looked up")]
+    ("host", "text"), [("192.0.2.1", "is not an address of this machine"), ("a\udcff", "cannot be looked up")]
 )
-def test_invalid_address_is_an_error_with_its_reason(host, said):
+def test_invalid_address_is_an_error_with_its_reason(host, text):
     """A typing error in the address is recognised."""
-    with pytest.raises(ListenError, match=said):
+    with pytest.raises(ListenError, match=text):
         listen(ServeSettings(host=host, port=0))
 
 
@@ -121,8 +121,8 @@ def test_ipv6_address_is_printed_in_brackets():
 
 
 @pytest.mark.parametrize(
-    ("host", "said"), [("::1", "http://[::1]:8780"), ("[::1]", "http://[::1]:8780"), ("a.example", "http://a.example:8780")]
+    ("host", "text"), [("::1", "http://[::1]:8780"), ("[::1]", "http://[::1]:8780"), ("a.example", "http://a.example:8780")]
 )  # fmt: skip
-def test_ipv6_setting_may_have_brackets(host, said):
+def test_ipv6_setting_may_have_brackets(host, text):
     """The printed address has them in both cases."""
-    assert said == url(host, 8780)
+    assert text == url(host, 8780)

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import read_statements
 from tidings.cli.change.alter import write_alterations
-from tidings.cli.change.life import DONE
+from tidings.cli.change.life import describe
 from tidings.cli.happenings import write_drop, write_happening
 from tidings.cli.output import add_json, short_time, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
@@ -21,6 +23,8 @@ from tidings.service.sentinels import register
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import outside
+
+_HOST = re.compile(r"(?!-)[\w-]+(?:\.[\w-]+)+", re.ASCII)
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
@@ -37,12 +41,34 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         help="a file with statements of the sentinel language (*.yaml: as YAML), or one statement in quotes; - reads"
         " standard input",
     )
+    add_page_flags(parser)
+    parser.add_argument(
+        "--user", metavar="NAME", help="log in as this user (basic auth); Tidings prompts for the password"
+    )
+    parser.add_argument("--login-form", metavar="URL", help="log in with the form on this page instead of basic auth")
+    parser.add_argument(
+        "--login-success", metavar="CSS", help="an element that only a logged-in page has, e.g. a.logout"
+    )
+    parser.add_argument(
+        "--password", metavar="SECRET", help="the name of a stored secret that is the password of --user"
+    )
+    parser.add_argument(
+        "--no-check", action="store_true", help="do not check new pages now; the service checks them later"
+    )
+    parser.add_argument("--no-test", action="store_true", help="do not send a test message to --notify")
+    add_json(parser)
+
+
+def add_page_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say what to watch on one page."""
     parser.add_argument("--url", help="the address of the page to watch")
     parser.add_argument(
         "--command", metavar="WORDS", help="watch the output of a command, e.g. 'df -h'; it does not run in a shell"
     )
     parser.add_argument(
-        "--monitor", default="all words", metavar="TEXT", help="which changes to report (default: all words)"
+        "--monitor",
+        metavar="TEXT",
+        help="which changes to report (default: all words, or the items of a feed)",
     )
     parser.add_argument("--only-added", action="store_true", help="report only text that is added to the page")
     parser.add_argument("--select", metavar="CSS", help="watch only this part of the page, e.g. main")
@@ -54,7 +80,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         metavar="DURATION|at TIME",
         help="how often to check, e.g. 1h, or at what time, e.g. 'at 8:00'; default: Tidings decides",
     )
-    parser.add_argument("--notify", action="append", default=[], metavar="URL", help="whom to notify; may be repeated")
+    parser.add_argument(
+        "--notify",
+        action="append",
+        default=[],
+        metavar="RECEIVER",
+        help="whom to notify, with a rate if you like, e.g. anna@example.org or 'anna@example.org every 1 day'; may be repeated",
+    )
     parser.add_argument("--name", help="name of the sentinel; default: made from the host and title")
     parser.add_argument(
         "--tag", action="append", default=[], metavar="TAG", help="a tag of the sentinel; may be repeated"
@@ -67,16 +99,6 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         help="send this header with each request; 'NAME: secret SECRET' sends a stored secret; may be repeated",
     )
     parser.add_argument(
-        "--user", metavar="NAME", help="log in as this user (basic auth); Tidings prompts for the password"
-    )
-    parser.add_argument("--login-form", metavar="URL", help="log in with the form on this page instead of basic auth")
-    parser.add_argument(
-        "--login-success", metavar="CSS", help="an element that only a logged-in page has, e.g. a.logout"
-    )
-    parser.add_argument(
-        "--password", metavar="SECRET", help="the name of a stored secret that is the password of --user"
-    )
-    parser.add_argument(
         "--render", action="store_true", help="watch the page as a browser shows it after its scripts have run"
     )
     parser.add_argument(
@@ -86,22 +108,17 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         metavar="STEP",
         help="a step that the browser does before the page is read, e.g. 'click \"#more\"' (implies --render); may be repeated",
     )
-    parser.add_argument(
-        "--no-check", action="store_true", help="do not check new pages now; the service checks them later"
-    )
-    parser.add_argument("--no-test", action="store_true", help="do not send a test message to --notify")
-    add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Register the given statements; an address, with or without `--url`, is checked as well."""
-    if arguments.url is None and (arguments.file or "").startswith(("http://", "https://")):
+    if arguments.url is None and is_address(arguments.file or ""):
         arguments.url, arguments.file = arguments.file, None
     if [arguments.url, arguments.file, arguments.command].count(None) != 2:
         message = "give a FILE (or - for standard input), a statement in quotes, --url URL or --command 'PROGRAM WORDS'"
         raise UsageError(message)
     if arguments.command is not None:
-        arguments.url = _command(arguments.command)
+        arguments.url = read_command(arguments.command)
     if arguments.url is None and (flags := _of_url(arguments)):
         message = f"{', '.join(flags)} needs --url; in a FILE, write the clause itself"
         raise UsageError(message)
@@ -117,7 +134,18 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         database.close()
 
 
-def _command(text: str) -> str:
+def is_address(word: str) -> bool:
+    """Return whether a word is the address of a page, also without its scheme: `example.org/news`;
+    a file of this name is none.
+    """
+    if word.startswith(("http://", "https://")):
+        return True
+    host = word.partition("/")[0].partition(":")[0]
+    is_like = _HOST.fullmatch(host) is not None and not word.endswith((".sentinel", ".yaml", ".yml", ".txt"))
+    return is_like and not Path(word).exists()
+
+
+def read_command(text: str) -> str:
     """Return the address of a command, split into words as in a shell.
 
     Raises `UsageError` for an empty one.
@@ -132,6 +160,7 @@ def _command(text: str) -> str:
 def _of_url(arguments: argparse.Namespace) -> list[str]:
     """Return the given flags that require `--url`."""
     names = (
+        "monitor",
         "only_added",
         "select",
         "exclude",
@@ -159,8 +188,8 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
         )
         raise UsageError(message)
     write_warnings(done.warnings, as_json=arguments.json)
-    for said in done.events:
-        write_happening(database.read(outside.find, said.name), as_json=arguments.json)
+    for event_line in done.events:
+        write_happening(database.read(outside.find, event_line.name), as_json=arguments.json)
     for row in done.made:
         if arguments.json:
             write_json(sentinel_record(row))
@@ -169,13 +198,13 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
     write_alterations(done, as_json=arguments.json)
     for statement in done.defaults:
         if not arguments.json:
-            held = "the new defaults are stored" if statement.clauses.said else "the defaults are removed"
-            write_line(f"tags {', '.join(statement.tags)}: {held}")
+            result = "the new defaults are stored" if statement.clauses.stated else "the defaults are removed"
+            write_line(f"tags {', '.join(statement.tags)}: {result}")
     for command, row in done.commanded:
         if arguments.json:
             write_json(sentinel_record(row))
         else:
-            write_line(f"{row.name} {DONE[command.verb]}")
+            write_line(describe(command.verb, row))
     if done.made and not arguments.no_check:
         from tidings.cli.change import first_check  # loads the poller, only needed to check
 

@@ -18,7 +18,7 @@ from tidings.storage.db.database import open_database
 
 if TYPE_CHECKING:
     from tidings.language.problems import Problem
-    from tidings.service.sentinels.register import Registered
+    from tidings.service.sentinels.register import Registration
     from tidings.settings import Settings
 
 
@@ -60,7 +60,7 @@ def _as_given(problem: Any, name: str) -> Problem:
     return given
 
 
-def write_alterations(done: Registered, *, as_json: bool) -> None:
+def write_alterations(done: Registration, *, as_json: bool) -> None:
     """Print which sentinels were altered, and which were unchanged."""
     for row in (*done.altered, *done.unaltered):
         if as_json:

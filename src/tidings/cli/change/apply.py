@@ -62,12 +62,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         database.close()
         raise
     try:
-        return _say(database, done, settings, arguments)
+        return _print_done(database, done, settings, arguments)
     finally:
         database.close()
 
 
-def _say(database: Database, done: Applied, settings: Settings, arguments: argparse.Namespace) -> int:
+def _print_done(database: Database, done: Applied, settings: Settings, arguments: argparse.Namespace) -> int:
     """Print what was done, then check the pages of new sentinels; return the exit code."""
     write_warnings(done.warnings, as_json=arguments.json)
     would = "would be " if arguments.dry_run else ""

@@ -11,7 +11,7 @@ from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.language.clauses.scope import usual_patterns
 from tidings.language.expressions import quote
-from tidings.language.grammar.guesses import name_of_host
+from tidings.language.words import name_of_host
 from tidings.model.watch.sentinel import Watched
 from tidings.service.sentinels import register
 from tidings.service.show.records import sentinel_record
@@ -49,7 +49,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         metavar="TEXT",
         help="which changes to report (default: pages, which reports new, gone and moved pages)",
     )
-    parser.add_argument("--notify", action="append", default=[], metavar="URL", help="whom to notify; may be repeated")
+    parser.add_argument(
+        "--notify",
+        action="append",
+        default=[],
+        metavar="RECEIVER",
+        help="whom to notify, with a rate if you like, e.g. anna@example.org or 'anna@example.org every 1 day'; may be repeated",
+    )
     parser.add_argument(
         "--tag", action="append", default=[], metavar="TAG", help="a tag of the collection; may be repeated"
     )
@@ -97,7 +103,7 @@ def write_statement(arguments: argparse.Namespace, names: list[str]) -> str:
             raise UsageError(message)
         words.append(f"Budget {found[1]} per {found[2] or 'day'}")
     words += [f"Monitor {arguments.monitor}"] if arguments.monitor else []
-    words += [f"Notify {', '.join(arguments.notify)}"] if arguments.notify else []
+    words += [f"Notify By {register.channel_words(target.strip())}" for target in arguments.notify]
     words += [f"Tags {', '.join(arguments.tag)}"] if arguments.tag else []
     return " ".join(words)
 

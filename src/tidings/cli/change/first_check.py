@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.cli.output import progress, short_time, write_beside, write_json, write_line, write_warnings
 from tidings.clock import SECOND, SystemClock
-from tidings.errors import PollerBusyError, SentinelError, ServiceError, UsageError
+from tidings.errors import PollerBusyError, SecretError, SentinelError, ServiceError, UsageError
 from tidings.language import expressions
 from tidings.language.expressions import quote
 from tidings.language.forms import parse_file
-from tidings.model.interval import say_duration
+from tidings.language.write.printer import page_text
+from tidings.model.interval import describe_duration
 from tidings.model.secret import Secret
 from tidings.model.url import split_url
 from tidings.model.watch.interest import keep_inserted
-from tidings.model.watch.sentinel import Sentinel
+from tidings.model.watch.sentinel import Sentinel, Watched
 from tidings.record import dataclass
-from tidings.service.on_demand import seen_now
+from tidings.service.on_demand import seen_now, trial
 from tidings.service.on_demand.seen_now import lines_of, read_stored, record_of
 from tidings.service.on_demand.try_receivers import send_test_message
 from tidings.service.run import check as checking
@@ -32,8 +33,9 @@ from tidings.service.secrets.secrets import basic
 from tidings.service.sentinels import register
 from tidings.service.show.records import problem_record, sentinel_record
 from tidings.service.watch.watchlist import meaning
+from tidings.storage.observed import pages
 from tidings.storage.secrets import Vault
-from tidings.storage.watches import sentinels, subscriptions
+from tidings.storage.watches import events, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from tidings.service.notify.rehearse import Rehearsed
     from tidings.service.on_demand.seen_now import SeenNow
     from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database
     from tidings.storage.watches.sentinels import SentinelRow
 
@@ -83,8 +86,18 @@ class _Asked:
         return Flagged("--name" if flag == "--url" and problem.code in OF_NAMES else flag, problem)
 
 
-def _make_statement(arguments: argparse.Namespace, *, url: str, name: str, monitor: str, login: str) -> _Asked:
-    """Return the statement for the flags."""
+def make_statement(arguments: argparse.Namespace, *, url: str, name: str, monitor: str, login: str) -> _Asked:
+    """Return the statement for the flags. Raises `UsageError` for a header without a name.
+
+    Args:
+        arguments: The flags of `add` or `test`.
+        url: The address of the page.
+        name: The name of the sentinel.
+        monitor: The Monitor clause.
+        login: The name of the secret of the login, "" for none.
+    """
+    if arguments.only_added:
+        monitor = _restrict_to_additions(monitor)
     clauses: list[tuple[str, str]] = []
     if arguments.select is not None:
         clauses.append(("--select", f"Select css {quote(arguments.select)}"))
@@ -172,40 +185,79 @@ def _password(database: Database, arguments: argparse.Namespace, settings: Setti
             raise UsageError(message)
         return opened.value
     if sys.stdin.isatty():
-        return Secret(getpass.getpass(f"password of {arguments.user} at {host}: "))
-    return Secret(sys.stdin.readline().rstrip("\r\n"))
+        given = getpass.getpass(f"password of {arguments.user} at {host}: ")
+    else:
+        given = sys.stdin.readline().rstrip("\r\n")
+    if not given:
+        message = f"the password of {arguments.user} is empty; enter it at the prompt, send it by a pipe, or name a secret with --password"
+        raise UsageError(message)
+    return Secret(given)
+
+
+def _choose_secret(database: Database, settings: Settings, name: str, password: Secret) -> tuple[str, str]:
+    """Return the name under which a login is stored, and a warning or "".
+
+    A name that other sentinels use with another password gets a number: their login stays.
+    """
+    vault, using = Vault(settings.data), database.read(secrets.users)
+    stem, number, note = name, 1, ""
+    while others := using.get(name, ()):
+        try:
+            opened = database.read(vault.open, name)
+        except SecretError:
+            break  # it cannot be decrypted: set again, they need it too
+        if opened is None or opened.value == password:
+            break
+        logs = "logs" if len(others) == 1 else "log"
+        note = note or f"{', '.join(others)} {logs} in with another password, which stays"
+        number += 1
+        name = f"{stem}-{number}"
+    return name, f"{note}; the new one is the secret {name}" if note else ""
+
+
+def complete(url: str) -> str:
+    """Return an address with its scheme, https if it has none."""
+    return url if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", url) else f"https://{url}"
 
 
 async def add_url(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
-    """Register the page of `--url`, check it once, and print what is watched.
+    """Register the page of `--url`, check it once unless `--no-check` is given, and print what is
+    watched.
 
     The exit code is 0 also if the page did not answer.
     """
-    clock = SystemClock()
-    is_whole = "://" in arguments.url or arguments.command is not None
-    url = arguments.url if is_whole else f"https://{arguments.url}"
+    clock, checks = SystemClock(), not arguments.no_check
+    url = arguments.url if arguments.command is not None else complete(arguments.url)
     name = arguments.name or register.automatic_name(url, "", database.read(sentinels.names))
-    monitor = _restrict_to_additions(arguments.monitor) if arguments.only_added else arguments.monitor
     login, password = _login(database, arguments, settings, split_url(url).hostname or "page")
+    note = ""
+    if login and login != arguments.password:
+        login, note = _choose_secret(database, settings, login, password)
     deadline = clock.now() + round(PATIENCE_SECONDS * SECOND)
-    asked = _make_statement(arguments, url=url, name=name, monitor=monitor, login=login)
+    monitor = arguments.monitor or "all words"
+    asked = make_statement(arguments, url=url, name=name, monitor=monitor, login=login)
+    stores = login if login != arguments.password else ""
     try:
-        done = register.register(database, asked.text, settings=settings, now=clock.now())
+        done = database.write(_register, asked.text, settings, clock.now(), login=stores, password=password)
     except SentinelError as error:
         raise SentinelError([asked.find_flag(problem) for problem in error.problems]) from error
-    if login and login != arguments.password:
-        database.write(secrets.set_, Vault(settings.data), login, password, at=clock.now())
     (row,) = done.made
     ours = [warning for warning in done.warnings if not (login and warning.code == "W9" and login in str(warning))]
     write_warnings([asked.find_flag(warning) for warning in ours], as_json=arguments.json)
     try:
         problem, tests = await asyncio.gather(
-            _check_first(database, row, settings, deadline=deadline),
+            _check_first(database, row, settings, deadline=deadline) if checks else asyncio.sleep(0, ""),
             _rehearse(database, row, arguments, settings, deadline),
         )
     except asyncio.CancelledError:
         write_beside(f"tidings: {row.name} is watched; its first check was interrupted")
         raise
+    if checks and url != arguments.url and database.read(_is_unreached, row.id):
+        url, problem = await _try_plain_http(database, row, arguments, settings, deadline, problem)
+    if arguments.monitor is None and arguments.select is None and database.read(_is_feed, row.id):
+        added = " inserted" if arguments.only_added else ""
+        _alter(database, f"Alter {row.name} Monitor items{added}", settings)
+        row = database.read(sentinels.get, row.id)
     if arguments.name is None:
         row = database.write(register.name_by_title, row.id, url=url, now=clock.now())
     seen = await _read_page(database, row, settings)
@@ -213,11 +265,53 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
     answer["tests"] = [{"channel": t.kind, "address": t.address, "error": t.reason} for t in tests]
     if arguments.json:
         write_json(sentinel_record(database.read(sentinels.get, row.id), details=answer))
-        if problem:
-            write_json(problem_record(problem, where=row.name, details={"warning": True}))
+        for line in filter(None, (problem, note)):
+            write_json(problem_record(line, where=row.name, details={"warning": True}))
     else:
-        _welcome(row.name, answer, problem, lines_of(seen.readings))
+        _welcome(row.name, answer, [one for one in (problem, note) if one], lines_of(seen.readings))
     return 0
+
+
+def _alter(database: Database, text: str, settings: Settings) -> None:
+    register.register(database, text, settings=settings, now=SystemClock().now())
+
+
+def _is_feed(c: Connection, sentinel_id: int) -> bool:
+    """Return whether the page of a new sentinel is a feed: its items are watched, not its text."""
+    (page_id, *_) = seen_now.page_ids(c, sentinel_id)
+    return events.media_of(c, page_id) == "feed"
+
+
+def _is_unreached(c: Connection, sentinel_id: int) -> bool:
+    """Return whether no server answered for the page of a new sentinel."""
+    (page_id, *_) = seen_now.page_ids(c, sentinel_id)
+    state = pages.state(c, page_id)
+    return not state.last_seq and state.kind == "net"
+
+
+async def _try_plain_http(
+    database: Database, row: SentinelRow, arguments: argparse.Namespace, settings: Settings, deadline: int, problem: str
+) -> tuple[str, str]:
+    """Watch a page by http if it answers there and was given without a scheme; return its address
+    and the problem, if any.
+    """
+    whole, plain = (f"{scheme}://{arguments.url}" for scheme in ("https", "http"))
+    found, _ = await trial.trial(
+        database, register.statement_for(plain, name=row.name, monitor="all words", every=None, notify=()), settings
+    )
+    if not all(one.outcome == "ok" for one in found):
+        return whole, problem
+    _alter(database, f"Alter {row.name} Using {page_text(Watched(plain))}", settings)
+    return plain, await _check_first(database, row, settings, deadline=deadline)
+
+
+def _register(
+    c: Connection, text: str, settings: Settings, now: int, *, login: str, password: Secret
+) -> register.Registration:
+    """Register a sentinel and store its login, both or none; `login` is empty for none."""
+    if login:
+        secrets.set_(c, Vault(settings.data), login, password, at=now)
+    return register.carry_out(c, text, settings, now, "")
 
 
 async def _read_page(database: Database, row: SentinelRow, settings: Settings) -> SeenNow:
@@ -238,7 +332,7 @@ async def _rehearse(
     if arguments.no_test or not arguments.notify:
         return []
     patience = max(0, deadline - SystemClock().now())
-    return await send_test_message(database, row, settings, patience=patience)
+    return await send_test_message(database, meaning(row.text), settings, patience=patience)
 
 
 async def check_new(database: Database, made: Sequence[SentinelRow], settings: Settings, *, as_json: bool) -> None:
@@ -265,7 +359,7 @@ async def check_new(database: Database, made: Sequence[SentinelRow], settings: S
             write_line(f"{len(named):,} new pages: the service or `tidings check` makes the first checks")
         return
     deadline = clock.now() + round(PATIENCE_SECONDS * SECOND)
-    problem = await _look(database, named, rows[0].name, settings, deadline=deadline)
+    problem = await _first_check(database, named, settings, deadline=deadline)
     runner = open_runner(settings)
     try:
         archive = open_archive(settings, dialect=database.dialect)
@@ -297,52 +391,49 @@ def _write_seen(name: str, label: str, seen: SeenNow, warnings: Sequence[str], *
 async def _check_first(database: Database, row: SentinelRow, settings: Settings, *, deadline: int) -> str:
     """Check a new page once; return the problem, if any."""
     named = {page_id: {row.id} for page_id in database.read(seen_now.page_ids, row.id)}
-    return await _look(database, named, row.name, settings, deadline=deadline)
+    return await _first_check(database, named, settings, deadline=deadline)
 
 
-async def _look(database: Database, named: dict[int, set[int]], name: str, settings: Settings, *, deadline: int) -> str:
+async def _first_check(database: Database, named: dict[int, set[int]], settings: Settings, *, deadline: int) -> str:
     """Check pages once, in this process or through the polling process; return the problem,
     if any.
     """
     clock = SystemClock()
     begun = clock.now()
-    said = ""
+    reason = ""
 
-    def say(text: str) -> None:
-        nonlocal said
-        said = text.partition("; ")[2]
+    def show(text: str) -> None:
+        nonlocal reason
+        reason = text.partition("; ")[2]
         progress(text)
 
     try:
         async with poller(settings, stays=False) as monitor:
-            first = settings.fetch.host_gap_seconds > seen_now.LONGEST_GAP_FOR_ROBOTS
             limit = max(0, deadline - clock.now())
             try:
-                found = await checking.check(monitor, named, limit=limit, first=first, alone=True, say=say)
+                found = await checking.check(monitor, named, limit=limit, alone=True, show=show)
             finally:
                 monitor.hurry = True  # Ctrl-C does not wait for the page either
     except PollerBusyError:
         try:
-            found = await checking.ask(database, named, clock=clock, patience=max(0, deadline - clock.now()), say=say)
-        except ServiceError:
-            return f"the running service has not checked the page yet; `tidings show {name}` shows when it has"
-    if found.held:
-        return next(iter(found.held.values()))
+            found = await checking.ask(database, named, clock=clock, patience=max(0, deadline - clock.now()), show=show)
+        except ServiceError as error:
+            return str(error)
+    if found.paused:
+        return next(iter(found.paused.values()))
     if found.refused:
         return "the budget is used up; the first check comes as soon as the budget allows"
     if len(found.polls) >= len(named):
         return ""
-    waited = say_duration(max(SECOND, (clock.now() - begun) // SECOND * SECOND))
-    why = f" ({said})" if said else ""
+    waited = describe_duration(max(SECOND, (clock.now() - begun) // SECOND * SECOND))
+    why = f" ({reason})" if reason else ""
     if len(named) == 1:
-        return (
-            f"the page has not answered within {waited}{why}; `tidings check {name}` or a running service tries again"
-        )
+        return f"the page has not answered within {waited}{why}; `tidings check` or a running service tries again"
     left = len(named) - len(found.polls)
     return f"{left} of {len(named)} pages have not answered within {waited}{why}; `tidings check` or a running service tries again"
 
 
-def _welcome(name: str, answer: dict[str, Any], problem: str, now: Sequence[str]) -> None:
+def _welcome(name: str, answer: dict[str, Any], problems: Sequence[str], now: Sequence[str]) -> None:
     write_line(f"watching  {answer['title'] or answer['url']}")
     write_line(f"name      {name}")
     write_line(f"watched   {answer['watched']}")
@@ -356,5 +447,5 @@ def _welcome(name: str, answer: dict[str, Any], problem: str, now: Sequence[str]
     for test in answer["tests"]:
         what = f"could not be notified: {test['error']}" if test["error"] else "has accepted a test message"
         write_line(f"{'warning' if test['error'] else 'notified':<9} {test['channel']} {test['address']} {what}")
-    for warning in [*answer["warnings"], *([problem] if problem else [])]:
+    for warning in [*answer["warnings"], *problems]:
         write_line(f"warning   {warning}")

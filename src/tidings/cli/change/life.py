@@ -8,13 +8,14 @@ import argparse
 from typing import TYPE_CHECKING
 
 from tidings.cli.happenings import happening_of, write_drop
-from tidings.cli.output import add_json, write_json, write_line
+from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
-from tidings.model.watch.sentinel import Command
+from tidings.language.times import read_coming
+from tidings.model.watch.sentinel import Command, Point
 from tidings.service.sentinels import register
 from tidings.service.sentinels.apply import is_of_files
-from tidings.service.show.records import sentinel_record
+from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.service.sources import outside_events
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.db.database import open_database
@@ -42,7 +43,25 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument("new", metavar="NEW-NAME", help="the new name: letters of any script, digits, - and _")
         add_json(parser)
         return
-    parser.add_argument("names", nargs="+", metavar="NAME")
+    several = verb in {"enable", "disable"}
+    parser.add_argument("names", nargs="*" if several else "+", metavar="NAME")
+    if several:
+        parser.add_argument("--all", action="store_true", help="all sentinels that have not ended")
+        parser.add_argument("--tag", help="all sentinels with this tag")
+    if verb == "disable":
+        parser.add_argument(
+            "--until",
+            nargs="+",
+            metavar="WHEN",
+            help="enable it again at this time: a date, '2026-12-24 08:00', 18:00, tomorrow, or 'monday 8:00'",
+        )
+        parser.add_argument(
+            "--for",
+            nargs="+",
+            dest="span",
+            metavar="DURATION",
+            help="enable it again after this time, e.g. 3d or 3 days",
+        )
     if verb == "enable":
         parser.add_argument(
             "--fresh",
@@ -58,7 +77,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     try:
         if arguments.verb == "rename":
             return _rename(database, arguments)
-        gone, rows, idle = database.write(_all, arguments.verb, arguments.names, getattr(arguments, "fresh", False))
+        until = read_until(arguments, settings.serve.zone) if arguments.verb == "disable" else None
+        if arguments.verb in {"enable", "disable"}:
+            arguments.names = database.read(_find_names, arguments)
+        is_fresh = getattr(arguments, "fresh", False)
+        gone, rows, idle = database.write(_all, arguments.verb, arguments.names, is_fresh, until)
     finally:
         database.close()
     for name in gone:
@@ -67,8 +90,54 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.json:
             write_json(sentinel_record(row))
         else:
-            write_line(f"{row.name} {(ALREADY if row.id in idle else DONE)[arguments.verb]}")
+            write_line(describe(arguments.verb, row, is_idle=row.id in idle))
     return 0
+
+
+def describe(verb: str, row: SentinelRow, *, is_idle: bool = False) -> str:
+    """Return the result of a step as a line."""
+    end = "" if row.resume_at is None else f" until {short_time(rfc3339(row.resume_at))} UTC"
+    return f"{row.name} {(ALREADY if is_idle else DONE)[verb]}{end}"
+
+
+def read_until(arguments: argparse.Namespace, zone: str) -> Point | None:
+    """Return when a pause ends: what `--until` or `--for` says; further words of it are names.
+
+    Raises `UsageError` for both, and for a text that is no coming time.
+    """
+    words = arguments.until or arguments.span
+    if arguments.until and arguments.span:
+        raise UsageError("--until and --for both say when the pause ends; give one of them")
+    names = arguments.names
+    if not words and (number := next((at for at, name in enumerate(names) if at and name[0].isdigit()), 0)):
+        flag = f"--for '{' '.join(names[number:])}'"
+        raise UsageError(f"{names[number]!r} is no name; write: tidings disable {' '.join(names[:number])} {flag}")
+    if not words:
+        return None
+    now = SystemClock().now()
+    for size in range(len(words), 0, -1):
+        try:
+            at = read_coming(" ".join(words[:size]), zone, now)
+        except UsageError:
+            if size == 1:
+                raise
+            continue
+        arguments.names = [*names, *words[size:]]
+        return Point("at", text=rfc3339(at), instant=at)
+    return None
+
+
+def _find_names(connection: Connection, arguments: argparse.Namespace) -> list[str]:
+    """Return the names of the arguments, of `--tag` and of `--all`."""
+    if arguments.all or arguments.tag is not None:
+        found = [row.name for row in sentinels.listing(connection, tag=None if arguments.all else arguments.tag)]
+        if not found:
+            what = "no sentinel is watched" if arguments.all else f'no sentinel has the tag "{arguments.tag}"'
+            raise UsageError(f"{what}; `tidings list` shows all")
+        return [*arguments.names, *found]
+    if not arguments.names:
+        raise UsageError(f"give a NAME, --tag TAG or --all: tidings {arguments.verb} NAME")
+    return list(arguments.names)
 
 
 def _rename(database: Database, arguments: argparse.Namespace) -> int:
@@ -86,7 +155,7 @@ def _rename(database: Database, arguments: argparse.Namespace) -> int:
 
 
 def _all(
-    connection: Connection, verb: str, names: list[str], is_fresh: bool
+    connection: Connection, verb: str, names: list[str], is_fresh: bool, until: Point | None = None
 ) -> tuple[list[str], list[SentinelRow], set[int]]:
     """Apply the step. A name may also be an event's, which can be dropped. Return the events, the
     sentinels, and the ids of those that needed no step.
@@ -95,9 +164,10 @@ def _all(
     wanted = dict.fromkeys(names)
     known = sentinels.names(connection) if verb == "drop" else ()
     gone = [name for name in wanted if verb == "drop" and name not in known and happening_of(connection, name)]
-    paused = {row.id for row in sentinels.listing(connection) if row.state == "disabled"}
+    before = {row.id: row.resume_at for row in sentinels.listing(connection) if row.state == "disabled"}
+    paused = before.keys()
     rows = [
-        register.command(connection, Command(verb, name, is_fresh), now=now)  # type: ignore[arg-type]
+        register.command(connection, Command(verb, name, is_fresh, until), now=now)  # type: ignore[arg-type]
         for name in wanted
         if name not in gone
     ]
@@ -107,5 +177,5 @@ def _all(
         if (mode := meaning(row.text).compare.mode) != "first":
             raise UsageError(f"{row.name} has the clause Compare {mode}; confirm works only with Compare first")
     if verb == "disable":
-        return gone, rows, {row.id for row in rows} & paused
+        return gone, rows, {row.id for row in rows if row.id in paused and before[row.id] == row.resume_at}
     return gone, rows, {row.id for row in rows} - paused if verb == "enable" and not is_fresh else set()

@@ -15,7 +15,9 @@ from tidings.model.secret import Secret
 from tidings.service.secrets import secrets
 from tidings.service.show.records import rfc3339
 from tidings.storage.db.database import open_database
-from tidings.storage.secrets import SIGNING, Vault
+from tidings.storage.people import accounts
+from tidings.storage.secrets import Vault
+from tidings.storage.watches.events import OWNER
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
@@ -38,6 +40,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         metavar="FILE",
         help="for set: store the cookies of a login, from a cookies.txt in Netscape's format",
     )
+    parser.add_argument(
+        "--user",
+        metavar="NAME",
+        help="for set, list and drop: the secrets of this user, which only their sentinels use",
+    )
     parser.add_argument("--force", action="store_true", help="for drop: drop the secret even if a sentinel uses it")
     add_json(parser)
 
@@ -53,12 +60,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     database = open_database(settings, create=arguments.action == "set")
     try:
         vault = Vault(settings.data)
+        owner_id = OWNER if arguments.user is None else database.read(accounts.get_by_name, arguments.user).id
         if arguments.action == "set":
-            return _set(database, vault, arguments, value)
+            return _set(database, vault, arguments, value, owner_id)
         if arguments.action == "list":
-            return _list(database, vault, as_json=arguments.json)
+            return _list(database, vault, owner_id, as_json=arguments.json)
         if arguments.action == "drop":
-            return _drop(database, arguments)
+            return _drop(database, arguments, owner_id)
         return _rotate(database, vault, as_json=arguments.json)
     finally:
         database.close()
@@ -75,6 +83,8 @@ def _check(arguments: argparse.Namespace) -> None:
             "now has this one. Enter the value at the prompt, or use a pipe: printf %s VALUE | tidings secret set NAME"
         )
         raise UsageError(message)
+    if arguments.user is not None and arguments.action == "rotate":
+        raise UsageError("tidings secret rotate encrypts the secrets of all users; leave out --user")
     if arguments.cookies is not None and (arguments.action != "set" or arguments.source):
         message = "--cookies FILE needs `tidings secret set NAME`, and replaces the value"
         raise UsageError(message)
@@ -92,26 +102,26 @@ def _value(arguments: argparse.Namespace) -> Secret:
     return Secret(text.removesuffix("\n").removesuffix("\r"))
 
 
-def _set(database: Database, vault: Vault, arguments: argparse.Namespace, value: Secret) -> int:
+def _set(database: Database, vault: Vault, arguments: argparse.Namespace, value: Secret, owner_id: int) -> int:
     name, jar = arguments.name, arguments.cookies is not None
-    again = database.write(secrets.set_, vault, name, value, jar=jar, at=SystemClock().now())
+    again = database.write(secrets.set_, vault, name, value, jar=jar, owner_id=owner_id, at=SystemClock().now())
     left_out = secrets.list_unusable(value) if jar else ()
-    (found,) = [row for row in database.read(secrets.listing, vault) if row.name == name]
+    (found,) = [row for row in database.read(secrets.listing, vault, owner_id=owner_id) if row.name == name]
     if arguments.json:
         write_json({**found.record(), "looked_at_again": again, "left_out": list(left_out)})
         return 0
-    for said in left_out:
-        write_beside(f"warning: {said}; this cookie is left out")
+    for line in left_out:
+        write_beside(f"warning: {line}; this cookie is left out")
     write_line(f"{name} is set{f'; used by {_few(found.sentinels)}' if found.sentinels else ''}")
     if again:
         write_line(f"checked again now: {_few(again)}")
-    if name == SIGNING:
+    if found.kind == "signing":
         write_line("webhooks are signed with it after the next start of `tidings serve`")
     return 0
 
 
-def _list(database: Database, vault: Vault, *, as_json: bool) -> int:
-    found = database.read(secrets.listing, vault)
+def _list(database: Database, vault: Vault, owner_id: int, *, as_json: bool) -> int:
+    found = database.read(secrets.listing, vault, owner_id=owner_id)
     if as_json:
         for row in found:
             write_json(row.record())
@@ -143,8 +153,8 @@ def _few(names: list[str] | tuple[str, ...]) -> str:
     return ", ".join(names[:5]) + (f" and {more} more" if more > 0 else "")
 
 
-def _drop(database: Database, arguments: argparse.Namespace) -> int:
-    using = database.write(secrets.drop, arguments.name, force=arguments.force)
+def _drop(database: Database, arguments: argparse.Namespace, owner_id: int) -> int:
+    using = database.write(secrets.drop, arguments.name, owner_id=owner_id, force=arguments.force)
     if arguments.json:
         write_json({"record": "secret", "name": arguments.name, "dropped": True, "sentinels": list(using)})
         return 0

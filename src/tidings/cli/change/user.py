@@ -37,7 +37,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         help="the new role (for role), a tag (for share and unshare), or the number of checks a day or none (for budget)",
     )
     parser.add_argument(
-        "--role", choices=ROLES, default="reader", help="for add: what the user may do (default reader)"
+        "--role",
+        choices=ROLES,
+        default="",
+        help="for add: what the user may do (default reader; the first user is an admin)",
     )
     add_json(parser)
 
@@ -48,15 +51,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if (action != "list") != (arguments.name is not None) or (action in _WITH_VALUE) != (arguments.value is not None):
         needs = {"list": "takes no name"}.get(action, f"takes NAME {_WITH_VALUE.get(action, '')}".rstrip())
         raise UsageError(f"tidings user {action} {needs}")
-    kept = accounts.hash_of(_password(arguments.name)) if action in {"add", "password"} else ""
+    password_hash = accounts.hash_of(_password(arguments.name)) if action in {"add", "password"} else ""
     database = open_database(settings, create=action == "add")
     try:
-        return _do(database, arguments, kept, settings.data)
+        return _do(database, arguments, password_hash, settings.data)
     finally:
         database.close()
 
 
-def _do(database: Database, arguments: argparse.Namespace, kept: str, data: Path) -> int:
+def _do(database: Database, arguments: argparse.Namespace, password_hash: str, data: Path) -> int:
     name, now = arguments.name, SystemClock().now()
     match arguments.action:
         case "list":
@@ -65,34 +68,34 @@ def _do(database: Database, arguments: argparse.Namespace, kept: str, data: Path
             write_json(database.read(accounts.export, name, data=data, now=now))
             return 0
         case "add":
-            database.write(accounts.add, name, arguments.role, kept, at=now)
-            said = f"{name} can now sign in as {arguments.role}"
+            row = database.write(accounts.add, name, arguments.role, password_hash, at=now)
+            text = f"{name} can now sign in as {row.role}"
         case "role":
             database.write(accounts.set_role, name, arguments.value)
-            said = f"{name} is now {arguments.value} and must sign in again"
+            text = f"{name} is now {arguments.value} and must sign in again"
         case "password":
-            database.write(accounts.set_password, name, kept)
-            said = f"{name} has a new password and must sign in again"
+            database.write(accounts.set_password, name, password_hash)
+            text = f"{name} has a new password and must sign in again"
         case "remove":
             owner_id = database.read(rows.get_by_name, name).id
             count = database.write(accounts.remove, name, now)
             accounts.forget_searches(data, owner_id)
             many = f"{count} sentinel{'' if count == 1 else 's'}"
-            said = f"{name} is removed, with {many}; `tidings gc` deletes their stored pages"
+            text = f"{name} is removed, with {many}; `tidings gc` deletes their stored pages"
         case "budget":
             checks = _read_checks(arguments.value)
             database.write(accounts.set_share, name, checks)
             most = f"at most {checks:,.10g} checks a day" if checks else "as many checks as the budget allows"
-            said = f"all sentinels of {name} together may make {most}, after the next start of the service"
+            text = f"all sentinels of {name} together may make {most}, after the next start of the service"
         case what:
             row = database.read(rows.get_by_name, name)
             database.write(rows.share if what == "share" else rows.unshare, row.id, arguments.value)
             to = "everybody with an account now sees" if what == "share" else "nobody else now sees"
-            said = f"{to} the sentinels of {name} with the tag {arguments.value}"
+            text = f"{to} the sentinels of {name} with the tag {arguments.value}"
     if arguments.json:
         write_json({"record": "user", "name": name, "done": arguments.action})
     else:
-        write_line(said)
+        write_line(text)
     return 0
 
 

@@ -149,8 +149,8 @@ def _print_backup(made: Made, *, as_json: bool) -> None:
             }
         )
         return
-    held = f"the database and {made.manifest.files:,} file{'' if made.manifest.files == 1 else 's'} of bodies"
-    write_line(f"{made.path}: {made.size:,} bytes, {held}")
+    contents = f"the database and {made.manifest.files:,} file{'' if made.manifest.files == 1 else 's'} of bodies"
+    write_line(f"{made.path}: {made.size:,} bytes, {contents}")
     for path in made.deleted:
         write_line(f"{path} is deleted")
     if not made.manifest.has_secrets:

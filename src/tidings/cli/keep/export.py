@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tidings.cli.arguments import add_period, read_period
 from tidings.cli.output import write_beside, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UnknownNameError, UsageError
+from tidings.model.interval import ALWAYS
 from tidings.service.export import rows, statements, warc
 from tidings.service.run.from_settings import open_archive
 from tidings.storage.db.database import open_database
@@ -19,6 +21,7 @@ from tidings.storage.people import accounts
 from tidings.storage.watches import sentinels
 
 if TYPE_CHECKING:
+    from tidings.model.interval import Period
     from tidings.settings import Settings
     from tidings.storage.db.database import Database
 
@@ -44,6 +47,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument("--output", type=Path, metavar="FILE", help="the file to write (default standard output)")
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
     parser.add_argument("--user", metavar="NAME", help="export only what this user may see")
+    add_period(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -51,18 +55,23 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     target: Path | None = arguments.output
     if target is None and arguments.format in {"parquet", "warc"}:
         raise UsageError(f"{arguments.format} is a binary format: name a file with --output FILE")
+    period = read_period(arguments, settings.serve.zone)
+    if period != ALWAYS and arguments.format in STATEMENTS:
+        raise UsageError(
+            f"{arguments.format} contains sentinels as they are now; --since, --until and --last are for {', '.join((*ROWS, 'warc'))}"
+        )
     if target is not None and target.exists() and not arguments.overwrite:
         raise UsageError(f"{target} already exists; --overwrite replaces it")
     with contextlib.closing(open_database(settings, create=False)) as database:
         viewer = None if arguments.user is None else database.read(accounts.get_by_name, arguments.user).id
         _check_names(database, arguments.names, viewer)
         if target is None:
-            for part in _texts(arguments, database, viewer):
+            for part in _texts(arguments, database, viewer, period):
                 sys.stdout.write(part)
             return 0
         made = target.with_name(f".{target.name}.part")
         try:
-            done = _write(arguments, settings, database, viewer, made)
+            done = _write(arguments, settings, database, viewer, made, period)
             made.replace(target)
         finally:
             made.unlink(missing_ok=True)
@@ -77,7 +86,7 @@ def _check_names(database: Database, names: Iterable[str], viewer: int | None) -
             raise UnknownNameError(f"there is no sentinel {name}; `tidings list` shows all")
 
 
-def _texts(arguments: argparse.Namespace, database: Database, viewer: int | None) -> Iterable[str]:
+def _texts(arguments: argparse.Namespace, database: Database, viewer: int | None, period: Period) -> Iterable[str]:
     """Yield a text export piece by piece."""
     if arguments.format == "opml":
         yield database.read(statements.list_opml, viewer, arguments.names, at=SystemClock().wall())
@@ -85,26 +94,31 @@ def _texts(arguments: argparse.Namespace, database: Database, viewer: int | None
         found = database.read(statements.list_statements, viewer, arguments.names)
         yield found.write_text() if arguments.format == "text" else found.write_yaml()
     else:
-        table = rows.read_rows(database.read, arguments.of, viewer, arguments.names)
+        table = rows.read_rows(database.read, arguments.of, viewer, arguments.names, period)
         yield from rows.write_csv(table, arguments.of) if arguments.format == "csv" else rows.write_jsonl(table)
 
 
 def _write(
-    arguments: argparse.Namespace, settings: Settings, database: Database, viewer: int | None, made: Path
+    arguments: argparse.Namespace,
+    settings: Settings,
+    database: Database,
+    viewer: int | None,
+    made: Path,
+    period: Period,
 ) -> str:
     """Write into a file; return a further note for the user."""
     if arguments.format == "parquet":
-        table = rows.read_rows(database.read, arguments.of, viewer, arguments.names)
+        table = rows.read_rows(database.read, arguments.of, viewer, arguments.names, period)
         rows.write_parquet(table, arguments.of, made)
         return ""
     if arguments.format == "warc":
         archive = open_archive(settings, dialect=database.dialect)
         with made.open("wb") as file:
-            written = warc.write_warc(database.read, archive, file, viewer, arguments.names)
+            written = warc.write_warc(database.read, archive, file, viewer, arguments.names, period)
         for one in written.lost:
             write_beside(f"left out: {one}")
         counts = (f"{written.responses:,} responses", f"{written.revisits:,} revisits", f"{written.resources:,} others")
         return f", {', '.join(counts)}"
     with made.open("w", encoding="utf-8", newline="") as file:
-        file.writelines(_texts(arguments, database, viewer))
+        file.writelines(_texts(arguments, database, viewer, period))
     return ""

@@ -68,7 +68,7 @@ def _write_records(found: Imported, *, is_dry: bool) -> None:
                 "url": one.draft.url,
                 "from": one.draft.peer,
                 "grade": one.grade,
-                "text": one.text,
+                "text": one.shown,
                 "stored": one.name in found.stored and not is_dry,
                 "already": one.name in found.already,
                 "changes_a_day": found.rates.get(one.name),
@@ -82,7 +82,7 @@ def _write_records(found: Imported, *, is_dry: bool) -> None:
 def _print(one: Judged, found: Imported, *, with_text: bool, with_all: bool) -> None:
     listed = [note for note in one.notes if with_all or note.grade in {"approximated", "refused"}]
     if with_text and one.text:
-        for line in one.text.splitlines():
+        for line in one.shown.splitlines():
             write_line(line)
     elif listed or not one.text:
         write_line(f"{one.name}: {one.draft.url}")
@@ -97,12 +97,15 @@ def _print(one: Judged, found: Imported, *, with_text: bool, with_all: bool) -> 
 def _sum_up(found: Imported, arguments: argparse.Namespace) -> None:
     grades = Counter(one.grade for one in found.judged)
     write_line(
-        f"{found.format.name}: {len(found.judged):,} jobs: {grades['translated']:,} translated,"
-        f" {grades['approximated']:,} approximated, {grades['refused']:,} refused"
+        f"{found.format.name}: {len(found.judged):,} job{'' if len(found.judged) == 1 else 's'}:"
+        f" {grades['translated']:,} mean the same, {grades['approximated']:,} differ or lack something,"
+        f" {grades['refused']:,} are left out"
     )
     if found.rates:
         write_line(f"the file says how often {len(found.rates):,} pages change")
     if arguments.dry_run:
+        if any(one.shown != one.text for one in found.judged):
+            write_line("addresses of receivers are secrets, and are only shown in part")
         write_line(
             f"nothing is stored; without --dry-run, {len(found.stored):,} would be stored; {len(found.already):,} "
             "exist already"

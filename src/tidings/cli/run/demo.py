@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tidings.cli.arguments import duration
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SECOND
-from tidings.demo.play import Say, play
+from tidings.demo.play import Output, play
 from tidings.demo.process import default_home
 from tidings.demo.report import Record, lines
 
@@ -41,26 +41,26 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     home = arguments.data or default_home()
     width = min(WIDEST, max(NARROWEST, shutil.get_terminal_size().columns))
 
-    def say(record: Record) -> None:
+    def output(record: Record) -> None:
         if arguments.json:
             write_json(record)
             return
         for line in lines(record, width=width):
             write_line(line)
 
-    asyncio.run(_play(arguments, home, say))
+    asyncio.run(_play(arguments, home, output))
     if not arguments.json:
         _farewell(home)
     return 0
 
 
-async def _play(arguments: argparse.Namespace, home: Path, say: Say) -> None:
+async def _play(arguments: argparse.Namespace, home: Path, output: Output) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     seconds = arguments.limit / SECOND if arguments.limit is not None else None
-    await play(home, say, seed=arguments.seed, seconds=seconds, stop=stop)
+    await play(home, output, seed=arguments.seed, seconds=seconds, stop=stop)
 
 
 def _farewell(home: Path) -> None:

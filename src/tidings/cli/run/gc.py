@@ -50,8 +50,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 async def _everything(settings: Settings) -> Collected:
     clock = SystemClock()
-    async with collector(settings, clock=clock) as held:
-        return await held.everything(clock.now())
+    async with collector(settings, clock=clock) as opened:
+        return await opened.everything(clock.now())
 
 
 def _print(found: Collected, *, is_done: bool, as_json: bool) -> None:
@@ -61,6 +61,9 @@ def _print(found: Collected, *, is_done: bool, as_json: bool) -> None:
     what = f"{found.versions:,} version{'' if found.versions == 1 else 's'} of {found.pages:,} page{'' if found.pages == 1 else 's'}"
     and_withheld = f" and {found.withheld:,} that were withheld" if found.withheld else ""
     if is_done:
-        write_line(f"deleted {what}{and_withheld}: {found.bodies:,} bodies, {found.size:,} bytes as they were fetched")
+        rows = f"; {found.rows:,} old checks, events and texts of messages" if found.rows else ""
+        write_line(
+            f"deleted {what}{and_withheld}: {found.bodies:,} bodies, {found.size:,} bytes as they were fetched{rows}"
+        )
     else:
         write_line(f"{what}{and_withheld} would be deleted")

@@ -69,8 +69,8 @@ def _state(settings: Settings) -> list[Any] | None:
         file = (settings.data / DATABASE).stat()
     except OSError:
         return None
-    said = hashlib.sha256(f"{__version__}\n{settings!r}".encode()).hexdigest()
-    return [said, file.st_ino, file.st_size, file.st_mtime_ns]
+    digest = hashlib.sha256(f"{__version__}\n{settings!r}".encode()).hexdigest()
+    return [digest, file.st_ino, file.st_size, file.st_mtime_ns]
 
 
 def _is_there(path: Path) -> bool:

@@ -18,11 +18,12 @@ from tidings.clock import SECOND
 from tidings.errors import ClockSetBackError, OutputError, SettingError, StaleEpochError, StoreStalledError, UsageError
 from tidings.plugs.home_assistant import inform_home_assistant
 from tidings.record import replace
+from tidings.service.health.metrics import Meter
 from tidings.service.run.assembly import poller
 from tidings.service.run.from_settings import open_poller
 from tidings.service.run.indexer import indexing
 from tidings.service.run.notifier import notifier
-from tidings.service.run.presence import ROLES, check_role
+from tidings.service.run.presence import ROLES, check_role, name_process
 from tidings.service.run.web_only import web_only
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import change_record, rfc3339
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration
     from tidings.model.observed.unit import Unit
     from tidings.service.run.monitor import Monitor
+    from tidings.service.run.presence import Presence
+    from tidings.service.watch.committer import Committer
     from tidings.settings import Settings
     from tidings.web.inside import Served
 
@@ -168,9 +171,9 @@ async def _fetch(settings: Settings) -> int:
 
 async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
     """Do the work of a role until stopped; begin again when the clock was set back and, as a
-    planner, when another has taken the lease. Return the exit code.
+    planner, when the pages are divided anew. Return the exit code.
     """
-    stop = _make_stop()
+    stop, planner = _make_stop(), name_process() if arguments.role == "planner" else ""
     while True:
         door = None if arguments.role in {"planner", "notifier"} else HttpServer(settings)
         try:
@@ -178,16 +181,16 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
                 return await _notify(settings, stop, as_json=arguments.json)
             if arguments.role == "web" and door is not None:
                 return await _show(settings, door, stop)
-            return await _watch(arguments, settings, door, stop)
+            return await _watch(arguments, settings, door, stop, planner=planner)
         except ClockSetBackError as error:
             announce(f"{error}; the service restarts with the new time")
             if door is not None:
                 settings = replace(settings, serve=replace(settings.serve, port=door.port))
-        except StaleEpochError as error:  # another process has taken over
-            if arguments.role != "planner":
+        except StaleEpochError as error:  # another process has taken over, or wants a part
+            if not planner:
                 announce(f"stopped: {error}")
                 return error.exit_code
-            announce(f"{error}; the planner stands by")
+            announce(f"{error}; this planner begins again")
 
 
 async def _notify(settings: Settings, stop: asyncio.Event, *, as_json: bool) -> int:
@@ -196,6 +199,7 @@ async def _notify(settings: Settings, stop: asyncio.Event, *, as_json: bool) -> 
         opening = notifier(settings, stream=sys.stderr if as_json else sys.stdout)
         sending = await _unless(stop, stack.enter_async_context(opening))
         if sending is not None:
+            _count(sending.committer, sending.presence)
             announce("ready: sends messages")
             stopped = asyncio.create_task(stop.wait())
             stopped.add_done_callback(lambda _: sending.store.hurry())
@@ -214,25 +218,20 @@ async def _show(settings: Settings, door: HttpServer, stop: asyncio.Event) -> in
             announce("ready: shows what the other processes find")
             stopped = asyncio.create_task(stop.wait())
             stopped.add_done_callback(lambda _: served.store.hurry())
+            served.on_streamed, served.on_changed = door.arrivals.wake, door.changes.wake
             async with indexing(settings), _answering(door, served, stop), find_supervisor().watching():
-                while not stopped.done():
-                    is_streamed, is_changed = await served.step()
-                    if is_streamed:
-                        door.arrivals.wake()
-                    if is_changed:
-                        door.changes.wake()
-                    await asyncio.wait({stopped}, timeout=settings.serve.tick_seconds)
+                await _loop(served, stopped, most=round(settings.serve.tick_seconds * SECOND))
     announce("stopped")
     return 0
 
 
 async def _watch(
-    arguments: argparse.Namespace, settings: Settings, door: HttpServer | None, stop: asyncio.Event
+    arguments: argparse.Namespace, settings: Settings, door: HttpServer | None, stop: asyncio.Event, *, planner: str
 ) -> int:
     """Serve until stopped; without a door, for a planner, show nothing.
 
     Raises `ClockSetBackError`, since everything in memory depends on the former clock, and
-    `StaleEpochError` if another process has taken over.
+    `StaleEpochError` if another process has taken over or is to have a part of the pages.
     """
     begun = time.perf_counter()
     console = sys.stderr if arguments.json else sys.stdout
@@ -243,7 +242,7 @@ async def _watch(
             patience_seconds=PATIENCE_SECONDS,
             spreads=True,
             endures=True,
-            role=arguments.role,
+            planner=planner,
         )
         monitor = await _unless(stop, stack.enter_async_context(serving))
         if monitor is None:
@@ -253,6 +252,8 @@ async def _watch(
             door.bind()
             monitor.committer.listen(door.note)
             monitor.listen_to_writing(door.arrivals.wake)  # a notifier may have put something on the stream
+        if monitor.presence is not None:
+            _count(monitor.committer, monitor.presence)
         printer = Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
 
         monitor.committer.listen(printer)
@@ -280,6 +281,13 @@ async def _watch(
                 write_nowhere()
     announce("stopped")
     return 0
+
+
+def _count(committer: Committer, presence: Presence) -> None:
+    """Note counters in the database, for the metrics of processes that only serve."""
+    meter = Meter(pollers=presence.pollers.taken)
+    committer.listen(meter.note)
+    presence.write_note = meter.export
 
 
 def _complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -349,15 +357,15 @@ class RunsInSteps(Protocol):
 
 async def _loop(monitor: RunsInSteps, stopped: asyncio.Task[bool], *, most: int) -> None:
     """Run steps until stopped; rest for at most `most` µs at a time."""
-    told = ""
+    printed = ""
     while not stopped.done():
         try:
             await monitor.step()
-            told = ""
+            printed = ""
         except StoreStalledError as error:
-            if told != str(error):
+            if printed != str(error):
                 announce(f"{error}; the service continues when it can")
-            told = str(error)
+            printed = str(error)
             await asyncio.wait({stopped}, timeout=PAUSE_WHEN_REFUSED_SECONDS)
         resting = asyncio.create_task(monitor.rest(most=most))
         await asyncio.wait({resting, stopped}, return_when=asyncio.FIRST_COMPLETED)

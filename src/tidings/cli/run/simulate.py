@@ -14,7 +14,7 @@ from tidings.cli.output import add_json, progress, write_json, write_line
 from tidings.clock import DAY, HOUR, SystemClock
 from tidings.errors import UsageError
 from tidings.language import parser as language
-from tidings.model.interval import say_duration
+from tidings.model.interval import describe_duration
 from tidings.model.watch.sentinel import Sentinel
 from tidings.scheduling.policies import POLICIES
 from tidings.service.on_demand.simulation import (
@@ -96,7 +96,9 @@ def _run_simulate(arguments: argparse.Namespace, settings: Settings) -> int:
         )
     ]
     if not arguments.json:
-        write_line(_HEAD.format("", "a day", "found", "half within", f"seen within {say_duration(arguments.within)}"))
+        write_line(
+            _HEAD.format("", "a day", "found", "half within", f"seen within {describe_duration(arguments.within)}")
+        )
     if arguments.trace is None:
         _write("what really happened", {"kind": "real"}, history.as_it_was(), arguments)
     for number, (a_day, policy, urgency) in enumerate(ways):
@@ -104,9 +106,12 @@ def _run_simulate(arguments: argparse.Namespace, settings: Settings) -> int:
         tried = other_settings(settings, budget=a_day, policy=policy)
         found = simulate(history, tried, urgency=urgencies.get(urgency), progress=progress)
         progress(1.0)
-        said = f"budget {a_day:,.0f}, {policy}{f', {urgency}' if urgency else ''}"
+        title = f"budget {a_day:,.0f}, {policy}{f', {urgency}' if urgency else ''}"
         _write(
-            said, {"kind": "simulated", "budget": a_day, "policy": policy, "urgency": urgency or None}, found, arguments
+            title,
+            {"kind": "simulated", "budget": a_day, "policy": policy, "urgency": urgency or None},
+            found,
+            arguments,
         )
     return 0
 
@@ -141,7 +146,7 @@ def _urgency(text: str) -> Urgency:
 _HEAD: Final = "{:<44} {:>9} {:>15} {:>12}  {}"
 
 
-def _write(said: str, about: dict[str, object], found: Outcome, arguments: argparse.Namespace) -> None:
+def _write(title: str, about: dict[str, object], found: Outcome, arguments: argparse.Namespace) -> None:
     record = found.record()
     share = found.within(arguments.within)
     if arguments.json:
@@ -151,7 +156,7 @@ def _write(said: str, about: dict[str, object], found: Outcome, arguments: argpa
     half = "-" if median is None else spell_gap(round(median * 1e6))
     bar = "█" * round(share * BAR)
     counts = f"{found.captured:,} of {found.changes:,}"
-    write_line(_HEAD.format(said, f"{found.checks_a_day:,.1f}", counts, half, f"{share:4.0%} {bar}"))
+    write_line(_HEAD.format(title, f"{found.checks_a_day:,.1f}", counts, half, f"{share:4.0%} {bar}"))
 
 
 def _progress(number: int, many: int) -> Progress:

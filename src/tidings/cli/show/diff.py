@@ -119,18 +119,18 @@ async def _compare(
 
 def _pair(connection: Connection, arguments: argparse.Namespace) -> tuple[SentinelRow, int, Version, Version]:
     row, page_id = choose_page(connection, arguments, (arguments.old, arguments.new))
-    kept = {v.seq: v for v in versions.listing(connection, page_id)}
-    if len(kept) < 2 and arguments.old is None:
-        message = f"this page has {'only one' if kept else 'no'} version yet; nothing to compare"
+    by_number = {v.seq: v for v in versions.listing(connection, page_id)}
+    if len(by_number) < 2 and arguments.old is None:
+        message = f"this page has {'only one' if by_number else 'no'} version yet; nothing to compare"
         raise UsageError(message)
-    *_, before, last = (0, 0, *kept)
+    *_, before, last = (0, 0, *by_number)
     old = read_number(arguments.old, page_id) if arguments.old else before
-    following = next((seq for seq in kept if seq > old), old + 1)
+    following = next((seq for seq in by_number if seq > old), old + 1)
     new = read_number(arguments.new, page_id) if arguments.new else following if arguments.old else last
     for seq in (old, new):
-        if seq not in kept:
+        if seq not in by_number:
             is_gone = 0 < seq < last
             what = f"version {seq} of this page was deleted" if is_gone else f"there is no version {seq} of this page"
-            message = f"{what}; `tidings history {row.name}` lists {len(kept)}"
+            message = f"{what}; `tidings history {row.name}` lists {len(by_number)}"
             raise UsageError(message)
-    return row, page_id, kept[old], kept[new]
+    return row, page_id, by_number[old], by_number[new]

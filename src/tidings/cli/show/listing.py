@@ -17,19 +17,21 @@ from tidings.service.show.records import class_of, event_record, problem_record,
 from tidings.storage.db.database import open_database
 from tidings.storage.db.lock import standstill
 from tidings.storage.observed import estimates, members, pages
-from tidings.storage.watches import outside, sentinels, subscriptions
+from tidings.storage.watches import listed, outside, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.service.health.trouble import Health
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.observed.pages import Brief
+    from tidings.storage.watches.sentinels import SentinelRow
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument("--tag", help="show only sentinels with this tag")
     parser.add_argument("--all", action="store_true", help="show ended sentinels too")
+    parser.add_argument("--failing", action="store_true", help="show only sentinels with a problem")
     add_json(parser)
 
 
@@ -46,13 +48,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _list(connection: Connection, arguments: argparse.Namespace, health: Health) -> int:
     rows = sentinels.listing(connection, ended=arguments.all, tag=arguments.tag)
-    happenings = outside.listing(connection) if arguments.tag is None else []
+    if arguments.failing:
+        rows = [row for row in rows if health.of(row.name).own]
+    happenings = outside.listing(connection) if arguments.tag is None and not arguments.failing else []
     if arguments.json:
-        held = list_pages(connection)
+        pages_of = list_pages(connection)
         for row in rows:
             own = health.of(row.name)
             troubles = [trouble.record(sentinel=row.name) for trouble in own.troubles]
-            details = {"health": own.status, "pages": held.get(row.id, []), "troubles": troubles}
+            details = {"health": own.status, "pages": pages_of.get(row.id, []), "troubles": troubles}
             write_json(sentinel_record(row, details=details))
         for source in happenings:
             write_json(event_record(source))
@@ -66,14 +70,15 @@ def _list(connection: Connection, arguments: argparse.Namespace, health: Health)
     watched: dict[int, list[Brief]] = {}
     for page in pages.briefs(connection):
         watched.setdefault(page.sentinel_id, []).append(page)
+    last = listed.list_last_changes(connection)
     table(
         (
             (
                 row.name,
-                row.state,
+                describe_state(row),
                 *((budget,) if is_classed else ()),
                 brief(health.of(row.name)) or _well(watched.get(row.id, [])),
-                short_time(rfc3339(max((page.last_change for page in watched.get(row.id, [])), default=0) or None)),
+                short_time(rfc3339(last.get(row.id))),
                 ", ".join(page.given for page in watched.get(row.id, [])[:2]) + (" …" if row.pages > 2 else ""),
             )
             for row, budget in zip(rows, classes, strict=True)
@@ -89,8 +94,15 @@ def _list(connection: Connection, arguments: argparse.Namespace, health: Health)
     return 0
 
 
+def describe_state(row: SentinelRow) -> str:
+    """Return the state of a sentinel, and until when it is disabled."""
+    return row.state if row.resume_at is None else f"{row.state} until {short_time(rfc3339(row.resume_at))[:16]}"
+
+
 def _none(connection: Connection, arguments: argparse.Namespace) -> str:
     """Return why the list is empty, with advice."""
+    if arguments.failing:
+        return "no sentinel has a problem; `tidings doctor` examines the installation"
     if arguments.tag is not None:
         return f'no sentinel has the tag "{arguments.tag}"; `tidings list` shows all'
     if not arguments.all and sentinels.listing(connection, ended=True):
@@ -105,12 +117,12 @@ def list_pages(
     subs = subscriptions.listing(connection, sentinel_id=sentinel_id)[:most]
     found = pages.listing(connection) if sentinel_id is None else [pages.get(connection, sub.page_id) for sub in subs]
     known = {state.page_id: (identity, state) for identity, state in found}
-    held: dict[int, list[dict[str, Any]]] = {}
+    pages_of: dict[int, list[dict[str, Any]]] = {}
     masked = estimates.count_masked(connection)
     frames = {page_id: members.frames(connection, page_id) for page_id in members.list_framed_pages(connection)}
     for sub in subs:
         identity, state = known[sub.page_id]
-        held.setdefault(sub.sentinel_id, []).append(
+        pages_of.setdefault(sub.sentinel_id, []).append(
             {
                 "page": str(sub.page_id),
                 "url": identity.given,
@@ -132,7 +144,7 @@ def list_pages(
                 ],
             }
         )
-    return held
+    return pages_of
 
 
 def _well(watched: list[Brief]) -> str:
@@ -144,9 +156,9 @@ def _well(watched: list[Brief]) -> str:
 
 def write_standstill(settings: Settings, *, as_json: bool) -> None:
     """Print what prevents polls from being stored, if anything."""
-    if not (said := standstill(settings.data)):
+    if not (reason := standstill(settings.data)):
         return
     if as_json:
-        write_json(problem_record(said, where=str(settings.data)))
+        write_json(problem_record(reason, where=str(settings.data)))
     else:
-        write_line(f"STANDSTILL: {said}")
+        write_line(f"STANDSTILL: {reason}")

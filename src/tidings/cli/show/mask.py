@@ -56,13 +56,17 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def lines_of(page: PageMasks, name: str = "NAME") -> Iterator[str]:
     """Yield a line or two per mask of a page, and the names that `name` can switch."""
-    if places := len([thing for thing in page.things if thing.id not in page.kept]):
+    if places := len([thing for thing in page.things if thing.id not in page.switched_off]):
         yield f"{spell_count(places, 'place')} ignored as noise"
     for thing in page.things:
-        off = "OFF, so it is reported" if thing.id in page.kept else f"since {short_time(rfc3339(thing.since))} UTC"
+        off = (
+            "OFF, so it is reported"
+            if thing.id in page.switched_off
+            else f"since {short_time(rfc3339(thing.since))} UTC"
+        )
         yield f"mask {thing.id}  {thing.sort} {noise.where(thing)}: {noise.why(thing)}; {off}"
         yield f'    showed "{thing.examples[0]}", then "{thing.examples[1]}"'
-    for value in sorted(page.kept & {*noise.CLASSES}):
+    for value in sorted(page.switched_off & {*noise.CLASSES}):
         yield f"mask {value}  OFF, so it is reported"
     for thing in page.offers:
         yield f"no mask yet  {thing.sort} {noise.where(thing)}: {noise.why(thing)}"
@@ -83,8 +87,8 @@ def _print(connection: Connection, arguments: argparse.Namespace) -> int:
                 write_json(record)
             continue
         write_line(page.url)
-        said = [*lines_of(page, row.name)]
-        for line in said or [
+        lines = [*lines_of(page, row.name)]
+        for line in lines or [
             "no noise was learned; if the whole page is watched, times, counters and clocks are ignored"
         ]:
             write_line(f"    {line}")

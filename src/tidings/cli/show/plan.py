@@ -11,7 +11,7 @@ from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.service.explain.explain_sentinel import BY_TURNS
 from tidings.service.explain.plan_summary import ComingPoll, list_coming_polls, summarize_plan
-from tidings.service.plan.learned_worth import spell
+from tidings.service.plan.worth import spell
 from tidings.service.show.records import rfc3339
 from tidings.service.watch import by_name
 from tidings.storage.db.database import open_database
@@ -113,8 +113,8 @@ def _line(poll: ComingPoll, now: int, *, expert: bool) -> str:
     when = "no time set" if prospect.at is None else "now" if prospect.at <= now else short_time(rfc3339(prospect.at))
     rate = poll.changes_a_day
     expected = [] if rate is None else [f"{rate:.3g} changes a day expected"]
-    said = f"  ({'; '.join([*expected, *spell(poll.taught)])})" if expert and (expected or poll.taught) else ""
-    return f"{when:<17} {poll.sentinel}  {prospect.url}  {prospect.why}{said}"
+    note = f"  ({'; '.join([*expected, *spell(poll.taught)])})" if expert and (expected or poll.taught) else ""
+    return f"{when:<17} {poll.sentinel}  {prospect.url}  {prospect.why}{note}"
 
 
 def _configure_explain(parser: argparse.ArgumentParser) -> None:

@@ -11,6 +11,7 @@ from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, progress, short_time, write_beside, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import StoreError, UsageError
+from tidings.language.times import read_moment
 from tidings.service.run.indexer import open_indexer
 from tidings.service.search import asking
 from tidings.service.show.finding import spell_count
@@ -38,7 +39,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument(
         "--at", metavar="DATE", help="search the versions at the end of this day, or at this time, e.g. 2026-03-01"
     )
-    parser.add_argument("--changed-since", metavar="DATE", help="find only pages whose text has changed since this day")
+    parser.add_argument(
+        *("--changed-since", "--since"),
+        metavar="WHEN",
+        help="find only pages whose text has changed since this day, e.g. yesterday or 7d",
+    )
     parser.add_argument("--site", default="", metavar="HOST", help="find only pages of this site and its subdomains")
     parser.add_argument("--sentinel", default="", metavar="NAME", help="find only pages of this sentinel")
     parser.add_argument("--tag", default="", metavar="TAG", help="find only pages of sentinels with this tag")
@@ -69,11 +74,11 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         progress.clear()
         if arguments.rebuild:
             texts, newest = index.count()
-            said = f"{texts:,} texts, {newest:,} of them from the newest versions, in {index.size():,} bytes"
+            line = f"{texts:,} texts, {newest:,} of them from the newest versions, in {index.size():,} bytes"
             if arguments.json:
                 write_json({"record": "index", "texts": texts, "newest": newest, "bytes": index.size()})
             else:
-                write_line(said)
+                write_line(line)
         if not arguments.query:
             return 0
         store = Store(open_database(settings, create=False))
@@ -101,14 +106,15 @@ def _note(answer: SearchAnswer, settings: Settings) -> None:
 
 def _make_request(arguments: argparse.Namespace, settings: Settings) -> SearchRequest:
     zone, at, since = settings.serve.zone, arguments.at, arguments.changed_since
+    now = SystemClock().now()
     return asking.SearchRequest(
         text=" ".join(arguments.query),
         site=arguments.site,
         sentinel=arguments.sentinel,
         tag=arguments.tag,
         kind=arguments.kind,
-        at=None if at is None else asking.instant(at, zone, is_end=True),
-        changed_since=None if since is None else asking.instant(since, zone),
+        at=None if at is None else read_moment(at, zone, now, is_end=True),
+        changed_since=None if since is None else read_moment(since, zone, now),
         limit=arguments.limit,
     )
 

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from tidings.cli.happenings import happening_of
 from tidings.cli.health import read_health
-from tidings.cli.output import add_json, short_time, write_json, write_line
+from tidings.cli.output import add_json, short_time, write_json, write_line, write_lines
 from tidings.cli.show import plan
-from tidings.cli.show.listing import list_pages, write_standstill
+from tidings.cli.show.history import find_version
+from tidings.cli.show.listing import describe_state, list_pages, write_standstill
 from tidings.cli.show.mask import lines_of
 from tidings.clock import SystemClock
 from tidings.errors import SecretError
 from tidings.language.times import zone_of
 from tidings.model.watch.sentinel import WHOLE
 from tidings.service.collections.known import report
-from tidings.service.explain.explain_sentinel import count_on_time, outlook
+from tidings.service.explain.explain_sentinel import count_on_time, list_prospects
 from tidings.service.explain.plan_summary import get_budget
 from tidings.service.on_demand import seen_now
-from tidings.service.plan import learned_worth
+from tidings.service.plan import worth
 from tidings.service.show.finding import spell_count
-from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record
+from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record, version_record
 from tidings.service.sources import outside_events
 from tidings.service.watch import by_name, noise
 from tidings.service.watch.subscription_memory import list_healed
 from tidings.service.watch.watchlist import WatchedSentinel, meaning
 from tidings.storage.db.database import open_database
+from tidings.storage.observed import pages
 from tidings.storage.secrets import Vault
 from tidings.storage.watches import changes, events, sentinels, subscriptions
 from tidings.storage.watches import outside as sources
@@ -51,17 +54,45 @@ MOST_OF_COLLECTION = 10
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument("name", metavar="NAME")
+    parser.add_argument("--version", metavar="VERSION", help="show the text of this version instead")
+    parser.add_argument("--page", metavar="URL", help="the page of the version, if the sentinel has several")
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Print one sentinel."""
+    """Print one sentinel, or the text of a version."""
+    if arguments.version is not None:
+        return asyncio.run(_write_text(arguments, settings))
     write_standstill(settings, as_json=arguments.json)
     database = open_database(settings, create=False)
     try:
         return database.read(_show, arguments, settings, read_health(database, settings))
     finally:
         database.close()
+
+
+async def _write_text(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print the text of a version, as a reader sees it."""
+    from tidings.service.on_demand.compare import Comparisons  # it loads the whole service
+
+    database = open_database(settings, create=False)
+
+    async def read(fn: Callable[..., Any], *args: Any) -> Any:
+        return database.read(fn, *args)
+
+    comparisons = Comparisons(read, settings, dialect=database.dialect)
+    try:
+        version = database.read(find_version, arguments, arguments.version)
+        text = await comparisons.text(page_id=version.page_id, version=version)
+        if arguments.json:
+            url = database.read(pages.identity, version.page_id).given
+            write_json({**version_record(version, url=url), "text": text})
+        else:
+            write_lines(text.splitlines())
+    finally:
+        await comparisons.close()
+        database.close()
+    return 0
 
 
 def _show(connection: Connection, arguments: argparse.Namespace, settings: Settings, health: Health) -> int:
@@ -73,23 +104,23 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     row = by_name.find(connection, arguments.name)
     scope = meaning(row.text).scope
     collected = None if scope is None else report(connection, row.id, scope)
-    held = list_pages(connection, sentinel_id=row.id, most=None if scope is None else MOST_OF_COLLECTION).get(
+    watched = list_pages(connection, sentinel_id=row.id, most=None if scope is None else MOST_OF_COLLECTION).get(
         row.id, []
     )
     known = {str(sub.page_id): sub for sub in subscriptions.listing(connection, sentinel_id=row.id)}
-    held = [
+    watched = [
         {
             **page,
             "healed": list_healed(known[page["page"]].remembered, meaning(row.text)),
-            "learned": learned_worth.record(known[page["page"]].learned),
+            "learned": worth.record(known[page["page"]].learned),
             "missing": seen_now.missing(connection, row.id, int(page["page"]), meaning(row.text)),
         }
-        for page in held
+        for page in watched
     ]
     found = changes.listing(connection, sentinel=row.name, limit=5)
     now = SystemClock().now()
     find, turns = by_name.lives(connection, dropped=True), plan.find_turns(connection, settings, now)
-    coming = outlook(connection, row, find=find, settings=settings, now=now, turns=turns)
+    coming = list_prospects(connection, row, find=find, settings=settings, now=now, turns=turns)
     zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
     made = count_on_time(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)
     own = health.of(row.name)
@@ -99,11 +130,11 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             "revision": row.revision,
             "started_at": rfc3339(row.started_at),
             "ended_at": rfc3339(row.ended_at),
-            "pages": held,
+            "pages": watched,
             "next": [prospect.as_dict() for prospect in coming],
             "recent_changes": [c.row.id for c in found],
             "captures": made,
-            "masks": [r for page in held for r in noise.masks(connection, int(page["page"])).records(row.name)],
+            "masks": [r for page in watched for r in noise.masks(connection, int(page["page"])).records(row.name)],
             "budget": budget.record(),
             **({} if collected is None else {"collection": collected.record()}),
             "health": own.status,
@@ -111,7 +142,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         }
         write_json(sentinel_record(row, details=details))
         return 0
-    write_line(f"{row.name}  {row.state}{f' ({row.reason})' if row.reason else ''}")
+    write_line(f"{row.name}  {describe_state(row)}{f' ({row.reason})' if row.reason else ''}")
     for line in row.text.splitlines():
         write_line(f"    {line}")
     for line in () if collected is None else collected.lines():
@@ -125,14 +156,14 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         what = {"look": "check"}.get(prospect.what, prospect.what)
         where = f"  {prospect.url}" if prospect.url else ""
         write_line(f"next {what:<5}  {when:<19}  {prospect.why}{where}")
-    for page in held:
+    for page in watched:
         write_line(f"{page['url']}  {page['title']}")
         masks = lines_of(noise.masks(connection, int(page["page"])), row.name)
-        for line in _lines(page, learned_worth.spell(known[page["page"]].learned), masks):
+        for line in _lines(page, worth.spell(known[page["page"]].learned), masks):
             write_line(f"    {line}")
     for asked, counts in made.items():
-        said = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())
-        write_line(f"checks in time, 30 days ({_ASKED[asked]}): {said}")
+        verdicts = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())
+        write_line(f"checks in time, 30 days ({_ASKED[asked]}): {verdicts}")
     for change in found:
         write_line(f"{short_time(rfc3339(change.row.detected_at))}  {change.row.summary}")
     return 0
@@ -204,10 +235,10 @@ def _way_in(connection: Connection, row: SourceRow, settings: Settings) -> tuple
     if row.origin != "webhook":
         return "", ""
     try:
-        held = outside_events.token_of(connection, Vault(settings.data), row.name)
+        token = outside_events.token_of(connection, Vault(settings.data), row.name)
     except SecretError as error:
         return _address(row, settings), str(error)
-    return _address(row, settings), "" if held is None else held.reveal()
+    return _address(row, settings), "" if token is None else token.reveal()
 
 
 def _address(row: SourceRow, settings: Settings) -> str:

@@ -18,9 +18,9 @@ import xxhash
 
 from tidings.detection.data.items import MARK, Items
 from tidings.detection.data.price import is_state, prices
-from tidings.detection.find.findings import finding_of_edits, narrow
-from tidings.detection.find.keyed import choose_things, finding_of_things
-from tidings.detection.find.numerals import INFINITE, holds_of_numbers, stands
+from tidings.detection.data.tabular import read_cell
+from tidings.detection.find.findings import choose_things, finding_of_edits, finding_of_things, narrow
+from tidings.detection.find.numerals import INFINITE, holds_of_numbers, number_in, stands, values
 from tidings.detection.kinds.aims import aim_expression, aims_of
 from tidings.detection.kinds.interests import label_of
 from tidings.detection.kinds.number import numbers
@@ -32,12 +32,13 @@ from tidings.document.select.extraction import Extraction
 from tidings.document.structures.entries import entries_of
 from tidings.document.text.words import fold, plain
 from tidings.model.observed.change import ChangeSet, Edit
-from tidings.model.watch.interest import Condition, Direction, Expression, Interest
+from tidings.model.watch.interest import ON_TEXTS, Condition, Direction, Expression, Interest
 from tidings.record import dataclass
 
 _WHOLE_TEXT = 1 << 62
 _TEXTS = frozenset({"words", "phrases", "number"})
-_ON_TEXTS = frozenset({"contains", "matches", "never seen"})
+_ON_THINGS = frozenset({*ON_TEXTS, "never seen"})
+_ON_NUMBERS = frozenset({"value", "becomes", "changes", "rises", "drops"})
 LISTED = frozenset({"links", "images", "table", "list", "regex", "items"})
 """Change types whose changes are lists of things."""
 
@@ -56,6 +57,8 @@ class Seen:
     """marks of entries that existed before (`items`)"""
     page: Document | None = None
     """the whole page now; None: that is `new`"""
+    nth: int = 1
+    """which number of the text conditions are about"""
 
 
 def hold(conditions: Sequence[Condition], seen: Sequence[Seen], direction: Direction | None) -> bool:
@@ -69,7 +72,7 @@ def choose(interest: Interest, seen: Seen) -> Sequence[ChangeSet]:
     """Return the findings of an interest, of a list of things those for which all conditions on
     texts hold.
     """
-    asked = [condition for condition in interest.where if condition.measure in _ON_TEXTS]
+    asked = [condition for condition in interest.where if _filters(condition, interest)]
     is_new = is_asked(interest)
     if is_new and interest.kind == "words" and not (seen.old.textless or seen.new.textless):
         lines = (lines_never_seen(interest, seen.known, seen.new, finding) for finding in seen.findings)
@@ -77,12 +80,19 @@ def choose(interest: Interest, seen: Seen) -> Sequence[ChangeSet]:
     if interest.kind not in LISTED or not asked:
         return seen.findings
     mark = marker(interest)
+    was_of = {new: old for finding in seen.findings for old, new in finding.updated} if interest.column else {}
+
+    def fits(condition: Condition, text: str) -> bool:
+        if condition.measure == "never seen":
+            return mark(text) not in seen.known
+        if condition.relation is None:
+            return is_stated(condition, (text,))
+        return holds_of_numbers(
+            condition, *values(*(number_in(read_cell(one)) for one in (was_of.get(text, ""), text)))
+        )
 
     def is_meant(text: str) -> bool:
-        return all(
-            mark(text) not in seen.known if condition.measure == "never seen" else is_said(condition, (text,))
-            for condition in asked
-        )
+        return all(fits(condition, text) for condition in asked)
 
     found = _choose(interest, seen, is_meant)
     return tuple(one for finding in found if (one := as_new(finding))) if is_new else found
@@ -99,22 +109,26 @@ def of_the_whole(interest: Interest) -> tuple[Condition, ...]:
     """Return the conditions on everything reported together, which do not filter single things."""
     if interest.kind not in LISTED:
         return interest.where
-    return tuple(condition for condition in interest.where if condition.measure not in _ON_TEXTS)
+    return tuple(condition for condition in interest.where if not _filters(condition, interest))
+
+
+def _filters(condition: Condition, interest: Interest) -> bool:
+    """Return whether a condition is about single things: of texts, or of the cells of a column."""
+    is_of_cells = interest.column and condition.measure in _ON_NUMBERS
+    return condition.measure in _ON_THINGS or bool(is_of_cells)
 
 
 def _holds(condition: Condition, seen: Sequence[Seen], direction: Direction | None) -> bool:
     match condition.measure:
         case "page has" | "page lacks":
-            has = any(
-                is_said(Condition("contains", text=condition.text), ((one.page or one.new).text,)) for one in seen
-            )
-            return has == (condition.measure == "page has")
+            return is_stated(condition, ((one.page or one.new).text for one in seen))
         case "never seen":
             return any(one.findings for one in seen)  # things from earlier versions are already left out
         case "contains" | "is" if condition.text and _is_of_states(seen):
-            return any(is_state(condition.text, text) for one in seen for text in _texts(one, direction))
-        case "contains" | "matches":
-            return is_said(condition, (text for one in seen for text in _texts(one, direction)))
+            states = [text for one in seen for text in _texts(one, direction)]
+            return any(is_state(wanted, text) for wanted in condition.texts for text in states)
+        case "contains" | "lacks" | "matches":
+            return is_stated(condition, (text for one in seen for text in _texts(one, direction)))
         case "value" | "is" | "becomes" | "changes" | "rises" | "drops":
             return any(_holds_of_number(condition, one) for one in seen if one.findings)
         case _:
@@ -125,12 +139,15 @@ def _is_of_states(seen: Sequence[Seen]) -> bool:
     return any(finding.kinds == ("availability",) for one in seen for finding in one.findings)
 
 
-def is_said(condition: Condition, texts: Sequence[str] | Iterator[str]) -> bool:
-    """Return whether one of the texts contains or matches what a condition asks for."""
-    if condition.measure == "contains":
-        wanted = _fold(condition.text)
-        return any(wanted in _fold(text) for text in texts)
-    return any(is_found(condition.text, text) for text in texts)
+def is_stated(condition: Condition, texts: Sequence[str] | Iterator[str]) -> bool:
+    """Return whether one of the texts contains or matches what a condition asks for; of `lacks`,
+    whether none contains it.
+    """
+    if condition.measure == "matches":
+        return any(is_found(condition.text, text) for text in texts)
+    wanted = [_fold(text) for text in condition.texts]
+    has = any(one in folded for folded in map(_fold, texts) for one in wanted)
+    return has != (condition.measure in {"lacks", "page lacks"})
 
 
 def _fold(text: str) -> str:
@@ -161,7 +178,7 @@ def _texts(seen: Seen, direction: Direction | None) -> Iterator[str]:
 
 def _holds_of_number(condition: Condition, seen: Seen) -> bool:
     is_price = any(finding.kinds == ("price",) for finding in seen.findings)
-    was, now = (prices if is_price else numbers)(seen.old, seen.new)
+    was, now = prices(seen.old, seen.new) if is_price else numbers(seen.old, seen.new, seen.nth)
     return holds_of_numbers(condition, was, now)
 
 
@@ -240,12 +257,12 @@ def lines_never_seen(interest: Interest, known: frozenset[str], new: Document, f
     """
     mark = marker(interest)
     edits = [edit for edit in found.edits if edit.new_start < edit.new_end]
-    told: list[Edit] = []
+    new_lines: list[Edit] = []
     for start, end in _lines(new):
         touching = [edit for edit in edits if edit.new_start < end and edit.new_end > start]
         if touching and mark(_write_line(new, (start, end))) not in known:
-            told.append(Edit("insert", touching[0].old_end, touching[0].old_end, start, end))
-    return finding_of_edits(tuple(told), Document(media=new.media), new) if told else ChangeSet()
+            new_lines.append(Edit("insert", touching[0].old_end, touching[0].old_end, start, end))
+    return finding_of_edits(tuple(new_lines), Document(media=new.media), new) if new_lines else ChangeSet()
 
 
 def as_new(finding: ChangeSet) -> ChangeSet:

@@ -20,7 +20,10 @@ from tidings.document.select.chosen import RefusedError
 from tidings.document.select.extraction import Extraction
 from tidings.document.structures.entries import Entry
 from tidings.document.structures.outline import LONGEST, PlaceOnPage, standings
+from tidings.document.structures.tables import Table, tables_of
+from tidings.document.text.calendars import LABELS, name_events
 from tidings.document.text.excerpts import ELLIPSIS, excerpts
+from tidings.document.text.placed import CELLS
 from tidings.document.text.words import tokens_of
 from tidings.model.observed.change import ChangeSet, Edit, EditContext, EntryNote
 from tidings.record import dataclass, replace
@@ -44,7 +47,7 @@ LONGEST_SNAPSHOT = 20_000
 """The longest watched text that a message shows, in characters."""
 _THINGS = frozenset({"table", "list", "items"})
 _SENTENCE = re.compile(r"[.!?。！？]\s+")
-_LABEL = re.compile(r"([^\s:][^:]{0,60}):\s*$")
+_LABEL = re.compile(r"([^\s:：][^:：]{0,60})[:：]\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +61,22 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """A range of characters of a document, and the piece in which it begins; `tokens` is its length
-    in words.
+    """A range of characters of a document, and the pieces in which it begins and ends; `tokens` is
+    its length in words.
     """
 
     document: Document
     start: int
     end: int
     piece: int
+    last: int
     tokens: int
 
     @classmethod
     def of(cls, place: _Place) -> _Spot:
         start, end = place.document.characters_of(place.start, place.end)
-        return cls(place.document, start, end, place.document.piece_of(start), place.end - place.start)
+        first, last = (place.document.piece_of(at) for at in (start, max(start, end - 1)))
+        return cls(place.document, start, end, first, last, place.end - place.start)
 
 
 def with_contexts(found: ChangeSet, page: Pair, scopes: Sequence[Extraction], *, shows: bool = False) -> ChangeSet:
@@ -90,7 +95,33 @@ def with_contexts(found: ChangeSet, page: Pair, scopes: Sequence[Extraction], *,
     found = replace(found, title=page.new.title, entries=notes_of_entries(found, [part for part, _, _ in parts]))
     if shows:
         found = replace(found, snapshot="\n".join(_text_of(part.new) for part, _, _ in parts)[:LONGEST_SNAPSHOT])
-    return _join_words(replace(found, contexts=_contexts(found, page, parts)))
+    found = _join_words(replace(found, contexts=_contexts(found, page, parts)))
+    return _with_columns(found, [part for part, _, _ in parts])
+
+
+def _with_columns(found: ChangeSet, parts: Sequence[Pair]) -> ChangeSet:
+    """Return a change set whose inserted and deleted rows have the names of their columns as
+    label.
+    """
+    contexts = {(one.of, one.number): one for one in found.contexts}
+    sides = (("inserted", found.inserted, [part.new for part in parts]),
+             ("deleted", found.deleted, [part.old for part in parts]))  # fmt: skip
+    for of, texts, documents in sides:
+        rows = {text: number for number, text in enumerate(texts[:MOST]) if CELLS in text}
+        for table in chain.from_iterable(map(_tables, documents if rows else ())):
+            label = CELLS.join(table.columns)
+            for row in table.rows if label.strip(CELLS) else ():
+                if (number := rows.pop(CELLS.join(row), None)) is not None:
+                    context = contexts.get((of, number), EditContext(of, number))
+                    contexts[of, number] = replace(context, label=label)
+    return replace(found, contexts=tuple(contexts.values()))
+
+
+def _tables(document: Document) -> list[Table]:
+    try:
+        return [] if document.textless else tables_of(document)
+    except RefusedError:
+        return []
 
 
 def _text_of(document: Document) -> str:
@@ -110,7 +141,9 @@ def _contexts(found: ChangeSet, page: Pair, parts: Sequence[tuple[Pair, int, int
             place.document.note_chunks()
     spots = [_Spot.of(place) for place in whole.values()]
     outlines = {
-        id(document): standings(document, [spot.piece for spot in spots if spot.document is document])
+        id(document): standings(
+            document, [piece for spot in spots if spot.document is document for piece in (spot.piece, spot.last)]
+        )
         for document in (page.old, page.new)
         if document.marks
     }
@@ -215,7 +248,7 @@ class _SideTexts:
         if self._by_text is None:
             self._by_text = {}
             for place in reversed(self._places):
-                shown = place.document.get_text(place.start, place.end)
+                shown = place.document.as_written.get_text(place.start, place.end)
                 self._by_text.setdefault(shown, []).append(place)
         if known := self._by_text.get(text):
             return known.pop()
@@ -231,11 +264,15 @@ def _in_page(place: _Place, page: Pair) -> _Place:
         return place
     whole = page.old if any(document is part for part in page.old.parts.values()) else page.new
     if not whole.marks:
-        return place
+        return _Place(document.as_written, place.start, place.end)
     start, end = max(0, place.start - _WINDOW), place.end + _WINDOW
-    window = document.tokens[start:end]
-    at = _find_once(whole.tokens, window)
-    return place if at is None else _Place(whole, at + place.start - start, at + place.end - start)
+    tokens, window = whole.tokens, document.tokens[start:end]
+    if document.written:
+        tokens, window = [token.lower() for token in tokens], [token.lower() for token in window]
+    at = _find_once(tokens, window)
+    if at is None:
+        return _Place(document.as_written, place.start, place.end)
+    return _Place(whole, at + place.start - start, at + place.end - start)
 
 
 def _find_once(tokens: Sequence[str], window: Sequence[str]) -> int | None:
@@ -256,16 +293,22 @@ def _context(of: str, number: int, spot: _Spot, outlines: Mapping[int, Mapping[i
     standing = outlines.get(id(document), {}).get(spot.piece, PlaceOnPage())
     before, after, above = document.line_around(spot.start, spot.end)
     label = standing.label
-    if not label and (said := _LABEL.search(before)):
-        label = said[1].strip()
+    if spot.last != spot.piece and standing.columns and outlines[id(document)][spot.last].label != label:
+        label = standing.columns  # several cells of a row
+    if not label and (match := _LABEL.search(before)):
+        label = match[1].strip()
+    heading = standing.heading
+    if document.media == "text" and (event := name_events(document.text, spot.start, spot.end)):
+        heading, name = event, label.partition(";")[0]
+        label, before = LABELS.get(name, label), "" if name in LABELS else before
     is_alone = not before.strip() and not after.strip()
     is_short = is_alone and not (label or standing.is_item) and spot.tokens <= SHORT
     return EditContext(
         of,
         number,
-        heading=standing.heading,
+        heading=heading,
         label=label,
-        above=above if is_short and len(above) <= LONGEST and above != standing.heading else "",
+        above=above if is_short and len(above) <= LONGEST and above != heading else "",
         before=_end_of(before),
         after=_start_of(after),
         link=_link_at(document, spot.piece),
@@ -348,11 +391,11 @@ def _is_same(before: Entry, after: Entry) -> bool:
 
 
 def _note(of: str, number: int, entry: Entry, *, edits: tuple[tuple[str, str, str], ...] = ()) -> EntryNote:
-    said = _write_entry(entry)
+    entry_text = _write_entry(entry)
     text = (
-        said
-        if len(said) <= LONGEST_NOTE
-        else f"{said[:LONGEST_NOTE].rpartition(' ')[0] or said[:LONGEST_NOTE]}{ELLIPSIS}"
+        entry_text
+        if len(entry_text) <= LONGEST_NOTE
+        else f"{entry_text[:LONGEST_NOTE].rpartition(' ')[0] or entry_text[:LONGEST_NOTE]}{ELLIPSIS}"
     )
     title = entry.title or text
     return EntryNote(

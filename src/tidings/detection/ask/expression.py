@@ -22,7 +22,7 @@ from tidings.detection.find.findings import narrow, union
 from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aim_expression, aims_of, scopes_of
 from tidings.detection.kinds.interests import interests_of
 from tidings.detection.kinds.keywords import distinct, words_of_term
-from tidings.detection.kinds.registry import KINDS, size_of, terms_of
+from tidings.detection.kinds.registry import KINDS, row_of, size_of, terms_of
 from tidings.document.select.extraction import WHOLE, Extraction
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPlace
 from tidings.model.watch.sentinel import Direction, Expression, Interest
@@ -89,7 +89,7 @@ def evaluate_each(expression: Expression, pairs: Sequence[Pair], extraction: Ext
 
 def digests_of(expression: Expression) -> frozenset[str]:
     """Return the names of the digests that decide: if all are equal, there are no findings."""
-    return frozenset(name for interest in interests_of(expression) for name in KINDS[interest.kind].digests)
+    return frozenset(name for interest in interests_of(expression) for name in row_of(interest).digests)
 
 
 def _count_on(part: FoundPart, scopes: Sequence[Extraction]) -> FoundPart:
@@ -125,7 +125,13 @@ def _parts_of_aim(aim: Aim, pairs: Sequence[Pair]) -> Parts:
         findings = [(term, finding) for term in terms_of(interest) for finding in pair.compare(interest, term)]
         if interest.where:
             what = Seen(
-                pair.old, pair.new, [one for _, one in findings], partial(size_of, interest), pair.seen, page.new
+                pair.old,
+                pair.new,
+                [one for _, one in findings],
+                partial(size_of, interest),
+                pair.seen,
+                page.new,
+                interest.nth,
             )
             chosen = choose(interest, what)
             findings = findings if chosen is what.findings else [("", finding) for finding in chosen]
@@ -172,7 +178,7 @@ def _covers(whole: Aim, part: Aim) -> bool:
     watched, interest = whole.interest, part.interest
     if interest.selector not in {None, watched.selector} or interest.kind not in KINDS[watched.kind].contains:
         return False
-    if interest.pattern != watched.pattern or interest.ordinal != watched.ordinal:
+    if (interest.pattern, interest.ordinal, interest.column) != (watched.pattern, watched.ordinal, watched.column):
         return False
     if not watched.terms:
         return interest.kind in KINDS[watched.kind].contains

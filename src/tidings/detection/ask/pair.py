@@ -6,13 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tidings.detection.compare.instances import Span
 from tidings.detection.data.items import Items
 from tidings.detection.data.structured import finding_of_content
-from tidings.detection.find.findings import Span, without_spans
-from tidings.detection.kinds.interests import looks_through
+from tidings.detection.find.findings import without_spans
+from tidings.detection.kinds.interests import uses_masks
 from tidings.detection.kinds.kind import Kind
 from tidings.detection.kinds.registry import TERM_KINDS, describe_lack, row_of
-from tidings.detection.noise.mask import THINGS, Mask, NoiseView, document_of, is_named, put_back, texts_of, view_of
+from tidings.detection.noise.mask import (
+    THINGS,
+    NoiseMask,
+    NoiseView,
+    document_of,
+    is_named,
+    put_back,
+    texts_of,
+    view_of,
+)
 from tidings.document.document import Document
 from tidings.document.extract import extract
 from tidings.document.select.chosen import RefusedError
@@ -36,7 +46,7 @@ class Pair:
         """parts that the old version lacks (`describe_lack`), but perhaps wrongly: their return is
         not reported
         """
-        self._mask: Mask | None = None
+        self._mask: NoiseMask | None = None
 
     def doubting(self, names: frozenset[str]) -> Pair:
         """Return the same pair with doubts about the absence of these names in the old version."""
@@ -46,7 +56,7 @@ class Pair:
         other.seen, other._found, other._mask, other.doubted = self.seen, self._found, self._mask, names
         return other
 
-    def through(self, mask: Mask) -> Pair:
+    def through(self, mask: NoiseMask) -> Pair:
         """Return the same pair seen through a mask: without a selector, comparisons ignore its
         noise.
         """
@@ -101,7 +111,7 @@ class Pair:
     def compare(self, interest: Interest, term: str = "") -> tuple[ChangeSet, ...]:
         """Return the findings of a change type, for one of its terms if it has any."""
         found = self._compare(interest, term)
-        if self._mask is None or not looks_through(interest):
+        if self._mask is None or not uses_masks(interest):
             return found
         mask = self._mask
         if interest.kind in THINGS:
@@ -109,7 +119,7 @@ class Pair:
         real = (mask.real(interest, finding, self.old, self.new) for finding in found)
         return tuple(finding for finding in real if finding)
 
-    def _things(self, interest: Interest, found: tuple[ChangeSet, ...], mask: Mask) -> tuple[ChangeSet, ...]:
+    def _things(self, interest: Interest, found: tuple[ChangeSet, ...], mask: NoiseMask) -> tuple[ChangeSet, ...]:
         """Return the findings of a list, a table or entries with noise in their texts replaced by
         the old text.
         """
@@ -126,7 +136,12 @@ class Pair:
         )
 
     def _compare(self, interest: Interest, term: str) -> tuple[ChangeSet, ...]:
-        asked = (interest.kind, term, interest.ordinal, f"{interest.form} {interest.pattern}")
+        asked = (
+            interest.kind,
+            term,
+            interest.ordinal,
+            f"{interest.form} {interest.pattern} {interest.nth} {interest.column}",
+        )
         if asked not in self._found:
             self._found[asked] = self._row(interest, term).compare(self.old, self.new)
         return self._found[asked]

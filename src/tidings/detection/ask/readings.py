@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
-from tidings.detection.ask.conditions import is_said
+from tidings.detection.ask.conditions import is_stated
 from tidings.detection.data.price import availability_of, is_state, price_of
-from tidings.detection.data.tabular import write_row
+from tidings.detection.data.tabular import Tables, write_row
 from tidings.detection.find.numerals import holds_of_numbers, number_in
 from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aim_expression, positive_of
 from tidings.detection.kinds.interests import LONGEST, label_of
-from tidings.detection.kinds.number import first_number, matches_in
+from tidings.detection.kinds.number import find_number, matches_in
 from tidings.detection.kinds.registry import row_of, terms_of
 from tidings.document.document import Document
 from tidings.document.extract import extract
@@ -25,7 +25,6 @@ from tidings.document.select.chosen import RefusedError
 from tidings.document.select.extraction import Extraction
 from tidings.document.structures.entries import entries_of
 from tidings.document.structures.lists import items_of
-from tidings.document.structures.tables import tables_of
 from tidings.model.observed.change import ChangeSet, ObjectCount
 from tidings.model.observed.version import Reading
 from tidings.model.watch.interest import ON_PAGE, Condition, Expression, Interest
@@ -89,7 +88,7 @@ def _values(aim: Aim, document: Document) -> Iterator[Reading]:
         yield replace(reading, texts=reading.texts[:1], count=1)
         return
     part = extract(document, aim.scope)
-    for number, table in enumerate(tables_of(part, aim.interest.ordinal)):
+    for number, table in enumerate(Tables(aim.interest.ordinal, aim.interest.column).find(part)):
         for row in table.rows[:_MOST_ROWS]:
             for column, text in enumerate(row[1:], start=1):
                 amount = _amount(text)
@@ -125,7 +124,7 @@ def _read(interest: Interest, part: Document, label: str, *, is_whole: bool) -> 
             state = availability_of(part)
             return Reading(label=label, kind="availability", texts=(state,) if state else (), count=int(bool(state)))
         case "number":
-            number = first_number(part)
+            number = find_number(part, interest.nth)
             if number is None:
                 return Reading(label=label, kind="number")
             return Reading(
@@ -137,7 +136,7 @@ def _read(interest: Interest, part: Document, label: str, *, is_whole: bool) -> 
             amount = _amount(texts[0]) if texts else ""
             return Reading(label=label, kind="regex", texts=texts, count=len(matches), amount=amount)
         case "table":
-            tables = tables_of(part, interest.ordinal)
+            tables = Tables(interest.ordinal, interest.column).find(part)
             rows = [row for table in tables for row in table.rows]
             head = tables[0].columns if tables else ()
             return Reading(
@@ -238,10 +237,11 @@ def _states(aim: Aim, members: Sequence[Document]) -> Iterator[Reading]:
 
 def _holds(condition: Condition, reading: Reading, members: Sequence[Document]) -> bool:
     if condition.measure in ON_PAGE:
-        asked = Condition("contains", text=condition.text)
-        return is_said(asked, (document.text for document in members)) == (condition.measure == "page has")
+        return is_stated(condition, (document.text for document in members))
     if condition.text:
-        is_named = reading.kind == "availability" and condition.measure != "matches"
-        return is_state(condition.text, reading.texts[0]) if is_named else is_said(condition, reading.texts)
+        is_named = reading.kind == "availability" and condition.measure not in {"matches", "lacks"}
+        if is_named:
+            return any(is_state(wanted, reading.texts[0]) for wanted in condition.texts)
+        return is_stated(condition, reading.texts)
     number = Decimal(reading.amount) if reading.amount else None
     return condition.measure != "becomes" and holds_of_numbers(condition, None, number)

@@ -6,7 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from tidings.document.text.excerpts import common_start, excerpts, label_of, line_of
+from tidings.document.text.excerpts import common_start, excerpts
+from tidings.document.text.placed import (
+    LinkPair,
+    PlacedText,
+    join_updates,
+    pair_links,
+    place_text,
+    place_update,
+)
 from tidings.model.observed.change import ChangeSet, EditContext, EntryNote
 from tidings.record import replace
 
@@ -21,7 +29,7 @@ _NOUNS = {
     "number": ("number", "numbers"),
     "table": ("row", "rows"),
     "list": ("item", "items"),
-    "items": ("entry", "entries"),
+    "items": ("item", "items"),
     "regex": ("match", "matches"),
     "status": ("status", "statuses"),
 }
@@ -33,6 +41,8 @@ _ANSWERED = {
 }
 """The names of changes of things that a page has once."""
 _THINGS = ("table", "list", "items")
+_IN_SENTENCES = frozenset({"words", "number"})
+"""Change types whose texts are shown between the words around them."""
 _UPDATED = {"table": ("cell", "cells")}
 _LONGEST_TEXT = 60
 _LONGEST_NAME = 40
@@ -41,16 +51,16 @@ _WEIGHED = 200
 """The texts of each list among which the most important are searched."""
 _REST = 1
 _PRICE = re.compile(r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
-_COUNTED = frozenset({"status", "header", "price", "availability", "number"})
+_COUNTED = frozenset({"status", "header", "price", "availability"})
 """Change types that are named before the texts."""
 _NAMED = frozenset({"keywords", "phrases", "regex", "table", "list", "items", "links", "pages", "images", "body"})
-"""Things that are named by their type: a link, an entry."""
+"""Things that are named by their type: a link, an item."""
 _VALUE = 24
 """A shorter text needs the words around it, in characters."""
 _UNIT = 8
 """The longest suffix of a value, such as a currency, in characters."""
-_BESIDE = 30
-"""The longest surrounding text on each side, in characters."""
+_BESIDE = 80
+"""The longest surrounding text on each side, in characters: a sentence that fits is whole."""
 _AREAS = {"footer": "in the footer", "nav": "in the menu"}
 _NO_CONTEXT = EditContext("", 0)
 _JOINERS = "\u200c\u200d"
@@ -58,7 +68,7 @@ _JOINERS = "\u200c\u200d"
 
 def summary(change: ChangeSet, *, most: int = 200) -> str:
     """Return a summary in at most `most` characters, the most important first: `Status: Database
-    "ok" → "degraded"; and 2 more`.
+    "ok" → "degraded"; and 2 more changes`.
 
     Empty for no change. A text follows its heading and label if they are known. Prices come first,
     footers last. Of a page with frames it names the frame: `menu.html: "5" → "6"`. Things that a
@@ -73,9 +83,10 @@ def summary(change: ChangeSet, *, most: int = 200) -> str:
         line = f"{counts}: {'; '.join(examples)}" if examples else counts
         line += _where(change)
     else:
-        texts = len(change.updated) + len(change.inserted) + len(change.deleted) + len(change.moved)
-        rest = (texts if len(every) > _EXAMPLES else len(every)) - len(examples)
-        line = _in_frame(change) + "; ".join([*examples, *([f"and {rest:,} more"] if rest > 0 else [])])
+        texts = (change.updated, change.inserted, change.deleted)
+        rest = len(every) - len(examples) + sum(max(0, len(each) - _WEIGHED) for each in texts)
+        further = [f"and {rest:,} more change{'' if rest == 1 else 's'}"] if rest > 0 else []
+        line = _in_frame(change) + "; ".join([*examples, *further])
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
@@ -132,8 +143,6 @@ def _counts(change: ChangeSet) -> Iterator[str]:
     if sum(row.kind == "body" for row in rows) == 2:
         yield "another body"
         added, removed = ([row for row in side if row.kind != "body"] for side in (added, removed))
-    if "number" in change.kinds:
-        yield "number changed" if change.updated else "number added" if change.inserted else "number removed"
     yield from _count("updated", {texts: len(change.updated) - len(things) if has_texts else 0})
     for kind in _THINGS:
         number = sum(row.kind == kind for row in things) - (0 if has_texts or kind != "list" else len(change.moved))
@@ -158,78 +167,98 @@ def _count(verb: str, counts: dict[str, int]) -> Iterator[str]:
 def _examples(change: ChangeSet) -> Iterator[str]:
     """Yield the texts of a change by importance, each as a few words that make sense alone."""
     contexts = {(one.of, one.number): one for one in change.contexts}
-    if "words" not in change.kinds:
+    if not _IN_SENTENCES & set(change.kinds):
         contexts = {key: replace(one, above="", before="", after="") for key, one in contexts.items()}
-    told = [*_updates(change, contexts), *_one_sided(change, contexts)]
-    told += [(_REST, f"moved {_quote(text)}") for text in change.moved]
-    yield from (text for _, text in sorted(told, key=lambda each: each[0]))
+    sentences = [*_updates(change, contexts), *_one_sided(change, contexts)]
+    sentences += [(_REST, f"moved {_quote(text)}") for text in change.moved]
+    yield from (text for _, text in sorted(sentences, key=lambda each: each[0]))
 
 
 def _updates(change: ChangeSet, contexts: Mapping[tuple[str, int], EditContext]) -> Iterator[tuple[int, str]]:
     """Yield (weight, text) of updates."""
     notes = {one.number: one for one in change.entries if one.of == "updated"}
-    for number, pair in enumerate(change.updated[:_WEIGHED]):
+    placed: list[PlacedText] = []
+    for number, (old, new) in enumerate(change.updated[:_WEIGHED]):
         context = contexts.get(("updated", number), _NO_CONTEXT)
         if (note := notes.get(number)) is not None:
             yield _weight(context, ""), _entry_update(note)
-            continue
-        old, new = pair
-        if not context.label and (label := label_of(old, new)):
-            old, new = (side[len(label) + 2 :] for side in pair)
-            context = replace(context, label=label, before="", after="")
-        elif not (context.label or context.before) and (line := line_of(new, context.after, beside=old)):
-            old, new = line_of(old, context.after, beside=new), line
-            context = replace(context, after="")
-        noun = "phrase " if change.kinds == ("phrases",) else ""
-        update = noun + " → ".join(_quote(side) for side in excerpts(old, new, _LONGEST_TEXT))
-        yield _weight(context, old + new), _standing(update, max(old, new, key=len), context)
+        else:
+            placed.append(place_update(old, new, context))
+    noun = "phrase " if change.kinds == ("phrases",) else ""
+    for one in join_updates(placed):
+        shown = "".join(
+            " → ".join(_quote(side) for side in excerpts(old, new, _LONGEST_TEXT)) + _put_spaces(between)
+            for old, new, between in one.between or ((one.old, one.new, ""),)
+        )
+        text = max(one.old, one.new, key=len) if not one.between else ""
+        yield _weight(one.context, one.old + one.new), _standing(noun + shown, text, one.context)
 
 
 def _entry_update(note: EntryNote) -> str:
-    """Return an updated entry: its titles if they differ, else the first part that does."""
+    """Return an updated item: its titles if they differ, else the first part that does."""
     if not note.edits:
-        return f"entry updated {_quote(note.title)}"
+        return f"changed item {_quote(note.title)}"
     part, old, new = note.edits[0]
     sides = " → ".join(map(_quote, excerpts(old, new, _LONGEST_TEXT)))
-    return f"entry {sides}" if part == "title" else f"entry {_quote(note.title)}: {part} {sides}"
+    return f"item {sides}" if part == "title" else f"item {_quote(note.title)}: {part} {sides}"
 
 
 def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], EditContext]) -> Iterator[tuple[int, str]]:
     """Yield (weight, text) of insertions and deletions."""
     rows = {(row.object, row.new > row.old): row for row in change.objects if row.new != row.old}
     notes = {(one.of, one.number): one for one in change.entries}
-    if (line := _link_update(change)) is not None:
-        yield _REST, line
-        return
-    for verb, of, texts in (("added", "inserted", change.inserted), ("removed", "deleted", change.deleted)):
+    names: dict[tuple[str, str], str] = {(place.op, place.object): place.text or "" for place in change.places}
+    pairs = _pairs(change, names)
+    shown = {(of, context.link) for (of, _), context in contexts.items() if context.link}
+    new_texts = [pair for pair in pairs if pair.was == pair.now or ("updated", pair.new) not in shown]
+    yield from ((_REST, _link_update(change, pair)) for pair in new_texts)
+    paired = {("deleted", pair.old) for pair in pairs} | {("inserted", pair.new) for pair in pairs}
+    for of, texts in (("inserted", change.inserted), ("deleted", change.deleted)):
         for number, text in enumerate(texts[:_WEIGHED]):
             row, context = rows.get((text, of == "inserted")), contexts.get((of, number), _NO_CONTEXT)
             kind = row.kind if row is not None else "phrases" if change.kinds == ("phrases",) else ""
+            if row is not None and ((of, text) in paired or (of, text) in shown):
+                continue
             noun = _NOUNS[kind][0] if kind in _NAMED else ""
             note = notes.get((of, number))
-            shown = _quote(note.title if note is not None else text)
             if row is not None and row.old and row.new:
-                yield _REST, f"{noun} {shown} {row.old:,} → {row.new:,}".lstrip()
+                yield _REST, f"{noun} {_quote(text)} {row.old:,} → {row.new:,}".lstrip()
                 continue
-            weight, said = _weight(context, text), f"{noun} {verb} {shown}".lstrip()
-            yield weight, _standing(said, text, context)
+            name = names.get(("insert" if of == "inserted" else "delete", text)) if kind in _LINKED else ""
+            told, context = place_text(text, context)
+            sentence = f"{_verb(of, noun)} {_quote(note.title if note is not None else name or told)}"
+            yield _weight(context, text), _standing(sentence, told, context)
 
 
-def _link_update(change: ChangeSet) -> str | None:
-    """Return the text for a single link with a new target; None if anything else changed."""
-    sides = change.deleted, change.inserted
-    if change.kinds not in {("links",), ("pages",)} or any(len(side) != 1 for side in sides) or change.updated:
-        return None
-    names = {(place.op, place.object): place.text for place in change.places}
-    was, now = names.get(("delete", sides[0][0])), names.get(("insert", sides[1][0]))
-    if not was or was != now:
-        return None
-    old, new = sides[0][0], sides[1][0]
+def _verb(of: str, noun: str) -> str:
+    """Return what happened to a text: `added`, `new item`."""
+    if noun:
+        return f"new {noun}" if of == "inserted" else f"removed {noun}"
+    return "added" if of == "inserted" else "removed"
+
+
+_LINKED = frozenset({"links", "pages"})
+
+
+def _pairs(change: ChangeSet, names: Mapping[tuple[str, str], str]) -> list[LinkPair]:
+    """Return the links and pages that have another address now."""
+    rows = {row.object for row in change.objects if row.kind in _LINKED and not (row.old and row.new)}
+    old, new = ([text for text in side if text in rows] for side in (change.deleted, change.inserted))
+    was, now = ({url: names.get((op, url), "") for url in side} for op, side in (("delete", old), ("insert", new)))
+    return pair_links(was, now, is_same="pages" in change.kinds)
+
+
+def _link_update(change: ChangeSet, pair: LinkPair) -> str:
+    """Return the text for a link with another address."""
+    noun = "page" if "pages" in change.kinds else "link"
+    if pair.was != pair.now:
+        return f"{noun} {_quote(pair.was)} → {_quote(pair.now)}"
+    old, new = pair.old, pair.new
     folder = old[: common_start(old, new)].rpartition("/")[0]
     if folder.count("/") > 1:  # same scheme and host, which the message names anyway
         old, new = old[len(folder) :], new[len(folder) :]
     old, new = map(_quote, excerpts(old, new, _LONGEST_TEXT))
-    return f"{_NOUNS[change.kinds[0]][0]} {_quote(was)}: {old} → {new}"
+    return f"{noun} {_quote(pair.was)}: {old} → {new}"
 
 
 def _weight(context: EditContext, text: str) -> int:
@@ -252,7 +281,8 @@ def _standing(shown: str, text: str, context: EditContext) -> str:
     )
     if context.label:
         unit = context.after if len(context.after) <= _UNIT and len(text) <= _VALUE else ""
-        return f"{heading}{_printable(context.label)} {shown}{_put_space_before(unit)}"
+        colon = "" if shown.startswith('"') else ":"
+        return f"{heading}{_printable(context.label)}{colon} {shown}{_put_space_before(unit)}"
     if context.above and context.of == "updated":
         return f"{heading}{_printable(context.above)}: {shown}"
     if len(text) > _VALUE:
@@ -270,6 +300,11 @@ def _standing(shown: str, text: str, context: EditContext) -> str:
 def _put_space_before(text: str) -> str:
     """Return what follows a text, with the space before it if there is one."""
     return f"{' ' if text[:1].isspace() else ''}{_printable(text)}"
+
+
+def _put_spaces(text: str) -> str:
+    """Return a text between two others, with the spaces around it if there are any."""
+    return f"{_put_space_before(text)}{' ' if text[-1:].isspace() else ''}" if text else ""
 
 
 def _printable(text: str) -> str:

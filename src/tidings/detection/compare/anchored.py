@@ -104,24 +104,24 @@ class _Anchored:
         a0, a1, b0, b1 = gap
         shared = set(self.runs.a[a0:a1]) & set(self.runs.b[b0:b1])
         if shared and len(self.runs.blocks) <= MOST_RUNS:
-            kept_a = [i for i in range(a0, a1) if self.runs.a[i] in shared]
-            kept_b = [j for j in range(b0, b1) if self.runs.b[j] in shared]
-            self._align_kept(kept_a, kept_b)
+            common_a = [i for i in range(a0, a1) if self.runs.a[i] in shared]
+            common_b = [j for j in range(b0, b1) if self.runs.b[j] in shared]
+            self._align_common(common_a, common_b)
 
     def _align_inside(self, gap: Gap, depth: int) -> None:
         a0, a1, b0, b1 = gap
         part_a, part_b = self.a[a0:a1], self.b[b0:b1]
-        kept_a = np.flatnonzero(self._stand_in(part_b, part_a)) + a0
-        kept_b = np.flatnonzero(self._stand_in(part_a, part_b)) + b0
-        if not len(kept_a):
+        common_a = np.flatnonzero(self._stand_in(part_b, part_a)) + a0
+        common_b = np.flatnonzero(self._stand_in(part_a, part_b)) + b0
+        if not len(common_a):
             return
-        if not self._is_affordable(kept_a, kept_b) and depth < DEEPEST:
-            anchors = self._anchors(gap, kept_a)
+        if not self._is_affordable(common_a, common_b) and depth < DEEPEST:
+            anchors = self._anchors(gap, common_a)
             if anchors:
                 self._align_between(anchors, gap, depth)
                 return
         if len(self.runs.blocks) <= MOST_RUNS:
-            self._align_kept(kept_a.tolist(), kept_b.tolist())
+            self._align_common(common_a.tolist(), common_b.tolist())
 
     def _stand_in(self, other: Numbers, part: Numbers) -> NDArray[np.bool_]:
         """Return which numbers of `part` occur in `other` too."""
@@ -130,30 +130,30 @@ class _Anchored:
         self.seen[other] = False
         return found
 
-    def _is_affordable(self, kept_a: Sequence[int] | Places, kept_b: Sequence[int] | Places) -> bool:
+    def _is_affordable(self, common_a: Sequence[int] | Places, common_b: Sequence[int] | Places) -> bool:
         """Return whether an exact alignment of these places is within the budget."""
-        size = len(kept_a) * len(kept_b)
+        size = len(common_a) * len(common_b)
         return size * PART <= self.cells or size <= min(self.cells, self.spare)
 
-    def _align_kept(self, kept_a: list[int], kept_b: list[int]) -> None:
+    def _align_common(self, common_a: list[int], common_b: list[int]) -> None:
         """Collect a longest alignment of numbers that occur on both sides; in chunks, if that would
         take too many cells.
         """
-        if self._is_affordable(kept_a, kept_b):
-            size = len(kept_a) * len(kept_b)
+        if self._is_affordable(common_a, common_b):
+            size = len(common_a) * len(common_b)
             self.spare -= size if size * PART > self.cells else 0
-            self.runs.align(kept_a, kept_b)
+            self.runs.align(common_a, common_b)
             return
-        count = -(-max(len(kept_a), len(kept_b)) // self.chunk)
+        count = -(-max(len(common_a), len(common_b)) // self.chunk)
         for number in range(count):
-            part_a = kept_a[len(kept_a) * number // count : len(kept_a) * (number + 1) // count]
-            part_b = kept_b[len(kept_b) * number // count : len(kept_b) * (number + 1) // count]
+            part_a = common_a[len(common_a) * number // count : len(common_a) * (number + 1) // count]
+            part_b = common_b[len(common_b) * number // count : len(common_b) * (number + 1) // count]
             if part_a and part_b and len(self.runs.blocks) <= MOST_RUNS:
                 self.runs.align(part_a, part_b)
 
-    def _anchors(self, gap: Gap, kept_a: Places) -> list[Block]:
+    def _anchors(self, gap: Gap, common_a: Places) -> list[Block]:
         part_a, part_b = self.a[gap.a0 : gap.a1], self.b[gap.b0 : gap.b1]
-        vocabulary = len(np.unique(self.a[kept_a]))
+        vocabulary = len(np.unique(self.a[common_a]))
         for size in _SHINGLES:
             if vocabulary**size < len(part_a) // _TIMES_SEEN:
                 continue  # too few different shingles for landmarks
@@ -161,7 +161,7 @@ class _Anchored:
             if len(first):
                 number = len(first)
                 first, second = _in_one_order(first, second)
-                if 2 * number < len(kept_a) and len(first) < min(number, CHANCE * number**0.5):
+                if 2 * number < len(common_a) and len(first) < min(number, CHANCE * number**0.5):
                     continue  # no better than chance, and more numbers remain than landmarks
                 return _as_runs(first + gap.a0, second + gap.b0, size)
         return []

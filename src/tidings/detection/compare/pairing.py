@@ -99,11 +99,11 @@ def _count_changed(old: Numbered, new: Numbered, pairs: Sequence[Pair]) -> int:
     its fields.
     """
     gone, come = {*range(len(old.records))} - {i for i, _ in pairs}, {*range(len(new.records))} - {j for _, j in pairs}
-    told = sum(len(old.records[i]) for i in gone) + sum(len(new.records[j]) for j in come)
+    changed = sum(len(old.records[i]) for i in gone) + sum(len(new.records[j]) for j in come)
     for i, j in pairs:
         one, other = old.records[i], new.records[j]
-        told += sum(one.get(field) != other.get(field) for field in {*one, *other}) if one != other else 0
-    return told
+        changed += sum(one.get(field) != other.get(field) for field in {*one, *other}) if one != other else 0
+    return changed
 
 
 def pair_alike(old: Sequence[frozenset[Hashable]], new: Sequence[frozenset[Hashable]]) -> list[tuple[int, int]]:

@@ -32,18 +32,18 @@ class Runs:
                 return
         self.blocks.append((i, j, size))
 
-    def align(self, kept_a: Sequence[int], kept_b: Sequence[int]) -> None:
+    def align(self, common_a: Sequence[int], common_b: Sequence[int]) -> None:
         """Add a longest alignment of the numbers at these places, bit-parallel in `len(kept_a) *
         len(kept_b)` cells.
         """
-        first, second = as_text([self.a[i] for i in kept_a], [self.b[j] for j in kept_b])
+        first, second = as_text([self.a[i] for i in common_a], [self.b[j] for j in common_b])
         for start, other, size in longest_alignment(first, second):
-            i, j = kept_a[start], kept_b[other]
-            if kept_a[start + size - 1] - i == size - 1 and kept_b[other + size - 1] - j == size - 1:
+            i, j = common_a[start], common_b[other]
+            if common_a[start + size - 1] - i == size - 1 and common_b[other + size - 1] - j == size - 1:
                 self.take(i, j, size)
                 continue
             for shift in range(size):
-                self.take(kept_a[start + shift], kept_b[other + shift], 1)
+                self.take(common_a[start + shift], common_b[other + shift], 1)
 
 
 def longest_alignment(first: Sequence[object], second: Sequence[object]) -> list[Block]:

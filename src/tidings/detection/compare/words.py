@@ -29,13 +29,21 @@ many.
 """
 
 
-def compare_sequences(old: Sequence[str], new: Sequence[str], *, cells: int = CELLS) -> tuple[Edit, ...]:
+def compare_sequences(
+    old: Sequence[str], new: Sequence[str], *, ends: tuple[int, int] | None = None, cells: int = CELLS
+) -> tuple[Edit, ...]:
     """Return the edits that turn `old` into `new`: inserts, deletes and replaces, in order, never
     adjacent.
 
     Empty exactly when the sequences are equal.
+
+    Args:
+        old: The old sequence.
+        new: The new sequence.
+        ends: The lengths of their common start and end, if known.
+        cells: The most cells of the alignment.
     """
-    head, tail = common_ends(old, new)
+    head, tail = common_ends(old, new) if ends is None else ends
     blocks: list[Block] = [(0, 0, head)] if head else []
     if head + tail < min(len(old), len(new)):
         aligned = _align(old[head : len(old) - tail], new[head : len(new) - tail], cells)
@@ -144,8 +152,8 @@ def _is_island(before: Edit, after: Edit) -> bool:
     """Return whether the text between two edits is shorter than both sides of both."""
     if before.op != "replace" or after.op != "replace":
         return False
-    kept = after.old_start - before.old_end
-    return kept < min(_shorter_side(before), _shorter_side(after))
+    island = after.old_start - before.old_end
+    return island < min(_shorter_side(before), _shorter_side(after))
 
 
 def _shorter_side(edit: Edit) -> int:

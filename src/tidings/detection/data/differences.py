@@ -83,8 +83,8 @@ def _from_where_they_part(old: str, new: str) -> tuple[str, str]:
 
 
 def _describe(path: str, text: str) -> str:
-    said = _SURROGATE.sub("\ufffd", f"{path}: {text[:LONGEST]}" if path and text else path or text[:LONGEST])
-    return said if len(said) < LONGEST else f"{said[: LONGEST - 1].rstrip()}…"
+    text_of = _SURROGATE.sub("\ufffd", f"{path}: {text[:LONGEST]}" if path and text else path or text[:LONGEST])
+    return text_of if len(text_of) < LONGEST else f"{text_of[: LONGEST - 1].rstrip()}…"
 
 
 class Differences:

@@ -87,8 +87,8 @@ class _ElementComparison:
         if before == after:
             return
         if isinstance(before, str) or isinstance(after, str) or self._depth == DEEPEST:
-            said = write_node(before, LONGEST_COMPARED), write_node(after, LONGEST_COMPARED)
-            self._add(Difference(path, *said, self._span(old), self._span(new)))
+            texts = write_node(before, LONGEST_COMPARED), write_node(after, LONGEST_COMPARED)
+            self._add(Difference(path, *texts, self._span(old), self._span(new)))
             return
         self.note_namespace(path, _namespace(before), _namespace(after))
         self._attributes(path, old, new, before[1], after[1])
@@ -106,9 +106,9 @@ class _ElementComparison:
             self.compare(names.path(path, j, is_new=True), was[i], now[j])
             if (i, j) in aligned.moved and not is_set:
                 one = now[j]
-                said = write_node(one.node)
+                text = write_node(one.node)
                 moved = Difference(
-                    names.path(path, j, is_new=True), said, said, self._span(was[i]), self._span(one), is_moved=True
+                    names.path(path, j, is_new=True), text, text, self._span(was[i]), self._span(one), is_moved=True
                 )
                 self._add(moved)
         for i in aligned.gone:
@@ -406,8 +406,8 @@ def write_node(node: Child, most: int = LONGEST) -> str:
     left: list[Child] = [node]
     while left and length <= most:
         one = left.pop()
-        said = [one] if isinstance(one, str) else [f"{_local_name(name)}={value}" for name, value in one[1]]
+        written = [one] if isinstance(one, str) else [f"{_local_name(name)}={value}" for name, value in one[1]]
         left += () if isinstance(one, str) else one[2][::-1]
-        parts += said
-        length += sum(len(text) + 1 for text in said)
+        parts += written
+        length += sum(len(text) + 1 for text in written)
     return " ".join(parts)

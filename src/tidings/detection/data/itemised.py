@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rapidfuzz.distance import LCSseq
 
 from tidings.detection.compare.pairing import least_moved
-from tidings.detection.find.findings import finding_of_body
-from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
+from tidings.detection.find.findings import KeyedUpdate, finding_of_body, finding_of_things
 from tidings.document.document import Document
 from tidings.document.structures.lists import ListItem, has_list, items_of
 from tidings.model.observed.change import ChangeSet

@@ -17,8 +17,7 @@ import xxhash
 
 from tidings.detection.compare.pairing import Numbered, running_numbers, without_numbers
 from tidings.detection.data.itemised import alike
-from tidings.detection.find.findings import finding_of_body
-from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
+from tidings.detection.find.findings import KeyedUpdate, finding_of_body, finding_of_things
 from tidings.document.document import Document
 from tidings.document.html.links import Resolver
 from tidings.document.structures.entries import Entry, entries_of, is_window
@@ -139,7 +138,7 @@ def _match(old: Document, new: Document) -> _Matched:
     found.updated = [
         (before[i], after[j])
         for i, j in sorted(pairs, key=lambda pair: pair[1])
-        if before[i] != after[j] and (_says_other(before[i], after[j]) or before[i].enclosures != after[j].enclosures)
+        if before[i] != after[j] and (_differ(before[i], after[j]) or before[i].enclosures != after[j].enclosures)
     ]
     survivors = [i for i, _ in pairs]
     found.gone = [before[i] for i in _without_tail(left, survivors, fresh, is_window=is_window(new))]
@@ -174,11 +173,11 @@ def _match_by_number(before: Sequence[Entry], after: Sequence[Entry]) -> _Matche
 
 def _without_id(entry: Entry) -> list[str]:
     """Return the content of an entry without its id."""
-    said = _says(entry)
+    texts = _texts_of(entry)
     for token in tokens_of(entry.id):
-        if token in said:
-            said.remove(token)
-    return said
+        if token in texts:
+            texts.remove(token)
+    return texts
 
 
 def resolve_entries(document: Document) -> list[Entry]:
@@ -322,21 +321,21 @@ def _grows_at_end(survivors: Sequence[int], fresh: Sequence[int]) -> bool:
     return bool(fresh) and min(fresh) >= len(survivors)
 
 
-def _says(entry: Entry) -> list[str]:
+def _texts_of(entry: Entry) -> list[str]:
     return tokens_of(f"{entry.title} {entry.text}")
 
 
-def _says_other(before: Entry, after: Entry) -> bool:
+def _differ(before: Entry, after: Entry) -> bool:
     """Return whether two entries differ, numbers of JSON compared as numbers."""
     if before.plain and after.plain:
         return tokens_of(before.plain) != tokens_of(after.plain)
-    return _says(before) != _says(after)
+    return _texts_of(before) != _texts_of(after)
 
 
 def _update(before: Entry, after: Entry) -> KeyedUpdate:
     if before.label != after.label:
         return KeyedUpdate(after.label, before.label, after.label)
-    if not _says_other(before, after):
+    if not _differ(before, after):
         return KeyedUpdate(
             after.label, *(f"{one.title}: {', '.join(one.enclosures) or '–'}" for one in (before, after))
         )

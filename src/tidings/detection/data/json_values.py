@@ -218,7 +218,7 @@ class _ValueComparison:
         field = _id_field(*every) or _id_field(
             [scalars_of(one.whole) for one in was], [scalars_of(one.whole) for one in now]
         )
-        field = field or ("" if are_members else _telling_field(*every, _steps_of(was) | _steps_of(now)))
+        field = field or ("" if are_members else _identifying_field(*every, _steps_of(was) | _steps_of(now)))
         sides = (old.every, leaves[0]), (new.every, leaves[1])
         is_all = (len(was), len(now)) == (len(old.whole), len(new.whole))
         if field and is_all and are_members and self._are_counted(path, field, *sides, every):
@@ -276,8 +276,8 @@ class _ValueComparison:
         old, new = sides
         was, now = ([repr(_freeze(self._describe(one))) for one in side] for side in (old, new))
         edits = [(e.old_start, e.old_end, e.new_start, e.new_end) for e in compare_sequences(was, now)]
-        told = sum(max(i_end - i, j_end - j) for i, i_end, j, j_end in edits)
-        if len(was) == len(now) and sum(one != other for one, other in zip(was, now, strict=True)) <= told:
+        changed = sum(max(i_end - i, j_end - j) for i, i_end, j, j_end in edits)
+        if len(was) == len(now) and sum(one != other for one, other in zip(was, now, strict=True)) <= changed:
             edits = [(0, len(was), 0, len(now))]
         for i, i_end, j, j_end in edits:
             if i_end - i == j_end - j:
@@ -369,7 +369,7 @@ class _ValueComparison:
             return False
         self._spend(old[1], new[1])
         rest = [[_without(one.value, field) for one in side[1]] for side in (old, new)]
-        name = _id_field(rest[0], rest[1]) or _telling_field(rest[0], rest[1], ())
+        name = _id_field(rest[0], rest[1]) or _identifying_field(rest[0], rest[1], ())
         sides = (
             Numbered(
                 [running_number(_key_text(_field(one.value, field))) for one in side],
@@ -384,8 +384,8 @@ class _ValueComparison:
         pairs, moved = found
         for i, j in sorted(pairs, key=lambda pair: pair[1]):
             one, other = old[1][i], new[1][j]
-            said = f"{name}={_key_text(_field(other.value, name))}" if name else other.number
-            self._members(f"{path}[{said}]", one, other, without="" if (i, j) in moved else field)
+            counted = f"{name}={_key_text(_field(other.value, name))}" if name else other.number
+            self._members(f"{path}[{counted}]", one, other, without="" if (i, j) in moved else field)
         gone, come = {i for i, _ in pairs}, {j for _, j in pairs}
         for at, one in enumerate(old[1]):
             if at not in gone:
@@ -526,7 +526,7 @@ def _without(value: Value, field: str) -> Members:
     return tuple(member for member in value if member[0] != field) if isinstance(value, tuple) else ()
 
 
-def _telling_field(old: Sequence[Value], new: Sequence[Value], parts: Collection[str | int]) -> str:
+def _identifying_field(old: Sequence[Value], new: Sequence[Value], parts: Collection[str | int]) -> str:
     """Return a text field that identifies the objects around parts, outside the parts themselves;
     empty if none.
     """

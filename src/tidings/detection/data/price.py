@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Final
 
-from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
+from tidings.detection.find.findings import KeyedUpdate, finding_of_things
 from tidings.detection.find.numerals import number_in
 from tidings.document.document import Document
 from tidings.document.structures.offers import Offer, offers_of

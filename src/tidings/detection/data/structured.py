@@ -85,11 +85,11 @@ def finding_of_appended(old: Document, new: Document) -> ChangeSet | None:
     if old.words == new.words:
         return ChangeSet()
     lines = [line for line in (" ".join(line.split()) for line in after[len(before) :].splitlines()) if line]
-    told = lines[:MOST_LINES]
+    shown = lines[:MOST_LINES]
     if len(lines) > MOST_LINES:
-        told.append(" ".join(lines[MOST_LINES:]))
+        shown.append(" ".join(lines[MOST_LINES:]))
     return ChangeSet(
         kinds=("words",),
-        inserted=tuple(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…" for line in told),
+        inserted=tuple(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…" for line in shown),
         edits=(Edit("insert", old.words, old.words, old.words, new.words),),
     )

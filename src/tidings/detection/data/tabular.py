@@ -9,6 +9,7 @@ of rows and columns is ignored.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, zip_longest
@@ -16,11 +17,11 @@ from itertools import accumulate, zip_longest
 from tidings.detection.compare.pairing import Numbered, running_numbers, without_numbers
 from tidings.detection.compare.words import compare_sequences
 from tidings.detection.data.differences import Difference, Differences, Span
-from tidings.detection.find.findings import finding_of_body
-from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
+from tidings.detection.find.findings import KeyedUpdate, finding_of_body, finding_of_things
 from tidings.document.data.csv_rows import has_header
 from tidings.document.document import Document
 from tidings.document.structures.tables import Table, has_table, table_of_rows, tables_of
+from tidings.document.text.words import fold
 from tidings.model.observed.change import ChangeSet
 from tidings.record import dataclass, replace
 
@@ -32,9 +33,12 @@ MOST_RENAMED = 100
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Table `ordinal` of the page, or all its tables."""
+    """Table `ordinal` of the page, or all its tables; with `column`, only this column of each
+    (its name or number), beside the first one, which names the row.
+    """
 
     ordinal: int | None = None
+    column: str = ""
     name: str = "table"
     contains: frozenset[str] = frozenset({"table"})
     digests: tuple[str, ...] = ("tables", "body")
@@ -44,12 +48,21 @@ class Tables:
         return replace(self, ordinal=ordinal)
 
     def is_there(self, document: Document) -> bool:
-        """Return whether the page has that table."""
+        """Return whether the page has that table, and a column of that name in it."""
+        if self.column:
+            return bool(self.find(document))
         return self.ordinal is None or has_table(document, self.ordinal)
 
     def size(self, document: Document) -> int:
         """Return the number of rows."""
-        return sum(len(table.rows) for table in tables_of(document, self.ordinal))
+        return sum(len(table.rows) for table in self.find(document))
+
+    def find(self, document: Document) -> list[Table]:
+        """Return the tables, each with only the column that counts."""
+        tables = tables_of(document, self.ordinal)
+        if not self.column:
+            return tables
+        return [_narrow(table, place) for table in tables if (place := _place_of(table, self.column)) is not None]
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the changes of the tables, each compared with its counterpart."""
@@ -58,7 +71,7 @@ class Tables:
         gone: list[str] = []
         come: list[str] = []
         updates: list[KeyedUpdate] = []
-        for before, after in _pair(tables_of(old, self.ordinal), tables_of(new, self.ordinal)):
+        for before, after in _pair(self.find(old), self.find(new)):
             lost, won, other = _describe_rows(before, after)
             gone += lost
             come += won
@@ -68,6 +81,25 @@ class Tables:
 
 
 _NONE = Table((), ())
+
+
+def _place_of(table: Table, column: str) -> int | None:
+    """Return the place of a column: of this name, the only one whose name contains it, or by its
+    number.
+    """
+    names, wanted = [fold(name) for name in table.columns], fold(column)
+    if wanted in names:
+        return names.index(wanted)
+    similar = [place for place, name in enumerate(names) if wanted in name]
+    if not column.isdecimal():
+        return similar[0] if len(similar) == 1 else None
+    return int(column) - 1 if 0 < int(column) <= table.width else None
+
+
+def _narrow(table: Table, place: int) -> Table:
+    places = dict.fromkeys((0, place))
+    names = tuple(table.columns[at] for at in places) if table.columns else ()
+    return replace(table, columns=names, rows=tuple(tuple(row[at] for at in places) for row in table.rows))
 
 
 def _pair(old: Sequence[Table], new: Sequence[Table]) -> Iterator[tuple[Table, Table]]:
@@ -110,11 +142,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class TableChange:
-    """The difference of two tables, by the numbers of their columns and rows; `kept` are common
+    """The difference of two tables, by the numbers of their columns and rows; `common` are common
     columns, `renamed` (old, new).
     """
 
-    kept: tuple[tuple[int, int], ...] = ()
+    common: tuple[tuple[int, int], ...] = ()
     columns_gone: tuple[int, ...] = ()
     columns_come: tuple[int, ...] = ()
     renamed: tuple[tuple[int, int], ...] = ()
@@ -127,22 +159,22 @@ def compare_tables(old: Table, new: Table) -> TableChange:
     """Return the difference of two tables."""
     if not old.rows or not new.rows:
         return TableChange(rows_gone=tuple(range(len(old.rows))), rows_come=tuple(range(len(new.rows))))
-    kept, gone, come = _columns(old, new)
+    common, gone, come = _columns(old, new)
     renamed = _pair_renamed(old, new, gone, come)
-    kept = sorted([*kept, *renamed])
-    before = [tuple(row[left] for left, _ in kept) for row in old.rows]
-    after = [tuple(row[right] for _, right in kept) for row in new.rows]
-    rows = _match(before, after, len(kept))
-    names = [(new.columns[right] if new.columns else "") or f"column {right + 1}" for _, right in kept]
+    common = sorted([*common, *renamed])
+    before = [tuple(row[left] for left, _ in common) for row in old.rows]
+    after = [tuple(row[right] for _, right in common) for row in new.rows]
+    rows = _match(before, after, len(common))
+    names = [(new.columns[right] if new.columns else "") or f"column {right + 1}" for _, right in common]
     cells = (
         Cell(f"{after[j][rows.key]}, {name}", was, now, (i, left), (j, right))
         for i, j in rows.pairs
-        for at, (name, was, now, (left, right)) in enumerate(zip(names, before[i], after[j], kept, strict=True))
+        for at, (name, was, now, (left, right)) in enumerate(zip(names, before[i], after[j], common, strict=True))
         if was != now and (at != rows.numbers or (i, j) in rows.moved)
     )
     lost, won = {left for left, _ in renamed}, {right for _, right in renamed}
     return TableChange(
-        kept=tuple(kept),
+        common=tuple(common),
         columns_gone=tuple(left for left in gone if left not in lost),
         columns_come=tuple(right for right in come if right not in won),
         renamed=tuple(renamed),
@@ -158,6 +190,11 @@ def column_name(table: Table, number: int) -> str:
     return f"column {name or number + 1}"
 
 
+def read_cell(text: str) -> str:
+    """Return the last cell of a row or a changed cell as they are written."""
+    return re.split(r"(?:: |\| )", text)[-1]
+
+
 def write_row(row: Row) -> str:
     """Return a row in one line."""
     return " | ".join(row)
@@ -166,7 +203,7 @@ def write_row(row: Row) -> str:
 def _describe_rows(old: Table, new: Table) -> tuple[list[str], list[str], list[KeyedUpdate]]:
     """Return the deletions, insertions and updates, as people read them."""
     change = compare_tables(old, new)
-    left, right = ([pair[side] for pair in change.kept] for side in (0, 1))
+    left, right = ([pair[side] for pair in change.common] for side in (0, 1))
     gone = [column_name(old, number) for number in change.columns_gone]
     come = [column_name(new, number) for number in change.columns_come]
     gone += [write_row(_only(old.rows[number], left)) for number in change.rows_gone]
@@ -189,9 +226,9 @@ def _columns(old: Table, new: Table) -> tuple[list[tuple[int, int]], list[int], 
         return [(place, place) for place in range(most)], [*range(most, old.width)], [*range(most, new.width)]
     places = {name: place for place, name in enumerate(new.columns)}
     known = set(old.columns)
-    kept = [(place, places[name]) for place, name in enumerate(old.columns) if name in places]
+    common = [(place, places[name]) for place, name in enumerate(old.columns) if name in places]
     gone = [place for place, name in enumerate(old.columns) if name and name not in places]
-    return kept, gone, [place for place, name in enumerate(new.columns) if name and name not in known]
+    return common, gone, [place for place, name in enumerate(new.columns) if name and name not in known]
 
 
 def _pair_renamed(old: Table, new: Table, gone: Sequence[int], come: Sequence[int]) -> list[tuple[int, int]]:

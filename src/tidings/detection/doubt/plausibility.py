@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 from urllib.parse import SplitResult, urlsplit
 
-from tidings.detection.doubt.walls import FAR_BELOW, HEAD_BYTES, RuleInput, redirects, size_of, wall
+from tidings.detection.doubt.walls import FAR_BELOW, HEAD_BYTES, RuleInput, find_wall, redirects, size_of
 from tidings.document.document import Document
 from tidings.record import dataclass
 
@@ -136,10 +136,10 @@ def _error_object(answer: Answer, _: int) -> Verdict:
     """Judge a small JSON object that holds only an error, on a page that had other content."""
     if answer.usual_words is None or answer.document.media != "json" or len(answer.data) > _LARGEST_ERROR:
         return PLAUSIBLE
-    said = _error_key(answer.data)
-    if not said or _error_key(answer.reference_data) == said:
+    error = _error_key(answer.data)
+    if not error or _error_key(answer.reference_data) == error:
         return PLAUSIBLE
-    return "soft_error", f"the answer is JSON with {said!r}"
+    return "soft_error", f"the answer is JSON with {error!r}"
 
 
 def _error_key(data: bytes) -> str:
@@ -177,7 +177,7 @@ def _wall(answer: Answer, words: int) -> Verdict:
     document = answer.document
     if document.media != "html":
         return PLAUSIBLE
-    found = wall(
+    found = find_wall(
         RuleInput(
             head=answer.data[:HEAD_BYTES],
             title=document.title,
@@ -306,16 +306,17 @@ def _has_broken_letters(answer: Answer) -> bool:
 
 
 def _are_question_marks(answer: Answer) -> bool:
+    """Return whether at least half of the words with other letters that are gone have `?` in their
+    place; one in an address is none. A space of another kind is a letter here: it is lost as well.
+    """
     reference = answer.reference()
     if reference is None or reference.problem:
         return False
-    gone = _beyond_ascii(reference.text) - _beyond_ascii(answer.document.text)
-    more = answer.document.text.count("?") - reference.text.count("?")
-    return gone >= _FEW_LETTERS and more >= gone / 2
-
-
-def _beyond_ascii(text: str) -> int:
-    return sum(map(len, _LETTERS.findall(text)))
+    now = _WORDS.findall(answer.document.text)
+    unchanged, marked = set(now), {_MARKS.sub("?", word) for word in now if "?" in word}
+    gone = [word for word in _WORDS.findall(reference.text) if not word.isascii() and word not in unchanged]
+    lost = sum(_MARKS.sub("?", word) in marked for word in gone)
+    return lost >= _FEW_LETTERS and lost >= len(gone) / 2
 
 
 _WINDOWS_1252 = {
@@ -324,6 +325,9 @@ _WINDOWS_1252 = {
     for character in {bytes([byte]).decode("cp1252", "replace").replace("\ufffd", chr(byte)), chr(byte)}
 }
 _LETTERS = re.compile("[^\x00-\x7f\xa0][^\x00-\x7f]*")
+_WORDS = re.compile("[^ \t\n\r\f\v]+")
+_MARKS = re.compile(r"[^\x00-\x7f]+|\?+")
+"""Letters, and what is left of them where they are lost: a `?` a letter, or a byte."""
 _ENOUGH_RUNS = 50
 _LONGEST_RUN = 300
 _MANY_TWICE = 0.2

@@ -99,19 +99,20 @@ def size_of(words: int, text_bytes: int) -> int:
     return max(min(words, -(-text_bytes // _SHORT_WORD)), text_bytes // _LONG_WORD)
 
 
-def wall(look: RuleInput) -> tuple[Wall, str] | None:
+def find_wall(given: RuleInput) -> tuple[Wall, str] | None:
     """Return what is in place of the page and the rule with its evidence, or None: the first rule
     that applies.
     """
     table = _table()
-    if look.size > table.most_words and not look.is_error:
+    is_far_below = given.usual_words is not None and given.words < FAR_BELOW * given.usual_words
+    if given.size > table.most_words * (_LARGER if is_far_below else 1) and not given.is_error:
         return None
-    rules = [rule for rule in table.rules if _is_small(rule, look)]
+    rules = [rule for rule in table.rules if _is_small(rule, given)]
     if not rules:
         return None
-    markup = table.markup.find(look.head.lower())
-    titles = _titles(look.title) - _titles(look.usual_title)
-    beginning = fold(" ".join(look.chunks[:_FIRST_CHUNKS])[:HEAD_CHARACTERS])
+    markup = table.markup.find(given.head.lower())
+    titles = _titles(given.title) - _titles(given.usual_title)
+    beginning = fold(" ".join(given.chunks[:_FIRST_CHUNKS])[:HEAD_CHARACTERS])
     text = table.text.find(beginning, [rule.text for rule in rules])
     if not (markup or titles or text):
         return None
@@ -125,7 +126,7 @@ def wall(look: RuleInput) -> tuple[Wall, str] | None:
             )
             if (evidence := _evidence(where, asked, seen)) is not None
         ]
-        if all(evidence) and _proves(rule, look):
+        if all(evidence) and _proves(rule, given):
             return rule.kind, f"this looks like {rule.name}: {' and '.join(evidence)}"
     return None
 
@@ -149,24 +150,24 @@ def _evidence(where: str, asked: frozenset[str], seen: frozenset[str]) -> str | 
     return f"{where} “{max(both, key=lambda phrase: (len(phrase), phrase)).removeprefix('=')}”" if both else ""
 
 
-def _is_small(rule: WallRule, look: RuleInput) -> bool:
-    if look.is_error and rule.markup:
+def _is_small(rule: WallRule, given: RuleInput) -> bool:
+    if given.is_error and rule.markup:
         return True
-    if look.usual_words is None:
-        return rule.first_words > 0 and look.size <= rule.first_words
-    if rule.most_share is not None and look.words >= rule.most_share * look.usual_words:
+    if given.usual_words is None:
+        return rule.first_words > 0 and given.size <= rule.first_words
+    if rule.most_share is not None and given.words >= rule.most_share * given.usual_words:
         return False
-    most = rule.most_words * (_LARGER if look.words < FAR_BELOW * look.usual_words else 1)
-    return look.size <= most
+    most = rule.most_words * (_LARGER if given.words < FAR_BELOW * given.usual_words else 1)
+    return given.size <= most
 
 
-def _proves(rule: WallRule, look: RuleInput) -> bool:
+def _proves(rule: WallRule, given: RuleInput) -> bool:
     """Return whether the evidence suffices: a vendor's markup alone does, a title if it is new, a
     text if the page differs.
     """
-    if rule.title or look.is_shorter or not rule.text:
+    if rule.title or given.is_shorter or not rule.text:
         return True
-    return look.title != look.usual_title and not _parts(look.title) & _parts(look.usual_title)
+    return given.title != given.usual_title and not _parts(given.title) & _parts(given.usual_title)
 
 
 def _titles(title: str) -> frozenset[str]:
@@ -273,7 +274,7 @@ def _table() -> _RuleTable:
     found = rules()
     return _RuleTable(
         rules=found,
-        most_words=_LARGER * max(rule.most_words for rule in found),
+        most_words=max(max(rule.most_words, rule.first_words) for rule in found),
         markup=_Markup(phrase for rule in found for phrase in rule.markup),
         text=_Text(phrase for rule in found for phrase in rule.text),
     )

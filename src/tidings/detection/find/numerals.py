@@ -24,7 +24,8 @@ from __future__ import annotations
 import operator
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Final, Literal
@@ -80,22 +81,25 @@ class WrittenNumber:
         return _value(self, sense)
 
 
-def number_in(text: str, *, is_json: bool = False) -> WrittenNumber | None:
-    """Return the first number of a text."""
+def number_in(text: str, *, is_json: bool = False, nth: int = 1) -> WrittenNumber | None:
+    """Return the first number of a text, or its `nth`; -1 is the last."""
+    found = _each_number(text, is_json=is_json)
+    if nth < 0:
+        return next(iter(deque(found, 1)), None)
+    return next(islice(found, nth - 1, None), None)
+
+
+def _each_number(text: str, *, is_json: bool) -> Iterator[WrittenNumber]:
     plain = _plain(text)
-    if is_json:
-        found = _JSON.search(plain)
-        if found is None:
-            return None
+    for found in _JSON.finditer(plain) if is_json else ():
         digits = found.group().removeprefix("-")
         negative = found.group().startswith("-")
-        return WrittenNumber(
+        yield WrittenNumber(
             text[found.start() : found.end()], *found.span(), digits, negative, is_money=False, sense="decimal"
         )
-    for found in islice(_DIGITS.finditer(plain), MOST_NAMES):
+    for found in () if is_json else islice(_DIGITS.finditer(plain), MOST_NAMES):
         if (number := _read_numeral(text, plain, found)) is not None:
-            return number
-    return None
+            yield number
 
 
 def values(old: WrittenNumber | None, new: WrittenNumber | None) -> tuple[Decimal | None, Decimal | None]:

@@ -21,22 +21,22 @@ class Window:
     """
 
     number: int = 0
-    kept: tuple[int, ...] = ()
+    needed: tuple[int, ...] = ()
 
 
 def reference(compare: Compare, window: Window) -> int:
     """Return the version that the next one is compared with, 0 for none."""
-    if not window.kept:
+    if not window.needed:
         return 0
     match compare.mode:
         case "moving":
-            return window.kept[-compare.n :][0]
+            return window.needed[-compare.n :][0]
         case "every":
-            return window.kept[-1] if window.number % compare.n == 0 else 0
+            return window.needed[-1] if window.number % compare.n == 0 else 0
         case "first":
-            return window.kept[0]
+            return window.needed[0]
         case "pairwise":
-            return window.kept[-1]
+            return window.needed[-1]
 
 
 def is_partial(compare: Compare, window: Window) -> bool:
@@ -48,14 +48,14 @@ def is_partial(compare: Compare, window: Window) -> bool:
 
 def after(compare: Compare, window: Window, seq: int) -> Window:
     """Return the window after version `seq` was taken."""
-    number, kept = window.number + 1, window.kept
+    number, needed = window.number + 1, window.needed
     match compare.mode:
         case "moving":
-            return Window(number, (*kept, seq)[-compare.n :])
+            return Window(number, (*needed, seq)[-compare.n :])
         case "every":
-            return Window(number, kept if kept and window.number % compare.n else (seq,))
+            return Window(number, needed if needed and window.number % compare.n else (seq,))
         case "first":
-            return Window(number, kept[:1] or (seq,))
+            return Window(number, needed[:1] or (seq,))
         case "pairwise":
             return Window(number, (seq,))
 
@@ -79,9 +79,9 @@ def switch(before: Compare, now: Compare, window: Window, seen: int) -> Window:
         window: The window until now; what remains of it starts a new sequence.
         seen: The newest version that was taken.
     """
-    if before == now or not window.kept:
+    if before == now or not window.needed:
         return window
     if before.mode == "first":
         return Window(TO_BEGIN, (seen,))
-    kept = window.kept[-now.n :] if now.mode == "moving" else window.kept[-1:]
-    return Window(len(kept), kept)
+    needed = window.needed[-now.n :] if now.mode == "moving" else window.needed[-1:]
+    return Window(len(needed), needed)

@@ -100,14 +100,14 @@ class Noise:
     """The noise memory of a page, and when its versions were polled: the new one at `at`,
     references at `times`.
 
-    `kept` are the masks that a user has switched off. With `learns` the new body is a poll to learn
-    from, the `polls`-th of the page, `is_second` if it was made right after another to detect
-    noise; `history` are references to learn from first, if nothing is known yet. `asked` is what
-    all sentinels on the page select.
+    `switched_off` are the masks that a user has switched off. With `learns` the new body is a poll
+    to learn from, the `polls`-th of the page, `is_second` if it was made right after another to
+    detect noise; `history` are references to learn from first, if nothing is known yet. `asked` is
+    what all sentinels on the page select.
     """
 
     memory: Memory = Memory()
-    kept: frozenset[str] = frozenset()
+    switched_off: frozenset[str] = frozenset()
     at: Instant = 0
     times: Mapping[int, Instant] = field(default_factory=dict)
     learns: bool = False
@@ -300,7 +300,7 @@ class Examination:
     the rule and the evidence. `frames` are the addresses of the frames that `Job.depth` follows, in
     order. `parts` are the digests of the selected parts, `absent` the missing ones, `refused` the
     failed comparisons, `selected` the first selections, `readings` the current values. `work` is
-    the effort. `memory` is the new noise memory, None if nothing was learned; `second_look` says
+    the effort. `memory` is the new noise memory, None if nothing was learned; `second_poll` says
     that another poll within a minute would separate noise from changes. `hub` is the feed's hub,
     `updated` the newest date of its entries.
     """
@@ -326,7 +326,7 @@ class Examination:
     marks: tuple[Marks, ...] = ()
     targets: tuple[Targets, ...] = ()
     memory: Memory | None = None
-    second_look: bool = False
+    second_poll: bool = False
     hub: Hub = Hub()
     updated: Instant | None = None
     unread: str = ""

@@ -128,8 +128,8 @@ class _Examiner:
     def __init__(self, job: Job) -> None:
         self.job = job
         asked = () if job.noise is None else job.noise.asked  # learning about parts needs them at second polls too
-        looks = (*asked, *((wanted.expression, wanted.extraction) for wanted in job.wanted))
-        self.keep_tree = any(needs_nodes(*look) for look in looks)
+        asked_parts = (*asked, *((wanted.expression, wanted.extraction) for wanted in job.wanted))
+        self.keep_tree = any(needs_nodes(*asked_part) for asked_part in asked_parts)
         self.document = parse_body(job.new, job.last_charset, depth=job.depth, keep_tree=self.keep_tree)
         self.digest = Digest(EXTRACTION, RULES_VERSION, "", {})
         self.documents: dict[Body, Document] = {}
@@ -327,8 +327,8 @@ class _Examiner:
             return are_equal(names, self._digest(wanted.reference), self.digest)
         new = self._part(scope)
         name = scope.fingerprint
-        kept = self.job.known_parts.get(wanted.reference, ())
-        known = next((digest for digest in kept if is_current(digest, name)), None)
+        parts = self.job.known_parts.get(wanted.reference, ())
+        known = next((digest for digest in parts if is_current(digest, name)), None)
         return known is not None and are_equal(names, known, new)
 
     def _use_mended(self, mended: list[Mended]) -> None:
@@ -460,7 +460,7 @@ class _Examiner:
             marks=tuple(self.marks),
             targets=tuple(self.targets),
             memory=None if self.noise is None else self.noise.learned,
-            second_look=self.noise is not None and self.noise.second_look,
+            second_poll=self.noise is not None and self.noise.second_poll,
             hub=document.hub,
             updated=document.updated,
             unread=document.problem,

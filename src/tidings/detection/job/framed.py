@@ -37,7 +37,7 @@ from tidings.detection.job.gates import are_equal, digest_of, digest_of_members,
 from tidings.detection.job.quiet import Heard, settle
 from tidings.detection.job.selectors import absence
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
-from tidings.detection.noise.mask import Mask
+from tidings.detection.noise.mask import NoiseMask
 from tidings.detection.noise.memory import Memory
 from tidings.document.document import Document
 from tidings.document.extract import extract
@@ -352,12 +352,12 @@ class _FramedExaminer:
             self.pairs[reference] = [*_pairs(self._whole(reference), self.new)]
         return self.pairs[reference]
 
-    def _mask(self, reference: int) -> Mask | None:
+    def _mask(self, reference: int) -> NoiseMask | None:
         """Return a mask of the value classes; no noise is learned on pages with frames."""
         noise = self.job.noise
         if noise is None:
             return None
-        return Mask(Memory(), noise.kept, noise.times.get(reference, 0), noise.at)
+        return NoiseMask(Memory(), noise.switched_off, noise.times.get(reference, 0), noise.at)
 
     def _text_changed(self) -> bool:
         """Compare with the newest version, without noise."""

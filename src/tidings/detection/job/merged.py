@@ -163,13 +163,13 @@ def _once(edits: Iterable[Edit]) -> list[Edit]:
 
 def _outermost(edits: Iterable[Edit], span: Callable[[Edit], tuple[int, int]]) -> set[Edit]:
     """Return edits whose words lie in no other edit; of two with the same words the replace."""
-    kept: set[Edit] = set()
+    outermost: set[Edit] = set()
     until = -1
     for edit in sorted(edits, key=lambda one: (span(one)[0], -span(one)[1], one.op in {"insert", "delete"})):
         if span(edit)[1] > until:
-            kept.add(edit)
+            outermost.add(edit)
             until = span(edit)[1]
-    return kept
+    return outermost
 
 
 def _stretch(old: Document, new: Document, edits: list[Edit], shown: int) -> tuple[tuple[Piece, ...], int]:
@@ -180,12 +180,12 @@ def _stretch(old: Document, new: Document, edits: list[Edit], shown: int) -> tup
     until = min(len(new.tokens), edits[-1].new_end + AROUND)
     pieces: list[Piece] = [("same", f"… ({at - shown:,} word{'' if at - shown == 1 else 's'})")] if at > shown else []
     for edit in edits:
-        pieces.append(("same", new.get_text(at, edit.new_start)))
+        pieces.append(("same", new.as_written.get_text(at, edit.new_start)))
         if edit.op == "move":
-            pieces.append(("moved", new.get_text(edit.new_start, edit.new_end)))
+            pieces.append(("moved", new.as_written.get_text(edit.new_start, edit.new_end)))
         else:
-            pieces.append(("deleted", old.get_text(edit.old_start, edit.old_end)))
-            pieces.append(("inserted", new.get_text(edit.new_start, edit.new_end)))
+            pieces.append(("deleted", old.as_written.get_text(edit.old_start, edit.old_end)))
+            pieces.append(("inserted", new.as_written.get_text(edit.new_start, edit.new_end)))
         at = max(at, edit.new_end)
-    pieces.append(("same", new.get_text(at, until)))
+    pieces.append(("same", new.as_written.get_text(at, until)))
     return tuple(piece for piece in pieces if piece[1]), until

@@ -17,9 +17,9 @@ from tidings.detection.ask.pair import Pair
 from tidings.detection.job.contract import Noise, Wanted
 from tidings.detection.kinds.interests import interests_of
 from tidings.detection.noise.learn import learn_from_poll
-from tidings.detection.noise.mask import Mask, MaskCache, NoiseView, views_of, with_masked
+from tidings.detection.noise.mask import MaskCache, NoiseMask, NoiseView, views_of, with_masked
 from tidings.detection.noise.memory import Memory
-from tidings.detection.noise.polls import Looked, calm, count_poll, with_second_look
+from tidings.detection.noise.polls import NumberedPoll, calm, count_poll, with_second_poll
 from tidings.document.document import Document
 from tidings.document.select.chosen import RefusedError
 from tidings.model.observed.change import ChangeSet, Edit, Masked
@@ -41,7 +41,7 @@ class Heard:
     within: frozenset[str] | None = None
 
 
-def settle(real: ChangeSet, whole: Callable[[], ChangeSet], mask: Mask) -> Heard:
+def settle(real: ChangeSet, whole: Callable[[], ChangeSet], mask: NoiseMask) -> Heard:
     """Return what is reported and stored: `real` are the findings through a mask, `whole` computes
     those without.
     """
@@ -65,11 +65,11 @@ class Quieter:
         self._interest = _ANY if "any" in kinds else _WORDS  # an earlier comparison is reused
         asked = (*noise.asked, *((one.expression, one.extraction) for one in wanted))
         self._views = dict.fromkeys(view for each in asked for view in views_of(*each))
-        self._masks: dict[int, Mask] = {}
+        self._masks: dict[int, NoiseMask] = {}
         self._shared = MaskCache()
         self.learned: Memory | None = None
         """the memory after the poll, None if it taught nothing"""
-        self.second_look = False
+        self.second_poll = False
 
     def learn(self, newest: int) -> None:
         """Learn from a new body that differs from the newest version."""
@@ -78,23 +78,23 @@ class Quieter:
             old, new = self._pair_of(before).old, self._pair_of(after).old
             if not (old.problem or new.problem):
                 at = noise.times.get(after, 0)
-                looked = Looked(self._memory.polls + 1, at)
-                self._take(Pair(old, new), looked, (noise.times.get(before, 0), at))
+                poll = NumberedPoll(self._memory.polls + 1, at)
+                self._take(Pair(old, new), poll, (noise.times.get(before, 0), at))
         if noise.history:
             self._memory = replace(self._memory, polls=max(0, noise.polls - 1))
         pair = self._pair_of(newest)
         if pair.old.problem or pair.old.textless or pair.new.textless:
             return
-        self._take(pair, Looked(noise.polls, noise.at, noise.is_second), (noise.times.get(newest, 0), noise.at))
+        self._take(pair, NumberedPoll(noise.polls, noise.at, noise.is_second), (noise.times.get(newest, 0), noise.at))
         if not noise.is_second and self._has_view(pair.new):
-            self._memory, self.second_look = with_second_look(self._memory, noise.polls)
+            self._memory, self.second_poll = with_second_poll(self._memory, noise.polls)
         self.learned = self._memory = self._memory.settle()
 
     def rest(self) -> None:
         """Learn from a new body without any difference that could be noise."""
         noise = self._noise
         if self._memory.things:
-            self.learned = self._memory = calm(self._memory, Looked(noise.polls, noise.at, noise.is_second))
+            self.learned = self._memory = calm(self._memory, NumberedPoll(noise.polls, noise.at, noise.is_second))
 
     def is_news(self, reference: int) -> bool:
         """Return whether any word that is not noise, or the body of a document without words,
@@ -121,7 +121,7 @@ class Quieter:
         known = self._pair_of(wanted.reference).knowing(frozenset(wanted.seen))
         return known.doubting(frozenset(wanted.doubted))
 
-    def _within(self, wanted: Wanted, heard: Heard, mask: Mask) -> frozenset[str] | None:
+    def _within(self, wanted: Wanted, heard: Heard, mask: NoiseMask) -> frozenset[str] | None:
         """Return the things that contain all of the findings, noise or not; None if some lie
         elsewhere.
         """
@@ -129,7 +129,7 @@ class Quieter:
             if not self._memory.things:
                 return None
             every = self._memory.wanting(thing.id for thing in self._memory.things)
-            mask = Mask(every, self._noise.kept, mask.old_at, mask.new_at, self._shared)
+            mask = NoiseMask(every, self._noise.switched_off, mask.old_at, mask.new_at, self._shared)
             if evaluate(wanted.expression, self._pair_for(wanted).through(mask), wanted.extraction):
                 return None
         return frozenset(one.mask for one in mask.masked)
@@ -146,23 +146,23 @@ class Quieter:
         names = self._memory.silences(key, polls) if heard.is_quiet else frozenset()
         return tuple(one for one in heard.found.masked if one.mask in names)
 
-    def _mask(self, reference: int) -> Mask:
+    def _mask(self, reference: int) -> NoiseMask:
         noise = self._noise
         if reference not in self._masks:
             at = noise.times.get(reference, 0)
-            self._masks[reference] = Mask(self._memory, noise.kept, at, noise.at, self._shared)
+            self._masks[reference] = NoiseMask(self._memory, noise.switched_off, at, noise.at, self._shared)
         return self._masks[reference].again()
 
-    def _take(self, pair: Pair, looked: Looked, at: tuple[int, int]) -> None:
-        values = Mask(Memory(), self._noise.kept, *at, self._shared)
+    def _take(self, pair: Pair, poll: NumberedPoll, at: tuple[int, int]) -> None:
+        values = NoiseMask(Memory(), self._noise.switched_off, *at, self._shared)
         found = pair.through(values).compare(self._interest)
         words_of = self._shared.words_of
-        memory = learn_from_poll(self._memory, pair.old, pair.new, _edits(found), looked, words_of=words_of)
+        memory = learn_from_poll(self._memory, pair.old, pair.new, _edits(found), poll, words_of=words_of)
         for view in self._views:
             if view.name and (part := _view_pair(view, pair)) is not None:
                 edits = _edits(part.through(values).compare(_WORDS))
-                memory = learn_from_poll(memory, part.old, part.new, edits, looked, view.name, words_of)
-        self._memory = count_poll(memory, looked)
+                memory = learn_from_poll(memory, part.old, part.new, edits, poll, view.name, words_of)
+        self._memory = count_poll(memory, poll)
 
     def _has_view(self, document: Document) -> bool:
         """Return whether anybody watches a part of the page that may be noise."""

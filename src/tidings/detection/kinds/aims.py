@@ -14,7 +14,7 @@ from functools import lru_cache
 from tidings.detection.kinds.registry import KINDS, STRUCTURED, row_of, terms_of
 from tidings.document.select.extraction import Extraction
 from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 
 MOST_TERMS = 16
 """The most keywords of one interest with digests of their own; beyond that, the text's digest
@@ -55,7 +55,8 @@ def aim_expression(expression: Expression, extraction: Extraction) -> Aimed:
     """
     match expression:
         case Interest():
-            return Aim(expression, extraction.within(expression.selector))
+            part = extraction.within(expression.selector)
+            return Aim(expression, replace(part, transform=(*part.transform, *expression.steps)))
         case AnyOf(parts):
             return Either(tuple(aim_expression(part, extraction) for part in parts))
         case AllOf(parts):

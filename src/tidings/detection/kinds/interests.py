@@ -71,7 +71,7 @@ def is_across(expression: Expression) -> bool:
             return len(subjects_of(expression)) > 1 or any(map(is_across, parts))
 
 
-def looks_through(interest: Interest) -> bool:
+def uses_masks(interest: Interest) -> bool:
     """Return whether an interest uses masks; others are explicit, by their type or a condition."""
     return interest.kind in _THROUGH and all(
         condition.measure in {*ON_PAGE, "never seen"} for condition in interest.where
@@ -107,6 +107,10 @@ def label_of(interest: Interest) -> str:
         what = f'{what} "{interest.pattern}"'
     if interest.ordinal is not None:
         what = f"{what} {interest.ordinal}"
+    if interest.column:
+        what = f'{what} column "{interest.column}"'
+    if interest.steps:
+        what = f"{what} {' '.join(f'{step.verb} {chr(34)}{step.match}{chr(34)}' for step in interest.steps)}"
     if interest.selector is not None:
         what = f'{what} in {interest.selector.language} "{interest.selector.text}"'
     return what[:LONGEST]

@@ -16,8 +16,7 @@ from typing import Final
 
 from tidings.detection.compare.instances import RESOLVED, PhraseEdit, Rules, Span, compare_objects, occurrences
 from tidings.detection.compare.phrases import PhraseChange, adapt, compare_phrase
-from tidings.detection.find.findings import finding_of_body, finding_of_objects
-from tidings.detection.find.placed import places_of
+from tidings.detection.find.findings import finding_of_body, finding_of_objects, places_of
 from tidings.document.document import Document
 from tidings.document.text.words import fold, thesis_words, tokens_of
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, Op
@@ -223,10 +222,10 @@ class _PhrasePages:
     after: TermWords
 
     def old_text(self, edit: PhraseEdit) -> str:
-        return self.old.get_text(*self.before.tokens(*edit.old))
+        return self.old.as_written.get_text(*self.before.tokens(*edit.old))
 
     def new_text(self, edit: PhraseEdit) -> str:
-        return self.new.get_text(*self.after.tokens(*edit.new))
+        return self.new.as_written.get_text(*self.after.tokens(*edit.new))
 
 
 def _edits(change: PhraseChange, before: TermWords, after: TermWords) -> Iterator[Edit]:

@@ -91,7 +91,7 @@ class PlacedKind(Kind, Protocol):
         ...
 
 
-class SaidKind(Kind, Protocol):
+class StatedKind(Kind, Protocol):
     """A change type on something that a page may not state: its price. A version without it lacks
     it (`absence`).
     """

@@ -14,46 +14,59 @@ from tidings.document.html.lines import matches_of
 from tidings.document.select.chosen import RefusedError
 from tidings.document.text.words import plain, show
 from tidings.model.observed.change import ChangeSet, Edit
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 
 
-def first_number(document: Document) -> WrittenNumber | None:
-    """Return the first number of a document's text, None if it has none."""
-    return number_in(document.text, is_json=document.media == "json")
+def find_number(document: Document, nth: int = 1) -> WrittenNumber | None:
+    """Return the first number of a document's text, or its `nth` (-1: the last); None if it has
+    none.
+    """
+    return number_in(document.text, is_json=document.media == "json", nth=nth)
 
 
-def numbers(old: Document, new: Document) -> tuple[Decimal | None, Decimal | None]:
-    """Return the first number of each of two versions of a page."""
-    return values(first_number(old), first_number(new))
+def numbers(old: Document, new: Document, nth: int = 1) -> tuple[Decimal | None, Decimal | None]:
+    """Return the first or `nth` number of each of two versions of a page."""
+    return values(find_number(old, nth), find_number(new, nth))
 
 
 def number_digest(document: Document) -> str:
     """Return the digest input of the first number: its notation."""
-    number = first_number(document)
+    number = find_number(document)
     return "" if number is None else f"{number.is_negative} {number.is_money} {number.sense} {number.digits}"
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """The first number of the text. Another notation or currency is no change; a deleted or
-    inserted number is.
+    """The first number of the text, or its `ordinal`th (-1: the last). Another notation or currency
+    is no change; a deleted or inserted number is.
     """
 
+    ordinal: int | None = None
     name: str = "number"
     contains: frozenset[str] = frozenset({"number"})
     digests: tuple[str, ...] = ("number", "body")
 
+    def for_ordinal(self, ordinal: int | None) -> Number:
+        """Return this type for another number, which the digest of the first one does not cover."""
+        return replace(self, ordinal=ordinal, digests=("lines", "body"))
+
+    def is_there(self, document: Document) -> bool:
+        """Return whether the text has that number; a first or last one that is lost is a change."""
+        return self.ordinal in {None, -1} or self.size(document) == 1
+
     def size(self, document: Document) -> int:
         """Return 1 if there is a number."""
-        return int(first_number(document) is not None)
+        return int(find_number(document, self.ordinal or 1) is not None)
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return the two numbers as written, if they differ."""
+        """Return the two numbers as written, if they differ. If a numbered one is lost, `is_there`
+        reports a missing part instead.
+        """
         if old.textless or new.textless:
             return finding_of_body(old, new)
-        before, after = first_number(old), first_number(new)
+        before, after = (find_number(one, self.ordinal or 1) for one in (old, new))
         was, now = values(before, after)
-        if was == now:
+        if was == now or not self.is_there(new):
             return ()
         return (_finding(old, new, before, after),)
 

@@ -15,10 +15,9 @@ from tidings.detection.data.items import Items
 from tidings.detection.data.price import Availability, PriceKind
 from tidings.detection.data.structured import finding_of_content
 from tidings.detection.data.tabular import Tables
-from tidings.detection.find.findings import finding_of_body, finding_of_edits, finding_of_objects
-from tidings.detection.find.placed import places_of
+from tidings.detection.find.findings import finding_of_body, finding_of_edits, finding_of_objects, places_of
 from tidings.detection.kinds.keywords import Keywords, Phrases, distinct, words_of
-from tidings.detection.kinds.kind import Kind, PlacedKind, SaidKind, Span, TermKind
+from tidings.detection.kinds.kind import Kind, PlacedKind, Span, StatedKind, TermKind
 from tidings.detection.kinds.number import Number, Regex
 from tidings.detection.kinds.status import Headers, Status
 from tidings.document.document import Document
@@ -175,9 +174,11 @@ TERM_KINDS: Final[Registry[TermKind]] = Registry(
     "change type with terms", {"keywords": Keywords(), "phrases": Phrases()}
 )
 
-PLACED_KINDS: Final[Registry[PlacedKind]] = Registry("change type with places", {"table": Tables(), "list": Lists()})
+PLACED_KINDS: Final[Registry[PlacedKind]] = Registry(
+    "change type with places", {"table": Tables(), "list": Lists(), "number": Number()}
+)
 
-SAID_KINDS: Final[Registry[SaidKind]] = Registry(
+STATED_KINDS: Final[Registry[StatedKind]] = Registry(
     "change type of what a page may not say", {"price": PriceKind(), "availability": Availability()}
 )
 
@@ -191,11 +192,10 @@ KINDS: Final[Registry[Kind]] = Registry(
         **TERM_KINDS,
         **PLACED_KINDS,
         "regex": Regex(),
-        "number": Number(),
         "items": Items(),
         "status": Status(),
         "header": Headers(),
-        **SAID_KINDS,
+        **STATED_KINDS,
     },
 )
 
@@ -217,6 +217,10 @@ def row_of(interest: Interest, term: str = "") -> Kind:
         return (_STRICT if interest.form else TERM_KINDS)[interest.kind].for_term(term)
     if interest.form:
         return _make_kind(interest)
+    if interest.kind == "number" and interest.nth != 1:
+        return PLACED_KINDS["number"].for_ordinal(interest.nth)
+    if interest.column:
+        return Tables(interest.ordinal, interest.column)
     if interest.ordinal is not None:
         return PLACED_KINDS[interest.kind].for_ordinal(interest.ordinal)
     if interest.pattern:
@@ -236,15 +240,17 @@ def can_lack(interest: Interest) -> bool:
     """Return whether a page may lack what an interest selects, whatever its selector matches: a
     numbered thing, a price.
     """
-    return interest.ordinal is not None or interest.kind in SAID_KINDS
+    return interest.ordinal is not None or bool(interest.column) or interest.kind in STATED_KINDS
 
 
 def is_there(interest: Interest, document: Document) -> bool:
     """Return whether a document has the numbered thing of an interest (`table 2`), or its optional
     one; all else exists.
     """
-    if interest.kind in SAID_KINDS:
-        return SAID_KINDS[interest.kind].is_there(document)
+    if interest.kind in STATED_KINDS:
+        return STATED_KINDS[interest.kind].is_there(document)
+    if interest.column:
+        return Tables(interest.ordinal, interest.column).is_there(document)
     return interest.ordinal is None or PLACED_KINDS[interest.kind].for_ordinal(interest.ordinal).is_there(document)
 
 
@@ -260,7 +266,8 @@ def describe_lack(interest: Interest, part: Document) -> str:
         return f'{part.missing.language} "{part.missing.text}"'
     if is_there(interest, part):
         return ""
-    return interest.kind if interest.ordinal is None else f"{interest.kind} {interest.ordinal}"
+    column = f' column "{interest.column}"' if interest.column else ""
+    return f"{interest.kind}{'' if interest.ordinal is None else f' {interest.ordinal}'}{column}"
 
 
 def size_of(interest: Interest, document: Document) -> int:

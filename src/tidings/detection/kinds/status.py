@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tidings.detection.kinds.interests import interests_of
 from tidings.document.text.words import fold, plain
 from tidings.model.observed.change import ChangeSet, ObjectCount
-from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not
+from tidings.model.watch.interest import ON_TEXTS, AllOf, AnyOf, Condition, Expression, Interest, Not
 from tidings.record import dataclass
 
 if TYPE_CHECKING:
@@ -88,8 +88,10 @@ def evaluate_states(expression: Expression, old: str, new: str) -> ChangeSet:
     """
 
     def find_in(interest: Interest) -> ChangeSet:
-        is_told = interest.kind == "status" and old != new and all(says(condition, new) for condition in interest.where)
-        return _change_of_state(interest, old, new) if is_told else ChangeSet()
+        is_reported = (
+            interest.kind == "status" and old != new and all(is_matched(condition, new) for condition in interest.where)
+        )
+        return _change_of_state(interest, old, new) if is_reported else ChangeSet()
 
     return evaluate_answers(expression, find_in)
 
@@ -124,10 +126,11 @@ def _change_of_state(interest: Interest, old: str, new: str) -> ChangeSet:
     )
 
 
-def says(condition: Condition, state: str) -> bool:
+def is_matched(condition: Condition, state: str) -> bool:
     """Return whether a text contains or matches what a condition asks for."""
-    if condition.measure in {"contains", "is"}:
-        return fold(plain(condition.text)) in fold(plain(state))
+    if condition.measure in {"contains", "is", "lacks"}:
+        is_there = any(fold(plain(text)) in fold(plain(state)) for text in condition.texts)
+        return is_there != (condition.measure == "lacks")
     import re2  # needed in the parent only for pages whose sentinel asks for states
 
     return re2.search(condition.text, plain(state)) is not None
@@ -186,12 +189,9 @@ def _change(interest: Interest, was: str, now: str) -> ChangeSet:
     )
 
 
-_OF_TEXTS = frozenset({"contains", "matches"})
-
-
 def _holds(condition: Condition, was: str, now: str, meant: str) -> bool:
-    if condition.measure in _OF_TEXTS:
-        return says(condition, meant)
+    if condition.measure in ON_TEXTS:
+        return is_matched(condition, meant)
     from tidings.detection.find.numerals import holds_of_numbers, number_in, values
 
     before, after = values(number_in(was), number_in(now))

@@ -33,15 +33,15 @@ def family_of(address: str) -> str:
     if not parted:
         return ""
     host, *segments = rest.split("/")
-    kept: list[str] = []
+    parts: list[str] = []
     for segment in segments[:-1]:
-        kept.append("*" if is_drawn(segment) else segment)
-        if kept[-1] == "*":
+        parts.append("*" if is_drawn(segment) else segment)
+        if parts[-1] == "*":
             break
     else:
         if segments and is_drawn(segments[-1].partition(".")[0]):
-            kept.append("*")
-    return f"{scheme}://{'/'.join((host, *kept))}" + ("" if kept[-1:] == ["*"] else "/")
+            parts.append("*")
+    return f"{scheme}://{'/'.join((host, *parts))}" + ("" if parts[-1:] == ["*"] else "/")
 
 
 def is_drawn(segment: str) -> bool:
@@ -57,7 +57,8 @@ def shape_of(address: str, families: Iterable[str], keys: Iterable[str]) -> str:
     """
     base, asked, query = address.partition("?")
     if (family := family_of(base)).endswith("*") and family in families:
-        base = family + base[len(family) - 1 :].partition("/")[2]
+        _, slash, rest = base[len(family) - 1 :].partition("/")
+        base = f"{family}{slash}{rest}"
     named = set(keys)
     if asked and named:
         query = urlencode([(key, value) for key, value in parse_qsl(query, keep_blank_values=True) if key not in named])

@@ -34,8 +34,8 @@ from tidings.detection.noise.places import (
     shuffles_of,
     sides_of,
 )
-from tidings.detection.noise.polls import Looked
-from tidings.detection.noise.template import Beside, draw, stands_still
+from tidings.detection.noise.polls import NumberedPoll
+from tidings.detection.noise.template import Neighbours, draw, stands_still
 from tidings.document.document import Document
 from tidings.model.observed.change import Edit
 from tidings.record import replace
@@ -49,7 +49,7 @@ def learn_from_poll(
     old: Document,
     new: Document,
     edits: Sequence[Edit],
-    looked: Looked,
+    poll: NumberedPoll,
     view: str = "",
     words_of: Callable[[Document], WordString] = WordString,
 ) -> Memory:
@@ -61,14 +61,14 @@ def learn_from_poll(
     (`polls.count_poll`).
 
     Args:
-        looked: The poll: its number, its time, and whether it was made to find noise.
+        poll: The poll: its number, its time, and whether it was made to find noise.
     """
-    steady = max(0, looked.polls - memory.polls - 1) if memory.polls else 0
+    steady = max(0, poll.polls - memory.polls - 1) if memory.polls else 0
     known = [thing for thing in memory.of("words") if thing.view == view]
     others = [thing for thing in memory.of("words") if thing.view != view]
-    things = [*others, *_words(known, old, new, edits, looked, steady, view, words_of)]
+    things = [*others, *_words(known, old, new, edits, poll, steady, view, words_of)]
     addresses = memory.of("links", "images", "links.query", "images.query")
-    return memory.with_things([*things, *(addresses if view else _addresses(memory, old, new, looked, steady))])
+    return memory.with_things([*things, *(addresses if view else _addresses(memory, old, new, poll, steady))])
 
 
 def _words(
@@ -76,7 +76,7 @@ def _words(
     old: Document,
     new: Document,
     edits: Sequence[Edit],
-    looked: Looked,
+    poll: NumberedPoll,
     steady: int,
     view: str,
     words_of: Callable[[Document], WordString],
@@ -87,8 +87,8 @@ def _words(
     taken: list[Span] = []
     ordered: list[Span] = []
     names = _names(edits, before, after)
-    several = frozenset(name for name, count in names.items() if count > 1) if looked.is_second else frozenset()
-    carried: set[Beside] = set()
+    several = frozenset(name for name, count in names.items() if count > 1) if poll.is_second else frozenset()
+    carried: set[Neighbours] = set()
     for thing in known:
         gone = find(thing.place, before) if thing.place is not None else None
         come = find(thing.place, after) if thing.place is not None else None
@@ -97,24 +97,24 @@ def _words(
             if sides - carried:  # one for all earlier entries
                 carried |= sides
                 differs = not sides.isdisjoint(names)
-                yield thing.hear_elsewhere(before=steady, differs=differs, is_second=looked.is_second)
+                yield thing.hear_elsewhere(before=steady, differs=differs, is_second=poll.is_second)
             else:
                 yield thing.miss(before=steady)
             continue
         taken.append(come)
         if thing.name == ORDER:
             ordered.append(come)
-        heard = _update_thing(thing, old, new, (before, gone), (after, come), looked, steady)
+        heard = _update_thing(thing, old, new, (before, gone), (after, come), poll, steady)
         is_spread = thing.is_spread or (bool(several) and not several.isdisjoint(sides_of(heard)))
         yield heard if is_spread == heard.is_spread else replace(heard, is_spread=is_spread)
     ids = {thing.id for thing in known}
-    new_places = _new_places(old, new, (before, after), edits, (taken, ordered), ids, looked)
+    new_places = _new_places(old, new, (before, after), edits, (taken, ordered), ids, poll)
     yield from (
         replace(thing, view=view, id=thing.id if not view else digest_of((view, thing.id))[:6]) for thing in new_places
     )
 
 
-def _names(edits: Sequence[Edit], old: WordString, new: WordString) -> Counter[Beside]:
+def _names(edits: Sequence[Edit], old: WordString, new: WordString) -> Counter[Neighbours]:
     """Return the words around edits in both versions, with the number of edits."""
     return Counter(
         name
@@ -131,7 +131,7 @@ def _new_places(
     edits: Sequence[Edit],
     taken: tuple[Sequence[Span], Sequence[Span]],
     ids: AbstractSet[str],
-    looked: Looked,
+    poll: NumberedPoll,
 ) -> Iterator[Thing]:
     before, after = words
     hunks = sorted(hunks_of(edits, before, after), key=lambda hunk: hunk.new_start)
@@ -152,7 +152,7 @@ def _new_places(
             continue
         gone, come = (hunk.old_start, hunk.old_end), (hunk.new_start, hunk.new_end)
         thing = Thing(id=place.id, sort="words", place=place, name=name)
-        yield _update_thing(thing, old, new, (before, gone), (after, come), looked, 0)
+        yield _update_thing(thing, old, new, (before, gone), (after, come), poll, 0)
         made += 1
         if made == MOST_NEW:
             return
@@ -180,9 +180,9 @@ class _Spans:
     """Spans, to query how far those reach that begin at or before a word."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
-        held = sorted(spans)
-        self._starts = [start for start, _ in held]
-        self._reaches = list(accumulate((end for _, end in held), max))
+        ordered = sorted(spans)
+        self._starts = [start for start, _ in ordered]
+        self._reaches = list(accumulate((end for _, end in ordered), max))
 
     def reach(self, word: int) -> int:
         """Return the last end of the spans that begin at or before `word`, -1 if there is none."""
@@ -206,7 +206,7 @@ def _update_thing(
     new: Document,
     was: tuple[WordString, Span],
     now: tuple[WordString, Span],
-    looked: Looked,
+    poll: NumberedPoll,
     steady: int,
 ) -> Thing:
     gone, come = was[0].digest(was[1]), now[0].digest(now[1])
@@ -217,21 +217,21 @@ def _update_thing(
     if thing.place is not None and longest > thing.place.longest:
         thing = replace(thing, place=replace(thing.place, longest=longest))
     is_proof = True
-    apart = thing.apart and not looked.is_second
-    if thing.verdict and not looked.is_second and gone != come and not apart:
+    apart = thing.apart and not poll.is_second
+    if thing.verdict and not poll.is_second and gone != come and not apart:
         apart = not stands_still(thing.template, was[0].of(was[1]), now[0].of(now[1]))
     if apart != thing.apart:
         thing = replace(thing, apart=apart)
-    if looked.is_second and gone != come and thing.name != ORDER:
+    if poll.is_second and gone != come and thing.name != ORDER:
         template = draw(thing.template, was[0].of(was[1]), now[0].of(now[1]))
         is_proof = template is not None
         thing = replace(thing, template=template or thing.template)
     return thing.hear(
-        gone, come, before=steady, is_second=looked.is_second, at=looked.at, examples=examples, is_proof=is_proof
+        gone, come, before=steady, is_second=poll.is_second, at=poll.at, examples=examples, is_proof=is_proof
     )
 
 
-def _addresses(memory: Memory, old: Document, new: Document, looked: Looked, steady: int) -> Iterator[Thing]:
+def _addresses(memory: Memory, old: Document, new: Document, poll: NumberedPoll, steady: int) -> Iterator[Thing]:
     for kind in ("links", "images"):
         before, after = (getattr(document, kind) for document in (old, new))
         families: Sort = "links" if kind == "links" else "images"
@@ -245,7 +245,7 @@ def _addresses(memory: Memory, old: Document, new: Document, looked: Looked, ste
             families,
             families_in(without_queries(was)),
             families_in(without_queries(now)),
-            looked,
+            poll,
             steady,
             own,
         )
@@ -253,7 +253,7 @@ def _addresses(memory: Memory, old: Document, new: Document, looked: Looked, ste
         meant = differing | {thing.name for thing in memory.of(queries)}
         if meant:
             values = [{key: found.get(key, []) for key in meant} for found in (keys_in(was), keys_in(now))]
-            yield from _group(memory.of(queries), queries, values[0], values[1], looked, steady, "")
+            yield from _group(memory.of(queries), queries, values[0], values[1], poll, steady, "")
 
 
 def _group(
@@ -261,7 +261,7 @@ def _group(
     sort: Sort,
     old: Mapping[str, Sequence[str]],
     new: Mapping[str, Sequence[str]],
-    looked: Looked,
+    poll: NumberedPoll,
     steady: int,
     own: str,
 ) -> Iterator[Thing]:
@@ -271,19 +271,19 @@ def _group(
     named = {thing.name for thing in known}
     for thing in known:
         if thing.name in old and thing.name in new:
-            yield _update_group(thing, old[thing.name], new[thing.name], looked, steady)
+            yield _update_group(thing, old[thing.name], new[thing.name], poll, steady)
         else:
             yield thing.miss(before=steady)
     born = [name for name in new if name in old and old[name] != new[name] and name not in named and name != own]
     for name in born[:MOST_NEW]:
         thing = Thing(id=digest_of((sort, name))[:6], sort=sort, name=name)
-        yield _update_group(thing, old[name], new[name], looked, 0)
+        yield _update_group(thing, old[name], new[name], poll, 0)
 
 
-def _update_group(thing: Thing, old: Sequence[str], new: Sequence[str], looked: Looked, steady: int) -> Thing:
+def _update_group(thing: Thing, old: Sequence[str], new: Sequence[str], poll: NumberedPoll, steady: int) -> Thing:
     gone, come = digest_of(old), digest_of(new)
     examples = (_first_of(old, new), _first_of(new, old)) if gone != come else ("", "")
-    return thing.hear(gone, come, before=steady, is_second=looked.is_second, at=looked.at, examples=examples)
+    return thing.hear(gone, come, before=steady, is_second=poll.is_second, at=poll.at, examples=examples)
 
 
 def _first_of(these: Sequence[str], those: Sequence[str]) -> str:

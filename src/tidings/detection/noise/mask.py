@@ -23,11 +23,11 @@ from itertools import zip_longest
 from tidings.detection.data.structured import finding_of_content
 from tidings.detection.find.findings import finding_of_objects, without_spans
 from tidings.detection.kinds.aims import aim_expression, aims_of
-from tidings.detection.kinds.interests import looks_through
+from tidings.detection.kinds.interests import uses_masks
 from tidings.detection.noise.addresses import digest_of, family_of, groups_of, keys_in, without_noise
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Sort, Thing
 from tidings.detection.noise.places import WordString, find, sides_of
-from tidings.detection.noise.template import Beside, stretches_of
+from tidings.detection.noise.template import Neighbours, stretches_of
 from tidings.detection.noise.values import Covered, Span, values_between
 from tidings.document.document import Document
 from tidings.document.extract import extract
@@ -81,16 +81,16 @@ class MaskCache:
 
 
 @dataclass(slots=True)
-class Mask:
+class NoiseMask:
     """The noise between versions of one page that were polled at `old_at` and `new_at` (0:
     unknown).
 
-    `kept` are the masks (ids of things, value classes, `values`) that a user has switched off.
-    `views` names what is selected.
+    `switched_off` are the masks (ids of things, value classes, `values`) that a user has switched
+    off. `views` names what is selected.
     """
 
     memory: Memory
-    kept: frozenset[str] = frozenset()
+    switched_off: frozenset[str] = frozenset()
     old_at: Instant = 0
     new_at: Instant = 0
     shared: MaskCache = field(default_factory=MaskCache)
@@ -103,14 +103,14 @@ class Mask:
     def things(self) -> tuple[Thing, ...]:
         """Return the learned noise that is not switched off."""
         if self._things is None:
-            self._things = tuple(thing for thing in self.memory.masks if thing.id not in self.kept)
+            self._things = tuple(thing for thing in self.memory.masks if thing.id not in self.switched_off)
         return self._things
 
-    def again(self) -> Mask:
+    def again(self) -> NoiseMask:
         """Return a copy for another comparison: cached results stay, masked findings are reset."""
         return replace(self, masked=[])
 
-    def of_view(self, *views: str) -> Mask:
+    def of_view(self, *views: str) -> NoiseMask:
         """Return a copy for other views of the page; its masked findings are recorded here too."""
         return replace(self, views=frozenset(views), _covered={})
 
@@ -157,12 +157,12 @@ class Mask:
         return [one.old for one in covered], [one.new for one in covered]
 
     def _values(self, edits: Sequence[Edit], old: Document, new: Document) -> list[Covered]:
-        if VALUES in self.kept:
+        if VALUES in self.switched_off:
             return []
         asked = (*self.shared.pair(old, new), self.old_at)
         if asked not in self.shared.values:
             self.shared.values[asked] = values_between(edits, old, new, self.old_at, self.new_at)
-        return [covered for covered in self.shared.values[asked] if covered.mask not in self.kept]
+        return [covered for covered in self.shared.values[asked] if covered.mask not in self.switched_off]
 
     def _places(self, old: Document, new: Document) -> list[Covered]:
         covered = []
@@ -184,7 +184,7 @@ class Mask:
         """Return the edits between words that stand beside noise at several places: if the visits
         of each entry are noise, so are those of a new one.
         """
-        known: dict[Beside, list[Thing]] = {}
+        known: dict[Neighbours, list[Thing]] = {}
         for thing in self.things:
             if thing.verdict == "volatile" and thing.view in self.views:
                 for sides in sides_of(thing):
@@ -227,10 +227,10 @@ class Mask:
             self.masked.append(
                 Masked(shown if row.new < row.old else "", shown if row.new > row.old else "", masks[row])
             )
-        kept = [row for row in left if row not in masks]
-        named = {row.object for row in kept}
+        left_over = [row for row in left if row not in masks]
+        named = {row.object for row in left_over}
         places = tuple(place for place in finding.places if place.object in named)
-        return replace(finding_of_objects(sort, kept), places=places) if kept else ChangeSet()
+        return replace(finding_of_objects(sort, left_over), places=places) if left_over else ChangeSet()
 
     def _groups(self, sort: Sort, old: Document, new: Document) -> list[Thing]:
         """Return the groups of addresses whose changes are noise: new content in a rotating one is
@@ -252,7 +252,7 @@ class Mask:
         if not covered:
             return
         spans = [one.old for one in covered], [one.new for one in covered]
-        outside = [_outside(sort, document, held) for document, held in zip((old, new), spans, strict=True)]
+        outside = [_outside(sort, document, span) for document, span in zip((old, new), spans, strict=True)]
         yield from (row for row in rows if outside[0][row.object] == outside[1][row.object])
 
 
@@ -291,7 +291,7 @@ def _outside(sort: str, document: Document, spans: Sequence[Span]) -> Counter[st
     return found
 
 
-def with_masked(real: ChangeSet, mask: Mask) -> ChangeSet:
+def with_masked(real: ChangeSet, mask: NoiseMask) -> ChangeSet:
     """Return a change with its masked findings."""
     return replace(real, masked=tuple(dict.fromkeys(mask.masked))) if mask.masked else real
 
@@ -340,7 +340,7 @@ def view_of(interest: Interest, scope: Extraction) -> NoiseView:
 def views_of(expression: Expression, extraction: Extraction) -> tuple[NoiseView, ...]:
     """Return the masked views of an expression, in the sentinel's selection."""
     aims = aims_of(aim_expression(expression, extraction))
-    return tuple(dict.fromkeys(view_of(aim.interest, aim.scope) for aim in aims if looks_through(aim.interest)))
+    return tuple(dict.fromkeys(view_of(aim.interest, aim.scope) for aim in aims if uses_masks(aim.interest)))
 
 
 def is_named(part: Document) -> bool:

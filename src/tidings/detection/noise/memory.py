@@ -26,7 +26,7 @@ from tidings.record import dataclass, replace
 
 SOON: Duration = 2 * 60 * 1_000_000
 """A later second poll proves nothing about noise."""
-FEWEST_LOOKS = 5
+FEWEST_POLLS = 5
 LIKELY = 0.8
 """A thing that differs more often, after so many checks, is volatile."""
 RETURNS = 2
@@ -34,7 +34,7 @@ RETURNS = 2
 MORE_OFTEN_THAN_NOT = 0.5
 NOW_AND_THEN = 0.3
 """The least share of second polls at which a volatile and a rotating thing differed."""
-KEPT = 0.15
+STILL_ROTATING = 0.15
 """The same for a thing that is already rotating: a second poll finds the same content every other
 time, and a few in a row are chance.
 """
@@ -63,7 +63,7 @@ MOST_THINGS = 64
 MOST_SEEN = 8
 LONGEST_EXAMPLE = 60
 _STEADY = 0.2
-_MANY_LOOKS = 20
+_MANY_POLLS = 20
 _LOST = 30
 _GONE = 6
 SECONDS_A_MASK = 3
@@ -128,7 +128,7 @@ class Thing:
     name: str = ""
     changed: float = 0.0
     steady: float = 0.0
-    looks: int = 0
+    polls: int = 0
     quick: float = 0.0
     slow: float = 0.0
     returns: int = 0
@@ -160,7 +160,7 @@ class Thing:
         if self.quick < TWICE:
             return ""
         share = self.quick / (self.quick + self.slow)
-        is_rotating = self.returns >= RETURNS and share > (KEPT if self.since else NOW_AND_THEN)
+        is_rotating = self.returns >= RETURNS and share > (STILL_ROTATING if self.since else NOW_AND_THEN)
         if is_rotating and len(self.seen) < MOST_SEEN:
             return "rotating"
         if self.differs_each_time and share > MORE_OFTEN_THAN_NOT:
@@ -172,7 +172,7 @@ class Thing:
         """Return whether it differs at nearly every poll; unless it also does at second polls, that
         may be real.
         """
-        return self.looks >= FEWEST_LOOKS and self.likelihood > LIKELY
+        return self.polls >= FEWEST_POLLS and self.likelihood > LIKELY
 
     @property
     def is_doubtful(self) -> bool:
@@ -233,7 +233,7 @@ class Thing:
             aged,
             changed=aged.changed * DECAY + differs,
             steady=aged.steady * DECAY + (not differs),
-            looks=aged.looks + 1,
+            polls=aged.polls + 1,
             quick=aged.quick * (DECAY if is_second else 1) + (is_second and differs and is_proof),
             slow=aged.slow * (DECAY if is_second else 1) + (is_second and not (differs and is_proof)),
             returns=aged.returns + (differs and new in seen),
@@ -271,24 +271,24 @@ class Thing:
     @property
     def is_worth_keeping(self) -> bool:
         """Return whether it may still be noise: neither steady for long nor lost for long."""
-        return self.lost < _LOST and not (self.looks >= _MANY_LOOKS and self.likelihood < _STEADY)
+        return self.lost < _LOST and not (self.polls >= _MANY_POLLS and self.likelihood < _STEADY)
 
-    def rest(self, looks: int, *, is_second: bool = False) -> Thing:
+    def rest(self, polls: int, *, is_second: bool = False) -> Thing:
         """Return the thing after polls without any difference on the page, second polls if
         `is_second`.
         """
-        if looks <= 0:
+        if polls <= 0:
             return self
-        kept = DECAY**looks
-        steady = (1 - kept) / (1 - DECAY)
+        share = DECAY**polls
+        steady = (1 - share) / (1 - DECAY)
         return replace(
             self,
-            changed=self.changed * kept,
-            steady=self.steady * kept + steady,
-            looks=self.looks + looks,
-            quick=self.quick * kept if is_second else self.quick,
-            slow=self.slow * kept + steady if is_second else self.slow,
-            still=self.still + (0 if is_second else looks),
+            changed=self.changed * share,
+            steady=self.steady * share + steady,
+            polls=self.polls + polls,
+            quick=self.quick * share if is_second else self.quick,
+            slow=self.slow * share + steady if is_second else self.slow,
+            still=self.still + (0 if is_second else polls),
         )
 
 
@@ -297,15 +297,15 @@ class Memory:
     """The noise memory of a page. `polls` is the number of the poll last learned from, `seconds`
     how many second polls were asked for. `heard` has, by subscription, its newest polls with
     findings: the number of the poll, and the things that contain all of them (None: some lie
-    elsewhere). `said` are the masks of which its owner was notified. `settled` are the things that
-    settled at this poll; they are not stored.
+    elsewhere). `reported` are the masks of which its owner was notified. `settled` are the things
+    that settled at this poll; they are not stored.
     """
 
     things: tuple[Thing, ...] = ()
     polls: int = 0
     seconds: int = 0
     heard: Mapping[int, tuple[Within, ...]] = field(default_factory=dict)
-    said: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    reported: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     settled: tuple[str, ...] = ()
 
     def of(self, *sorts: Sort) -> tuple[Thing, ...]:
@@ -332,8 +332,8 @@ class Memory:
     def with_heard(self, key: int, polls: int, within: Iterable[str] | None) -> Memory:
         """Return the memory after subscription `key` had findings at a poll."""
         names = None if within is None else tuple(sorted(within))
-        kept = [one for one in self.heard.get(key, ()) if one[0] > polls - SILENT_POLLS]
-        heard = {**self.heard, key: (*kept, (polls, names))[-SILENT_POLLS:]}
+        recent = [one for one in self.heard.get(key, ()) if one[0] > polls - SILENT_POLLS]
+        heard = {**self.heard, key: (*recent, (polls, names))[-SILENT_POLLS:]}
         if len(heard) > MOST_HEARD:  # the one without findings for longest
             del heard[min(heard, key=lambda one: heard[one][-1][0])]
         return replace(self, heard=heard)
@@ -351,7 +351,7 @@ class Memory:
         masks = {thing.id for thing in self.masks if not thing.wanted}
         known = {thing.id for thing in self.things}
         learned = named & known
-        is_new = not learned.issubset(self.said.get(key, ()))
+        is_new = not learned.issubset(self.reported.get(key, ()))
         return frozenset(learned) if learned and is_new and learned <= masks else frozenset()
 
     def settle(self) -> Memory:
@@ -376,15 +376,15 @@ class Memory:
 
     def with_things(self, things: Iterable[Thing]) -> Memory:
         """Return the memory with these things, the most significant if there are too many."""
-        kept = [thing for thing in things if thing.is_worth_keeping]
-        kept.sort(key=lambda thing: (not thing.verdict, thing.lost, -thing.changed))
+        worthwhile = [thing for thing in things if thing.is_worth_keeping]
+        worthwhile.sort(key=lambda thing: (not thing.verdict, thing.lost, -thing.changed))
         here = {thing.id for thing in self.masks if thing.lost < _GONE}
         gone = sum(
-            thing.lost >= _GONE and thing.looks >= _MANY_LOOKS and not thing.is_spread and thing.id in here
-            for thing in kept
+            thing.lost >= _GONE and thing.polls >= _MANY_POLLS and not thing.is_spread and thing.id in here
+            for thing in worthwhile
         )
         seconds = max(0, self.seconds - SECONDS_A_MASK * gone)
-        return replace(self, things=tuple(kept[:MOST_THINGS]), seconds=seconds)
+        return replace(self, things=tuple(worthwhile[:MOST_THINGS]), seconds=seconds)
 
 
 def to_plain(memory: Memory) -> dict[str, Any]:
@@ -395,7 +395,7 @@ def to_plain(memory: Memory) -> dict[str, Any]:
         "seconds": memory.seconds,
         "things": [_thing_to_plain(thing) for thing in memory.things],
         "heard": [[key, [[at, names] for at, names in heard]] for key, heard in memory.heard.items()],
-        "said": [[key, list(names)] for key, names in memory.said.items()],
+        "said": [[key, list(names)] for key, names in memory.reported.items()],
     }
 
 
@@ -419,12 +419,12 @@ def from_plain(plain: Mapping[str, Any]) -> Memory:
             key: tuple((at, None if names is None else tuple(names)) for at, names in heard)
             for key, heard in plain["heard"]
         },
-        said={key: tuple(names) for key, names in plain["said"]},
+        reported={key: tuple(names) for key, names in plain["said"]},
     )
 
 
 _COUNTS = ("changed", "steady", "quick", "slow")
-_NUMBERS = ("looks", "returns", "lost", "since")
+_NUMBERS = ("returns", "lost", "since")
 _LATER: Mapping[str, Any] = {"still": 0, "owed": False, "view": "", "is_spread": False, "apart": False}
 """The defaults of fields that older data lacks."""
 
@@ -448,7 +448,7 @@ def _thing_to_plain(thing: Thing) -> dict[str, Any]:
         plain["template"] = list(thing.template)
     plain |= {name: round(getattr(thing, name), 3) for name in _COUNTS}
     plain |= {name: getattr(thing, name) for name, usual in _LATER.items() if getattr(thing, name) != usual}
-    return plain | {name: getattr(thing, name) for name in _NUMBERS}
+    return plain | {"looks": thing.polls} | {name: getattr(thing, name) for name in _NUMBERS}
 
 
 def _thing_from_plain(plain: Mapping[str, Any]) -> Thing:
@@ -463,6 +463,7 @@ def _thing_from_plain(plain: Mapping[str, Any]) -> Thing:
         place=None if place is None else Place(place[0].encode(), place[1].encode(), *place[2:]),
         template=tuple(plain.get("template", ())),
         name=plain.get("name", ""),
+        polls=plain["looks"],
         **{name: plain[name] for name in (*_COUNTS, *_NUMBERS)},
         **{name: plain.get(name, usual) for name, usual in _LATER.items()},
     )

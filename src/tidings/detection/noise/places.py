@@ -17,8 +17,9 @@ from itertools import groupby
 import xxhash
 
 from tidings.detection.noise.memory import MOST_WORDS, Place, Thing
-from tidings.detection.noise.template import BORDER, LONG_LINE, Beside, beside, beside_holes
+from tidings.detection.noise.template import BORDER, LONG_LINE, Neighbours, beside, beside_holes
 from tidings.document.document import Document
+from tidings.document.text.words import with_digits_alike
 from tidings.model.observed.change import Edit
 from tidings.record import replace
 
@@ -27,7 +28,6 @@ SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 many as make it come first.
 """
 
-_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 _ROOM = 1.25
 _ROOM_WORDS = 3
 _NEAR = 24
@@ -47,8 +47,7 @@ class WordString:
         self._is_exact = is_exact
         self._tokens = document.tokens
         self._line_ends = document.line_ends
-        text = document.canonical
-        self._text = b"^ " + (text if is_exact else _with_digits_alike(text)) + b" $ "
+        self._text = b"^ " + (document.canonical if is_exact else document.with_digits_alike) + b" $ "
         self._alone: dict[bytes, int] = {}
         self._between: dict[tuple[bytes, bytes], Span | None] = {}
 
@@ -92,7 +91,7 @@ class WordString:
         length = self._line_ends[line] - (self._line_ends[line - 1] if line else 0)
         return length >= LONG_LINE and 2 * words >= length
 
-    def beside(self, start: int, end: int) -> Beside | None:
+    def beside(self, start: int, end: int) -> Neighbours | None:
         """Return the words on both sides of words `start:end` in their line (`template.beside`),
         None if they are not within one line.
         """
@@ -170,7 +169,7 @@ def find(place: Place, words: WordString) -> Span | None:
     return span
 
 
-def sides_of(thing: Thing) -> frozenset[Beside]:
+def sides_of(thing: Thing) -> frozenset[Neighbours]:
     """Return the words beside the noise of a place, as far as they are in its line."""
     if thing.place is None:
         return frozenset()
@@ -333,39 +332,31 @@ def _of_lines(edits: Sequence[Edit], old: WordString, new: WordString) -> Iterat
     for line, group in groupby(
         edits, lambda edit: (old.line_of(edit.old_start, edit.old_end), new.line_of(edit.new_start, edit.new_end))
     ):
-        held = list(group)
-        gone, come = sum(e.old_end - e.old_start for e in held), sum(e.new_end - e.new_start for e in held)
+        things = list(group)
+        gone, come = sum(e.old_end - e.old_start for e in things), sum(e.new_end - e.new_start for e in things)
         if None not in line and old.is_half(line[0], gone) and new.is_half(line[1], come):
-            first, last = held[0], held[-1]
+            first, last = things[0], things[-1]
             yield Edit("replace", first.old_start, last.old_end, first.new_start, last.new_end)
         else:
-            yield from held
+            yield from things
 
 
 def _join(hunks: Sequence[Edit]) -> Iterator[Edit]:
-    held: Edit | None = None
+    joined: Edit | None = None
     for hunk in hunks:
-        if held is None:
-            held = hunk
-        elif hunk.new_start - held.new_end < min(_size(held), _size(hunk)):
-            held = Edit("replace", held.old_start, hunk.old_end, held.new_start, hunk.new_end)
+        if joined is None:
+            joined = hunk
+        elif hunk.new_start - joined.new_end < min(_size(joined), _size(hunk)):
+            joined = Edit("replace", joined.old_start, hunk.old_end, joined.new_start, hunk.new_end)
         else:
-            yield held
-            held = hunk
-    if held is not None:
-        yield held
+            yield joined
+            joined = hunk
+    if joined is not None:
+        yield joined
 
 
 def _size(hunk: Edit) -> int:
     return max(hunk.old_end - hunk.old_start, hunk.new_end - hunk.new_start)
-
-
-def _with_digits_alike(text: bytes) -> bytes:
-    """Return a text with each run of digits replaced by one 0."""
-    text = text.translate(_ZEROS)
-    while b"00" in text:
-        text = text.replace(b"00", b"0")
-    return text
 
 
 def _as_it_is(word: str) -> bytes:
@@ -373,4 +364,4 @@ def _as_it_is(word: str) -> bytes:
 
 
 def _alike(word: str) -> bytes:
-    return _with_digits_alike(word.encode("utf-8", "replace"))
+    return with_digits_alike(word.encode("utf-8", "replace"))

@@ -9,14 +9,14 @@ from tidings.model.interval import Instant
 from tidings.record import dataclass, replace
 
 AT_FIRST = 8
-POLLS_A_SECOND_LOOK = 50
+SECOND_POLL_EVERY = 50
 """The limit of second polls of a page: so many at first, and one per so many polls."""
 AT_FIRST_MASKED = 2
-"""Second polls after which known noise is tested again, once in `POLLS_A_SECOND_LOOK` polls."""
+"""Second polls after which known noise is tested again, once in `SECOND_POLL_EVERY` polls."""
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class NumberedPoll:
     """A poll: its number on the page, its time, and whether it was made right after another to
     separate noise from changes.
     """
@@ -33,25 +33,23 @@ def is_soon(before: Instant, now: Instant) -> bool:
     return before > 0 and now - before <= SOON
 
 
-def calm(memory: Memory, looked: Looked) -> Memory:
+def calm(memory: Memory, poll: NumberedPoll) -> Memory:
     """Return the memory after a poll without changes, and after uncounted ones before it."""
-    steady = max(0, looked.polls - memory.polls)
-    things = [
-        thing.rest(steady - 1).rest(1, is_second=looked.is_second) if steady else thing for thing in memory.things
-    ]
-    return replace(memory.with_things(things), polls=looked.polls).settle()
+    steady = max(0, poll.polls - memory.polls)
+    things = [thing.rest(steady - 1).rest(1, is_second=poll.is_second) if steady else thing for thing in memory.things]
+    return replace(memory.with_things(things), polls=poll.polls).settle()
 
 
-def count_poll(memory: Memory, looked: Looked) -> Memory:
+def count_poll(memory: Memory, poll: NumberedPoll) -> Memory:
     """Return the memory after a poll from which everything was learned."""
-    return replace(memory, polls=looked.polls)
+    return replace(memory, polls=poll.polls)
 
 
-def with_second_look(memory: Memory, polls: int) -> tuple[Memory, bool]:
+def with_second_poll(memory: Memory, polls: int) -> tuple[Memory, bool]:
     """Return the memory, and whether the page should be polled again within a minute to separate
     noise from changes.
     """
-    more = polls // POLLS_A_SECOND_LOOK
+    more = polls // SECOND_POLL_EVERY
     is_doubtful = memory.seconds < AT_FIRST + more and any(
         thing.is_doubtful and (memory.seconds < AT_FIRST or thing.changed > 1) for thing in memory.things
     )

@@ -35,7 +35,7 @@ BEFORE, AFTER = 2, 1
 _DIGITS = re.compile("[0-9]+")
 
 Span = tuple[int, int]
-Beside = tuple[tuple[str, ...], tuple[str, ...]]
+Neighbours = tuple[tuple[str, ...], tuple[str, ...]]
 Template = tuple[str, ...]
 
 
@@ -103,7 +103,7 @@ def _without_holes(template: Template, words: Sequence[str]) -> list[str] | None
     return [*left, *words[at:]]
 
 
-def beside_holes(template: Template, before: Sequence[str], after: Sequence[str]) -> Iterator[Beside]:
+def beside_holes(template: Template, before: Sequence[str], after: Sequence[str]) -> Iterator[Neighbours]:
     """Yield the words on both sides of each hole, in its line; at the ends of the place, those of
     `before` and `after`.
     """
@@ -113,7 +113,7 @@ def beside_holes(template: Template, before: Sequence[str], after: Sequence[str]
             yield found
 
 
-def beside(words: Sequence[str], start: int, end: int) -> Beside | None:
+def beside(words: Sequence[str], start: int, end: int) -> Neighbours | None:
     """Return the words on both sides of a range, in its line, numbers equal; None if they are too
     few to identify it.
     """
@@ -148,14 +148,14 @@ def _holes_of(edits: Sequence[Edit], old: Sequence[str], new: Sequence[str]) -> 
     """
     holes: list[Span] = []
     for lines, group in groupby(edits, lambda edit: (_line_of(edit.old_start, old), _line_of(edit.new_start, new))):
-        held = list(group)
+        things = list(group)
         gone, come = (
-            sum(edit.old_end - edit.old_start for edit in held),
-            sum(edit.new_end - edit.new_start for edit in held),
+            sum(edit.old_end - edit.old_start for edit in things),
+            sum(edit.new_end - edit.new_start for edit in things),
         )
         if _is_half(lines[0], gone) and _is_half(lines[1], come):
-            held = _without_chance(held, new)
-        holes += [(edit.new_start, edit.new_end) for edit in held]
+            things = _without_chance(things, new)
+        holes += [(edit.new_start, edit.new_end) for edit in things]
     return holes
 
 
@@ -176,9 +176,9 @@ def _without_chance(edits: Sequence[Edit], new: Sequence[str]) -> list[Edit]:
     """
     joined: list[Edit] = []
     for edit in edits:
-        held = joined[-1] if joined else None
-        if held is not None and edit.new_start - held.new_end == 1 and new[held.new_end].isalpha():
-            joined[-1] = Edit("replace", held.old_start, edit.old_end, held.new_start, edit.new_end)
+        last = joined[-1] if joined else None
+        if last is not None and edit.new_start - last.new_end == 1 and new[last.new_end].isalpha():
+            joined[-1] = Edit("replace", last.old_start, edit.old_end, last.new_start, edit.new_end)
         else:
             joined.append(edit)
     return joined

@@ -178,11 +178,11 @@ def values_of(line: str, at: Instant = 0) -> tuple[ValueStretch, ...]:
     if at and has_digits:
         found += _dates(line, at)
         found += [ValueStretch("clock", *match.span(), _seconds(match)) for match in _CLOCK.finditer(line)]
-    kept: list[ValueStretch] = []
+    stretches: list[ValueStretch] = []
     for value in sorted(found, key=lambda value: (value.start, -value.end)):
-        if not kept or value.start >= kept[-1].end:
-            kept.append(value)
-    return tuple(kept)
+        if not stretches or value.start >= stretches[-1].end:
+            stretches.append(value)
+    return tuple(stretches)
 
 
 def _may_have(line: str, patterns: tuple[str, ...]) -> bool:
@@ -204,7 +204,7 @@ def _loose(patterns: Sequence[str]) -> Any:
     with any character beyond ASCII as a digit or a letter.
     """
     text = _AROUND.sub("", "|".join(patterns))
-    text = _IN_SETS.sub(lambda held: _loosen(held.group(), "{}"), text)
+    text = _IN_SETS.sub(lambda match: _loosen(match.group(), "{}"), text)
     options = re2.Options()
     options.case_sensitive = False
     options.log_errors = False
@@ -321,8 +321,8 @@ def _list_touched(document: Document, start: int, end: int, at: Instant) -> list
     def is_touched(span: Span) -> bool:
         return (span[0] < end and span[1] > start) if start < end else span[0] <= start <= span[1]
 
-    held = (pair for first, last in _lines(document, start, end) for pair in _values(document, first, last, at))
-    found = {span: value for value, span in held if is_touched(span)}
+    pairs = (pair for first, last in _lines(document, start, end) for pair in _values(document, first, last, at))
+    found = {span: value for value, span in pairs if is_touched(span)}
     return [(found[span], span) for span in sorted(found)]
 
 
@@ -349,9 +349,9 @@ def _values(document: Document, first: int, last: int, at: Instant) -> Iterator[
         return
     places = list(_places(line))
     for value in found:
-        held = [number for number, (start, end) in enumerate(places) if start < value.end and end > value.start]
-        if held:
-            yield value, (lead + held[0], lead + held[-1] + 1)
+        touched = [number for number, (start, end) in enumerate(places) if start < value.end and end > value.start]
+        if touched:
+            yield value, (lead + touched[0], lead + touched[-1] + 1)
 
 
 def _places(line: str) -> Iterator[Span]:

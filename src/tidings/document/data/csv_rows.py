@@ -22,14 +22,14 @@ from tidings.record import dataclass
 MOST_CELLS = 200_000
 """The most cells of a text that is compared cell by cell; a larger one is compared as words."""
 
-SAID = frozenset({"text/csv", "application/csv", "text/comma-separated-values", "text/tab-separated-values"})
+DECLARED = frozenset({"text/csv", "application/csv", "text/comma-separated-values", "text/tab-separated-values"})
 """Content types of CSV and TSV."""
 
 Row = tuple[str, ...]
 
 _SEPARATORS = ",;\t|"
-_LOOKED_AT = 100
-_LONGEST_LOOKED_AT = 65_536
+_EXAMINED = 100
+_LONGEST_EXAMINED = 65_536
 _LEAST_ROWS = 3
 _LONGEST_CELL = 200
 _BETWEEN = "\t"
@@ -37,18 +37,18 @@ _COMMA_BETWEEN_CELLS = re.compile(r"(?<!\d),(?! )|,(?![\d ])")
 _STARTS_AS_NUMBER = re.compile(r"\s*[-+.,€$£¥]*\d")
 
 
-def separator_of(text: str, *, is_said: bool) -> str:
-    """Return the separator of the cells of a text, empty if it is no table; `is_said`: it is
+def separator_of(text: str, *, is_declared: bool) -> str:
+    """Return the separator of the cells of a text, empty if it is no table; `is_declared`: it is
     declared as CSV or TSV.
     """
-    head = text[:_LONGEST_LOOKED_AT]
+    head = text[:_LONGEST_EXAMINED]
     if len(text) > len(head):
         head = head[: head.rfind("\n") + 1] or head
     best = ""
     most: tuple[float, bool, bool, bool, int] | None = None
     for separator in _SEPARATORS:
-        rows = _read(head, separator, _LOOKED_AT)
-        if rows is None or (not is_said and not _is_sure(rows, 2 if separator == "\t" else 3)):
+        rows = _read(head, separator, _EXAMINED)
+        if rows is None or (not is_declared and not _is_sure(rows, 2 if separator == "\t" else 3)):
             continue
         ((width, times),) = Counter(map(len, rows)).most_common(1) or [(0, 0)]
         if width < 2 or 2 * times <= len(rows):

@@ -40,7 +40,7 @@ class JsonValues:
     values: list[Value]
     whole: Any
 
-    def tell_apart(self) -> list[Any]:
+    def identifying_key(self) -> list[Any]:
         """Return a key that is equal for two documents only if the same parts belong to array
         elements with the same identifying texts.
         """
@@ -276,9 +276,9 @@ def _leave_out(value: Any, path: Path, out: frozenset[Path]) -> Any:
             inside = [(name, name, one) for name, one in item.items() if (*place, name) not in out]
             holder[key] = dict.fromkeys(name for name, _, _ in inside)
         elif isinstance(item, list):
-            kept = [(at, one) for at, one in enumerate(item) if (*place, at) not in out]
-            inside = [(number, at, one) for number, (at, one) in enumerate(kept)]
-            holder[key] = [None] * len(kept)
+            items_left = [(at, one) for at, one in enumerate(item) if (*place, at) not in out]
+            inside = [(number, at, one) for number, (at, one) in enumerate(items_left)]
+            holder[key] = [None] * len(items_left)
         else:
             holder[key] = item
             continue

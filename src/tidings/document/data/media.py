@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from tidings.document.data.csv_rows import SAID, separator_of
+from tidings.document.data.csv_rows import DECLARED, separator_of
 from tidings.document.data.json_tree import GUARD
 
 Media = Literal["html", "feed", "xml", "json", "csv", "text", "pdf", "binary"]
@@ -49,7 +49,7 @@ _RDF = re.compile(r"""xmlns\s*=\s*["']http://www\.w3\.org/1999/02/22-rdf-syntax-
 _PACKED = frozenset(
     "application/gzip application/x-gzip application/gzip-compressed application/octet-stream binary/octet-stream".split()
 )
-_LOOKED_AT = 4_096
+_EXAMINED = 4_096
 
 
 _FORMS = {
@@ -75,7 +75,7 @@ def media_of_bytes(data: bytes, content_type: str | None = None) -> Media | None
     A text may mention a signature, and even begin with one. Only in a declared PDF may anything
     else precede it, up to byte 1,024, as PDF readers allow.
     """
-    head = data[:_LOOKED_AT]
+    head = data[:_EXAMINED]
     if _BEGINS_PDF.match(head):
         return "pdf"
     if _media_type(content_type) == "application/pdf" and _PDF in data[:1_024]:
@@ -95,7 +95,7 @@ def past_lead(text: str, content_type: str | None) -> str:
 
     Zero-width marks before any other text are removed as well.
     """
-    head = text[:_LOOKED_AT]
+    head = text[:_EXAMINED]
     if lead := _BEFORE_XML.match(head):
         return text[lead.end() :]
     if _is_xml_type(_media_type(content_type)) and (at := head.find("<?xml ")) > 0:
@@ -107,34 +107,34 @@ def media_of_text(text: str, content_type: str | None = None) -> Media:
     """Return the kind of a text. Declared plain text, Markdown or CSV is a page only if it begins
     as a complete page does.
     """
-    said = _media_type(content_type)
-    head = text[:_LOOKED_AT]
+    declared = _media_type(content_type)
+    head = text[:_EXAMINED]
     if _SURE_PAGE.match(head):
         return "html"
-    if said in SAID:
+    if declared in DECLARED:
         return "csv"
     start = head.lstrip()[:1]
     if start and start in "{[":
-        return "json" if said != "text/html" or text.rstrip()[-1:] in "}]" else "html"
+        return "json" if declared != "text/html" or text.rstrip()[-1:] in "}]" else "html"
     if GUARD.match(head):
         return "json"
-    if _is_xml_type(said) or _is_xml(head):
+    if _is_xml_type(declared) or _is_xml(head):
         return _feed_or_xml(head)
-    if said.endswith(("/json", "+json")):
+    if declared.endswith(("/json", "+json")):
         return "json"
-    if said in {"text/html", "application/xhtml+xml"}:
+    if declared in {"text/html", "application/xhtml+xml"}:
         return "html"
-    if said.startswith("text/"):
-        return _csv_or_text(text, said)
-    return "html" if _TAG_IN_TEXT.search(head) else _csv_or_text(text, said)
+    if declared.startswith("text/"):
+        return _csv_or_text(text, declared)
+    return "html" if _TAG_IN_TEXT.search(head) else _csv_or_text(text, declared)
 
 
-def _csv_or_text(text: str, said: str) -> Media:
+def _csv_or_text(text: str, declared: str) -> Media:
     """Return the kind of a text without markup; declared Markdown, scripts and styles are plain
     text.
     """
-    is_open = said in {"", "text/plain", "application/octet-stream", "binary/octet-stream"}
-    return "csv" if is_open and separator_of(text, is_said=False) else "text"
+    is_open = declared in {"", "text/plain", "application/octet-stream", "binary/octet-stream"}
+    return "csv" if is_open and separator_of(text, is_declared=False) else "text"
 
 
 def _media_type(content_type: str | None) -> str:
@@ -148,8 +148,8 @@ def type_within(content_type: str | None) -> str | None:
     return None if _media_type(content_type) in _PACKED else content_type
 
 
-def _is_xml_type(said: str) -> bool:
-    return said.endswith(("/xml", "+xml"))
+def _is_xml_type(declared: str) -> bool:
+    return declared.endswith(("/xml", "+xml"))
 
 
 def _is_xml(head: str) -> bool:

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
+from tidings.errors import spell_install
 from tidings.record import dataclass
 
 MOST_PAGES = 2_000
@@ -26,8 +27,8 @@ and time for it.
 MOST_PICTURES = 2_000
 
 NOT_READ = (
-    "it is a PDF, and the extra for PDF is not installed, so each new export is a change:"
-    ' pip install "tidings[pdf]" compares its words'
+    "it is a PDF, and the extra for PDF is not installed, so each new export is a change. To compare its words:"
+    f" {spell_install('pdf')}"
 )
 NO_TEXT = (
     "the PDF has no text (it may be a scan), so only its pictures are compared, and its words cannot be found or shown"
@@ -90,8 +91,8 @@ def read_pdf(data: bytes) -> Pdf:
         document.close()
 
 
-def _why(said: str) -> str:
-    return "the PDF is locked with a password" if "password" in said.lower() else f"the PDF is damaged: {said}"
+def _why(message: str) -> str:
+    return "the PDF is locked with a password" if "password" in message.lower() else f"the PDF is damaged: {message}"
 
 
 def _texts(document: Any) -> Iterator[str]:
@@ -137,8 +138,8 @@ def _unpacks_too_much(data: bytes) -> bool:
     """
     for found in _STREAM.finditer(data):
         before = data[max(0, found.start() - _DICTIONARY) : found.start()]
-        said = before[before.rfind(b" obj") + 1 :]
-        if not _FLATE.search(said) or _NOT_DRAWN.search(said):
+        dictionary = before[before.rfind(b" obj") + 1 :]
+        if not _FLATE.search(dictionary) or _NOT_DRAWN.search(dictionary):
             continue
         try:
             if _measure_unpacked(memoryview(data)[found.end() :]) > MOST_OF_A_STREAM:

@@ -70,7 +70,7 @@ def pieces_of_xml(root: Any, pieces_of_html: Callable[[str], list[str]], *, with
         if event == "end":
             pieces.extend(shown.pieces(element.tail))
             continue
-        if says_when_built(element):
+        if is_build_date(element):
             continue
         if with_attributes:
             pieces.extend(attributes_of(element))
@@ -104,11 +104,11 @@ def address_in(element: Any, base: str) -> str:
     nearest `xml:base` if there is one.
     """
     address = (element.get("href") or element.get("url") or element.text or "").strip()
-    bases = [said for place in (element, *element.iterancestors()) if (said := place.get(_XML_BASE))]
+    bases = [declared for place in (element, *element.iterancestors()) if (declared := place.get(_XML_BASE))]
     if not address or not bases:
         return address
-    for said in reversed(bases):
-        base = base_of(base, said)
+    for declared in reversed(bases):
+        base = base_of(base, declared)
     return base_of(base, address)
 
 
@@ -137,7 +137,7 @@ def namespace_of(element: Any) -> str:
     return name[1:].partition("}")[0].rstrip("/#").lower() if isinstance(name, str) and name[:1] == "{" else ""
 
 
-def says_when_built(element: Any) -> bool:
+def is_build_date(element: Any) -> bool:
     """Return whether an element holds only dates or reply counts of its feed or entry, which change
     without its content.
     """
@@ -186,7 +186,7 @@ def calendar_text(text: str) -> str:
     """
     outside: list[str] = []
     components: list[tuple[str, str, list[str]]] = []
-    held: list[str] = []
+    unfolded: list[str] = []
     depth = 0
     for line in _FOLD.sub("", text).splitlines():
         name = re.split("[:;]", line.strip(), maxsplit=1)[0].upper()
@@ -194,14 +194,14 @@ def calendar_text(text: str) -> str:
             continue
         is_calendar_line = line.strip().upper().endswith(":VCALENDAR")
         depth += (name == "BEGIN") and not is_calendar_line
-        (held if depth else outside).append(line.strip())
+        (unfolded if depth else outside).append(line.strip())
         if name == "END" and depth:
             depth -= 1
             if not depth:
-                components.append((_get_text(held, "UID"), _get_text(held, "RECURRENCE-ID"), held))
-                held = []
+                components.append((_get_text(unfolded, "UID"), _get_text(unfolded, "RECURRENCE-ID"), unfolded))
+                unfolded = []
     lines = (line for _, _, own in sorted(components) for line in own)
-    return "\n".join((*outside, *lines, *held))
+    return "\n".join((*outside, *lines, *unfolded))
 
 
 def _get_text(lines: list[str], name: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
-from tidings.document.data.structured import PARSING, attributes_of, links_of_xml, says_when_built
+from tidings.document.data.structured import PARSING, attributes_of, is_build_date, links_of_xml
 from tidings.document.html.lines import lines_of, pieces_of
 from tidings.document.html.prescan import too_hard
 from tidings.document.html.walk import BREAK
@@ -196,7 +196,7 @@ class XmlTree:
             if element in out:
                 walk.skip_subtree()
                 continue
-            if element is not root and says_when_built(element):  # an element selected by name is read
+            if element is not root and is_build_date(element):  # an element selected by name is read
                 continue
             if self._with_attributes:
                 pieces += attributes_of(element)
@@ -225,7 +225,7 @@ def node_of(element: Any, out: Collection[Any] = frozenset()) -> Node:
     RecursionError if it is nested too deep.
     """
     children: list[Node | str] = []
-    if not says_when_built(element):
+    if not is_build_date(element):
         _put(children, element.text)
         for child in element:
             if child.tag is etree.Entity:  # entities are not resolved: kept as written

@@ -164,17 +164,17 @@ def text_of(element: Any, shown: Callable[[str], str], *, is_title: bool = False
         is_of_atom: Whether its entry is one of Atom.
     """
     text = element.text or ""
-    said = (element.get("type") or "").strip().lower()
+    kind = (element.get("type") or "").strip().lower()
     if element.get("mode") == "base64":
         text = _from_base64(text)
-    elif _is_packed(said):
+    elif _is_packed(kind):
         return _line(shown(_from_base64(text)))
     elif len(element):
         written = "".join(element.itertext())
-        return _line(shown(written)) if said == "html" and looks_like_html(written) else words_of(element, shown)
-    if said in _MARKED_UP:
+        return _line(shown(written)) if kind == "html" and looks_like_html(written) else words_of(element, shown)
+    if kind in _MARKED_UP:
         return _line(shown(text))
-    if said not in _PLAIN or is_of_atom or namespace_of(element) in _ATOM:
+    if kind not in _PLAIN or is_of_atom or namespace_of(element) in _ATOM:
         return _line(text)
     return _line(shown(text) if not is_title or looks_like_html(text) else text)
 
@@ -196,12 +196,12 @@ def looks_like_html(text: str) -> bool:
     )
 
 
-def _is_packed(said: str) -> bool:
+def _is_packed(kind: str) -> bool:
     """Return whether Atom encodes content of a type as Base64 (RFC 4287 §4.1.3.3): neither text nor
     XML.
     """
     return (
-        "/" in said and not said.startswith("text/") and not said.endswith(("+xml", "/xml")) and said not in _MARKED_UP
+        "/" in kind and not kind.startswith("text/") and not kind.endswith(("+xml", "/xml")) and kind not in _MARKED_UP
     )
 
 
@@ -301,11 +301,15 @@ def newest_of(root: Any) -> Instant | None:
 
 def instant_of(text: str | None) -> Instant | None:
     """Return the instant of a date by RFC 3339 or RFC 822; one without a zone is in UTC."""
-    said = (text or "").strip()
-    if not 0 < len(said) <= _LONGEST_DATE:
+    stripped = (text or "").strip()
+    if not 0 < len(stripped) <= _LONGEST_DATE:
         return None
     try:
-        at = datetime.fromisoformat(said) if said[0].isdigit() and said[4:5] == "-" else parsedate_to_datetime(said)
+        at = (
+            datetime.fromisoformat(stripped)
+            if stripped[0].isdigit() and stripped[4:5] == "-"
+            else parsedate_to_datetime(stripped)
+        )
         return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * SECOND)
     except (ValueError, OverflowError):
         return None

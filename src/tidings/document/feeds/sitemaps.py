@@ -47,13 +47,13 @@ def list_entries(body: bytes) -> Iterator[tuple[str, str, str]]:
 
     options = {**PARSING, "encoding": None}  # the file names its own
     for _, element in etree.iterparse(io.BytesIO(body), events=("end",), tag=("{*}url", "{*}sitemap"), **options):
-        said = {
+        values = {
             etree.QName(child).localname: (child.text or "").strip()
             for child in element.iterchildren(tag=etree.Element)
         }
-        loc = said.get("loc", "")
+        loc = values.get("loc", "")
         if 0 < len(loc) <= _LONGEST:
-            yield etree.QName(element).localname, loc, said.get("lastmod", "")[:40]
+            yield etree.QName(element).localname, loc, values.get("lastmod", "")[:40]
         element.clear(keep_tail=False)
         while element.getprevious() is not None:
             del element.getparent()[0]

@@ -29,13 +29,21 @@ _BORDER = "\0"
 
 def lines_of(pieces: Sequence[str]) -> list[str]:
     """Return the non-empty lines of pieces with `BREAK` between them."""
+    return [line for part in _cut(pieces) if (line := " ".join(part.split()))]
+
+
+def chunks_of_lines(pieces: Sequence[str]) -> list[int]:
+    """Return the number of chunks of each of the non-empty lines."""
+    return [number for part in _cut(pieces) if (number := len(part.split()))]
+
+
+def _cut(pieces: Sequence[str]) -> list[str]:
+    """Return pieces cut at each `BREAK`."""
     text = "".join([_BORDER if piece is BREAK else piece for piece in pieces])
-    if text.count(_BORDER) != sum(piece is BREAK for piece in pieces):  # a text has one too
-        groups = groupby(pieces, lambda piece: piece is BREAK)
-        parts = ["".join(group) for is_break, group in groups if not is_break]
-    else:
-        parts = text.split(_BORDER)
-    return [line for part in parts if (line := " ".join(part.split()))]
+    if text.count(_BORDER) == sum(piece is BREAK for piece in pieces):
+        return text.split(_BORDER)
+    groups = groupby(pieces, lambda piece: piece is BREAK)  # a text has a border too
+    return ["".join(group) for is_break, group in groups if not is_break]
 
 
 def pieces_of(lines: Iterable[str]) -> tuple[str, ...]:
@@ -135,6 +143,8 @@ def transform(lines: Sequence[str], step: Transform) -> list[str]:
             return [line for line in lines if not _has(step, line)]
         case "replace":
             return _replace(lines, step)
+        case "after" | "before":
+            return _cut_at(lines, step)
 
 
 @lru_cache(maxsize=256)
@@ -151,6 +161,18 @@ def _has(step: Transform, line: str) -> bool:
     if not step.is_pattern:
         return step.match in line or plain(step.match) in plain(line)
     return is_found(step.match, line)
+
+
+def _cut_at(lines: Sequence[str], step: Transform) -> list[str]:
+    """Return what follows or precedes the first place of a text; nothing if it is not there."""
+    wanted = plain(step.match).lower()
+    for number, line in enumerate(lines):
+        at = plain(line).lower().find(wanted)
+        if at >= 0 and step.verb == "after":
+            return _collapse_lines([line[at + len(wanted) :], *lines[number + 1 :]])
+        if at >= 0:
+            return _collapse_lines([*lines[:number], line[:at]])
+    return []
 
 
 def _replace(lines: Sequence[str], step: Transform) -> list[str]:

@@ -8,14 +8,13 @@ an image, without the build fingerprint in a file name (`logo-3f9c2d71.png`). *p
 change`: canonical without any query.
 
 Most noise parameters are known by name. Ambiguous names (`sid`, `t`, `v`) count only if the value
-seems random or is a time. Names learned for a site are passed in.
+seems random or is a time.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final, Literal
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
@@ -53,14 +52,11 @@ def base_of(url: str, declared: str | None) -> str:
 
 
 class Resolver:
-    """Resolves addresses of documents with one base to one form, with a cache. `learned`: further
-    parameters that are noise.
-    """
+    """Resolves addresses of documents with one base to one form, with a cache."""
 
-    def __init__(self, base: str, identity: Identity = "resolved", learned: AbstractSet[str] = frozenset()) -> None:
+    def __init__(self, base: str, identity: Identity = "resolved") -> None:
         self.base = base
         self.identity = identity
-        self.learned = learned
         self._links: dict[str, str | None] = {}
         self._images: dict[str, str | None] = {}
 
@@ -107,7 +103,7 @@ class Resolver:
         address = without_query(address)
         if of_image:
             address = _FINGERPRINT.sub("", address)
-        query = without_noise(query, self.learned, of_image=of_image) if self.identity == "canonical" else ""
+        query = without_noise(query, of_image=of_image) if self.identity == "canonical" else ""
         return f"{address}?{query}" if query else address
 
 
@@ -187,19 +183,17 @@ _CHANCE = re.compile(
 )
 
 
-def without_noise(query: str, learned: AbstractSet[str] = frozenset(), *, of_image: bool = False) -> str:
-    """Return a query without noise parameters; `learned` are further names, in lower case. The
-    others stay as they are.
-    """
+def without_noise(query: str, *, of_image: bool = False) -> str:
+    """Return a query without noise parameters; the others stay as they are."""
     if not query:
         return query
-    kept = [part for part in query.split("&") if part and not _is_noise(part, learned, of_image=of_image)]
-    return "&".join(kept)
+    parts = [part for part in query.split("&") if part and not _is_noise(part, of_image=of_image)]
+    return "&".join(parts)
 
 
-def _is_noise(part: str, learned: AbstractSet[str], *, of_image: bool) -> bool:
+def _is_noise(part: str, *, of_image: bool) -> bool:
     name, _, value = part.partition("=")
     name = name.lower()
-    if name in NOISE or name in learned or name.startswith(_BEGINNINGS) or (of_image and name in VERSIONS):
+    if name in NOISE or name.startswith(_BEGINNINGS) or (of_image and name in VERSIONS):
         return True
     return name in BY_CHANCE and _CHANCE.fullmatch(value) is not None

@@ -115,7 +115,7 @@ def make_name(*extractions: Extraction) -> str:
     """Return one name for several extractions whose texts are concatenated."""
     if all(extraction.is_whole for extraction in extractions):
         return PAGE
-    said = [
+    parts = [
         [
             [[selector.language, selector.text] for selector in extraction.selectors],
             [[type(excluded).__name__, *astuple(excluded)] for excluded in extraction.exclude],
@@ -123,5 +123,5 @@ def make_name(*extractions: Extraction) -> str:
         ]
         for extraction in extractions
     ]
-    text = json.dumps([_RULES, said], ensure_ascii=True, separators=(",", ":"))
+    text = json.dumps([_RULES, parts], ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]

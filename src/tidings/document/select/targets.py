@@ -93,9 +93,9 @@ class Bundle:
         return [self.tag, pairs, self.text, self.before, self.after, list(self.path)]
 
     @classmethod
-    def of_json(cls, said: Sequence[Any]) -> Bundle:
+    def of_json(cls, stored: Sequence[Any]) -> Bundle:
         """Return a stored bundle."""
-        tag, attributes, text, before, after, path = said
+        tag, attributes, text, before, after, path = stored
         return cls(tag, tuple((name, value) for name, value in attributes), text, before, after, tuple(path))
 
 
@@ -229,8 +229,8 @@ class _Page:
     @cached_property
     def names(self) -> frozenset[str]:
         """Return the words of all ids and classes of the page."""
-        said = (f"{node.attrs.get('id') or ''} {node.attrs.get('class') or ''}" for node in self.elements)
-        return frozenset(word for name in set(said) for word in _words(name))
+        names_of = (f"{node.attrs.get('id') or ''} {node.attrs.get('class') or ''}" for node in self.elements)
+        return frozenset(word for name in set(names_of) for word in _words(name))
 
     def rate(self, bundle: Bundle, weights: Mapping[str, float]) -> list[Rated]:
         """Return the elements most similar to a bundle, the best first.

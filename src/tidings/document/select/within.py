@@ -21,7 +21,7 @@ from tidings.record import dataclass
 _LISTS = frozenset(("ul", "ol", "dl", "menu"))
 _KEEPS_LINES = frozenset(("pre", "textarea", "listing", "xmp", "plaintext"))
 _OWN_WAY = frozenset((*WITHOUT_TEXT, "sup"))
-_SAYS = {"meta": "content", "input": "value"}
+_TEXT_ATTRIBUTES = {"meta": "content", "input": "value"}
 
 
 @dataclass(slots=True)
@@ -186,8 +186,8 @@ class Walk:
         elif tag == "img" and (address := image_of(node)) is not None:
             part.images.append(address)
             part.image_places.append((len(part.pieces), len(part.pieces)))
-        if begins and (said := _SAYS.get(tag)) is not None:
-            part.pieces.extend((node.attrs.get(said) or "", BREAK))
+        if begins and (attribute := _TEXT_ATTRIBUTES.get(tag)) is not None:
+            part.pieces.extend((node.attrs.get(attribute) or "", BREAK))
 
 
 def text_below(node: LexborNode, excluded: frozenset[int] = frozenset()) -> str:

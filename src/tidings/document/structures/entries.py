@@ -135,9 +135,9 @@ def _of_broken_feed(document: Document) -> Iterator[Entry]:
     )
     for entry in parsed.entries:
         content = next((str(part.get("value", "")) for part in entry.get("content", ())), str(entry.get("summary", "")))
-        said = entry.get("title_detail", {})
+        detail = entry.get("title_detail", {})
         title = str(entry.get("title", ""))
-        title = title if said.get("type") == "text/plain" else text_of_fragment(title)
+        title = title if detail.get("type") == "text/plain" else text_of_fragment(title)
         enclosures = tuple(str(one.get("href", "")) for one in entry.get("enclosures", ()))
         read = FeedEntry(
             str(entry.get("id", "")),
@@ -230,7 +230,7 @@ def _of_json(value: Any, document: Document) -> Entry:
     text, plain = (" ".join(words(fixed)) for words in (words_of_json, in_one_notation))
     title = _first(value, _TITLES) or "".join(parts_of_json(fixed))
     entry = _entry(_first(value, _IDS), _first(value, _LINKS), title, text, document)
-    at = instant_of(next((said for name in _PUBLISHED if isinstance(said := value.get(name), str)), None))
+    at = instant_of(next((date for name in _PUBLISHED if isinstance(date := value.get(name), str)), None))
     author = " ".join(words_of_json(value.get("author") or ""))
     return replace(entry, plain=clean(plain, document.extraction), author=author, published=at)
 

@@ -261,22 +261,22 @@ def _property(scope: LexborNode, name: str, excluded: frozenset[int]) -> str:
         return ""
     attributes = node.attrs
     for attribute in ("content", "href", "value", "data-price"):
-        if said := (attributes.get(attribute) or "").strip():
-            return said[:200]
+        if value := (attributes.get(attribute) or "").strip():
+            return value[:200]
     return text_below(node, excluded)[:200]
 
 
 def _open_graph(roots: Iterable[LexborNode], excluded: frozenset[int]) -> list[Offer]:
-    said: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for root in roots:
         for node in _drop_excluded(_find(root, "meta"), excluded):
             name = (node.attrs.get("property") or node.attrs.get("name") or "").lower()
             content = " ".join((node.attrs.get("content") or "").split())
             if name and content:
-                said.setdefault(name, content[:200])
+                properties.setdefault(name, content[:200])
 
     def first(names: Iterable[str]) -> str:
-        return next((said[name] for name in names if name in said), "")
+        return next((properties[name] for name in names if name in properties), "")
 
     offer = Offer(first(_AMOUNTS), first(_CURRENCIES), first(_STATES))
     return [] if offer == Offer() else [offer]

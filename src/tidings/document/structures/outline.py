@@ -31,13 +31,14 @@ Span = tuple[int, int]
 @dataclass(frozen=True, slots=True)
 class PlaceOnPage:
     """The place of a piece; each field is empty if unknown. `is_item`: in an item of a list or a
-    cell of a table.
+    cell of a table. `columns` are the heads of the columns of its table.
     """
 
     heading: str = ""
     label: str = ""
     area: str = ""
     is_item: bool = False
+    columns: str = ""
 
 
 @dataclass(slots=True)
@@ -136,13 +137,15 @@ class _Reader:
         area = next((name for name in _AREAS if name in names), "")
         heading = "" if area else self._heading(names)
         innermost = next((name for name in reversed(names) if name in {"td", "th", "dd", "li", "table", "dl"}), "")
-        label = ""
+        label = columns = ""
         if innermost in {"td", "th"} and self._tables:
             heading = self._text(self._tables[-1].caption) or heading
             label = self._label_of_cell(self._tables[-1])
+            if not self._tables[-1].is_head:
+                columns = " | ".join(map(self._text, self._tables[-1].heads))
         elif innermost == "dd" and self._terms:
             label = self._text(self._terms[-1])
-        return PlaceOnPage(heading, label, area, is_item=innermost in {"td", "th", "dd", "li"})
+        return PlaceOnPage(heading, label, area, innermost in {"td", "th", "dd", "li"}, columns)
 
     def _label_of_cell(self, table: _Table) -> str:
         number = len(table.row) - 1

@@ -66,6 +66,6 @@ def structure_text(document: Document) -> str:
     if structure is None:
         return document.tree.canonical if isinstance(document.tree, XmlTree) and document.extraction.is_whole else ""
     try:
-        return repr(structure.tell_apart() if isinstance(structure, JsonValues) else structure)
+        return repr(structure.identifying_key() if isinstance(structure, JsonValues) else structure)
     except RecursionError:
         return f"too deep {document.text}"

@@ -6,11 +6,15 @@ UTF-8, if the bytes are valid and have no pattern of NUL bytes as in 6; 5. the c
 last version; 6. statistics: the pattern of NUL bytes of UTF-16 and UTF-32, else the letters
 (detection §4.1); 7. windows-1252.
 
-A declaration that the bytes contradict gives way to the next that fits, and if none does it is used
-with replacements, consistently. A label `utf-16` without a mark leaves the byte order to the NUL
-bytes. Bytes cannot contradict a one-byte charset: if the last version was in a multi-byte charset
-and the bytes fit that too, the last one holds, since servers that lose their charset setting fall
-back to such a declaration (detection §6 no. 4).
+A declaration that the bytes contradict gives way to the next that fits. If none does, it is used
+with replacements, consistently: a body that was cut or damaged in a few places is still in its
+charset. If most letters contradict it, it is wrong, and the letters decide, as without one; what
+they do not decide is read as UTF-8 where it is that, and as windows-1252 elsewhere.
+
+A label `utf-16` without a mark leaves the byte order to the NUL bytes. Bytes cannot contradict a
+one-byte charset: if the last version was in a multi-byte charset and the bytes fit that too, the
+last one holds, since servers that lose their charset setting fall back to such a declaration
+(detection §6 no. 4).
 
 Most undeclared pages of the Web are windows-1252, so another charset needs evidence: text that only
 East Asian charsets produce, words entirely of non-ASCII letters, or a language that windows-1252
@@ -30,7 +34,7 @@ from tidings.record import dataclass
 Source = Literal["bom", "header", "meta", "utf-8", "last good", "statistics", "fallback"]
 
 _FALLBACK = "cp1252"
-_LOOKED_AT = 4_096
+_EXAMINED = 4_096
 _HEADER = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
 _META = re.compile(rb"""<meta\b[^>]{0,500}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:\-]+)""", re.IGNORECASE)
 _XML = re.compile(rb"""\A(?:\s|\xef\xbb\xbf)*<\?xml\b[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9_.:\-]+)""")
@@ -79,12 +83,15 @@ _ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A text, its charset (Python's name) and what decided it."""
+    """A text, its charset (Python's name) and what decided it; `wrong` is a declared charset that
+    most letters contradict.
+    """
 
     text: str
     charset: str
     source: Source
     data: bytes | None = None
+    wrong: str = ""
 
     @property
     def utf8(self) -> bytes:
@@ -112,14 +119,20 @@ def decode(data: bytes, content_type: str | None = None, *, last_good: str = "")
         return _whole(text, charset, source, data)
     if wide is None and (text := strictly(data, "utf-8")) is not None:
         return _whole(text, "utf-8", "utf-8", data)
-    if last and (text := strictly(data, last)) is not None:
-        return Decoded(text, last, "last good")
+    wrong = ""
     if declared is not None:
-        return Decoded(_replace(data, declared[0]), *declared)
+        text = _replace(data, declared[0])
+        if not _is_contradicted(text, declared[0]):
+            return Decoded(text, *declared)
+        wrong = declared[0]
+    if last and (text := strictly(data, last)) is not None:
+        return Decoded(text, last, "last good", wrong=wrong)
     if wide is not None:
-        return Decoded(_replace(data, wide), wide, "statistics")
+        return Decoded(_replace(data, wide), wide, "statistics", wrong=wrong)
     if (guessed := _guess(data)) is not None:
-        return Decoded(*guessed, "statistics")
+        return Decoded(*guessed, "statistics", wrong=wrong)
+    if declared is not None:
+        return Decoded(data.decode(wrong, _WITH_WESTERN if wrong == "utf-8" else "replace"), *declared, wrong=wrong)
     return Decoded(_replace(data, _FALLBACK), _FALLBACK, "fallback")
 
 
@@ -155,7 +168,7 @@ def _whole(text: str, charset: str, source: Source, data: bytes) -> Decoded:
 def _list_declared(data: bytes, content_type: str | None) -> Iterator[tuple[str, Source]]:
     if content_type and (label := _HEADER.search(content_type)) and (charset := find_charset(label[1])):
         yield charset, "header"
-    head = data[:_LOOKED_AT]
+    head = data[:_EXAMINED]
     if b"charset" not in head.lower() and b"encoding" not in head:
         return
     head = _COMMENT.sub(b"", head)
@@ -168,7 +181,7 @@ def _list_declared(data: bytes, content_type: str | None) -> Iterator[tuple[str,
 
 def _by_zeros(data: bytes) -> str | None:
     """Return the wide charset that matches the positions of the zero bytes, or None."""
-    sample = data[:_LOOKED_AT]
+    sample = data[:_EXAMINED]
     if sample.count(0) * 5 < len(sample) or len(sample) < 4:
         return None
     zeros = [sample[start::4].count(0) for start in range(4)]
@@ -200,6 +213,24 @@ def _replace(data: bytes, charset: str) -> str:
     return data.decode("latin-1").translate(_WESTERN) if "\ufffd" in text else text
 
 
+def _is_contradicted(text: str, charset: str) -> bool:
+    """Return whether a declared charset is wrong by the letters beyond ASCII that it lost: more
+    than one, since a body that was cut loses its last, and half of them. In the charsets of East
+    Asia most bytes of others are valid: there a tenth.
+    """
+    lost = text.count(_LOST)
+    return lost > 1 and (2 if charset == "utf-8" else 10) * lost > len(text) - len(text.encode("ascii", "ignore"))
+
+
+def _read_western(error: UnicodeError) -> tuple[str, int]:
+    """Return the letters of windows-1252 for bytes that are invalid in UTF-8."""
+    assert isinstance(error, UnicodeDecodeError)  # noqa: S101 - only used to decode
+    return error.object[error.start : error.end].decode("latin-1").translate(_WESTERN), error.end
+
+
+_LOST = "\ufffd"
+_WITH_WESTERN = "tidings.windows-1252"
+codecs.register_error(_WITH_WESTERN, _read_western)
 _WESTERN = {byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(0x80, 0xA0)}
 
 

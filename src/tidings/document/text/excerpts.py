@@ -59,31 +59,39 @@ def label_of(old: str, new: str) -> str:
 
 
 def common_start(old: Sequence[object], new: Sequence[object]) -> int:
-    """Return the length of the common start, by comparing slices instead of single items."""
+    """Return the length of the common start.
+
+    Slices are compared instead of single items: they double while they are equal, and halve where
+    they are not.
+    """
     equal, left, step = 0, min(len(old), len(new)), 64
     while left:
-        size = min(step, left)
-        if old[equal : equal + size] == new[equal : equal + size]:
-            equal, left, step = equal + size, left - size, step * 2
-        elif size == 1:
+        end = equal + min(step, left)
+        if old[equal:end] == new[equal:end]:
+            left -= end - equal
+            equal, step = end, step * 2
+        elif end == equal + 1:
             break
         else:
-            left, step = size, size // 2
+            left = end - equal
+            step = left // 2
     return equal
 
 
 def common_end(old: Sequence[object], new: Sequence[object], head: int) -> int:
     """Return the length of the common end outside the common start."""
-    end_old, end_new = len(old), len(new)
-    equal, left, step = 0, min(end_old, end_new) - head, 64
+    last, other = len(old), len(new)
+    equal, left, step = 0, min(last, other) - head, 64
     while left:
-        size = min(step, left)
-        if old[end_old - equal - size : end_old - equal] == new[end_new - equal - size : end_new - equal]:
-            equal, left, step = equal + size, left - size, step * 2
-        elif size == 1:
+        end = equal + min(step, left)
+        if old[last - end : last - equal] == new[other - end : other - equal]:
+            left -= end - equal
+            equal, step = end, step * 2
+        elif end == equal + 1:
             break
         else:
-            left, step = size, size // 2
+            left = end - equal
+            step = left // 2
     return equal
 
 

@@ -37,10 +37,10 @@ import xxhash
 
 _ALONE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}"
 _DROPPED = "\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
-_KEPT = "\u200c\u200d"
+_JOINERS = "\u200c\u200d"
 _FLAG = "[\U0001f1e6-\U0001f1ff]"
 _WORD = rf"[[\p{{L}}\p{{N}}\p{{M}}]--[{_ALONE}]]"
-_BETWEEN = f"[{_DROPPED}{_KEPT}]"
+_BETWEEN = f"[{_DROPPED}{_JOINERS}]"
 _POINTS = ".,\u066b\u066c"
 _MINUS = "\u2212"
 _POINT = rf"[{_POINTS}](?<=\p{{Nd}}.)(?=\p{{Nd}})"
@@ -56,7 +56,7 @@ _TOKEN = regex.compile(
 _BARE = rf"[[{_ALONE}]--\p{{M}}]"
 _RUN_OR_TOKEN = regex.compile(rf"((?:{_BARE}(?={_BARE}))++)|({_TOKEN.pattern})", regex.VERSION1)
 """A run of one-character tokens, the last of which may carry marks; or a token."""
-_SPECIAL = re.compile(f"[{_DROPPED}{_KEPT}{_MINUS}]")
+_SPECIAL = re.compile(f"[{_DROPPED}{_JOINERS}{_MINUS}]")
 _DROP = re.compile(f"[{_DROPPED}]")
 _ALIKE = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201b": "'", "\u2010": "-", "\u2011": "-", _MINUS: "-", "\xa0": " ", "\u202f": " "}
@@ -124,13 +124,13 @@ def places_of_plain(text: str) -> tuple[str, list[int]]:
     """Return the plain text, and the position in `text` of each of its characters and of its
     end.
     """
-    kept = [place for place, character in enumerate(text) if not _DROP.match(character)]
+    visible = [place for place, character in enumerate(text) if not _DROP.match(character)]
     parts: list[str] = []
     places: list[int] = []
     for cluster in _CLUSTER.finditer(_DROP.sub("", text)):
         made = plain(cluster.group())
         parts.append(made)
-        places.extend([kept[cluster.start()]] * len(made))
+        places.extend([visible[cluster.start()]] * len(made))
     return "".join(parts), [*places, len(text)]
 
 
@@ -170,12 +170,23 @@ def _find_in_rows(chunk: str) -> list[str]:
     return found
 
 
-tokens_of_short_chunk = lru_cache(maxsize=32_768)(_tokens)
+class _Remembered(dict[str, tuple[str, ...]]):
+    """The tokens of short chunks: a third of what `lru_cache` costs for each of a page's chunks."""
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        if len(self) >= MOST_REMEMBERED:
+            self.clear()
+        made = self[chunk] = _tokens(chunk)
+        return made
+
+
+MOST_REMEMBERED = 32_768
+tokens_of_short_chunk: Callable[[str], tuple[str, ...]] = _Remembered().__getitem__
 """The same for chunks of at most `SHORT_CHUNK` characters, cached."""
 
 
 def _clean(token: str) -> str:
-    plain = unicodedata.normalize("NFC", _DROP.sub("", token).rstrip(_KEPT))
+    plain = unicodedata.normalize("NFC", _DROP.sub("", token).rstrip(_JOINERS))
     return f"-{plain[1:]}" if plain[0] == _MINUS and plain[1:2].isdecimal() else plain
 
 
@@ -186,18 +197,18 @@ ASCII_SYMBOLS = b"$+<=>|~"
 """The ASCII characters of the categories Sc and Sm; ASCII has none of So."""
 
 _IN_NUMBERS = b".,-"
-_HELD = bytes(range(1, 1 + len(_IN_NUMBERS)))
+_PLACEHOLDERS = bytes(range(1, 1 + len(_IN_NUMBERS)))
 """Placeholders for the signs of numbers while other signs are removed."""
 _SEPARATED = bytes(
     byte if byte >= 128 or chr(byte).isalnum() or byte in ASCII_SYMBOLS + _IN_NUMBERS else 32 for byte in range(256)
 )
-_RELEASED = bytes.maketrans(_HELD + _IN_NUMBERS, _IN_NUMBERS + b" " * len(_IN_NUMBERS))
-_SIGNS_HELD = tuple(
-    (sign, re.compile(pattern), held)
-    for sign, pattern, held in (
-        (b".", rb"\.(?<=[0-9\x80-\xff].)(?=[0-9\x80-\xff])", _HELD[0:1]),
-        (b",", rb",(?<=[0-9\x80-\xff].)(?=[0-9\x80-\xff])", _HELD[1:2]),
-        (b"-", rb"-(?<![A-Za-z0-9].)(?=\$?[0-9\x80-\xff])", _HELD[2:3]),
+_RELEASED = bytes.maketrans(_PLACEHOLDERS + _IN_NUMBERS, _IN_NUMBERS + b" " * len(_IN_NUMBERS))
+_PROTECTED_SIGNS = tuple(
+    (sign, re.compile(pattern), placeholder)
+    for sign, pattern, placeholder in (
+        (b".", rb"\.(?<=[0-9\x80-\xff].)(?=[0-9\x80-\xff])", _PLACEHOLDERS[0:1]),
+        (b",", rb",(?<=[0-9\x80-\xff].)(?=[0-9\x80-\xff])", _PLACEHOLDERS[1:2]),
+        (b"-", rb"-(?<![A-Za-z0-9].)(?=\$?[0-9\x80-\xff])", _PLACEHOLDERS[2:3]),
     )
 )
 """Signs that may belong to a number. Beside non-ASCII characters the tokenizer decides."""
@@ -213,9 +224,9 @@ def canonical_text(text: str, cut: Callable[[str], Iterable[str]] | None = None)
     so the text may be cut there first.
     """
     whole = text.encode("utf-8", "replace").translate(_SEPARATED)
-    for sign, pattern, held in _SIGNS_HELD:
+    for sign, pattern, placeholder in _PROTECTED_SIGNS:
         if sign in whole:
-            whole = pattern.sub(held, whole)
+            whole = pattern.sub(placeholder, whole)
     parts = whole.translate(_RELEASED).split()
     if not text.isascii():
         parts = [new for part in parts if (new := part if part.isascii() else _recut(part, cut))]
@@ -237,6 +248,17 @@ def _recut(part: bytes, cut: Callable[[str], Iterable[str]] | None) -> bytes:
 @lru_cache(maxsize=32_768)
 def _recut_short(part: bytes) -> bytes:
     return " ".join(tokens_of(part.decode())).encode()
+
+
+_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+
+
+def with_digits_alike(text: bytes) -> bytes:
+    """Return a text with each run of digits replaced by one 0."""
+    text = text.translate(_ZEROS)
+    while b"00" in text:
+        text = text.replace(b"00", b"0")
+    return text
 
 
 def text_digest(canonical: bytes, *, seed: int = 0) -> str:

@@ -136,7 +136,7 @@ class ClockNode(Node):
         stopped = [number for number, clock in self._clocks.items() if clock.initiators[0].end <= last.start]
         if self.context is Context.CHRONICLE:
             stopped = stopped[:1]
-        return [told for number in stopped for told in self._end_clock(self._cancel(number), last)]
+        return [occurrence for number in stopped for occurrence in self._end_clock(self._cancel(number), last)]
 
     def _end_clock(self, clock: RunningClock, last: Occurrence) -> Sequence[Occurrence]:  # noqa: ARG002 - P* does
         return NONE
@@ -232,8 +232,8 @@ class PlusNode(ClockNode):
         """Return the instant given by the initiator, if the expression asks for it; else the end of
         the delay.
         """
-        said = initiator.params.get(getattr(self.expression, "until", None) or "")
-        return max(said, initiator.end) if isinstance(said, int) else super()._due(initiator)
+        duration = initiator.params.get(getattr(self.expression, "until", None) or "")
+        return max(duration, initiator.end) if isinstance(duration, int) else super()._due(initiator)
 
 
 def _period(expression: Expression) -> Duration:

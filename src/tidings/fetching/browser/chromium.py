@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from tidings.errors import spell_install
 from tidings.fetching.fetcher import FetchError
 from tidings.record import dataclass
 from tidings.settings import FetchSettings
@@ -71,7 +72,7 @@ def has_extra() -> bool:
 def lack(settings: FetchSettings) -> str:
     """Return what must be installed before a page can be rendered, empty if nothing."""
     if not has_extra():
-        return "the extra is not installed: python -m pip install 'tidings[browser]'"
+        return f"the extra is not installed: {spell_install('browser')}"
     if find(settings) is not None:
         return ""
     if settings.browser_path:
@@ -259,8 +260,8 @@ class Chromium:
 
 async def _processes(cdp: Any) -> list[dict[str, Any]]:
     """Return the browser's processes: `id` and `type`."""
-    told = await asyncio.wait_for(cdp.send("SystemInfo.getProcessInfo"), CLOSE_SECONDS)
-    processes: list[dict[str, Any]] = told["processInfo"]
+    answer = await asyncio.wait_for(cdp.send("SystemInfo.getProcessInfo"), CLOSE_SECONDS)
+    processes: list[dict[str, Any]] = answer["processInfo"]
     return processes
 
 

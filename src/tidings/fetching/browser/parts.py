@@ -198,7 +198,7 @@ class PartFetcher:
         return load.inner if target.host in load.home or load.route.proxy is not None else self._outer
 
     async def _obey_robots(self, load: Load, url: str, target: DialTarget) -> None:
-        if not self._settings.robots or (target.host in load.home and not load.request.obey_robots):
+        if not self._settings.robots:
             return
         async with load.origin(url):
             is_ignored = load.request.robots_ignored and target.host in load.home
@@ -273,12 +273,12 @@ def pick_forwarded(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the headers of a browser's request that are forwarded: identity and framing are
     ours.
     """
-    kept: dict[str, str] = {}
+    forwarded: dict[str, str] = {}
     for name, value in headers.items():
         if name.lower() in _OURS or name.lower().startswith(("sec-", "proxy-")):
             continue
         try:
-            kept.update([address.check_header(name, value)])
+            forwarded.update([address.check_header(name, value)])
         except UsageError:
             continue
-    return kept
+    return forwarded

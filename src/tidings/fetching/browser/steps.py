@@ -86,10 +86,12 @@ async def play(
         except FetchError as error:
             raise FetchError(error.kind, f"{named}{error}") from None
         except TooLate:
-            raise FetchError("request", f"{named}{_why(await _count(page, step))}{await _says(page, mask)}") from None
+            raise FetchError(
+                "request", f"{named}{_why(await _count(page, step))}{await _text_on_page(page, mask)}"
+            ) from None
         except BrowserError:
             why = "the browser cannot do this step (is the selector correct?)"
-            raise FetchError("request", f"{named}{why}{await _says(page, mask)}") from None
+            raise FetchError("request", f"{named}{why}{await _text_on_page(page, mask)}") from None
         try:
             await settle()
         except FetchError as error:
@@ -137,7 +139,7 @@ def _why(count: int) -> str:
     return "no element of the page matches"
 
 
-async def _says(page: Any, mask: Callable[[str], str]) -> str:
+async def _text_on_page(page: Any, mask: Callable[[str], str]) -> str:
     """Return the quote for a failure: the page's title and first words, masked before they are
     cut.
     """

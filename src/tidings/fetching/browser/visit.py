@@ -53,7 +53,7 @@ STUCK_SECONDS: Final = 3.0
 """A page that requests nothing for so long and is not loaded never will be: a script has stopped
 its loading.
 """
-LOOK_EVERY_SECONDS: Final = 0.1
+STATE_EVERY_SECONDS: Final = 0.1
 EVALUATIONS: Final = 20
 """How often the page is evaluated again after steps that navigate."""
 
@@ -120,11 +120,11 @@ _SHOWN = """
 })()
 """
 """All texts of a page and its fields, except password fields, which show dots."""
-_SAYS_LOADING = json.dumps(rf"^[\s.…·]*({_LOADING_WORDS})(,?\s+\S+){{0,2}}[\s.…·]*$")
+_LOADING_PATTERN = json.dumps(rf"^[\s.…·]*({_LOADING_WORDS})(,?\s+\S+){{0,2}}[\s.…·]*$")
 """A text that says that a page is loading, with at most two further words."""
 _LOADING = (
     "(() => { const says = new RegExp("
-    + _SAYS_LOADING
+    + _LOADING_PATTERN
     + """, "iu");
   const walker = document.createTreeWalker(document.body || document, NodeFilter.SHOW_TEXT);
   let loading = "", words = 0;
@@ -288,10 +288,10 @@ class Visit:
         loop = asyncio.get_running_loop()
         loaded_at: float | None = None
         while True:
-            await asyncio.sleep(LOOK_EVERY_SECONDS)
-            told = await self._evaluate(_STATE)
-            still, now = told["still"] / 1000, loop.time()
-            if loaded_at is None and (told["ready"] == "complete" or now - self._stirred_at >= STUCK_SECONDS):
+            await asyncio.sleep(STATE_EVERY_SECONDS)
+            state = await self._evaluate(_STATE)
+            still, now = state["still"] / 1000, loop.time()
+            if loaded_at is None and (state["ready"] == "complete" or now - self._stirred_at >= STUCK_SECONDS):
                 loaded_at = now
                 self._stir()
             if loaded_at is None:
@@ -312,12 +312,12 @@ class Visit:
         """Return whether the settled page has more than a loading text, or the wait is over;
         `load.loading` is that text if it has nothing else.
         """
-        told = await self._evaluate(_LOADING)
-        says_more = told["words"] >= FEWEST_WORDS
-        self._load.loading = "" if says_more else self._typed.mask(str(told["loading"]))[:60]
-        if not told["loading"]:
+        state = await self._evaluate(_LOADING)
+        has_words = state["words"] >= FEWEST_WORDS
+        self._load.loading = "" if has_words else self._typed.mask(str(state["loading"]))[:60]
+        if not state["loading"]:
             return True
-        return says_more and asyncio.get_running_loop().time() - loaded_at >= LOADING_SECONDS
+        return has_words and asyncio.get_running_loop().time() - loaded_at >= LOADING_SECONDS
 
     async def _html(self) -> bytes:
         html = await self._evaluate(f"({_script()})({self._max_bytes})")
@@ -357,7 +357,7 @@ class Visit:
                 if not self._is_stepping:
                     raise
                 self._world = 0
-                await asyncio.sleep(LOOK_EVERY_SECONDS)
+                await asyncio.sleep(STATE_EVERY_SECONDS)
         raise FetchError("request", "the page did not come to rest after the step")
 
     async def _evaluate_once(self, expression: str) -> Any:
@@ -365,12 +365,12 @@ class Visit:
             frame = (await self._cdp.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
             made = await self._cdp.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "tidings"})
             self._world = made["executionContextId"]
-        told = await self._cdp.send(
+        answer = await self._cdp.send(
             "Runtime.evaluate", {"expression": expression, "contextId": self._world, "returnByValue": True}
         )
-        if "exceptionDetails" in told:
+        if "exceptionDetails" in answer:
             raise FetchError("request", "the page could not be read in the browser")
-        return told["result"].get("value")
+        return answer["result"].get("value")
 
     # -- its requests
     # ---------------------------------------------------------------------------------

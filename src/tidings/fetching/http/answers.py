@@ -56,6 +56,8 @@ def failure_of(status: int, headers: Headers, *, now: Instant) -> FetchError:
 def _meaning(status: int) -> tuple[ErrorKind, str]:
     if status in _BUSY:
         return "busy", "it is busy"
+    if status == 401:
+        return "denied", "it asks for a user name and a password (docs/howto/logins.md)"
     if status in _DENIED:
         return "denied", "it refuses access to the page"
     if status == 404:
@@ -106,11 +108,11 @@ def rate_limit(headers: Headers, *, now: Instant, is_used_up: bool = False) -> D
         left = _amount(headers.get(f"{family}Remaining"))
         after = _until(headers.get(f"{family}Reset-After") or headers.get(f"{family}Reset"), now)
         waits.append(after if (left is not None and left < 1) or (left is None and is_used_up) else 0)
-    said = ",".join(headers.getall("RateLimit", ()))
-    given = {key.strip(): value for key, _, value in (part.partition("=") for part in re.split("[,;]", said))}
+    header = ",".join(headers.getall("RateLimit", ()))
+    given = {key.strip(): value for key, _, value in (part.partition("=") for part in re.split("[,;]", header))}
     if "remaining" in given:
         waits.append(_until(given.get("reset"), now) if _amount(given["remaining"]) == 0 else 0)
-    for item in said.split(","):
+    for item in header.split(","):
         given = {key.strip(): value for key, _, value in (part.partition("=") for part in item.split(";"))}
         waits.append(_until(given.get("t"), now) if _amount(given.get("r")) == 0 else 0)
     return min(max(waits), LONGEST_PAUSE) or None
@@ -147,12 +149,12 @@ def freshness(headers: Headers, *, now: Instant) -> Duration | None:
     max-age, else s-maxage, else Expires − Date (by default `now`, which is wall time); less Age.
     `no-store` and `no-cache` mean 0, and so does an invalid value.
     """
-    said = _directives(headers)
-    if said.keys() & {"no-store", "no-cache"}:
+    directives = _directives(headers)
+    if directives.keys() & {"no-store", "no-cache"}:
         return 0
     for name in ("max-age", "s-maxage"):
-        if name in said:
-            lifetime = _seconds(said[name])
+        if name in directives:
+            lifetime = _seconds(directives[name])
             break
     else:
         expires = headers.get("Expires")
@@ -165,11 +167,11 @@ def freshness(headers: Headers, *, now: Instant) -> Duration | None:
 
 def _directives(headers: Headers) -> dict[str, str]:
     """Return the directives of Cache-Control in lower case; of duplicates the first."""
-    said: dict[str, str] = {}
+    directives: dict[str, str] = {}
     for part in ",".join(headers.getall("Cache-Control", ())).split(","):
         name, _, value = part.partition("=")
-        said.setdefault(name.strip().lower(), value.strip().strip('"'))
-    return said
+        directives.setdefault(name.strip().lower(), value.strip().strip('"'))
+    return directives
 
 
 def _seconds(value: str) -> Duration:

@@ -31,6 +31,7 @@ from tidings.fetching.http.connector import (
     fault_of,
 )
 from tidings.fetching.http.decoders import Decoder
+from tidings.fetching.http.plain_get import OpenAnswer, PlainGets
 from tidings.fetching.http.redirects import (
     MOST_REDIRECTS,
     REPEATABLE,
@@ -86,6 +87,7 @@ class Client:
         self._resolver = resolver
         self._tls = tls
         self._session: aiohttp.ClientSession | None = None
+        self._plain: PlainGets
         self._closed = False
         self.user_agent = user_agent(settings)
         self.robots = Robots(
@@ -189,14 +191,11 @@ class Client:
         """Raise `FetchError` unless robots.txt allows the next request or is ignored; its
         Crawl-delay holds in any case.
         """
-        if not request.obey_robots:
-            await self.robots.recall(journey.url)
-            return
         is_ignored = request.robots_ignored and target.host == address.host_of(journey.first)
         get = functools.partial(self._fetch_robots, journey)
         await self.robots.check(journey.url, get, is_ignored=is_ignored)
 
-    async def _read_page(self, journey: Journey, response: aiohttp.ClientResponse) -> Outcome | None:
+    async def _read_page(self, journey: Journey, response: OpenAnswer) -> Outcome | None:
         status = response.status
         if journey.keeps_cookies and status not in answers.REDIRECTS:
             journey.take_cookies(response.headers.getall("Set-Cookie", ()), self.clock.wall())
@@ -238,7 +237,7 @@ class Client:
         journey.conditional = bool(conditions)
         return conditions
 
-    def _go_on(self, journey: Journey, response: aiohttp.ClientResponse, places: Sequence[str]) -> None:
+    def _go_on(self, journey: Journey, response: OpenAnswer, places: Sequence[str]) -> None:
         """Continue a journey at the target of a redirect. Raise `FetchError` of kind `redirect` if
         it may not go there.
         """
@@ -263,7 +262,7 @@ class Client:
             error.status = status
             raise
 
-    async def _body(self, journey: Journey, response: aiohttp.ClientResponse) -> Fetched:
+    async def _body(self, journey: Journey, response: OpenAnswer) -> Fetched:
         encoding = answers.content_encoding(response.headers)
         decoder = Decoder(encoding, max_bytes=self._settings.max_body_bytes)
         framing = answers.framing_of(response.headers, encoded=bool(decoder.encoding))
@@ -323,7 +322,7 @@ class Client:
             page.wire_bytes += journey.wire_bytes
             page.seconds_left = journey.seconds_left
 
-    async def _read_robots(self, journey: Journey, response: aiohttp.ClientResponse) -> bytes | None:
+    async def _read_robots(self, journey: Journey, response: OpenAnswer) -> bytes | None:
         if response.status in answers.REDIRECTS:
             self._go_on(journey, response, response.headers.getall("Location", ()))
             return None
@@ -343,7 +342,7 @@ class Client:
         journey: Journey,
         target: DialTarget,
         conditions: dict[str, str],
-        read: Callable[[Journey, aiohttp.ClientResponse], Awaitable[T]],
+        read: Callable[[Journey, OpenAnswer], Awaitable[T]],
     ) -> T:
         """Send one request and return the result of `read` on its answer. Any error is a
         `FetchError`.
@@ -355,7 +354,9 @@ class Client:
             read: Processes the open answer.
         """
         loop = asyncio.get_running_loop()
-        sent = [*journey.leaving(self.clock.wall()), *conditions.items()]
+        response: OpenAnswer | None
+        own = journey.leaving(self.clock.wall())
+        is_plain = not own and journey.method == "GET" and journey.body is None and journey.route.proxy is None
         DIAL.set(journey.dial)
         while True:
             await journey.permit.hop(target.host)
@@ -365,7 +366,10 @@ class Client:
             began = loop.time()
             try:
                 async with asyncio.timeout(journey.seconds_left):
-                    response = await self._send(journey, target.url, sent)
+                    if is_plain:
+                        response = await self._get(journey, target.url, conditions)
+                    else:
+                        response = await self._send(journey, target.url, [*own, *conditions.items()])
                     try:
                         return await read(journey, response)
                     finally:
@@ -378,6 +382,16 @@ class Client:
                 journey.repeated = True
             finally:
                 journey.seconds_left -= loop.time() - began
+
+    async def _get(self, journey: Journey, url: URL, conditions: Mapping[str, str]) -> OpenAnswer:
+        """Send a request without headers of its own."""
+        self._open()
+        try:
+            return await self._plain.get(url, conditions, journey.route.tls)
+        except WIRE_ERRORS:
+            raise
+        except ValueError:
+            raise _odd_bytes() from None
 
     async def _send(
         self, journey: Journey, url: URL, headers: list[tuple[str, str | Secret]]
@@ -400,7 +414,7 @@ class Client:
         except WIRE_ERRORS:  # some of them are ValueErrors too
             raise
         except ValueError:  # odd bytes in a header or a host that passed our own checks; its text may hold them
-            raise FetchError("request", "the request cannot be sent: a header or the address has odd bytes") from None
+            raise _odd_bytes() from None
 
     def _seconds_for(self, request: FetchRequest) -> float:
         return self._settings.total_seconds if request.timeout is None else request.timeout / SECOND
@@ -441,8 +455,9 @@ class Client:
         if self._closed:
             raise FetchError("net", "the fetcher is closed")
         if self._session is None:
+            connector = GuardedConnector(self._guard, resolver=self._resolver, tls=self._tls)
             self._session = aiohttp.ClientSession(
-                connector=GuardedConnector(self._guard, resolver=self._resolver, tls=self._tls),
+                connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 trust_env=False,
@@ -453,7 +468,12 @@ class Client:
             )
             # Our own repetition is charged and spaced; the library's would not be.
             self._session._retry_connection = False  # noqa: SLF001 - there is no public switch
+            self._plain = PlainGets(self._session, connector)
         return self._session
+
+
+def _odd_bytes() -> FetchError:
+    return FetchError("request", "the request cannot be sent: a header or the address has odd bytes")
 
 
 def user_agent(settings: FetchSettings) -> str:

@@ -52,7 +52,7 @@ class Head:
         self._is_bodiless = is_bodiless
         self._drops = False
         self._is_read = False
-        self._held = bytearray()
+        self._buffer = bytearray()
 
     def take(self, data: bytes) -> bytes:
         """Return the bytes for the parser: none until a head is complete."""
@@ -62,27 +62,27 @@ class Head:
         if self._is_read:
             return data
         ready, is_whole = b"", False
-        scanned = max(0, len(self._held) - 3)
-        self._held += data
-        while not is_whole and (end := _END.search(self._held, scanned)):
-            head = bytes(self._held[: end.end()])
-            del self._held[: end.end()]
+        scanned = max(0, len(self._buffer) - 3)
+        self._buffer += data
+        while not is_whole and (end := _END.search(self._buffer, scanned)):
+            head = bytes(self._buffer[: end.end()])
+            del self._buffer[: end.end()]
             mended, is_whole = self._mend(head)
             ready += mended
             scanned = 0
-        if is_whole or len(self._held) > LONGEST_HEAD or not self._may_be_head():
+        if is_whole or len(self._buffer) > LONGEST_HEAD or not self._may_be_head():
             ready += self.end()
         return ready
 
     def end(self) -> bytes:
         """Return the buffered bytes: the connection has ended, or this is no head."""
         self._is_read = True
-        held = bytes(self._held)
-        self._held.clear()
-        return held
+        received = bytes(self._buffer)
+        self._buffer.clear()
+        return received
 
     def _may_be_head(self) -> bool:
-        return self._held.startswith(_START) or _START.startswith(self._held)
+        return self._buffer.startswith(_START) or _START.startswith(self._buffer)
 
     def _mend(self, head: bytes) -> tuple[bytes, bool]:
         """Return a repaired head, and whether it is the final one, not an informational one."""
@@ -92,8 +92,8 @@ class Head:
             return head, False
         if match and (self._is_bodiless or status in _BODILESS):
             self._drops = True
-            self.is_last = bool(self._held) or (status in _BODILESS and _NAMES_BODY.search(head) is not None)
-            self._held.clear()
+            self.is_last = bool(self._buffer) or (status in _BODILESS and _NAMES_BODY.search(head) is not None)
+            self._buffer.clear()
         return _with_one_length(head), True
 
 
@@ -160,7 +160,7 @@ class ServerConnection(aiohttp.client_proto.ResponseHandler):
     """One connection to a server. Counts informational answers and header bytes; a reset inside a
     body is an error.
 
-    The head of each answer is processed before the parser gets it (`heads.Head`), since the parser
+    The head of each answer is processed before the parser gets it (`Head`), since the parser
     refuses what browsers accept.
     """
 
@@ -240,6 +240,12 @@ class GuardedConnector(aiohttp.TCPConnector):
             self._ssl = ssl.create_default_context()
             self._ssl.set_alpn_protocols(("http/1.1",))
         return super()._get_ssl_context(req)
+
+    async def _create_connection(self, req: Any, *rest: Any) -> Any:
+        """Open a connection; of a plain GET the whole request is made for it."""
+        if not isinstance(req, aiohttp.ClientRequest):
+            req = req.make_whole()
+        return await super()._create_connection(req, *rest)
 
     async def close(self, *, abort_ssl: bool = False) -> None:
         """Close all connections, and the own resolver."""

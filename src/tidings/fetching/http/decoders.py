@@ -158,18 +158,18 @@ class _Tail:
     def __init__(self, magic: re.Pattern[bytes] | None, length: int = 0) -> None:
         self._magic = magic
         self._length = length
-        self._held = b""
+        self._buffer = b""
 
     def take(self, data: bytes) -> bytes:
         """Return the bytes of another part of the body, empty while there is none."""
         if self._magic is None:
             return b""
-        self._held += data
-        if len(self._held) < self._length:
+        self._buffer += data
+        if len(self._buffer) < self._length:
             return b""
-        held, self._held = self._held, b""
-        if self._magic.match(held):
-            return held
+        buffered, self._buffer = self._buffer, b""
+        if self._magic.match(buffered):
+            return buffered
         self._magic = None
         return b""
 

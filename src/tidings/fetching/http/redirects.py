@@ -246,8 +246,8 @@ class Journey:
         """
         if not self.cookies and not self.jar:
             return ()
-        kept = self.cookies if is_at_home(self.url, first=self.first) else ()
-        known = {(cookie.name, cookie.domain, cookie.path): cookie for cookie in (*kept, *self.jar)}
+        candidates = self.cookies if is_at_home(self.url, first=self.first) else ()
+        known = {(cookie.name, cookie.domain, cookie.path): cookie for cookie in (*candidates, *self.jar)}
         return cookies.fitting(known.values(), self.url, now=now)
 
 

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tidings.lab.refresh.rates import divergence, fresh_wait, harmonic, host_prices, memoryless
-from tidings.lab.refresh.whole import ebr_looks, staleness
+from tidings.lab.refresh import divergence, ebr_polls, fresh_wait, harmonic, host_prices, memoryless, staleness
 from tidings.model.interval import DAY, Duration
 from tidings.record import dataclass, replace
 from tidings.scheduling.index import HINTS, wait
@@ -131,7 +130,7 @@ class Ebr(Price):
 
     reads: ClassVar[frozenset[str]] = STALENESS
     weighs_hints: ClassVar[bool] = False
-    index_tells: ClassVar[bool] = False
+    follows_index: ClassVar[bool] = False
 
     @property
     def floor(self) -> float:
@@ -141,9 +140,9 @@ class Ebr(Price):
     def waits(self, worth: Values, price: float) -> Floats:
         """Return the cycle over the number of polls in it, inf if that is 0."""
         most = int(self._cycle // self.shortest)
-        looks = ebr_looks(worth.rate, worth.importance / worth.cost, price, self._cycle, most)
+        polls = ebr_polls(worth.rate, worth.importance / worth.cost, price, self._cycle, most)
         with np.errstate(divide="ignore"):
-            return np.asarray(self._cycle / looks)
+            return np.asarray(self._cycle / polls)
 
     def gather(self, worth: Values, age: Floats, price: float) -> Floats:
         """Return the lateness of a page, in waits, at this price."""
@@ -175,9 +174,9 @@ class Ebr(Price):
 
 
 @lru_cache(maxsize=64)
-def _floor(cycle: float, looks: int) -> float:
+def _floor(cycle: float, polls: int) -> float:
     worth = values(Population({"id": [0], "rate": [1.0]}))
-    before, after = (staleness(worth.rate, np.array([float(number)]), cycle) for number in (looks - 1, looks))
+    before, after = (staleness(worth.rate, np.array([float(number)]), cycle) for number in (polls - 1, polls))
     return float((worth.importance * (before - after))[0]) * (1 - 1e-9)
 
 
@@ -212,8 +211,8 @@ class PoliteLambdaCrawl(LambdaCrawl):
         """Return the state with the surcharges for these gaps (µs)."""
         population = state.population
         names, hosts = np.unique(population["host"], return_inverse=True)
-        told = [gaps.get(name, 0) for name in names.tolist()]
-        limits = np.array([1 / gap if gap > 0 else np.inf for gap in told])
+        known = [gaps.get(name, 0) for name in names.tolist()]
+        limits = np.array([1 / gap if gap > 0 else np.inf for gap in known])
         worth = values(population)
         return _price(state, host_prices(worth.rate, worth.importance, hosts, limits, worth.cost)[hosts])
 
@@ -251,7 +250,7 @@ def _price(state: PriceState, full: Floats) -> PoliteState:
 class LongevityState(PriceState):
     """The state of `price`, and how often each page has been polled."""
 
-    looks: NDArray[np.int64]
+    polls: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +276,8 @@ class OlstonPandey(Sbr):
             worth: What their changes are worth; computed if None.
         """
         wished = Price.gaps(self, state, price, rows, worth=worth)
-        looks = np.clip(_counts_of(state).looks[rows], 1, self._known)
-        learning: Instants = np.maximum(looks * self.pace, state.population["shortest"][rows])
+        polls = np.clip(_counts_of(state).polls[rows], 1, self._known)
+        learning: Instants = np.maximum(polls * self.pace, state.population["shortest"][rows])
         return np.minimum(wished, np.maximum(learning, 1))
 
     @property
@@ -294,25 +293,25 @@ class OlstonPandey(Sbr):
         """Return the state with other pages or values."""
         before = _counts_of(state)
         after = Price.on_update(self, state, ids, columns)
-        looks = np.zeros(after.population.size, dtype=np.int64)
+        polls = np.zeros(after.population.size, dtype=np.int64)
         places, here = state.population.present(after.population.ids)
-        looks[here] = before.looks[places]
-        return _count_polls(after, looks)
+        polls[here] = before.polls[places]
+        return _count_polls(after, polls)
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> LongevityState:
         """Return the state after polls."""
-        looks = _counts_of(state).looks.copy()
-        looks[state.population.present(ids)[0]] += 1
-        return _count_polls(Price.on_poll(self, state, ids, observation), looks)
+        polls = _counts_of(state).polls.copy()
+        polls[state.population.present(ids)[0]] += 1
+        return _count_polls(Price.on_poll(self, state, ids, observation), polls)
 
     def remember(self, state: PriceState, page: int) -> dict[str, Any]:
         """Return the knowledge of a page. Raises KeyError."""
         row = int(state.population.rows([page])[0])
-        return {**Price.remember(self, state, page), "looks": int(_counts_of(state).looks[row])}
+        return {**Price.remember(self, state, page), "polls": int(_counts_of(state).polls[row])}
 
     def recall(self, state: PriceState, memories: Mapping[int, Mapping[str, Any]]) -> PriceState:
         """Return the state with restored pages."""
-        return recall(Price.recall(self, state, memories), memories, ("looks",), _is_readable)
+        return recall(Price.recall(self, state, memories), memories, ("polls",), _is_readable)
 
 
 def _counts_of(state: PriceState) -> LongevityState:
@@ -322,11 +321,11 @@ def _counts_of(state: PriceState) -> LongevityState:
     return state
 
 
-def _count_polls(state: PriceState, looks: NDArray[np.int64]) -> LongevityState:
-    looks.setflags(write=False)
-    return widen(LongevityState, state, looks=looks)
+def _count_polls(state: PriceState, polls: NDArray[np.int64]) -> LongevityState:
+    polls.setflags(write=False)
+    return widen(LongevityState, state, polls=polls)
 
 
 def _is_readable(memory: Mapping[str, Any]) -> bool:
-    looks = memory.get("looks")
-    return isinstance(looks, int) and not isinstance(looks, bool) and 0 <= looks < 2**62
+    polls = memory.get("polls")
+    return isinstance(polls, int) and not isinstance(polls, bool) and 0 <= polls < 2**62

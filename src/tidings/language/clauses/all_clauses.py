@@ -13,9 +13,9 @@ from lark import Token
 from tidings.language.clauses.asking import ASKING_READERS, asking
 from tidings.language.clauses.clause import Clause, FaultFoundError, Node, first
 from tidings.language.clauses.monitor import read_monitor
+from tidings.language.clauses.notify import read_compare, read_errors, read_history, read_notify, read_presentation
 from tidings.language.clauses.patterns import read_exclude, read_select, read_then, read_transform
 from tidings.language.clauses.scope import read_budget, read_depth, read_scope
-from tidings.language.clauses.tell import read_compare, read_errors, read_history, read_notify, read_presentation
 from tidings.language.clauses.when import read_during, read_fetch, read_point, read_span, read_zone
 from tidings.language.clauses.worth import read_class, read_importance, read_life, read_tags, read_urgency, read_watch
 from tidings.language.times import instant_of, local_text, read_date, resolve
@@ -129,11 +129,11 @@ def with_defaults(own: Values, groups: Iterable[Clauses]) -> Values:
     """
     values = dict(own)
     for group in groups:
-        said = dict(group.said)
+        stated = dict(group.stated)
         if values.keys() & {"to", "for"}:
-            said.pop("to", None)
-            said.pop("for", None)
-        values = {**said, **values}
+            stated.pop("to", None)
+            stated.pop("for", None)
+        values = {**stated, **values}
     return values
 
 
@@ -218,16 +218,16 @@ def _keep_life(base: Sentinel, values: Values, zone: tzinfo) -> dict[str, Any]:
     """Return the inherited parts of a base's life when some of it is replaced; dates are read in
     `zone`.
     """
-    kept: dict[str, Any] = {"correlated": False}
+    life: dict[str, Any] = {"correlated": False}
     if "from" not in values:
-        kept["start"] = resolve(base.start, zone)
+        life["start"] = resolve(base.start, zone)
     if "to" in values:
-        kept["span"] = None
+        life["span"] = None
     elif "for" in values:
-        kept["end"] = None
+        life["end"] = None
     elif base.end is not None:
-        kept["end"] = resolve(base.end, zone)
-    return kept
+        life["end"] = resolve(base.end, zone)
+    return life
 
 
 def _fix_end(end: Point, now: Instant | None) -> Point:

@@ -53,7 +53,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 def read_method(node: Node, clause: Clause) -> str:
     """Return the method in capitals; E41 if it returns no page."""
-    token = _last(node)
+    token = last(node)
     method = unquote(token).upper()
     if method not in METHODS:
         raise clause.fail(token.start_pos, "E41", f"{token[:40]} fetches no page", expected=", ".join(METHODS))
@@ -75,7 +75,7 @@ def read_header(node: Node, clause: Clause) -> Header:
     value = _value(node, clause)
     if not value.is_secret and (_CONTROL.search(value.text) or not value.text.isascii()):
         message = f"the value of header {text} has a line end, control or non-ASCII character"
-        raise clause.fail(_last(node).start_pos, "E41", message, hint="remove it")
+        raise clause.fail(last(node).start_pos, "E41", message, hint="remove it")
     return Header(text, value)
 
 
@@ -119,16 +119,16 @@ def read_proxy(node: Node, clause: Clause) -> Value:
     """Return the address of a proxy, or its secret; W14 warns that the proxy then resolves
     names.
     """
-    last = _last(node)
-    value = _value(node, clause) if last.type == "STRING" else Value(str(last))
+    token = last(node)
+    value = _value(node, clause) if token.type == "STRING" else Value(str(token))
     if not value.is_secret:
         scheme, _, rest = value.text.partition("://")
         if scheme.lower() not in {"http", "https"}:
-            raise clause.fail(last.start_pos, "E22", f'cannot ask a "{scheme}:" proxy', expected="http:// or https://")
+            raise clause.fail(token.start_pos, "E22", f'cannot ask a "{scheme}:" proxy', expected="http:// or https://")
         if "@" in rest.partition("/")[0]:
             message = "a proxy's address cannot contain a password"
             raise clause.fail(
-                last.start_pos, "E41", message, hint='store the whole address as a secret: Proxy secret "NAME"'
+                token.start_pos, "E41", message, hint='store the whole address as a secret: Proxy secret "NAME"'
             )
     message = (
         "the proxy resolves names and must itself refuse private networks: Tidings checks only the proxy's own address"
@@ -139,7 +139,7 @@ def read_proxy(node: Node, clause: Clause) -> Value:
 
 def read_trust(node: Node, clause: Clause) -> str:
     """Return the path of a PEM file."""
-    token = _last(node)
+    token = last(node)
     path = unquote(token)
     if not path.strip() or _CONTROL.search(path):
         raise clause.fail(token.start_pos, "E41", "there is no file name", hint='Trust "ca.pem"')
@@ -159,7 +159,7 @@ def read_timeout(node: Node, clause: Clause) -> Duration:
 
 def read_frames(node: Node, clause: Clause) -> int:
     """Return how deep frames are followed: 1 is the page alone, 2 the page and its frames."""
-    number = _last(node)
+    number = last(node)
     if number not in {"1", "2"}:
         hint = "Frames 2 watches the page with its frames and iframes, Frames 1 the page alone"
         raise clause.fail(number.start_pos, "E41", f"Frames {number[:20]} makes no sense", expected="1 or 2", hint=hint)
@@ -207,7 +207,7 @@ def _step(node: Node, clause: Clause) -> BrowserStep:
 
 def read_robots(node: Node, clause: Clause) -> str:
     """Return why robots.txt is ignored; W15 explains the consequences."""
-    token = _last(node)
+    token = last(node)
     reason = " ".join(unquote(token).split())
     if len(reason) < 3:
         raise clause.fail(
@@ -219,7 +219,7 @@ def read_robots(node: Node, clause: Clause) -> str:
 
 
 def _value(node: Node, clause: Clause) -> Value:
-    token = _last(node)
+    token = last(node)
     text = unquote(token)
     is_secret = any(isinstance(child, Token) and child.type == "SECRET" for child in node.children)
     if is_secret:
@@ -241,10 +241,6 @@ def read_secret_name(token: Token, clause: Clause, *, without: str) -> str:
         message = f'the secret "{text}" is not set yet: {without}'
         clause.warn(token.start_pos, "W9", message, hint=f"tidings secret set {text}")
     return text
-
-
-def _last(node: Node) -> Token:
-    return cast("Token", node.children[-1])
 
 
 ASKING_READERS: Mapping[str, Callable[[Node, Any], Any]] = {

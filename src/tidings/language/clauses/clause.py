@@ -8,7 +8,7 @@ import re
 from collections.abc import Container
 from dataclasses import field
 from datetime import tzinfo
-from typing import cast
+from typing import Final, cast
 
 from lark import Token, Tree
 
@@ -95,8 +95,12 @@ def bare(name: Token) -> Token:
 def read_list(node: Node) -> list[str]:
     """Return the items of a list, white space collapsed."""
     value = last(node)
-    items = value[1:-1].split(",") if value.type == "ANGLE" else [unquote(value)]
-    return [" ".join(item.split()) for item in items]
+    items = [item.strip() for item in _LISTED.findall(value[1:-1])] if value.type == "ANGLE" else [value]
+    return [" ".join((unquote(item) if item.startswith('"') else item).split()) for item in items]
+
+
+_LISTED: Final = re.compile(r'(?:^|,)([ \t]*"(?:[^"\\]|\\.)*"[ \t]*|[^,"]*)')
+"""The items of a list between angle brackets."""
 
 
 def last(node: Node) -> Token:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any, cast
@@ -34,7 +35,7 @@ DEEPEST = 50
 
 _NEVER_UPDATED = frozenset({"links", "images", "keywords", "regex"})
 _ONLY_UPDATED = frozenset({"price", "availability"})
-_AT_EACH_LOOK = frozenset(
+_AT_EACH_POLL = frozenset(
     {"age", "date", "expires", "x-request-id", "x-amz-request-id", "cf-ray", "x-timer", "x-runtime", "server-timing"}
 )
 """Headers that differ in every answer, independent of the page."""
@@ -149,6 +150,8 @@ def _change(node: Node, clause: Clause) -> Interest:
         match part:
             case "form":
                 given["form"] = _form(str(kind.data), cast("Token", detail.children[0]), clause)
+            case "anchor":
+                given |= _anchor(str(kind.data), detail, clause)
             case "direction":
                 given["direction"] = cast("Token", detail.children[0]).type.lower()
             case "in":
@@ -156,7 +159,7 @@ def _change(node: Node, clause: Clause) -> Interest:
             case "of":
                 given["of"] = check_page_name(cast("Token", detail.children[1]), clause)
             case _:
-                given["where"] = read_conditions(str(kind.data), detail, clause)
+                given["where"] = read_conditions("column" if "column" in given else str(kind.data), detail, clause)
     if given.get("direction") == "updated" and kind.data in _NEVER_UPDATED:
         message = f"{kind.data} are inserted or deleted, never updated: this condition never holds"
         hint = "write inserted or deleted, or neither to be notified of both"
@@ -213,6 +216,50 @@ def _doubt(term: str, offset: int | None, clause: Clause) -> None:
         clause.warn(offset, "W3", message, hint="punctuation separates words and is not compared")
 
 
+def _anchor(kind: str, node: Node, clause: Clause) -> Mapping[str, str]:
+    """Return between which texts of the page something stands. Raise `FaultFoundError` (E28) for a
+    change type that has no such place.
+    """
+    word, texts = (
+        first(node),
+        [unquote(one) for one in node.children if isinstance(one, Token) and one.type == "STRING"],
+    )
+    if kind != "number" and (kind != "words" or word.type != "BETWEEN"):
+        hint = f'write Monitor number {word.lower()} "{texts[0]}", or all words between "A" and "B"'
+        raise clause.fail(word.start_pos, "E28", f"{word} does not belong to {kind}", hint=hint)
+    if not all(text.strip() for text in texts):
+        raise clause.fail(word.start_pos, "E07", "there is nothing to search for", hint='number after "Total:"')
+    if word.type == "BEFORE":
+        return {"before": texts[0]}
+    return dict(zip(("after", "before"), texts, strict=False))
+
+
+def _nth(node: Node, clause: Clause) -> Mapping[str, Any]:
+    """Return which number is meant: `2nd number` and `number 2` are the same."""
+    given = [one for one in node.children if isinstance(one, Token) and one.type in {"NTH", "NUMBER"}]
+    if not given:
+        return {}
+    word = given[0].lower().removeprefix("the").strip()
+    digits = {"first": "1", "second": "2", "third": "3"}.get(word, re.sub(r"(?:st|nd|rd|th)$", "", word))
+    place = Token("NUMBER", digits, start_pos=given[0].start_pos)
+    number = read_count(place, clause, "number")
+    return {"ordinal": number} if number > 1 else {}
+
+
+def _table(node: Node, clause: Clause) -> Mapping[str, Any]:
+    """Return the number of a table, and the column that counts."""
+    words = [one for one in node.children if isinstance(one, Token)]
+    at = next((number for number, one in enumerate(words) if one.type == "COLUMN"), len(words))
+    cell = words[at + 1] if at < len(words) else None
+    number = next((one for one in words if one.type == "NUMBER" and one is not cell), None)
+    given: dict[str, Any] = {} if number is None else {"ordinal": read_count(number, clause, "table")}
+    if cell is not None:
+        given["column"] = unquote(cell).strip() if cell.type == "STRING" else str(cell)
+        if not given["column"]:
+            raise clause.fail(cell.start_pos, "E07", "the column has no name", hint='table column "Price"')
+    return given
+
+
 def _ordinal(node: Node, clause: Clause) -> Mapping[str, Any]:
     number = last(node)
     return {"ordinal": read_count(number, clause, str(node.data))} if number.type == "NUMBER" else {}
@@ -228,7 +275,7 @@ def _header(node: Node, clause: Clause) -> Mapping[str, Any]:
     if name.lower() in SECRET_HEADERS:
         message = f"{name} may contain a secret, and is never stored"
         raise clause.fail(token.start_pos, "E41", message, hint='for example header "Last-Modified"')
-    if name.lower() in _AT_EACH_LOOK and not clause.is_stored:
+    if name.lower() in _AT_EACH_POLL and not clause.is_stored:
         clause.warn(token.start_pos, "W13", f"{name} differs at each check: this reports the checks, not the page")
     return {"header": name}
 
@@ -236,7 +283,8 @@ def _header(node: Node, clause: Clause) -> Mapping[str, Any]:
 _ARGUMENTS: Mapping[str, Callable[[Node, Clause], Mapping[str, Any]]] = {
     "keywords": _terms,
     "phrases": _terms,
-    "table": _ordinal,
+    "table": _table,
+    "number": _nth,
     "list": _ordinal,
     "regex": _pattern,
     "header": _header,
@@ -254,6 +302,7 @@ _YIELDS: Mapping[str, str] = {
     "keywords": "keywords yields text",
     "phrases": "phrase yields text",
     "table": "table yields cells",
+    "column": "column yields cells",
     "list": "list yields entries",
     "regex": "regex yields text",
     "number": "number yields a number",
@@ -269,7 +318,7 @@ _STATES = frozenset({"status", "header", "availability"})
 """Change types with one text."""
 _OF_NUMBERS = frozenset({"VALUE", "BECOMES", "IS", "LOWEST", "HIGHEST", "CHANGES", "RISES", "DROPS"})
 _EXTREMES = frozenset({"LOWEST", "HIGHEST"})
-_KNOWN_AGAIN = frozenset({"words", "links", "images", "table", "list", "regex", "items"})
+_KNOWN_AGAIN = frozenset({"words", "links", "images", "table", "column", "list", "regex", "items"})
 """Change types whose things can be recognized if an earlier version had them."""
 _ANSWERS = frozenset({"status", "header"})
 """Change types on the answer to a request."""
@@ -306,27 +355,27 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
         if kind in _ANSWERS:
             message = f"{kind} is not text of the page, and is checked without reading the page"
             raise clause.fail(word.start_pos, "E28", message, hint=f"leave out page …, or monitor {kind} by itself")
-        return Condition("page lacks" if "LACKS" in types else "page has", text=_read_search_text(node, clause))
+        return _search("page lacks" if "LACKS" in types else "page has", node, clause)
     if "NEVER_SEEN" in types:
         return _never_seen(kind, word, clause)
     if extreme := _EXTREMES.intersection(types):
         return _extreme(next(iter(extreme)), kind, node, clause)
-    said = "VALUE" if word.type in _BARE else word.type
+    operator = "VALUE" if word.type in _BARE else word.type
     if "STRING" in types and word.type in {"BECOMES", "IS"}:
         if kind == "availability" and word.type == "IS":
-            return Condition("is", text=_read_search_text(node, clause))
-        said = "CONTAINS"
-    if kind in {"status", "availability"} and said in _OF_NUMBERS:
+            return _search("is", node, clause)
+        operator = "CONTAINS"
+    if kind in {"status", "availability"} and operator in _OF_NUMBERS:
         raise _not_a_number(kind, node, word, clause)
-    _check_fits(said, word, kind, clause)
-    if said == "CONTAINS":
-        return Condition("contains", text=_read_search_text(node, clause))
-    if said == "MATCHES":
+    _check_fits(operator, word, kind, clause)
+    if operator in {"CONTAINS", "LACKS"}:
+        return _search("contains" if operator == "CONTAINS" else "lacks", node, clause)
+    if operator == "MATCHES":
         return Condition("matches", text=read_pattern(last(node), clause))
-    if said in {"CHANGES", "RISES", "DROPS"} and "NUMBER" in types:
-        number = _number(said, node, clause)
-        return Condition(_MEASURES[said], ">" if "MORE" in types else ">=", number, "PERCENT" in types)
-    measure = "becomes" if said in {"RISES", "DROPS"} else _MEASURES[said]
+    if operator in {"CHANGES", "RISES", "DROPS"} and "NUMBER" in types:
+        number = _number(operator, node, clause)
+        return Condition(_MEASURES[operator], ">" if "MORE" in types else ">=", number, "PERCENT" in types)
+    measure = "becomes" if operator in {"RISES", "DROPS"} else _MEASURES[operator]
     return _compare(measure, parts.get("comparison", node), clause)
 
 
@@ -358,15 +407,15 @@ def _never_seen(kind: str, word: Token, clause: Clause) -> Condition:
     return Condition("never seen")
 
 
-def _extreme(said: str, kind: str, node: Node, clause: Clause) -> Condition:
+def _extreme(measure: str, kind: str, node: Node, clause: Clause) -> Condition:
     """Return the condition that a number is the lowest or highest of a page's stored ones."""
     word = first(node)
     if kind == "header":
         message = f'"{word}" needs earlier values, and a header has none'
         raise clause.fail(word.start_pos, "E28", message, hint="header … where value < 100")
-    _check_fits(said, word, kind, clause)
+    _check_fits(measure, word, kind, clause)
     duration = parts_of(node).get("duration")
-    return Condition(_MEASURES[said], span=0 if duration is None else read_positive_duration(duration, clause))
+    return Condition(_MEASURES[measure], span=0 if duration is None else read_positive_duration(duration, clause))
 
 
 def _compare(measure: Measure, node: Node, clause: Clause) -> Condition:
@@ -377,9 +426,9 @@ def _compare(measure: Measure, node: Node, clause: Clause) -> Condition:
     if len(numbers) > 1:
         low, high = sorted(numbers)
         return Condition(measure, "between", low, is_percent, upper=high)
-    said = next((child for child in node.children if isinstance(child, Token) and child.type in _BARE), None)
-    relation = "=" if said is None else _RELATIONS.get(" ".join(said.lower().split()), str(said))
-    relation = {"BELOW": "<", "ABOVE": ">"}.get("" if said is None else said.type, relation)
+    value = next((child for child in node.children if isinstance(child, Token) and child.type in _BARE), None)
+    relation = "=" if value is None else _RELATIONS.get(" ".join(value.lower().split()), str(value))
+    relation = {"BELOW": "<", "ABOVE": ">"}.get("" if value is None else value.type, relation)
     return Condition(measure, cast("Relation", relation), numbers[0], is_percent)
 
 
@@ -393,14 +442,17 @@ def _number(measure: str, node: Node, clause: Clause) -> float:
     return number
 
 
-def _check_fits(said: str, word: Token, name: str, clause: Clause) -> None:
-    if said in _OF_NUMBERS:
+def _check_fits(measure: str, word: Token, name: str, clause: Clause) -> None:
+    if name == "column" and measure in {"IS", *_EXTREMES}:
+        message = f'"{word}" is not about single cells'
+        raise clause.fail(word.start_pos, "E28", message, hint='Monitor column "Price" where value < 100')
+    if measure in _OF_NUMBERS and name != "column":
         if name not in _NUMBERS | {"header"}:
             hint = 'Monitor number in css ".price" where value < 100'
             if name == "any":  # only a part was named
                 hint = f"write number in before the part, e.g. {hint}"
             raise clause.fail(word.start_pos, "E28", f'"{word}" needs a number, but {_YIELDS[name]}', hint=hint)
-    elif said in _OF_COUNTS:
+    elif measure in _OF_COUNTS:
         if name in _NUMBERS | _STATES:
             hint = "write value, becomes, or changes by" if name in _NUMBERS else "write matches or contains"
             raise clause.fail(word.start_pos, "E28", f'"{word}" counts, but {_YIELDS[name]}', hint=hint)
@@ -424,8 +476,11 @@ def _check_number(measure: str, token: Token, number: float, clause: Clause, *, 
         raise clause.fail(token.start_pos, "E16", message, expected=expected, hint=hint)
 
 
-def _read_search_text(node: Node, clause: Clause) -> str:
-    text = " ".join(unquote(last(node)).split())
-    if not text:
+def _search(measure: Measure, node: Node, clause: Clause) -> Condition:
+    """Return a condition on texts that are searched for. Raise `FaultFoundError` (E07) if one is
+    empty.
+    """
+    texts = tuple(dict.fromkeys(" ".join(text.split()) for text in read_list(node)))
+    if not all(texts):
         raise clause.fail(last(node).start_pos, "E07", "there is nothing to search for", hint='contains "oil"')
-    return text
+    return Condition(measure, text=texts[0], others=texts[1:])

@@ -79,10 +79,10 @@ def _compile(token: Token, pattern: str, clause: Clause) -> Any:
 
 def _reason(error: Exception, pattern: str) -> str:
     """Return RE2's message without the pattern at its end; it is in bytes."""
-    said = error.args[0] if error.args else ""
-    if not isinstance(said, bytes):
+    reason = error.args[0] if error.args else ""
+    if not isinstance(reason, bytes):
         return "it cannot be written in UTF-8"
-    text = said.decode("utf-8", "replace")
+    text = reason.decode("utf-8", "replace")
     if found := _NOT_IN_RE2.search(pattern):
         kind = _NOT_IN_RE2_NAMES[found.lastgroup or ""]
         return f'"{found[0]}" is {kind}, which RE2 patterns do not have'

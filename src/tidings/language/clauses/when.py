@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import cast
 
@@ -116,18 +117,18 @@ def read_often(node: Node, clause: Clause) -> Duration | tuple[tuple[Clock, ...]
     Raises `FaultFoundError` (E08) for days without a time, and for a time of an hour.
     """
     parts = parts_of(node)
-    said = first(parts.get("days") or parts["often"])
+    period = first(parts.get("days") or parts["often"])
     days = read_weekdays(parts["days"]) if "days" in parts else DAILY
-    if "times" in parts and ("days" in parts or said.lower() in {"d", "day", "days"}):
+    if "times" in parts and ("days" in parts or period.lower() in {"d", "day", "days"}):
         return read_clocks(parts["times"], days, clause), days
     if "times" in parts:
         times = clocks_text(read_clocks(parts["times"], days, clause))
-        raise clause.fail(said.start_pos, "E08", f'"{said}" has no time of day', hint=f"write daily at {times}")
+        raise clause.fail(period.start_pos, "E08", f'"{period}" has no time of day', hint=f"write daily at {times}")
     if "days" in parts and days != DAILY:
         raise clause.fail(
-            said.start_pos, "E08", f'"{said}" needs a time of day', hint=f"write at 08:00 {days_text(days)}"
+            period.start_pos, "E08", f'"{period}" needs a time of day', hint=f"write at 08:00 {days_text(days)}"
         )
-    unit = {"hourly": "hour", "daily": "day", "weekly": "week"}.get(said.lower(), str(said))
+    unit = {"hourly": "hour", "daily": "day", "weekly": "week"}.get(period.lower(), str(period))
     return measure("1", unit)
 
 
@@ -229,6 +230,16 @@ def read_point(node: Node, clause: Clause) -> Point:
     return Point("start" if word.type == "START" else "end", offset, sentinel=name)
 
 
+def read_pause(node: Node, clause: Clause) -> Point:
+    """Return when a pause ends: a date, or a point after its beginning."""
+    parts = parts_of(node)
+    if "duration" in parts:
+        return Point("now", read_positive_duration(parts["duration"], clause))
+    word = cast("Token", node.children[1])
+    offset = _offset(parts["offset"], clause) if "offset" in parts else 0
+    return Point("now", offset) if word.type == "NOW" else _date(word, offset, clause)
+
+
 def _offset(node: Node, clause: Clause) -> Duration:
     sign, duration = node.children
     size = read_duration(cast("Node", duration), clause)
@@ -248,6 +259,11 @@ def _date(token: Token, offset: Duration, clause: Clause) -> Point:
 def _no_date(token: Token, clause: Clause) -> Exception:
     if days := missing_day(token):
         return clause.fail(token.start_pos, "E08", f'"{token}" is not a date', hint=days)
+    if found := re.fullmatch(r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})|(\d{1,2})\.(\d{1,2})\.(\d{4})", token):
+        year, month, day = (found[1], found[2], found[3]) if found[1] else (found[6], found[5], found[4])
+        return clause.fail(
+            token.start_pos, "E08", f'"{token}" is not a date', hint=f"write {year}-{int(month):02}-{int(day):02}"
+        )
     if "/" not in token:
         return clause.fail(
             token.start_pos, "E08", f'"{token}" is not a date', hint="write it as 2026-03-01 (year-month-day)"
@@ -266,6 +282,8 @@ def read_zone(node: Node, clause: Clause) -> str:
     """Return the name of a time zone. Raise `FaultFoundError` (E18) for an unknown one."""
     name = cast("Token", node.children[1])
     if zone_of(name) is None:
-        expected = f"an IANA name such as {nearest_zone(name)}"
-        raise clause.fail(name.start_pos, "E18", f'unknown time zone "{name}"', expected=expected)
+        nearest = nearest_zone(name)
+        hint = f"write Zone {nearest}" if nearest.lower() != "europe/paris" or "paris" in name.lower() else ""
+        expected = "" if hint else f"an IANA name such as {nearest}"
+        raise clause.fail(name.start_pos, "E18", f'unknown time zone "{name}"', expected=expected, hint=hint)
     return str(name)

@@ -19,6 +19,7 @@ STRAIGHT_QUOTES = 'texts use straight double quotes: "oil"'
 _MARKS = frozenset('()<>,;=!+-%"/.@:')
 _QUOTES = frozenset("'`´‘’“”„«»‹›")
 _AFTER_NUMBER = frozenset({"slack", "and", "quiet", "max", "check"})
+_UNITS_MEANT = {"m": "min", "hr": "hour", "hrs": "hour", "wk": "week"}
 _SPELLED = {
     **{word.upper(): word for word in (*STATEMENTS, *CLAUSES)},
     "CHANGE_HISTORY": "ChangeHistory",
@@ -81,8 +82,6 @@ class _Scene:
     found: Lexeme | None
     before: Sequence[Lexeme]
     report: ProblemReport
-    line: str = ""
-    """the suggested line, in the language"""
 
     @property
     def word(self) -> str:
@@ -107,14 +106,23 @@ class _Scene:
         """Return a word before the fault, in lower case, or an empty text."""
         return self.before[-back].text.lower() if len(self.before) >= back else ""
 
-    def tell(self, code: str, message: str, *, expected: str = "", hint: str = "", offset: int | None = None) -> bool:
-        if self.line and self.line not in hint:
-            expected, hint = "", f"write {self.line}"
+    def add_problem(
+        self, code: str, message: str, *, expected: str = "", hint: str = "", offset: int | None = None
+    ) -> bool:
+        """Record a fault and return True, so that no other rule explains it.
+
+        Args:
+            code: E01 and so on.
+            message: What is wrong.
+            expected: What could stand there, empty if that does not help.
+            hint: What to write instead, empty for none.
+            offset: The place in the text; None for where reading ended.
+        """
         self.report.fault(self.fault.offset if offset is None else offset, code, message, expected=expected, hint=hint)
         return True
 
 
-def explain(text: str, piece: Piece, fault: Fault, report: ProblemReport, line: str = "") -> None:
+def explain(text: str, piece: Piece, fault: Fault, report: ProblemReport) -> None:
     """Add the one fault of a piece to the report.
 
     Args:
@@ -122,11 +130,10 @@ def explain(text: str, piece: Piece, fault: Fault, report: ProblemReport, line: 
         piece: The piece that cannot be read.
         fault: Where reading ended, and what could have followed.
         report: Takes the fault.
-        line: The suggested line, empty if there is none.
     """
     found = next(lexemes(text, fault.offset), None)
     before = tuple(lexemes(text, piece.start, min(fault.offset, piece.end)))
-    scene = _Scene(piece, fault, found, before, report, line)
+    scene = _Scene(piece, fault, found, before, report)
     for rule in _RULES:
         if rule(scene):
             return
@@ -137,11 +144,11 @@ def _not_closed(scene: _Scene) -> bool:
     if scene.is_foreign:
         return False
     if scene.found is not None and scene.found.kind == "open":
-        return scene.tell(
+        return scene.add_problem(
             "E02", "text is not closed", expected='a closing "', hint='write \\" for a quote inside a text'
         )
     if scene.word == "<" and "ANGLE" in scene.fault.expected:
-        return scene.tell("E02", "list is not closed", expected="a closing >", hint="write <a, b> on one line")
+        return scene.add_problem("E02", "list is not closed", expected="a closing >", hint="write <a, b> on one line")
     return False
 
 
@@ -151,7 +158,9 @@ def _strange_character(scene: _Scene) -> bool:
     letter = scene.word[0]
     if letter.isalnum() or letter == "_" or letter in _MARKS:
         return False
-    return scene.tell("E01", f'unexpected character "{letter}"', hint=STRAIGHT_QUOTES if letter in _QUOTES else "")
+    return scene.add_problem(
+        "E01", f'unexpected character "{letter}"', hint=STRAIGHT_QUOTES if letter in _QUOTES else ""
+    )
 
 
 def _word_as_name(scene: _Scene) -> bool:
@@ -161,10 +170,10 @@ def _word_as_name(scene: _Scene) -> bool:
         return False
     shown, offset = scene.before[-1].text, scene.before[-1].start
     if leading == "using":
-        return scene.tell("E03", f'found "{shown}"', expected="a URL or the name of a sentinel", offset=offset)
+        return scene.add_problem("E03", f'found "{shown}"', expected="a URL or the name of a sentinel", offset=offset)
     if leading == "sentinel" and name == "using":
-        return scene.tell("E03", f'found "{shown}"', expected="a name", offset=offset)
-    return scene.tell("E04", write_reserved_message(shown), hint=f"try {shown}_1", offset=offset)
+        return scene.add_problem("E03", f'found "{shown}"', expected="a name", offset=offset)
+    return scene.add_problem("E04", write_reserved_message(shown), hint=f"try {shown}_1", offset=offset)
 
 
 def _unit(scene: _Scene) -> bool:
@@ -177,17 +186,19 @@ def _unit(scene: _Scene) -> bool:
         return False
     is_word = word[:1].isalpha() and not is_reserved(word) and word not in _AFTER_NUMBER
     if scene.is_foreign or not is_word:
-        return scene.tell("E05", f'"{scene.before[-1].text}" has no unit', expected=UNITS_EXPECTED)
+        return scene.add_problem("E05", f'"{scene.before[-1].text}" has no unit', expected=UNITS_EXPECTED)
     if word.rstrip("s") in {"month", "year"}:
-        hint = f"months and years have no fixed length; {f'write {scene.line}' if scene.line else 'use days'}"
-    return scene.tell("E05", f'unknown unit "{scene.word}"', expected=UNITS_EXPECTED, hint=hint)
+        hint = "months and years have no fixed length; use days"
+    elif word in _UNITS_MEANT:
+        hint = f"write {scene.before[-1].text} {_UNITS_MEANT[word]}"
+    return scene.add_problem("E05", f'unknown unit "{scene.word}"', expected=UNITS_EXPECTED, hint=hint)
 
 
 def _per_one(scene: _Scene) -> bool:
     word = scene.word.lower()
     if scene.last() != "per" or word not in UNITS:
         return False
-    return scene.tell("E03", scene.shown, expected="a number", hint=f"per 1 {word}")
+    return scene.add_problem("E03", scene.shown, expected="a number", hint=f"per 1 {word}")
 
 
 def _condition(scene: _Scene) -> bool:
@@ -195,7 +206,7 @@ def _condition(scene: _Scene) -> bool:
         return False
     expected = "value, becomes, changes by, rises by, …"
     if scene.found is None:
-        return scene.tell("E13", scene.shown, expected=expected)
+        return scene.add_problem("E13", scene.shown, expected=expected)
     conditions = (
         "value",
         "is",
@@ -210,9 +221,10 @@ def _condition(scene: _Scene) -> bool:
         "rises",
         "drops",
         "contains",
+        "lacks",
     )
     hint = did_you_mean(scene.word, (*conditions, "matches"))
-    return scene.tell("E13", f'"{scene.word}" does not begin a condition', expected=expected, hint=hint)
+    return scene.add_problem("E13", f'"{scene.word}" does not begin a condition', expected=expected, hint=hint)
 
 
 def _change_type(scene: _Scene) -> bool:
@@ -221,9 +233,9 @@ def _change_type(scene: _Scene) -> bool:
     if "ANY" not in scene.fault.expected:
         after = scene.before[-1].text
         hint = did_you_mean(scene.word, ("words", "links", "images"))
-        return scene.tell("E10", f'{scene.shown} after "{after}"', expected="words, links or images", hint=hint)
+        return scene.add_problem("E10", f'{scene.shown} after "{after}"', expected="words, links or images", hint=hint)
     expected = "any change, all words, all links or all images"
-    return scene.tell("E10", scene.shown, expected=expected, hint=did_you_mean(scene.word, TYPES))
+    return scene.add_problem("E10", scene.shown, expected=expected, hint=did_you_mean(scene.word, TYPES))
 
 
 def _parenthesis(scene: _Scene) -> bool:
@@ -234,10 +246,10 @@ def _parenthesis(scene: _Scene) -> bool:
         and not scene.is_foreign
         and "(" not in {b.text for b in scene.before}
     ):
-        return scene.tell("E09", 'found ")"', hint='no "(" is open here')
+        return scene.add_problem("E09", 'found ")"', hint='no "(" is open here')
     if "RPAR" not in expected or not scene.is_foreign:
         return False
-    return scene.tell("E09", scene.shown, expected='")"', hint='a "(" above is not closed')
+    return scene.add_problem("E09", scene.shown, expected='")"', hint='a "(" above is not closed')
 
 
 def _unknown_clause(scene: _Scene) -> bool:
@@ -246,7 +258,7 @@ def _unknown_clause(scene: _Scene) -> bool:
     hint = did_you_mean(scene.word, (*CLAUSES, *STATEMENTS))
     if not hint and closest(scene.word, _spell(scene.fault.expected)):
         return False
-    return scene.tell("E24", f'unknown clause "{scene.word}"', hint=hint)
+    return scene.add_problem("E24", f'unknown clause "{scene.word}"', hint=hint)
 
 
 def _list_of_texts(scene: _Scene) -> bool:
@@ -254,12 +266,14 @@ def _list_of_texts(scene: _Scene) -> bool:
         return False
     noun = scene.last()
     if noun in {"keyword", "keywords"}:
-        return scene.tell(
+        return scene.add_problem(
             "E03", scene.shown, expected='<keyword, ...> or "keyword"', hint="write Monitor keywords <a, b>"
         )
     if noun in {"phrase", "phrases"}:
-        return scene.tell("E03", scene.shown, expected='<phrase, ...> or "phrase"', hint='write Monitor phrase "a b"')
-    return scene.tell("E03", scene.shown, expected='<a, b> or "a"')
+        return scene.add_problem(
+            "E03", scene.shown, expected='<phrase, ...> or "phrase"', hint='write Monitor phrase "a b"'
+        )
+    return scene.add_problem("E03", scene.shown, expected='<a, b> or "a"')
 
 
 def _statement(scene: _Scene) -> bool:
@@ -267,7 +281,7 @@ def _statement(scene: _Scene) -> bool:
         return False
     hint = did_you_mean(scene.word, STATEMENTS)
     choices = ["Create"] if hint == 'did you mean "Create"?' else list(STATEMENTS)
-    return scene.tell("E03", scene.shown, expected=either([f'"{choice}"' for choice in choices]), hint=hint)
+    return scene.add_problem("E03", scene.shown, expected=either([f'"{choice}"' for choice in choices]), hint=hint)
 
 
 def _other(scene: _Scene) -> None:
@@ -277,7 +291,7 @@ def _other(scene: _Scene) -> None:
     expected = _write_expected(scene.fault.expected)
     if not hint and "_USING" in scene.fault.expected:
         hint = "Using https://… says which page"
-    scene.tell("E03", scene.shown, expected=expected, hint=hint)
+    scene.add_problem("E03", scene.shown, expected=expected, hint=hint)
 
 
 _RULES: tuple[Callable[[_Scene], bool], ...] = (

@@ -35,6 +35,9 @@ _OF_CLAUSE = re.compile(
 """Words that begin no clause here: how long a change must last, what a browser waits for, whom
 mail is for, the end of a range of days.
 """
+_CONDITIONS = frozenset({"when", "if", "while", "whenever", "once"})
+_SOME_TIME = re.compile(r"for\s+(?:\d+|an?)\s*(?:s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b", re.IGNORECASE)
+"""How long a condition holds, which begins no clause behind one of these words."""
 _HOURS = re.compile(
     r"from\s+(?=\d)(?:\d{1,2}(?::\d\d)?(?:\s?[ap]m)?\s*(?:-|to\b|until\b)?\s*){2}(?![\w/.:-])", re.IGNORECASE
 )
@@ -53,7 +56,16 @@ _MOVING = frozenset({"drop", "drops", "fall", "falls", "rise", "rises", "down"})
 _JOINED = frozenset(
     {
         *(("errors", "to"), ("transform", "drop"), (",", "drop"), ("defaults", "for")),
-        *(("with", "login"), ("using", "login"), ("compare", "to"), ("up", "to"), ("except", "for")),
+        *((word, "class") for word in ("with", "element", "elements", "ignore", "exclude", "select")),
+        *(
+            ("response", "header"),
+            ("http", "header"),
+            ("with", "login"),
+            ("using", "login"),
+            ("compare", "to"),
+            ("up", "to"),
+            ("except", "for"),
+        ),
     }
 )
 """Pairs of words of which the second begins nothing."""
@@ -102,6 +114,7 @@ def split_text(text: str) -> Iterator[tuple[Piece, ...]]:
     word, start = "", 0
     before, last = "", ""
     list_end = 0
+    is_condition = False
     for lexeme in lexemes(text):
         if lexeme.start < list_end:
             continue
@@ -113,6 +126,7 @@ def split_text(text: str) -> Iterator[tuple[Piece, ...]]:
             before, last = last, lower
             continue
         is_word = lexeme.kind == "word" and not _OF_CLAUSE.match(text, lexeme.start)
+        is_word = is_word and not (is_condition and _SOME_TIME.match(text, lexeme.start))
         if lexeme.text == ";" or (is_word and _begins(lower, last, before)):
             _close(text, pieces, Piece(word, start, lexeme.start))
             if lexeme.text == ";" or lower in _STATEMENTS:
@@ -120,6 +134,8 @@ def split_text(text: str) -> Iterator[tuple[Piece, ...]]:
                     yield tuple(pieces)
                 pieces = []
             word, start = ("", lexeme.end) if lexeme.text == ";" else (lower, lexeme.start)
+            is_condition = False
+        is_condition = is_condition or lower in _CONDITIONS
         before, last = last, lower
     _close(text, pieces, Piece(word, start, len(text)))
     if pieces:

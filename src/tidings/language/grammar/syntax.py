@@ -12,7 +12,6 @@ from lark import Lark, Token, Tree, UnexpectedInput
 from lark.utils import TextSlice
 
 from tidings.language.grammar.faults import Fault, explain
-from tidings.language.grammar.guesses import lines_for, statements_for
 from tidings.language.grammar.pieces import Piece, lexemes, split_text
 from tidings.language.grammar.tables import grammar
 from tidings.language.problems import MOST, ProblemReport, closest, either
@@ -81,7 +80,8 @@ class Order:
 
     word: Token
     name: Token
-    fresh: Token | None = None
+    further: Token | Node | None = None
+    """`fresh`, or how long a sentinel is disabled"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +207,6 @@ def _by_statement(text: str, report: ProblemReport) -> Iterator[Part]:
         try:
             tree = _grammar().parse(TextSlice(text, start, end), start="document")
         except UnexpectedInput:
-            if line := next(_statements_meant(text[start:end]), ""):
-                _refuse_guess(text, pieces[0], line, report)
-                continue
             yield from _by_clause(text, pieces, report)
         else:
             yield from _statements(tree)
@@ -263,52 +260,16 @@ def _piece(text: str, piece: Piece, rule: str, report: ProblemReport) -> Node | 
     try:
         return _grammar().parse(TextSlice(text, piece.start, piece.end), start=rule)
     except UnexpectedInput as error:
-        fault = _fault(text, piece, error)
-        explain(text, piece, fault, report, _line(text, piece, rule, fault))
+        report.origin = piece.start
+        explain(text, piece, _fault(text, piece, error), report)
+        report.origin = None
     return None
 
 
-def _line(text: str, piece: Piece, rule: str, fault: Fault) -> str:
-    """Return the suggestion for an unreadable clause, or for the text after a clause; empty if
-    there is none.
-    """
-    whole, rest = text[piece.start : piece.end], "" if fault.at_end else text[fault.offset : piece.end]
-    guesses = [whole, rest] if rule == "clause" else [rest]
-    if piece.word in {"exclude", "ignore"}:  # what is to be ignored is not what is to be monitored
-        guesses = [whole]
-    if rule == "head":
-        meant = next((line for line in lines_for(whole) if _reads(line, "head")), "")
-        if meant:
-            return meant
-    if rule == "clause" and "UNIT" in fault.expected and rest:  # the text after the unit may be another fault
-        guesses.append(text[piece.start : next(lexemes(text, fault.offset)).end])
-    lines = (line for guess in guesses for line in lines_for(guess) if _reads_clauses(line))
-    if piece.word == "notify":  # when somebody is notified is not when the page is checked
-        lines = (line for line in lines if not line.startswith(("Fetch ", "During ")))
-    return next(lines, "")
-
-
-def _statements_meant(guess: str) -> Iterator[str]:
-    """Yield the statements, or the shell commands, that an invalid text may mean."""
-    text = " ".join(guess.split())
-    for line in (*lines_for(text, is_statement=True), *statements_for(text, _clauses_meant)):
-        if line.startswith("tidings ") or _reads(line, "document"):
-            yield line
-
-
-def _clauses_meant(guess: str) -> Iterator[str]:
-    """Yield the clauses that a text may mean, the text itself if it is one."""
-    yield from (line for line in (guess, *lines_for(guess)) if _reads(line, "clause"))
-
-
-def _reads_clauses(line: str) -> bool:
-    """Return whether a line is one or more clauses."""
-    return _reads(line, "clause") or _reads(f"Create Sentinel x Using https://x.example/ {line}", "document")
-
-
-def _reads(line: str, rule: str) -> bool:
+def follows(text: str, rule: str) -> bool:
+    """Return whether a text follows a rule of the grammar."""
     try:
-        _grammar().parse(line, start=rule)
+        _grammar().parse(text, start=rule)
     except UnexpectedInput:
         return False
     return True
@@ -325,12 +286,6 @@ def _fault(text: str, piece: Piece, error: UnexpectedInput) -> Fault:
         following = next(lexemes(text, piece.end), None)
         return Fault(following.start if following else len(text.rstrip()), expected, at_end=True)
     return Fault(offset, expected, at_end=False)
-
-
-def _refuse_guess(text: str, head: Piece, line: str, report: ProblemReport) -> None:
-    """Report the suggestion for an unreadable statement."""
-    found = next(lexemes(text, head.start))
-    report.fault(found.start, "E03", f'found "{found.text[:60]}"', hint=f"write {line}")
 
 
 def _refuse_empty(text: str, order: Piece, report: ProblemReport) -> None:

@@ -18,6 +18,7 @@ from tidings.model.event_type import EventSource
 from tidings.model.interval import spell_duration
 from tidings.model.watch.asking import BrowserStep, Header, Login, Render, Value, argv_of, is_command
 from tidings.model.watch.interest import HIDDEN, Exclusion, Interest, Pattern, Selector, StopWords, Transform
+from tidings.model.watch.notifying import Cap, Channel, Notify, Quiet, Rate, Wording
 from tidings.model.watch.sentinel import (
     Alter,
     ChangeLife,
@@ -36,7 +37,6 @@ from tidings.model.watch.sentinel import (
     Urgency,
     Watched,
 )
-from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate, Wording
 from tidings.model.watch.timing import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
 
 __all__ = ["clauses_of", "number_text", "to_text"]
@@ -52,7 +52,10 @@ def to_text(statement: Statement) -> str:
     """Return a statement in the language, without a line end after the last line."""
     match statement:
         case Command():
-            return f"{statement.verb.capitalize()} {statement.name}{' fresh' if statement.fresh else ''}"
+            words = [statement.verb.capitalize(), statement.name]
+            words += ["fresh"] if statement.fresh else []
+            words += [] if statement.until is None else [f"until {point_text(statement.until)}"]
+            return " ".join(words)
         case Alter():
             moved = f" Using {', '.join(map(page_text, statement.pages))}" if statement.pages else ""
             return _text(f"Alter {statement.name}{moved}", statement.clauses)
@@ -98,7 +101,7 @@ def _list_clauses(sentinel: Sentinel, *, everything: bool) -> Iterator[tuple[str
     for word in ORDER:
         meaning = meaning_of(sentinel, word)
         if word in _LIFE:
-            if not sentinel.correlated and _has_to_say(sentinel, word, everything=everything):
+            if not sentinel.correlated and _must_print(sentinel, word, everything=everything):
                 yield word, meaning
         elif word in {"life", "scope"} and meaning is None:
             continue  # it is learned; it is no collection
@@ -106,7 +109,7 @@ def _list_clauses(sentinel: Sentinel, *, everything: bool) -> Iterator[tuple[str
             yield word, meaning
 
 
-def _has_to_say(sentinel: Sentinel, word: str, *, everything: bool) -> bool:
+def _must_print(sentinel: Sentinel, word: str, *, everything: bool) -> bool:
     """Return whether a clause of the life must be printed: only one of To and For, and an empty one
     only if all clauses are printed.
     """
@@ -123,7 +126,7 @@ def _is_posted(sentinel: Sentinel, word: str) -> bool:
 
 
 def _text(head: str, clauses: Clauses) -> str:
-    return "\n  ".join([head, *(line for word, meaning in clauses.said for line in clause_lines(word, meaning))])
+    return "\n  ".join([head, *(line for word, meaning in clauses.stated for line in clause_lines(word, meaning))])
 
 
 _WORDS: Mapping[str, str] = {"history": "ChangeHistory"}
@@ -216,6 +219,8 @@ def _step(step: Transform) -> str:
             return f"{step.verb} lines"
         case "fold":
             return "ignore case"
+        case "after" | "before":
+            return f"{step.verb} {match}"
 
 
 def _fetch(fetch: Fetch) -> str:

@@ -23,9 +23,26 @@ from tidings.language.yaml.nodes import (
     scalar,
     string,
 )
+from tidings.model.watch.interest import ON_PAGE, ON_TEXTS
 
 _SELECTORS = ("css", "xpath", "jsonpath")
-_TYPED = ("type", "list", "number", "pattern", "name", "form", "dir", "in", "of", "where", "within", "for at least")
+_TYPED = (
+    "type",
+    "list",
+    "number",
+    "column",
+    "after",
+    "before",
+    "pattern",
+    "name",
+    "form",
+    "dir",
+    "in",
+    "of",
+    "where",
+    "within",
+    "for at least",
+)
 
 
 def _monitor(node: Node) -> Segments:
@@ -77,6 +94,9 @@ def _change(node: Node, found: Mapping[str, Node]) -> Segments:
         yield from list_texts(found["list"])
     if "number" in found:
         yield scalar(found["number"])
+    if "column" in found:
+        yield " column "
+        yield string(found["column"])
     if "pattern" in found:
         yield string(found["pattern"])
     if "name" in found:
@@ -84,6 +104,10 @@ def _change(node: Node, found: Mapping[str, Node]) -> Segments:
     if "form" in found:
         yield " "
         yield scalar(found["form"])
+    ends = [name for name in ("after", "before") if name in found]
+    for end, word in zip(ends, (*ends,) if len(ends) < 2 else ("between", "and"), strict=True):
+        yield f" {word} "
+        yield string(found[end])
     if "dir" in found:
         yield " "
         yield scalar(found["dir"])
@@ -119,10 +143,10 @@ def _conditions(node: Node) -> Segments:
         for measure, value in fields(part, _MEASURES).items():
             by = "by " if measure in {"changes", "rises", "drops"} else ""
             yield f"{joint}{measure} {by}", value
-            is_text = measure in {"contains", "matches", "page has", "page lacks"} or (
-                measure == "is" and not _COMPARED.match(str(value.value))
-            )
-            yield string(value) if is_text else scalar(value)
+            if measure in {*ON_TEXTS, *ON_PAGE} or (measure == "is" and not _COMPARED.match(str(value.value))):
+                yield from list_texts(value)
+            else:
+                yield scalar(value)
             joint = " but "
 
 
@@ -130,7 +154,7 @@ _COMPARED = re.compile(r"\s*(?:[<>=!]|-?\d|between\b|below\b|above\b)")
 """The beginning of the text after `is` if it is a comparison."""
 _MEASURES = (
     *("value", "is", "becomes", "lowest", "highest", "share", "inserted", "deleted", "changed"),
-    *("changes", "rises", "drops", "contains", "matches", "page has", "page lacks"),
+    *("changes", "rises", "drops", *sorted(ON_TEXTS), *sorted(ON_PAGE)),
 )
 
 
@@ -400,7 +424,7 @@ def _text(node: Node) -> Segments:
     yield string(node)
 
 
-def _as_said(node: Node) -> Segments:
+def _as_written(node: Node) -> Segments:
     yield scalar(node)
 
 
@@ -463,15 +487,15 @@ SYNONYMS: Mapping[str, tuple[str, Callable[[Node], Segments]]] = {
     "xpath": ("select", _xpath),
     "jsonpath": ("select", _jsonpath),
     "ignore": ("exclude", _ignore),
-    "until": ("to", _as_said),
+    "until": ("to", _as_written),
     "tag": ("tags", join),
 }
 """Synonyms of clause keys: the clause word, and the reader of its value."""
 
 BODIES: Mapping[str, Callable[[Node], Segments]] = {
     "scope": _scope,
-    "depth": _as_said,
-    "budget": _as_said,
+    "depth": _as_written,
+    "budget": _as_written,
     "monitor": _monitor,
     "then": _then,
     "select": _selector,
@@ -479,30 +503,30 @@ BODIES: Mapping[str, Callable[[Node], Segments]] = {
     "transform": _transform,
     "fetch": _fetch,
     "during": _during,
-    "from": _as_said,
-    "to": _as_said,
+    "from": _as_written,
+    "to": _as_written,
     "for": _duration,
-    "zone": _as_said,
+    "zone": _as_written,
     "notify": _notify,
     "errors": _errors,
-    "compare": _as_said,
-    "history": _as_said,
-    "presentation": _as_said,
+    "compare": _as_written,
+    "history": _as_written,
+    "presentation": _as_written,
     "method": _text,
     "header": _header,
     "body": _value,
     "login": _login,
-    "frames": _as_said,
+    "frames": _as_written,
     "render": _render,
     "timeout": _duration,
     "trust": _text,
     "proxy": _proxy,
     "robots": _robots,
-    "importance": _as_said,
+    "importance": _as_written,
     "urgency": _worth,
     "life": _life,
     "watch": _watch,
-    "class": _as_said,
+    "class": _as_written,
     "tags": join,
 }
 """The reader of each clause's value."""

@@ -25,6 +25,7 @@ from tidings.model.watch.interest import (
     StopWords,
     Transform,
 )
+from tidings.model.watch.notifying import Channel, Notify
 from tidings.model.watch.sentinel import (
     Alter,
     ChangeLife,
@@ -43,7 +44,6 @@ from tidings.model.watch.sentinel import (
     Urgency,
     Watched,
 )
-from tidings.model.watch.telling import Channel, Notify
 from tidings.model.watch.timing import Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
 
 Data = Any
@@ -53,8 +53,9 @@ Data = Any
 def plain(statement: Statement) -> dict[str, Data]:
     """Return a statement as a mapping."""
     match statement:
-        case Command(verb, name, fresh):
-            return {verb: name, **({"fresh": True} if fresh else {})}
+        case Command(verb, name, fresh, until):
+            ends = {} if until is None else {"until": point_text(until)}
+            return {verb: name, **({"fresh": True} if fresh else {}), **ends}
         case Alter(name, clauses):
             moved = {"pages": [_page(page) for page in statement.pages]} if statement.pages else {}
             return {"alter": name, **moved, **_clauses(clauses)}
@@ -83,7 +84,7 @@ def _source(source: EventSource) -> Data:
 
 def _clauses(clauses: Clauses) -> dict[str, Data]:
     found: dict[str, Data] = {}
-    for word, meaning in clauses.said:
+    for word, meaning in clauses.stated:
         if isinstance(meaning, Scope):
             found |= {"scope": list(meaning.patterns), "depth": meaning.depth}
             found["budget"] = f"{number_text(meaning.budget)} per day"
@@ -110,8 +111,8 @@ def _page(page: Watched) -> Data:
 def _monitor(meaning: tuple[Expression, int | None, Lasting | None]) -> Data:
     expression, window, lasting = meaning
     within = {} if window is None else {"within": spell_duration(window)}
-    held = {} if lasting is None else {"for at least": lasting_text(lasting)}
-    return {**_expression(expression), **within, **held}
+    duration = {} if lasting is None else {"for at least": lasting_text(lasting)}
+    return {**_expression(expression), **within, **duration}
 
 
 def _expression(expression: Expression) -> dict[str, Data]:
@@ -132,6 +133,9 @@ def _interest(interest: Interest) -> dict[str, Data]:
         data["list"] = list(interest.terms)
     if interest.ordinal is not None:
         data["number"] = interest.ordinal
+    if interest.column:
+        data["column"] = interest.column
+    data |= {name: text for name in ("after", "before") if (text := getattr(interest, name))}
     if interest.kind == "regex":
         data["pattern"] = interest.pattern
     if interest.kind == "header":
@@ -154,9 +158,9 @@ def _condition(condition: Condition) -> Data:
     if condition.measure == "never seen":
         return condition_text(condition)
     if condition.text:
-        return {condition.measure: condition.text}
-    said = condition_text(condition).removeprefix(f"{condition.measure} ").removeprefix("by ")
-    return {condition.measure: said}
+        return {condition.measure: list(condition.texts) if condition.others else condition.text}
+    value = condition_text(condition).removeprefix(f"{condition.measure} ").removeprefix("by ")
+    return {condition.measure: value}
 
 
 def _selector(selector: Selector) -> Data:

@@ -9,20 +9,17 @@ loaded with this module.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Unpack
 
 import yaml
 from yaml.nodes import Node, ScalarNode, SequenceNode
 
-from tidings.language.grammar.guesses import name_of_host
 from tidings.language.grammar.pieces import Piece
-from tidings.language.grammar.syntax import Compound, EventPart, Order, Part, read_part
-from tidings.language.parser import Parsed, meaning_of_parts
+from tidings.language.grammar.syntax import Compound, EventPart, Order, Part, follows, read_part
+from tidings.language.parser import Parsed, ParseOptions, meaning_of_parts, read_options
 from tidings.language.problems import MOST, ProblemReport, either
-from tidings.language.statements import Surroundings
-from tidings.language.times import read_zone
-from tidings.language.verify import KnownSentinel, Names
+from tidings.language.words import name_of_host
 from tidings.language.write.table import GATHERED, NOTHING
 from tidings.language.yaml.clauses import BODIES, SYNONYMS
 from tidings.language.yaml.data import plain
@@ -40,8 +37,7 @@ from tidings.language.yaml.nodes import (
     scalar,
     string,
 )
-from tidings.model.interval import Duration, Instant
-from tidings.model.watch.sentinel import Clauses, Statement
+from tidings.model.watch.sentinel import Statement
 
 LARGEST = 1_000_000
 """The longest YAML text, in characters."""
@@ -89,40 +85,12 @@ _LINE_ENDS = frozenset("\x85\u2028\u2029\ufeff")
 _Dumper.add_representer(str, _text)
 
 
-def load(
-    text: str,
-    *,
-    known: Callable[[str], KnownSentinel | None] | None = None,
-    zone: str = "UTC",
-    now: Instant | None = None,
-    floor: Duration | None = None,
-    names: Iterable[str] = (),
-    secrets: Container[str] | None = None,
-    defaults: Callable[[str], Clauses | None] | None = None,
-    files: bool = False,
-    events: Mapping[str, Iterable[str]] | None = None,
-    anew: bool = False,
-) -> Parsed:
+def load(text: str, **options: Unpack[ParseOptions]) -> Parsed:
     """Return the statements of a YAML text, with its problems and warnings at their places; see
     `parser.parse`.
-
-    Args:
-        known: Finds an existing sentinel; None: names are not checked.
-        zone: The IANA zone of sentinels that name none.
-        now: The present (µs); None: past dates are not checked.
-        floor: The operator's shortest interval (µs, W5).
-        names: The existing sentinels, for "did you mean".
-        secrets: The names of secrets that are set (W9); None: not checked.
-        defaults: Finds the existing defaults of a tag.
-        files: Whether `file:` addresses may be watched.
-        events: The outside events, each with the names of the living sentinels that wait for it;
-            None: not checked.
-        anew: Whether what the text creates counts as not existing yet.
     """
-    default = read_zone(zone)
     report = _Places()
-    outside = Surroundings(default, now, floor, secrets, defaults, files, events=events, anew=anew)
-    return meaning_of_parts(_parts(text, report), report, Names(known, names), outside)
+    return meaning_of_parts(_parts(text, report), report, *read_options(options))
 
 
 class _Places(ProblemReport):
@@ -245,12 +213,12 @@ def _bodies(name: str, node: Node, report: _Places) -> Iterator[tuple[str, Node 
 
 
 def _line(word: str, body: Node | None, node: Node) -> Segments:
-    meant, said = SYNONYMS.get(word) or (word, BODIES[word])
+    meant, meaning = SYNONYMS.get(word) or (word, BODIES[word])
     yield "ChangeHistory " if meant == "history" else f"{meant} ", node
     if body is None:
         yield "none", node
     else:
-        yield from said(body)
+        yield from meaning(body)
 
 
 def _read(segments: Segments, rule: str, node: Node, report: _Places) -> Any:
@@ -266,14 +234,26 @@ def _read(segments: Segments, rule: str, node: Node, report: _Places) -> Any:
         report.refuse(error)
         return None
     report.add([*pieces, ("\n", place)])
-    return read_part(report.text, Piece("", start, len(report.text) - 1), rule, report)
+    end = len(report.text) - 1
+    found = read_part(report.text, Piece("", start, end), rule, report)
+    if found is None and rule == "clause":
+        from tidings.language.guesses.suggest import clause_for  # only for what cannot be read
+
+        if hint := clause_for(report.text[start:end], lambda line: follows(line, "clause")):
+            report.add_hint(start, end, hint)
+    return found
 
 
 def _head(node: Node) -> tuple[Segments, Mapping[str, Node], str]:
     """Return the head of a statement, its clauses, and the rule of its head."""
-    keys = ("name", "pages", *_PAGES, "using", *_VERBS, "fresh", *CLAUSES, "header", *SYNONYMS)
+    keys = ("name", "pages", *_PAGES, "using", *_VERBS, "fresh", "until", *CLAUSES, "header", *SYNONYMS)
     found = fields(node, keys)
-    rest = {name: value for name, value in found.items() if name in CLAUSES or name in SYNONYMS or name == "header"}
+    own = {"until"} if "disable" in found else set[str]()
+    rest = {
+        name: value
+        for name, value in found.items()
+        if name not in own and (name in CLAUSES or name in SYNONYMS or name == "header")
+    }
     for key in _PAGES & found.keys():
         if "pages" in found:
             raise FormError(found[key], "E23", f'"{key}" repeats "pages"', hint="keep one")
@@ -394,3 +374,6 @@ def _command(verb: str, found: Mapping[str, Node]) -> Segments:
     yield scalar(found[verb])
     if "fresh" in found and is_true(found["fresh"]):
         yield " fresh"
+    if "until" in found:
+        yield " until "
+        yield scalar(found["until"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from tidings.language.expressions import quote
+from tidings.language.expressions import quote, write_list
 from tidings.language.problems import did_you_mean, either
 
 Segments = Iterator["str | Segment"]
@@ -62,16 +62,11 @@ def join(node: Node) -> Segments:
 
 def list_texts(node: Node) -> Segments:
     """Yield texts as a list of the language: one as it is, several as `<a, b>`."""
-    texts = [scalar(member) for member in members(node)]
+    texts = [string(member) for member in members(node)]
     if len(texts) == 1:
-        yield string(members(node)[0])
-        return
-    for text, member in texts:
-        if set(text) & set(',<>"\n'):
-            raise FormError(
-                member, "E45", "a word in a list cannot contain a comma, quote, < or >", hint="list it separately"
-            )
-    yield f"<{', '.join(text for text, _ in texts)}>", node
+        yield texts[0]
+    else:
+        yield write_list([scalar(member)[0] for member in members(node)]), node
 
 
 def fields(node: Node, allowed: Sequence[str], *, needed: Sequence[str] = ()) -> dict[str, Node]:

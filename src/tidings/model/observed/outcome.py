@@ -106,9 +106,8 @@ class FetchRequest:
     the whole request (µs; None: the setting), `trust` the path of a PEM file. With `render`
     `browser`, the page is rendered, with a picture if `screenshot` is set; validators are then not
     used. `steps` are performed in the browser before the page is read. `login` is performed first
-    where needed; `origins` are those to which redirects may lead (None: any). Without
-    `obey_robots`, robots.txt is not requested; with `robots_ignored`, it is read at the page's own
-    host, only for its Crawl-delay.
+    where needed; `origins` are those to which redirects may lead (None: any). With
+    `robots_ignored`, robots.txt is read at the page's own host, only for its Crawl-delay.
     """
 
     url: str
@@ -121,7 +120,6 @@ class FetchRequest:
     proxy: str | Secret = ""
     validators: Validators = Validators()
     final_url: str = ""
-    obey_robots: bool = True
     robots_ignored: bool = False
     render: str = ""
     screenshot: bool = False

@@ -49,7 +49,7 @@ class Saturation:
     nothing new since.
     """
 
-    looks: int = 0
+    polls: int = 0
     soon: int = 0
     quiet: int = 0
     since: Instant | None = None

@@ -222,7 +222,7 @@ class EndpointMove:
     """The state of an endpoint after an attempt at `tried_at`: failing since when, enabled or not,
     and why.
 
-    `held_until` is what the endpoint asked for (Retry-After, 429): nothing is sent before. If it
+    `paused_until` is what the endpoint asked for (Retry-After, 429): nothing is sent before. If it
     `is_back` after an outage, all its pending retries are due at once. `noticed`: its owner was
     notified that it accepts nothing.
     """
@@ -232,15 +232,15 @@ class EndpointMove:
     enabled: bool = True
     reason: str = ""
     tried_at: Instant | None = None
-    held_until: Instant | None = None
+    paused_until: Instant | None = None
     is_back: bool = False
     noticed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Premise:
-    """What a step in a sentinel's life assumes of a sentinel: this revision, and one of these states,
-    starts and ends. The first of each is what was stored, the last what it has once the
+    """What a step in a sentinel's life assumes of a sentinel: this revision, and one of these
+    states, starts and ends. The first of each is what was stored, the last what it has once the
     earlier steps are stored, which one commit may do.
     """
 
@@ -250,6 +250,8 @@ class Premise:
     """Empty: any."""
     started_at: tuple[Instant | None, ...]
     ended_at: tuple[Instant | None, ...]
+    resume_at: tuple[Instant | None, ...] = ()
+    """Empty: any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +260,8 @@ class SentinelMove:
 
     `before` is the state on which it was decided; if another process has moved the sentinel since,
     the step is dropped. `premises` are of the sentinels on which it was decided, itself included;
-    if one does not hold any more, e.g. after `alter` or `drop`, the whole unit is dropped.
+    if one does not hold any more, e.g. after `alter` or `drop`, the whole unit is dropped. A
+    disabled sentinel is enabled again at `resume_at` (None: when a user enables it).
     """
 
     sentinel_id: int
@@ -267,6 +270,7 @@ class SentinelMove:
     reason: str = ""
     before: State | None = None
     premises: tuple[Premise, ...] = ()
+    resume_at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,12 +315,12 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True)
 class FrameRow:
-    """A frame that a page names, by the id of its own page row; `told`: its owner was notified that
-    it cannot be read.
+    """A frame that a page names, by the id of its own page row; `is_reported`: its owner was
+    notified that it cannot be read.
     """
 
     member_id: int
-    told: bool = False
+    is_reported: bool = False
 
 
 class Claim(NamedTuple):

@@ -18,7 +18,7 @@ Direction = Literal["inserted", "deleted", "updated"]
 Relation = Literal["<", "<=", "=", "!=", ">=", ">", "between"]
 Measure = Literal[
     "value", "is", "becomes", "lowest", "highest", "never seen", "share", "inserted", "deleted", "changed", "changes", "rises", "drops",
-    "contains", "matches", "page has", "page lacks",
+    "contains", "lacks", "matches", "page has", "page lacks",
 ]  # fmt: skip
 Kind = Literal[
     "any", "words", "links", "images", "keywords", "phrases", "table", "list", "regex", "number", "items", "status", "header", "price",
@@ -47,12 +47,13 @@ class Condition:
     is `>=`, or `>` for `by more than`. `share` is the changed part of the words (or objects) of
     both versions together: a fraction, in hundredths if `is_percent`. `inserted`, `deleted`,
     `changed` count objects of the change type, as a part of the old version's if `is_percent`.
-    `contains`: what was inserted or updated (deleted, if the interest is in deletions) has `text`
-    in it, case folded; `matches`: it has a match of the RE2 pattern `text`; of `status` and
-    `header`, the state or value itself does. Where the change is a list of things (links, images,
-    rows, items, entries, matches), these two filter the things that are reported, and the other
-    conditions apply to what is left. `page has` and `page lacks`: the whole current page has `text`
-    in it, case folded, or has not.
+    `contains`: what was inserted or updated (deleted, if the interest is in deletions) has one of
+    the `texts` in it, case folded; `lacks`: it has none of them; `matches`: it has a match of the
+    RE2 pattern `text`; of `status` and `header`, the state or value itself does. Where the change
+    is a list of things (links, images, rows, items, entries, matches), these three filter the
+    things that are reported, and the other conditions apply to what is left. `page has` and `page
+    lacks`: the whole current page has one of the `texts` in it, case folded, or has none. `others`
+    are the texts besides `text`.
 
     `number` is as written: 5 for `5%`.
     """
@@ -64,8 +65,16 @@ class Condition:
     text: str = ""
     upper: float = 0.0
     span: Duration = 0
+    others: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return all texts that are searched for."""
+        return (self.text, *self.others)
 
 
+ON_TEXTS: Final[frozenset[Measure]] = frozenset({"contains", "lacks", "matches"})
+"""Conditions on the text of what changed."""
 ON_PAGE: Final[frozenset[Measure]] = frozenset({"page has", "page lacks"})
 """Conditions on the whole page, whatever was compared."""
 EXTREMES: Final[frozenset[Measure]] = frozenset({"lowest", "highest"})
@@ -90,7 +99,8 @@ class Interest:
     are the keywords or phrases, `ordinal` the table or list (from 1; None: all), `pattern` the RE2
     pattern of `regex`, `header` the name of the response header. `direction` restricts to inserted,
     deleted or updated, `selector` to a part of the page, `of` to one page of the sentinel; all
-    conditions of `where` must hold.
+    conditions of `where` must hold. `column` is the name of a table's column, or its number.
+    `after` and `before` are texts of the page between which the words or the number stand.
     """
 
     kind: str
@@ -103,6 +113,20 @@ class Interest:
     header: str = ""
     form: str = ""
     where: tuple[Condition, ...] = ()
+    column: str = ""
+    after: str = ""
+    before: str = ""
+
+    @property
+    def steps(self) -> tuple[Transform, ...]:
+        """Return the steps that cut the text at `after` and `before`."""
+        after = (Transform("after", self.after),) if self.after else ()
+        return (*after, Transform("before", self.before)) if self.before else after
+
+    @property
+    def nth(self) -> int:
+        """Return which number of the text is meant: the last one before a text, else from 1."""
+        return self.ordinal or (-1 if self.before and not self.after else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +198,13 @@ class Transform:
     r"""One step on the lines of the canonical text.
 
     `keep` and `drop`: the lines that contain `match`; `replace`: every `match` by `replacement`;
-    `sort`: the lines by code point; `unique`: only the first of equal lines; `fold`: to lower case.
+    `sort`: the lines by code point; `unique`: only the first of equal lines; `fold`: to lower case;
+    `after` and `before`: what follows or precedes the first `match`.
     `match` is literal text, or with `is_pattern` an RE2 pattern, whose groups `replacement` may
     name (`\1`).
     """
 
-    verb: Literal["keep", "drop", "replace", "sort", "unique", "fold"]
+    verb: Literal["keep", "drop", "replace", "sort", "unique", "fold", "after", "before"]
     match: str = ""
     is_pattern: bool = False
     replacement: str = ""

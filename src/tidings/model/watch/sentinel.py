@@ -31,7 +31,7 @@ from tidings.model.watch.interest import (
     StopWords,
     Transform,
 )
-from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
+from tidings.model.watch.notifying import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.watch.timing import (
     DAILY,
     Clock,
@@ -250,23 +250,25 @@ class Clauses:
     for `monitor` the expression and its window.
     """
 
-    said: tuple[tuple[str, Any], ...] = ()
+    stated: tuple[tuple[str, Any], ...] = ()
 
     def __contains__(self, word: str) -> bool:
         """Return whether there is a clause of this word."""
-        return any(word == other for other, _ in self.said)
+        return any(word == other for other, _ in self.stated)
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """A command to a sentinel: enable (`fresh`: the next version is a new baseline, instead of a
     comparison across the pause), disable, drop, or confirm: the newest version is the new reference
-    of `Compare first`.
+    of `Compare first`. `until` is when a disabled sentinel is enabled again (None: when a user
+    enables it).
     """
 
     verb: Literal["enable", "disable", "drop", "confirm"]
     name: str
     fresh: bool = False
+    until: Point | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,8 +56,8 @@ def safe_style(text: str) -> str:
 
 def safe_sheet(text: str) -> str:
     """Return the harmless rules of a style sheet. Nothing in it can end its element."""
-    kept = "".join(_rules(_COMMENT.sub(" ", text[:MOST_CSS]), MOST_DEEP))
-    return "" if "</" in kept or "<!" in kept else kept
+    rules = "".join(_rules(_COMMENT.sub(" ", text[:MOST_CSS]), MOST_DEEP))
+    return "" if "</" in rules or "<!" in rules else rules
 
 
 def _rules(text: str, deep: int) -> Iterator[str]:
@@ -81,9 +81,9 @@ def _rule(head: str, body: str, deep: int) -> Iterator[str]:
         return
     if not head or not _SELECTOR.match(head) or _OURS.search(head) or "{" in body:
         return
-    kept = ";".join(_declarations(body))
-    if kept:
-        yield f"{head}{{{kept}}}"
+    declarations = ";".join(_declarations(body))
+    if declarations:
+        yield f"{head}{{{declarations}}}"
 
 
 def _declarations(text: str) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _until(text: str, at: int, stops: str) -> tuple[str, str, int]:
     return text[start:], "", len(text)
 
 
-KEPT: Final = frozenset(
+HARMLESS_ATTRIBUTES: Final = frozenset(
     """abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd details dfn dir div dl dt em
     figcaption figure footer font h1 h2 h3 h4 h5 h6 header hgroup hr i img kbd li main mark menu nav ol p pre q rp rt ruby s samp section
     small span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var wbr""".split()
@@ -295,23 +295,23 @@ class _Writer:
         if tag == "img":
             return self._image(node), ""
         attributes = node.attributes
-        name = tag if tag in KEPT else _STAND_INS.get(tag) or ("div" if is_block else "span")
-        kept = _keep_harmless(name, attributes)
+        name = tag if tag in HARMLESS_ATTRIBUTES else _STAND_INS.get(tag) or ("div" if is_block else "span")
+        harmless = _keep_harmless(name, attributes)
         if tag in {"a", "area"} and (address := attributes.get("href")) is not None:
-            kept["class"] = "tidings-link"
-            kept["title"] = cut_text(tame(" ".join(address.split())), LONGEST_ADDRESS)
-        return f"<{name}{_write_attributes(kept)}>", "" if name in _VOID else f"</{name}>"
+            harmless["class"] = "tidings-link"
+            harmless["title"] = cut_text(tame(" ".join(address.split())), LONGEST_ADDRESS)
+        return f"<{name}{_write_attributes(harmless)}>", "" if name in _VOID else f"</{name}>"
 
     def _image(self, node: LexborNode) -> str:
-        kept = _keep_harmless("img", node.attributes)
+        harmless = _keep_harmless("img", node.attributes)
         address = image_of(node) or ""
         if _PICTURE.fullmatch(address) and len(address) <= LONGEST_PICTURE:
-            kept["src"] = address
+            harmless["src"] = address
         else:
-            kept["class"] = "tidings-image"
-            kept = {name: text for name, text in kept.items() if name in {"class", "alt", "title"}}
-        kept.setdefault("alt", "")
-        return f"<img{_write_attributes(kept)}>"
+            harmless["class"] = "tidings-image"
+            harmless = {name: text for name, text in harmless.items() if name in {"class", "alt", "title"}}
+        harmless.setdefault("alt", "")
+        return f"<img{_write_attributes(harmless)}>"
 
     def _style(self, node: LexborNode) -> None:
         text = node.text(deep=True)[: self.left_of_css]
@@ -326,7 +326,7 @@ _NEAR: Final = 60
 def _keep_harmless(name: str, attributes: Mapping[str, str | None]) -> dict[str, str]:
     """Return the harmless attributes of an element."""
     allowed = _ATTRIBUTES.get(name, frozenset())
-    kept: dict[str, str] = {}
+    harmless: dict[str, str] = {}
     for key, value in attributes.items():
         text = value or ""
         if (key not in _ANYWHERE and key not in allowed) or len(text) > LONGEST_ATTRIBUTE:
@@ -337,10 +337,10 @@ def _keep_harmless(name: str, attributes: Mapping[str, str | None]) -> dict[str,
                 continue
         elif (key == "class" and not _NAME.fullmatch(text.strip())) or (key == "id" and not _ID.fullmatch(text)):
             continue
-        kept[key] = text
-    if "class" in kept and "tidings" in kept["class"].lower():
-        del kept["class"]
-    return kept
+        harmless[key] = text
+    if "class" in harmless and "tidings" in harmless["class"].lower():
+        del harmless["class"]
+    return harmless
 
 
 def _write_attributes(attributes: Mapping[str, str]) -> str:
@@ -355,7 +355,7 @@ def escape(text: str) -> str:
 
 
 _CLEANER: Final = nh3.Cleaner(
-    tags=set(KEPT | _MARKS),
+    tags=set(HARMLESS_ATTRIBUTES | _MARKS),
     clean_content_tags={"script", "style", "template", "noscript", "iframe", "object", "embed", "title", "svg", "math"},
     attributes={"*": set(_ANYWHERE), "ins": {"id"}, "del": {"id"}}
     | {tag: set(names) for tag, names in _ATTRIBUTES.items()},
@@ -403,16 +403,16 @@ def rewrite(document: Document, mark: Mark | None = None) -> Written | None:
 
 def page(made: Written) -> str:
     """Return a whole document around rewritten content."""
-    said = {name: text for name, text in made.attributes.items() if name in {"lang", "dir"}}
+    attributes = {name: text for name, text in made.attributes.items() if name in {"lang", "dir"}}
     body = {
         name: text for name, text in made.attributes.items() if name in {"class", "id", "style", "bgcolor", "align"}
     }
     return (
-        f'<!doctype html>\n<html{_attributes(said)}><head><meta charset="utf-8">'
+        f'<!doctype html>\n<html{_write_attributes(attributes)}><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">'
         f'<meta name="referrer" content="no-referrer"><meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(cut_text(one_line(made.title), 200))}</title><style>{made.css}</style><style>{SHEET}</style></head>\n"
-        f"<body{_attributes(body)}>{made.body}</body></html>\n"
+        f"<body{_write_attributes(body)}>{made.body}</body></html>\n"
     )
 
 
@@ -422,7 +422,3 @@ def frame(address: str, title: str) -> str:
         f'<iframe class="copy" sandbox="" src="{escape(address)}" title="{escape(cut_text(one_line(title), 200))}" '
         'referrerpolicy="no-referrer" loading="lazy" width="100%" height="800"></iframe>'
     )
-
-
-def _attributes(attributes: Mapping[str, str]) -> str:
-    return "".join(f' {name}="{escape(text)}"' for name, text in attributes.items())

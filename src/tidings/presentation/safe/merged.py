@@ -17,7 +17,7 @@ from tidings.document.document import Document
 from tidings.document.html.walk import BREAK
 from tidings.model.observed.change import Edit
 from tidings.presentation.safe.markup import clean, escape, page, rewrite
-from tidings.presentation.views.script import Mark, script_of
+from tidings.presentation.views.script import EditMark, script_of
 from tidings.record import dataclass
 
 _OPEN: Final = {
@@ -37,7 +37,7 @@ class Merged:
 
 
 def merge_page(edits: Sequence[Edit], old: Document, new: Document) -> Merged:
-    """Return two versions of a page as one that renders like the new one, safe as `frame.page`.
+    """Return two versions of a page as one that renders like the new one, safe as `write_page`.
 
     Raises `ValueError` for edits beyond the documents.
 
@@ -58,12 +58,12 @@ def merge_page(edits: Sequence[Edit], old: Document, new: Document) -> Merged:
 class _Marks:
     """Formats the texts of the new version with their changes."""
 
-    def __init__(self, marks: Sequence[Mark], old: Document, new: Document) -> None:
+    def __init__(self, marks: Sequence[EditMark], old: Document, new: Document) -> None:
         self.old, self.new = old, new
         self.starts = list(accumulate(map(len, new.pieces), initial=0))
-        self.at: dict[int, list[Mark]] = defaultdict(list)
+        self.at: dict[int, list[EditMark]] = defaultdict(list)
         """number of a piece → its marks, in order"""
-        self.homeless: list[Mark] = []
+        self.homeless: list[EditMark] = []
         for mark in marks:
             if mark.kind in {"inserted", "moved"}:
                 for piece in self._pieces(mark.start, mark.end):
@@ -102,7 +102,7 @@ class _Marks:
         ]
         return "".join(f"<p>{self._mark_gone(mark)}</p>" for mark in left)
 
-    def _mark_gone(self, mark: Mark) -> str:
+    def _mark_gone(self, mark: EditMark) -> str:
         shown = "<br>".join(escape(part) for part in self._parts(self.old.text[mark.old_start : mark.old_end]))
         space = " " if mark.before else ""
         return f"{space}{_OPEN[mark.kind]}{shown}</del>{' ' if mark.behind else ''}"
@@ -111,10 +111,10 @@ class _Marks:
         """Return the paragraphs of a text, with one space for white space at its ends."""
         parts = [" ".join(part.split()) for part in text.split(BREAK)]
         lead, trail = text[:1].isspace(), text[-1:].isspace()
-        kept = [part for part in parts if part] or [""]
-        kept[0] = f" {kept[0]}" if lead else kept[0]
-        kept[-1] = f"{kept[-1]} " if trail else kept[-1]
-        return kept
+        nonempty = [part for part in parts if part] or [""]
+        nonempty[0] = f" {nonempty[0]}" if lead else nonempty[0]
+        nonempty[-1] = f"{nonempty[-1]} " if trail else nonempty[-1]
+        return nonempty
 
     def _pieces(self, start: int, end: int) -> Iterator[int]:
         """Yield the pieces that overlap characters `start:end`."""
@@ -124,7 +124,7 @@ class _Marks:
                 yield piece
             piece += 1
 
-    def _home(self, mark: Mark) -> int | None:
+    def _home(self, mark: EditMark) -> int | None:
         """Return the piece to which a deletion is attached: the one it followed, else the one it
         preceded; None if there is none.
         """

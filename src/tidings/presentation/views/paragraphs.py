@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from tidings.presentation.edits import more
-from tidings.presentation.marks import escape
+from tidings.presentation.hypertext import escape
 from tidings.presentation.views.rows import Row, TextPiece
-from tidings.presentation.writing import cut_text
+from tidings.presentation.writing import cut_text, more
 from tidings.record import dataclass
 
 TALL: Final = 600
@@ -267,12 +266,12 @@ def kind_of_edit(row: Row) -> str:
             if came == went == len(values) and all(any(c.isdigit() for c in piece.text) for piece in values):
                 return "1 value updated" if came == 1 else f"{came} values updated"
             moved = row.words("moved") + row.words("away")
-            said = [
+            parts = [
                 f"{came:,} in" if came else "",
                 f"{went:,} out" if went else "",
                 f"{moved:,} moved" if moved else "",
             ]
-            return "reworded, words: " + ", ".join(part for part in said if part)
+            return "reworded, words: " + ", ".join(part for part in parts if part)
 
 
 def _words(count: int) -> str:
@@ -340,5 +339,5 @@ def _piece(piece: TextPiece) -> str:
         return text
     if piece.kind == "moved":
         return f'<span class="sr">moved here: </span><bdi class="moved">{text}</bdi>'
-    tag, said = _MARKS[piece.kind]
-    return f'<span class="sr">{said}</span><{tag}>{text}</{tag}>'
+    tag, label = _MARKS[piece.kind]
+    return f'<span class="sr">{label}</span><{tag}>{text}</{tag}>'

@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from tidings.document.document import Document
 from tidings.document.html.walk import BREAK
-from tidings.presentation.views.script import Mark, Script
+from tidings.presentation.views.script import EditMark, Script
 from tidings.presentation.writing import tame
 from tidings.record import dataclass, replace
 
@@ -66,13 +66,13 @@ class Row:
 
     def _side(self, dropped: AbstractSet[str]) -> tuple[TextPiece, ...]:
         """Return the pieces of one version, without the space between what went and what came."""
-        kept: list[TextPiece] = []
+        pieces: list[TextPiece] = []
         for number, piece in enumerate(self.pieces):
             beside = [one.kind for one in (*self.pieces[number - 1 : number], *self.pieces[number + 1 : number + 2])]
             is_between = piece.text.isspace() and len(beside) == 2 and "same" not in beside
             if piece.kind not in dropped and not (is_between and len(dropped & {*beside}) == 1):
-                kept.append(piece)
-        return tuple(kept)
+                pieces.append(piece)
+        return tuple(pieces)
 
     @property
     def text(self) -> str:
@@ -104,8 +104,8 @@ class _Rows:
         self.old_blocks, self.new_blocks = _blocks(old), _blocks(new)
         self.old_starts = [block.start for block in self.old_blocks]
         starts = [block.start for block in self.new_blocks]
-        self.inside: dict[int, list[Mark]] = {}
-        self.ahead: dict[int, list[tuple[Mark, int, int]]] = {}
+        self.inside: dict[int, list[EditMark]] = {}
+        self.ahead: dict[int, list[tuple[EditMark, int, int]]] = {}
         """block → whole paragraphs before it; one key more for those after the last"""
         for mark in script.marks:
             self._place(mark, max(0, bisect_right(starts, mark.start) - 1))
@@ -124,7 +124,7 @@ class _Rows:
                 found.append(row)
         return _with_others(_pair(found))
 
-    def _place(self, mark: Mark, number: int) -> None:
+    def _place(self, mark: EditMark, number: int) -> None:
         if mark.kind in {"inserted", "moved"}:
             while number < len(self.new_blocks) and self.new_blocks[number].start < mark.end:
                 self.inside.setdefault(number, []).append(mark)
@@ -142,11 +142,11 @@ class _Rows:
             if is_whole and not is_within:
                 self.ahead.setdefault(number + is_behind, []).append((mark, start, end))
             else:
-                part = Mark(mark.kind, mark.edit, mark.start, mark.end, start, end, True, True)
+                part = EditMark(mark.kind, mark.edit, mark.start, mark.end, start, end, True, True)
                 alone = mark if (start, end) == (mark.old_start, mark.old_end) else part
                 self.inside.setdefault(number, []).append(alone)
 
-    def _parts(self, mark: Mark) -> Iterator[tuple[int, int, bool]]:
+    def _parts(self, mark: EditMark) -> Iterator[tuple[int, int, bool]]:
         """Yield the part of each old paragraph in a mark, and whether that is all of its words."""
         text = self.old.text
         number = max(0, bisect_right(self.old_starts, mark.old_start) - 1)
@@ -158,7 +158,7 @@ class _Rows:
                 is_whole = not _has_words(text, block.start, start) and not _has_words(text, end, block.end)
                 yield (block.start, block.end, True) if is_whole else (start, end, False)
 
-    def _add_gone(self, mark: Mark, start: int, end: int, heading: str) -> Row:
+    def _add_gone(self, mark: EditMark, start: int, end: int, heading: str) -> Row:
         kind: PieceKind = "away" if mark.kind == "away" else "deleted"
         piece = TextPiece(kind, _show(self.old.text[start:end]).strip())
         return Row("away" if kind == "away" else "deleted", (piece,), heading, False, (mark.edit,))

@@ -25,7 +25,7 @@ _MINUS: Final = frozenset("-\u2212")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class EditMark:
     """One range of text that differs; `edit` is the number of its edit.
 
     An insertion (`inserted`) or a moved text here (`moved`) is characters `start:end` of the new
@@ -50,7 +50,7 @@ class Script:
     moved words.
     """
 
-    marks: tuple[Mark, ...]
+    marks: tuple[EditMark, ...]
     went: int
     came: int
     moved: int
@@ -122,7 +122,7 @@ class _Laid:
             self.away = self.away or [(edit.old_start, edit.old_end)]
             self.here = self.here or [(edit.new_start, edit.new_end)]
 
-    def marks(self) -> Iterator[Mark]:
+    def marks(self) -> Iterator[EditMark]:
         """Yield the marks: first the deletion, then the insertion."""
         edit = self.edit
         if edit.old_start == edit.old_end:
@@ -132,7 +132,7 @@ class _Laid:
         else:
             yield from self._list_replaced()
 
-    def _list_replaced(self) -> Iterator[Mark]:
+    def _list_replaced(self) -> Iterator[EditMark]:
         edit, old, new = self.edit, self.old, self.new
         left = _gap(old, edit.old_start), _gap(new, edit.new_start)
         right = _gap(old, edit.old_end), _gap(new, edit.new_end)
@@ -153,7 +153,7 @@ class _Laid:
         start, end = _span(self.new, self.edit.new_start, self.edit.new_end, False, False)
         return "\n\n" in self.new.text[start:end]
 
-    def _list_inserted(self) -> Iterator[Mark]:
+    def _list_inserted(self) -> Iterator[EditMark]:
         edit, old, new = self.edit, self.old, self.new
         was, left, right = _gap(old, edit.old_start), _gap(new, edit.new_start), _gap(new, edit.new_end)
         if _parts(was) and _parts(left):
@@ -167,10 +167,10 @@ class _Laid:
         else:
             came = _span(new, edit.new_start, edit.new_end, False, False)
             at = _gap_span(old, edit.old_start)
-            yield Mark("deleted", self.number, came[0], came[0], *at)
+            yield EditMark("deleted", self.number, came[0], came[0], *at)
         yield from self._came(came)
 
-    def _list_deleted(self) -> Iterator[Mark]:
+    def _list_deleted(self) -> Iterator[EditMark]:
         edit, old, new = self.edit, self.old, self.new
         left, right, now = _gap(old, edit.old_start), _gap(old, edit.old_end), _gap(new, edit.new_start)
         ends = edit.old_end == len(old.tokens)
@@ -186,12 +186,12 @@ class _Laid:
         went = _span(old, edit.old_start, edit.old_end, False, False)
         yield from self._went(went, first, before=False, behind=False)
         if first < last:
-            yield Mark("inserted", self.number, first, last)
+            yield EditMark("inserted", self.number, first, last)
 
-    def _went(self, span: tuple[int, int], at: int, *, before: bool, behind: bool) -> Iterator[Mark]:
+    def _went(self, span: tuple[int, int], at: int, *, before: bool, behind: bool) -> Iterator[EditMark]:
         pieces = list(_pieces(self.old, span, self.away))
         for place, (is_moved, start, end) in enumerate(pieces):
-            yield Mark(
+            yield EditMark(
                 "away" if is_moved else "deleted",
                 self.number,
                 at,
@@ -202,9 +202,9 @@ class _Laid:
                 behind=behind and place == len(pieces) - 1,
             )
 
-    def _came(self, span: tuple[int, int]) -> Iterator[Mark]:
+    def _came(self, span: tuple[int, int]) -> Iterator[EditMark]:
         for is_moved, start, end in _pieces(self.new, span, self.here):
-            yield Mark("moved" if is_moved else "inserted", self.number, start, end)
+            yield EditMark("moved" if is_moved else "inserted", self.number, start, end)
 
 
 def _pieces(

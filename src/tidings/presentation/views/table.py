@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tidings.model.observed.change import ChangeSet, EditContext
-from tidings.presentation.edits import more
-from tidings.presentation.marks import escape, thing
+from tidings.presentation.hypertext import escape, thing
 from tidings.presentation.views.paragraphs import Drawn
-from tidings.presentation.writing import cut_text, one_line
+from tidings.presentation.writing import cut_text, more, one_line
 
 MOST_ROWS: Final = 500
 LONGEST: Final = 2_000
@@ -20,7 +19,7 @@ LONGEST: Final = 2_000
 _LISTS: Final = ("updated", "inserted", "deleted", "moved")
 _SORTS: Final = {"links": "link", "pages": "page", "images": "image", "keywords": "keyword",
                  "phrases": "phrase", "table": "row", "list": "item",
-                 "items": "entry", "regex": "match", "body": "body"}  # fmt: skip
+                 "items": "item", "regex": "match", "body": "body"}  # fmt: skip
 _NUMBER: Final = re.compile(r"[-\u2212]?\d+(?:,\d{3})*(?:\.\d+)?")
 _KEYED: Final = re.compile(r"([^\s:][^:\n]{0,80}): (.+)", re.DOTALL)
 _NOWHERE: Final = EditContext("", 0)
@@ -72,23 +71,23 @@ def lines_of(found: ChangeSet) -> Iterator[TableLine]:
     """
     contexts = {(one.of, one.number): one for one in found.contexts}
     rows = {row.object: row for row in found.objects}
-    told: set[str] = set()
+    shown: set[str] = set()
     for of in _LISTS:
         for number, text in enumerate(getattr(found, of)):
             context = contexts.get((of, number), _NOWHERE)
             row = rows.get(text) if isinstance(text, str) else None
             if row is not None and row.old != row.new:
-                if text not in told:
-                    told.add(text)
+                if text not in shown:
+                    shown.add(text)
                     yield _write_count(row.kind, text, row.old, row.new)
             else:
                 yield _line(of, text, context)
     for row in found.objects:
-        if row.object not in told and row.old != row.new and not _is_told(found, row.kind):
+        if row.object not in shown and row.old != row.new and not _is_reported(found, row.kind):
             yield _write_count(row.kind, row.object, row.old, row.new)
 
 
-def _is_told(found: ChangeSet, kind: str) -> bool:
+def _is_reported(found: ChangeSet, kind: str) -> bool:
     """Return whether a unique thing is among the updates."""
     return kind in {"status", "body"} and bool(found.updated)
 
@@ -142,8 +141,8 @@ def difference_of(old: str, new: str) -> tuple[str, str]:
     change = (after - before) / abs(before) * 100
     if abs(change) >= 1_000_000:
         return "", beside[0]
-    said = f"{change:+,.1f}".removesuffix(".0") if abs(change) < 1_000 else f"{change:+,.0f}"
-    return said.replace("-", "\u2212") + "\u00a0%", beside[0]
+    number = f"{change:+,.1f}".removesuffix(".0") if abs(change) < 1_000 else f"{change:+,.0f}"
+    return number.replace("-", "\u2212") + "\u00a0%", beside[0]
 
 
 def _row(line: TableLine, has: Sequence[bool]) -> str:

@@ -12,7 +12,7 @@ from typing import Final, Literal
 from tidings.document.document import Document
 from tidings.errors import UsageError
 from tidings.model.observed.change import ChangeSet
-from tidings.presentation.marks import escape
+from tidings.presentation.hypertext import escape
 from tidings.presentation.views import paragraphs
 from tidings.presentation.views.paragraphs import jump
 from tidings.presentation.views.rows import Row, rows_of

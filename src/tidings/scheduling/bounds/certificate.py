@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from tidings.model.interval import DAY, Duration
 from tidings.record import dataclass
-from tidings.scheduling.bounds.lookback import Kept, Misfit, WindowPolls, measure_kept, misfits
+from tidings.scheduling.bounds.lookback import Misfit, ValueShare, WindowPolls, measure_value_share, misfits
 from tidings.scheduling.bounds.steady import Steady
 from tidings.scheduling.population import Floats, Mask, Rows
 
@@ -47,7 +47,7 @@ class Backlogs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Looks:
+class ModelledPolls:
     """The polls of a window: the page, the time after the start (µs), whether a change was found,
     and its probability in the model.
     """
@@ -57,10 +57,10 @@ class Looks:
     changed: Mask
     chance: Floats
 
-    def in_order(self) -> Looks:
+    def in_order(self) -> ModelledPolls:
         """Return the polls page by page, each page's in order of time."""
         order = np.lexsort((self.at, self.page))
-        return Looks(self.page[order], self.at[order], self.changed[order], self.chance[order])
+        return ModelledPolls(self.page[order], self.at[order], self.changed[order], self.chance[order])
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,12 @@ class Certificate:
     `price`.
 
     `predicted` and `found` are the numbers of polls that find changes, in the model and in fact;
-    `misfits` say where the times of changes contradict the model, `kept` is the share of
+    `misfits` say where the times of changes contradict the model, `value_share` is the share of
     the value of all found changes (`lookback`).
     """
 
     pages: int
-    looks: int
+    polls: int
     cost: float
     value: float
     bound: float
@@ -82,7 +82,7 @@ class Certificate:
     predicted: float
     found: int
     misfits: tuple[Misfit, ...] = ()
-    kept: Kept | None = None
+    value_share: ValueShare | None = None
 
     @property
     def fit(self) -> float:
@@ -119,7 +119,7 @@ class CertifiedPages:
     """
 
     pages: int
-    looks: Looks
+    polls: ModelledPolls
     value: float
     cost: float
     buy: Callable[[float], tuple[float, float]]
@@ -127,12 +127,12 @@ class CertifiedPages:
     """a price at which nothing is bought"""
 
 
-def steadily(window: Backlogs, looks: Looks) -> CertifiedPages:
+def steadily(window: Backlogs, polls: ModelledPolls) -> CertifiedPages:
     """Return the part of pages that change at steady rates. Raise ValueError for a poll outside the
     window of its page.
     """
-    looks = looks.in_order()
-    if len(looks.at) and ((looks.at < 0) | (looks.at > window.length[looks.page])).any():
+    polls = polls.in_order()
+    if len(polls.at) and ((polls.at < 0) | (polls.at > window.length[polls.page])).any():
         message = "a check lies outside the window of its page"
         raise ValueError(message)
     steady = window.steady
@@ -143,15 +143,15 @@ def steadily(window: Backlogs, looks: Looks) -> CertifiedPages:
 
     return CertifiedPages(
         steady.size,
-        looks,
-        float(measure_earnings(window, looks.page, looks.at).sum()),
-        float(steady.cost[looks.page].sum()),
+        polls,
+        float(measure_earnings(window, polls.page, polls.at).sum()),
+        float(steady.cost[polls.page].sum()),
         buy,
         float((steady.most / steady.cost).max(initial=0.0)),
     )
 
 
-def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, made: Looks) -> CertifiedPages:
+def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, made: ModelledPolls) -> CertifiedPages:
     """Return the part of pages whose changes arrive at any rate (`Program`), over instants 1 …
     `instants`; `at` of a poll is an instant, and several polls at one instant count as one.
 
@@ -191,15 +191,15 @@ def certify(*parts: CertifiedPages, polls: WindowPolls | None = None) -> Certifi
     bound, price = _find_least_bound(parts, cost)
     return Certificate(
         sum(part.pages for part in parts),
-        sum(len(part.looks.at) for part in parts),
+        sum(len(part.polls.at) for part in parts),
         cost,
         sum(part.value for part in parts),
         bound,
         price,
-        float(sum(part.looks.chance.sum() for part in parts)),
-        int(sum(part.looks.changed.sum() for part in parts)),
+        float(sum(part.polls.chance.sum() for part in parts)),
+        int(sum(part.polls.changed.sum() for part in parts)),
         () if polls is None else misfits(polls),
-        None if polls is None else measure_kept(polls),
+        None if polls is None else measure_value_share(polls),
     )
 
 

@@ -61,7 +61,7 @@ class WindowPolls:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ValueShare:
     """The share of the value of `found` changes that was kept, with its 95 % interval (a jackknife
     over hosts or pages).
     """
@@ -85,7 +85,7 @@ class Misfit:
     why: str
 
 
-def measure_kept(polls: WindowPolls) -> Kept | None:
+def measure_value_share(polls: WindowPolls) -> ValueShare | None:
     """Return the share of the value of found changes that was kept; None if none was found."""
     found = polls.of(polls.changed)
     if not len(found.at):
@@ -105,7 +105,7 @@ def measure_kept(polls: WindowPolls) -> Kept | None:
         without = left_part / left_whole
         spread = math.sqrt((number - 1) / number * float(((without - without.mean()) ** 2).sum()))
     reach = NormalDist().inv_cdf((1 + CERTAINTY) / 2) * spread
-    return Kept(share, max(share - reach, 0.0), min(share + reach, 1.0), len(found.at))
+    return ValueShare(share, max(share - reach, 0.0), min(share + reach, 1.0), len(found.at))
 
 
 def misfits(polls: WindowPolls) -> tuple[Misfit, ...]:

@@ -67,28 +67,28 @@ class Steady:
 
         `age` is the age of its backlog at the start (µs).
         """
-        value, looks = self.appraise_age(age + length), np.zeros(self.size)
+        value, polls = self.appraise_age(age + length), np.zeros(self.size)
         for due in (self.waits(price), self.waits(self.level)):
             near = np.floor(np.where(age > due, 1 + length / due, (age + length) / due))
             for step in (-1, 0, 1):
                 number = np.maximum(near + step, 1.0)
                 earned = self._with(number, age, length) - number * self.cost * price
-                looks = np.where(earned > value, number, looks)
+                polls = np.where(earned > value, number, polls)
                 value = np.maximum(value, earned)
-        return value, looks
+        return value, polls
 
-    def _with(self, looks: Floats, age: Floats, length: Floats) -> Floats:
+    def _with(self, polls: Floats, age: Floats, length: Floats) -> Floats:
         """Return the most that each page gathers with so many polls, at least one, and what is then
         left.
         """
-        whole, gap = self._evenly(looks, age + length)
-        rest, _ = self._evenly(looks - 1, length)
+        whole, gap = self._evenly(polls, age + length)
+        rest, _ = self._evenly(polls - 1, length)
         return np.where(gap >= age, whole, self.gather(age) + rest)
 
-    def _evenly(self, looks: Floats, length: Floats) -> tuple[Floats, Floats]:
+    def _evenly(self, polls: Floats, length: Floats) -> tuple[Floats, Floats]:
         """Return the value of equal gaps over that time, with what is left after the last of them,
         and the gap.
         """
         due = self.waits(self.level)
-        gap = np.clip(due, length / (looks + 1), length / np.maximum(looks, 1))
-        return looks * self.gather(gap) + self.appraise_age(np.maximum(length - looks * gap, 0.0)), gap
+        gap = np.clip(due, length / (polls + 1), length / np.maximum(polls, 1))
+        return polls * self.gather(gap) + self.appraise_age(np.maximum(length - polls * gap, 0.0)), gap

@@ -83,9 +83,9 @@ Counts = NDArray[np.uint8]
 class BestEffortState:
     """The knowledge of each page, in the order of the population.
 
-    `due`, `looked` (the poll that began the running cycle) and `modified` (the instant of the last
-    change if the server gave it) are instants, `UNPOLLED` if there is none. `period` is in seconds.
-    `misses` counts cycles without a change, `steady` changes at a constant interval, `streak`
+    `due`, `polled_at` (the poll that began the running cycle) and `modified` (the instant of the
+    last change if the server gave it) are instants, `UNPOLLED` if there is none. `period` is in
+    seconds. `misses` counts cycles without a change, `steady` changes at a constant interval, `streak`
     changes in a row at close polls, `unbroken` changes in a row at any; of a saturated page
     `steady` counts the polls of its round, `misses` those without a change. `intervals[page]`
     (seconds) has the newest last and 0 if none was seen yet.
@@ -94,7 +94,7 @@ class BestEffortState:
     population: Population
     due: Instants
     period: Floats
-    looked: Instants
+    polled_at: Instants
     modified: Instants
     misses: Counts
     steady: Counts
@@ -184,8 +184,8 @@ class BestEffort:
             return self._due_again(replace(state, population=population), population.present(ids)[0])
         rows, _ = state.population.present(population.ids)  # pages that stay keep their order, new ones come last
         unknown = self._unknown(population["last_polled"][len(rows) :])
-        kept = slice(None) if len(rows) == state.population.size else rows
-        learned = {name: _freeze(np.concatenate([getattr(state, name)[kept], unknown[name]])) for name in unknown}
+        rows_kept = slice(None) if len(rows) == state.population.size else rows
+        learned = {name: _freeze(np.concatenate([getattr(state, name)[rows_kept], unknown[name]])) for name in unknown}
         due = self._due(population, slice(None), learned["period"])
         return BestEffortState(population=population, due=due, **learned)
 
@@ -206,8 +206,8 @@ class BestEffort:
         page = _Pages(state, rows)
         low, high = self._bounds(population, rows)
         page.period = _within(low, page.period, high)
-        baseline = page.looked == UNPOLLED
-        since = np.where(baseline, 0, at - np.where(baseline, 0, page.looked)) / SECOND
+        baseline = page.polled_at == UNPOLLED
+        since = np.where(baseline, 0, at - np.where(baseline, 0, page.polled_at)) / SECOND
         found = changed & (since > 0)
         lost = found & _is_lost(observation.interrupted, here, at - np.where(baseline, at, last), page.period)
         quiet = ~changed & (since > 0) & (since >= WHOLE * page.period)
@@ -216,14 +216,16 @@ class BestEffort:
             self._watch(page, np.flatnonzero((found | quiet) & saturated), changed, low)
         self._learn_quiet(page, np.flatnonzero(quiet & ~saturated))
         if learned := bool((found | saturated).any()):
-            told = np.full(len(at), UNPOLLED) if observation.modified_at is None else observation.modified_at[here]
+            modified = np.full(len(at), UNPOLLED) if observation.modified_at is None else observation.modified_at[here]
             learns = np.flatnonzero(found & ~saturated & ~lost)
             page.misses[found & lost & ~saturated] = 0
-            self._learn_change(page, learns, _observe(page, at, since, told))
+            self._learn_change(page, learns, _observe(page, at, since, modified))
             self._try_sooner(page, learns)
             self._saturate(page, learns, since <= NEAR * low)
-            page.modified = np.where(found, np.where(told > page.looked, np.minimum(told, at), UNPOLLED), page.modified)
-        page.looked = np.where(baseline | found | quiet, at, page.looked)
+            page.modified = np.where(
+                found, np.where(modified > page.polled_at, np.minimum(modified, at), UNPOLLED), page.modified
+            )
+        page.polled_at = np.where(baseline | found | quiet, at, page.polled_at)
         page.period = _within(low, page.period, high)
         return self._due_again(page.put(state, population, learned=learned), rows)
 
@@ -232,7 +234,7 @@ class BestEffort:
         unknown page.
         """
         row = int(state.population.rows([page])[0])
-        intervals, looked, modified = state.intervals[row], int(state.looked[row]), int(state.modified[row])
+        intervals, polled_at, modified = state.intervals[row], int(state.polled_at[row]), int(state.modified[row])
         return {
             "period": float(state.period[row]),
             "misses": int(state.misses[row]),
@@ -240,7 +242,7 @@ class BestEffort:
             "streak": int(state.streak[row]),
             "unbroken": int(state.unbroken[row]),
             "intervals": intervals[intervals > 0].tolist(),
-            "looked": None if looked == UNPOLLED else looked,
+            "looked": None if polled_at == UNPOLLED else polled_at,
             "modified": None if modified == UNPOLLED else modified,
         }
 
@@ -268,7 +270,7 @@ class BestEffort:
         saturated = self._find_saturated(page)
         page.misses[:] = np.minimum(column("misses"), np.where(saturated, QUIET_ROUNDS, self.alpha) - 1)
         page.steady[:] = np.minimum(column("steady"), np.where(saturated, ROUND, self.beta) - 1)
-        page.looked[:] = [UNPOLLED if at is None else at for at in column("looked")]
+        page.polled_at[:] = [UNPOLLED if at is None else at for at in column("looked")]
         page.modified[:] = [UNPOLLED if at is None else at for at in column("modified")]
         page.intervals[:] = [
             [*[0.0] * (self.history - len(recent)), *recent]
@@ -360,7 +362,7 @@ class BestEffort:
         size = len(last_polled)
         columns: dict[str, Column] = {
             "period": np.full(size, self.pace / SECOND),
-            "looked": last_polled.copy(),
+            "polled_at": last_polled.copy(),
             "modified": np.full(size, UNPOLLED),
             **{name: np.zeros(size, dtype=np.uint8) for name in ("misses", "steady", "streak", "unbroken")},
             "intervals": np.zeros((size, self.history), dtype=np.float32),
@@ -385,12 +387,12 @@ class BestEffort:
 class _Pages:
     """Copies of the knowledge of some pages, writable within one call."""
 
-    __slots__ = ("_rows", "intervals", "looked", "misses", "modified", "period", "steady", "streak", "unbroken")
+    __slots__ = ("_rows", "intervals", "misses", "modified", "period", "polled_at", "steady", "streak", "unbroken")
 
     def __init__(self, state: BestEffortState, rows: Rows) -> None:
         self._rows = rows
         self.period = state.period[rows]
-        self.looked = state.looked[rows]
+        self.polled_at = state.polled_at[rows]
         self.modified = state.modified[rows]
         self.misses = state.misses[rows]
         self.steady = state.steady[rows]
@@ -412,18 +414,18 @@ class _Pages:
         return _freeze(joined)
 
 
-_QUIET: Final = ("period", "looked", "misses", "streak", "unbroken")
+_QUIET: Final = ("period", "polled_at", "misses", "streak", "unbroken")
 _CHANGED: Final = ("modified", "steady", "intervals")
 
 
-def _observe(page: _Pages, at: Instants, since: Floats, told: Instants) -> NDArray[np.float32]:
+def _observe(page: _Pages, at: Instants, since: Floats, modified: Instants) -> NDArray[np.float32]:
     """Return the interval (seconds) that a change shows: from the last change to this one if both
     are known, else `since`.
 
     An instant is trusted if it is after the last poll, and not after this one (sentinels §4.2).
     """
-    both = (told > page.looked) & (page.modified != UNPOLLED)
-    between = (np.minimum(told, at) - np.where(both, page.modified, 0)) / SECOND
+    both = (modified > page.polled_at) & (page.modified != UNPOLLED)
+    between = (np.minimum(modified, at) - np.where(both, page.modified, 0)) / SECOND
     observed: NDArray[np.float32] = np.where(both, between, since).astype(np.float32)
     return observed
 

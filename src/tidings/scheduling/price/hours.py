@@ -87,13 +87,13 @@ class WeekGathering:
         own = weights[profile[first]]
         kappa = decay[first, None] + overwritten[first, None] * own
         most = own / kappa
-        level, kept = most * -np.expm1(-kappa * _HOUR), np.exp(-kappa * _HOUR)
+        level, remaining = most * -np.expm1(-kappa * _HOUR), np.exp(-kappa * _HOUR)
         for (
             step
         ) in _STEPS:  # what each hour leaves and adds, joined with the one before it, with the two before, with four, …
-            level[:, step:], kept[:, step:] = (
-                kept[:, step:] * level[:, :-step] + level[:, step:],
-                kept[:, step:] * kept[:, :-step],
+            level[:, step:], remaining[:, step:] = (
+                remaining[:, step:] * level[:, :-step] + level[:, step:],
+                remaining[:, step:] * remaining[:, :-step],
             )
         faded = np.cumsum(kappa * _HOUR, axis=1)
         start = level[:, -1] / -np.expm1(-faded[:, -1])
@@ -135,7 +135,7 @@ def _alike(*columns: Column) -> tuple[Rows, Rows]:
     return order[begins], kinds
 
 
-def first_look(
+def find_first_poll(
     gathering: WeekGathering, cost: Floats, price: float, last: Ticks, *, shortest: Ticks, longest: Ticks
 ) -> Ticks:
     """Return the tick of each page's next poll: from `shortest` to `longest` ticks after its last
@@ -170,11 +170,11 @@ def first_look(
             day=24 * _HOUR,
         )
         at_once = found.bids >= price
-        looks = found.looks | at_once
+        is_polled = found.is_polled | at_once
         wished = np.where(at_once, then, found.due)
-        due[open_rows] = np.where(looks, wished, seen + longest[open_rows])
-        is_near = looks & ((wished - then) * _NEAR <= wished - seen)
-        now[open_rows] = np.where(looks, then + np.maximum(3 * (wished - then) // 4, 1), wished)
+        due[open_rows] = np.where(is_polled, wished, seen + longest[open_rows])
+        is_near = is_polled & ((wished - then) * _NEAR <= wished - seen)
+        now[open_rows] = np.where(is_polled, then + np.maximum(3 * (wished - then) // 4, 1), wished)
         open_rows = open_rows[~is_near & (now[open_rows] < seen + longest[open_rows])]
     return due
 
@@ -196,7 +196,7 @@ class PriceHours(Price):
     none).
     """
 
-    index_tells: ClassVar[bool] = False
+    follows_index: ClassVar[bool] = False
     profile: tuple[float, ...] | None = None
 
     def begin(self, population: Population, rng: np.random.Generator) -> HoursState:
@@ -303,7 +303,7 @@ class PriceHours(Price):
         )
         last = of["last"] // TICK
         shortest, longest = np.maximum(of["least"] // TICK, 1), np.maximum(of["most"] // TICK, 1)
-        due = first_look(gathering, of["cost"], level, last, shortest=shortest, longest=longest)
+        due = find_first_poll(gathering, of["cost"], level, last, shortest=shortest, longest=longest)
         waits: list[int] = np.clip((due - last) * TICK, of["least"], of["most"]).tolist()
         return waits
 

@@ -110,13 +110,13 @@ class Gathering:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class HourPlan:
     """The plan of a batch of pages: the bid per unit of cost, whether each is to be polled if it
     waits, and when: else when to ask again.
     """
 
     bids: Floats
-    looks: Mask
+    is_polled: Mask
     due: Ticks
 
 
@@ -131,7 +131,7 @@ def plan(
     shortest: int | Ticks = 1,
     review: int = 72,
     day: int = 288,
-) -> Plan:
+) -> HourPlan:
     """Return bids and dues of pages last polled in tick `last`, at a price per unit of cost.
 
     bid = (g(last, now) + V[0] − R)/c: the value of a poll and of the best plan after it, less that
@@ -161,9 +161,11 @@ def plan(
     best = waits.max(axis=0)
     rest = np.maximum(never, best)
     chosen = np.take_along_axis(offsets, waits.argmax(axis=0)[None, :], axis=0)[0]
-    looks = best >= never
-    return Plan(
-        (there[0] + values[0] - rest) / cost, looks, np.minimum(now + np.where(looks, chosen, review), last + longest)
+    is_polled = best >= never
+    return HourPlan(
+        (there[0] + values[0] - rest) / cost,
+        is_polled,
+        np.minimum(now + np.where(is_polled, chosen, review), last + longest),
     )
 
 

@@ -6,7 +6,7 @@ The hours come from the polls of the coming day, simulated at one price (the tri
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -52,12 +52,23 @@ def clear(
     def spend(price: float) -> float:
         return float((paid / np.maximum(gaps(price), 1)).sum())
 
+    return find_price(spend, floor, budget)
+
+
+def find_price(spend: Callable[[float], float], floor: float, budget: float) -> Market:
+    """Return the price at which pages spend the budget, the floor if they spend less there.
+
+    Args:
+        spend: Returns what they spend at a price, per µs; it falls with the price.
+        floor: The least price.
+        budget: The budget, per µs.
+    """
     low = floor
     least = spend(low * 4.0**_HALVINGS)
     load = least / budget if budget > 0 else np.inf
     budget = max(budget, least)
     if (cheapest := spend(low)) <= budget * (1 + TOLERANCE):
-        return Market(low, cheapest, floor, load, cheapest)
+        return Market(low, cheapest, floor, load, cheapest, spend)
     high = low * 4
     while spend(high) > budget * (1 + TOLERANCE):
         low, high = high, high * 4
@@ -66,7 +77,59 @@ def clear(
             break
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if spend(middle) > budget * (1 + TOLERANCE) else (low, middle)
-    return Market(high, spend(high), floor, load, cheapest)
+    return Market(high, spend(high), floor, load, cheapest, spend)
+
+
+OCTAVES: Final = 40
+"""How many doublings of the floor a demand is known for."""
+TINY: Final = 1e-300
+FINE: Final = 8
+"""Steps of an octave near the present price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What pages spend at each of several prices, from the least on, by their logarithms."""
+
+    prices: Floats
+    spends: Floats
+
+    @classmethod
+    def of(cls, market: Market, near: float) -> Demand:
+        """Return the demand of the pages of a market; it is most exact within two octaves of a
+        price.
+        """
+        floor = max(market.floor, TINY)
+        coarse = floor * 2.0 ** np.arange(OCTAVES)
+        close = max(near, floor) * 2.0 ** (np.arange(-2 * FINE, 2 * FINE + 1) / FINE)
+        prices = np.unique(np.concatenate([coarse, close[close > floor]]))
+        spends, least = np.zeros(len(prices)), market.spends(float(prices[-1]))
+        for place, price in enumerate(prices.tolist()):
+            spends[place] = market.spends(price)
+            if spends[place] <= least * (1 + PRECISION):  # all pages wait their longest
+                spends[place:] = least
+                break
+        return cls(np.log(prices), np.log(np.maximum(spends, TINY)))
+
+    @classmethod
+    def read(cls, pairs: Sequence[tuple[float, float]]) -> Demand:
+        """Return the demand that `to_json` wrote."""
+        known = np.asarray(pairs, dtype=np.float64).reshape(-1, 2)
+        return cls(known[:, 0], known[:, 1])
+
+    def to_json(self) -> list[list[float]]:
+        """Return the demand as plain JSON, without points that say nothing more."""
+        last = int(np.searchsorted(-self.spends, -self.spends[-1])) + 1 if len(self.spends) else 0
+        return [
+            [round(price, 5), round(spend, 5)]
+            for price, spend in zip(self.prices[:last], self.spends[:last], strict=True)
+        ]
+
+    def spend(self, price: float) -> float:
+        """Return what the pages spend at a price, per µs."""
+        if not len(self.prices):
+            return 0.0
+        return float(np.exp(np.interp(np.log(max(price, TINY)), self.prices, self.spends)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +203,8 @@ def _sample(policy: Policy[Any], state: State, most: int) -> State:
     """Return the state with at most `most` pages, all of which have been polled."""
     population = state.population
     known = np.flatnonzero(population["last_polled"] != UNPOLLED)
-    kept = known[np.linspace(0, len(known) - 1, min(most, len(known))).astype(np.intp)] if len(known) else known
-    others = np.delete(population.ids, kept)
+    chosen = known[np.linspace(0, len(known) - 1, min(most, len(known))).astype(np.intp)] if len(known) else known
+    others = np.delete(population.ids, chosen)
     sampled: State = policy.on_update(state, others, {PRESENT: np.zeros(len(others), np.bool_)})
     return sampled
 

@@ -21,13 +21,13 @@ from tidings.scheduling import index
 from tidings.scheduling.paced.turns import FIRST, TURNS, due_after
 from tidings.scheduling.policy import (
     UNPOLLED,
-    Beside,
     Columns,
     Floats,
     Instants,
     Market,
     Mask,
     Observation,
+    PageArrays,
     Population,
     Rows,
     Signal,
@@ -42,18 +42,18 @@ SATURATED_AFTER: Final = 20
 """Consecutive polls that found a change, all as soon as allowed, after which a page counts as
 saturated (guard 6).
 """
-RELOOK_EVERY: Final[Duration] = 6 * HOUR
-QUIET_RELOOKS: Final = 2
+REPOLL_EVERY: Final[Duration] = 6 * HOUR
+QUIET_REPOLLS: Final = 2
 """Re-polls without a change that end a saturation."""
-_SATURATED, _RELOOKS = 64, 8
+_SATURATED, _REPOLLS = 64, 8
 _PLAINLY: Final = 1 + 1e-6
 """The factor by which the backlog exceeds the price when the wait is over, against rounding."""
 _CENTURY: Final[Duration] = 36_525 * DAY
-_MOST: Final = RELOOK_EVERY // SECOND
+_MOST: Final = REPOLL_EVERY // SECOND
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PriceState(Beside):
+class PriceState(PageArrays):
     """The pages, and the saturation state of each (guard 6).
 
     `suspicion` is the number of consecutive polls that found a change soon after the last; of a
@@ -71,9 +71,9 @@ class PriceState(Beside):
         return np.asarray(self.suspicion >= _SATURATED)
 
     @property
-    def relooks(self) -> Mask:
+    def repolls(self) -> Mask:
         """Return which of them are re-polled next."""
-        return np.asarray(self.suspicion >= _SATURATED + _RELOOKS)
+        return np.asarray(self.suspicion >= _SATURATED + _REPOLLS)
 
 
 P = TypeVar("P", bound=PriceState)
@@ -92,7 +92,7 @@ class Price:
     reads: ClassVar[frozenset[str]] = TURNS | COLUMNS | index.HINTS
     weighs_hints: ClassVar[bool] = True
     """Whether ages are effective ages; hints do not move fixed instants."""
-    index_tells: ClassVar[bool] = True
+    follows_index: ClassVar[bool] = True
     """Whether the wait ends when the backlog is worth the price, and depends on nothing else."""
     spares_rare: ClassVar[bool] = True
     """Whether this policy has guard 5: urgent rare pages do not starve if it is `guarded`."""
@@ -160,8 +160,8 @@ class Price:
         if self.weighs_hints:
             wished = index.wait_to_age(population, wished, rows)
         if (suspicion := state.suspicion[rows]).any():
-            differs, relooks = suspicion >= _SATURATED, suspicion >= _SATURATED + _RELOOKS
-            wished = np.where(differs, np.where(relooks, self.shortest, self.pace), wished)
+            differs, repolls = suspicion >= _SATURATED, suspicion >= _SATURATED + _REPOLLS
+            wished = np.where(differs, np.where(repolls, self.shortest, self.pace), wished)
         gap: Instants = np.maximum(np.ceil(np.minimum(wished, most)).astype(np.int64), least)
         return gap
 
@@ -208,7 +208,7 @@ class Price:
         if (new := population["last_polled"][where] == UNPOLLED).any():
             waited = (now - np.minimum(population["added"][where], now) + 1) / SECOND
             bids = np.where(new, FIRST + waited, bids)
-        if self.index_tells and (gathered > level * _PLAINLY).all() and self._may_all(state, now, where):
+        if self.follows_index and (gathered > level * _PLAINLY).all() and self._may_all(state, now, where):
             return bids  # bids of pages taken from a due queue need no waits
         due = due_after(population, self.gaps(state, level, where, worth=worth), where)
         return np.where(due <= now, bids, 0.0)
@@ -289,14 +289,14 @@ def _suspect(
     before.
     """
     suspicion, steady = state.suspicion[rows], state.steady[rows]
-    was_saturated, was_relook = suspicion >= _SATURATED, suspicion >= _SATURATED + _RELOOKS
+    was_saturated, was_repoll = suspicion >= _SATURATED, suspicion >= _SATURATED + _REPOLLS
     streak = np.where(changed & is_soon & ~was_saturated, np.minimum(suspicion + 1, SATURATED_AFTER), 0)
     enters = streak >= SATURATED_AFTER
-    quiet = np.where(was_saturated, suspicion % _RELOOKS + (was_relook & ~changed), 0)
-    saturated = enters | (was_saturated & (quiet < QUIET_RELOOKS))
+    quiet = np.where(was_saturated, suspicion % _REPOLLS + (was_repoll & ~changed), 0)
+    saturated = enters | (was_saturated & (quiet < QUIET_REPOLLS))
     since = np.minimum(steady + np.minimum(gap // SECOND, _MOST), _MOST)
-    since = np.where(saturated & ~enters & ~was_relook, since, 0)
-    after = np.where(saturated, _SATURATED + quiet + _RELOOKS * (since >= _MOST), np.where(was_saturated, 0, streak))
+    since = np.where(saturated & ~enters & ~was_repoll, since, 0)
+    after = np.where(saturated, _SATURATED + quiet + _REPOLLS * (since >= _MOST), np.where(was_saturated, 0, streak))
     return after.astype(np.uint8), since.astype(np.uint16)
 
 
@@ -305,7 +305,7 @@ def _is_readable(memory: Mapping[str, Any]) -> bool:
     return (
         isinstance(suspicion, int)
         and isinstance(steady, int)
-        and 0 <= suspicion < _SATURATED + 2 * _RELOOKS
+        and 0 <= suspicion < _SATURATED + 2 * _REPOLLS
         and 0 <= steady <= _MOST
     )
 

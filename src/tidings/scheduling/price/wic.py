@@ -90,17 +90,32 @@ class GuardedWic(Wic):
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """What both earn in an `epoch` (µs) net of the price of their polls, and the WIC policy."""
+    """What both earn in an `epoch` (µs) net of the price of their polls, and the WIC policy. Each
+    of the compared pages stands for `weight` pages.
+    """
 
     price: float
     wic: float
     epoch: Duration
     rival: GuardedWic
+    weight: float = 1.0
 
     @property
     def wic_wins(self) -> bool:
         """Return whether WIC earns more by more than rounding."""
-        return self.wic > self.price * (1 + 1e-6)
+        return wic_wins(self.price, self.wic)
+
+
+def wic_wins(price: float, wic: float) -> bool:
+    """Return whether WIC earns more than `price` does, by more than rounding."""
+    return wic > price * (1 + 1e-6)
+
+
+def make_rival(policy: Price, price: float) -> GuardedWic:
+    """Return WIC for the pages of a policy; it spares rare urgent ones as that does at a price."""
+    return GuardedWic(
+        pace=policy.pace, longest=policy.longest, shortest=policy.shortest, guarded=policy.guarded, level=price
+    )
 
 
 def contest(policy: Price, state: PriceState, now: Instant, price: float) -> Contest:
@@ -116,17 +131,15 @@ def contest(policy: Price, state: PriceState, now: Instant, price: float) -> Con
         now: The present (µs).
         price: The price per unit of cost.
     """
-    rows = _sample(state)
-    rival = GuardedWic(
-        pace=policy.pace, longest=policy.longest, shortest=policy.shortest, guarded=policy.guarded, level=price
-    )
+    rows, rival = _sample(state), make_rival(policy, price)
     if not len(rows):
         return Contest(0.0, 0.0, HOUR, rival)
     field = Field.of(policy, without_hints(state), rows, price)
     epoch = max(HOUR, int(GAPS * np.median(field.gaps)))
     age = policy.age(state.population, now, rows)
     own, other = (field.run(bids, least, age, epoch) for bids, least in ((field.index, price), (field.backlog, 0.0)))
-    return Contest(own.net, other.net, epoch, rival)
+    known = int((state.population["last_polled"] != UNPOLLED).sum())
+    return Contest(own.net, other.net, epoch, rival, known / len(rows))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from tidings import __version__
+from tidings import __version__, disk
 from tidings.archive.archive import Archive
 from tidings.clock import SECOND
 from tidings.errors import BackupError, StoreFullError
@@ -27,7 +27,6 @@ from tidings.service.backup.package import BLOBS, DATABASE, LOCKED, Manifest, Pa
 from tidings.settings import Settings, StoreSettings
 from tidings.storage.db import instance
 from tidings.storage.db.database import REVISIONS, Database, copy_to, open_database, quick_check
-from tidings.storage.db.restored import sync_folder
 from tidings.storage.observed import versions
 
 STEM: Final = "tidings-backup-"
@@ -84,7 +83,7 @@ def back_up(
         with _work(path) as work, archive.hold_files():
             made = _write(settings, database, archive, work, at=at, passphrase=passphrase)
             (work / "part").replace(path)
-            sync_folder(path.parent)
+            disk.sync(path.parent)
     except OSError as error:
         raise BackupError(f"{path} cannot be written: {error.strerror or error}; no backup was made") from error
     finally:
@@ -139,8 +138,8 @@ def _work(path: Path) -> Iterator[Path]:
     own name.
     """
     for left in path.parent.glob(f"{_WORK}*"):
-        _remove_unless_held(left)
-    work, handle = _make_held(path.parent)
+        _remove_unless_locked(left)
+    work, handle = _make_locked(path.parent)
     try:
         yield work
     finally:
@@ -148,7 +147,7 @@ def _work(path: Path) -> Iterator[Path]:
         os.close(handle)
 
 
-def _make_held(parent: Path) -> tuple[Path, int]:
+def _make_locked(parent: Path) -> tuple[Path, int]:
     """Create a locked folder; another backup may remove it before it is locked."""
     while True:
         work = Path(tempfile.mkdtemp(prefix=_WORK, dir=parent))
@@ -160,16 +159,14 @@ def _make_held(parent: Path) -> tuple[Path, int]:
             os.close(handle)
 
 
-def _remove_unless_held(folder: Path) -> None:
+def _remove_unless_locked(folder: Path) -> None:
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:  # a file or link, another process's, or gone
         return
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder, ignore_errors=True)
-    except BlockingIOError:
-        pass
+        if disk.lock(handle):
+            shutil.rmtree(folder, ignore_errors=True)
     finally:
         os.close(handle)
 

@@ -179,9 +179,9 @@ class Package:
 
     def content(self, name: str) -> bytes:
         """Return a small member."""
-        held = io.BytesIO()
-        self.copy(name, held)
-        return held.getvalue()
+        buffer = io.BytesIO()
+        self.copy(name, buffer)
+        return buffer.getvalue()
 
     def _chunks(self, name: str) -> Iterator[bytes]:
         source = self._tar.extractfile(self._found[name])
@@ -269,11 +269,11 @@ def lock(data: Path, passphrase: Secret) -> bytes:
     """Return the secret files of a data directory, encrypted; missing files are skipped."""
     if len(passphrase.reveal()) < LEAST_CHARACTERS:
         raise BackupError(f"the passphrase is shorter than {LEAST_CHARACTERS} characters")
-    held = {name: base64.b64encode((data / name).read_bytes()).decode() for name in FILES if (data / name).is_file()}
+    keys = {name: base64.b64encode((data / name).read_bytes()).decode() for name in FILES if (data / name).is_file()}
     salt, nonce = os.urandom(_SALT), os.urandom(_NONCE)
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-    content = AESGCM(_key(passphrase, salt)).encrypt(nonce, json.dumps(held).encode(), _MAGIC)
+    content = AESGCM(_key(passphrase, salt)).encrypt(nonce, json.dumps(keys).encode(), _MAGIC)
     return _MAGIC + salt + nonce + content
 
 
@@ -294,8 +294,8 @@ def unlock(content: bytes, passphrase: Secret) -> dict[str, bytes]:
         raise BackupError(
             "the passphrase is wrong for the secrets of this backup; --without-secrets restores the rest"
         ) from error
-    held = json.loads(plain)
-    return {name: base64.b64decode(held[name]) for name in FILES if name in held}
+    keys = json.loads(plain)
+    return {name: base64.b64decode(keys[name]) for name in FILES if name in keys}
 
 
 def _key(passphrase: Secret, salt: bytes) -> bytes:

@@ -11,14 +11,16 @@ from what is stored: a crash loses nothing but the reading of a page.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.errors import AddressError, BlobError, StoreDamagedError, UsageError
+from tidings.errors import AddressError, BlobError, StoreDamagedError, StoreError, UsageError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
+from tidings.model.event_type import EventType
+from tidings.model.observed.unit import Event
 from tidings.model.watch.sentinel import LISTING
 from tidings.record import replace
 from tidings.search.sites import address_of, belongs, worth_refresh
@@ -27,7 +29,7 @@ from tidings.service.collections.read_links import ReadLinks, read_links
 from tidings.service.examine.stored_versions import read_body
 from tidings.service.watch.composite_parts import listing_parts
 from tidings.storage.observed import pages
-from tidings.storage.watches import collections, subscriptions
+from tidings.storage.watches import collections, events, subscriptions
 from tidings.storage.watches.collections import CollectedPage, FoundAddress, PageState
 from tidings.storage.watches.sentinels import first_tick
 from tidings.storage.write import charge
@@ -136,6 +138,9 @@ class Discovery:
                 await self._leave_traps(known)
                 wakes.append(await self._admit(known, now))
                 wakes.append(await self._publish(known, now))
+        except StoreError:
+            self._known.clear()  # all begin anew, from what is stored
+            raise
         finally:
             self._is_running = False
             soon = [self.next_due] if self.next_due is not None else []
@@ -146,49 +151,61 @@ class Discovery:
     async def _follow(self, now: Instant) -> None:
         """Take in collections that came, ended or were altered."""
         living = {
-            held.row.id: held
-            for held in self._watchlist.sentinels.values()
-            if held.sentinel.scope is not None and held.row.state == "enabled"
+            watched.row.id: watched
+            for watched in self._watchlist.sentinels.values()
+            if watched.sentinel.scope is not None and watched.row.state == "enabled"
         }
         for gone in self._known.keys() - living.keys():
             del self._known[gone]
-        for sentinel_id, held in living.items():
+        for sentinel_id, watched in living.items():
             before = self._known.get(sentinel_id)
-            if before is None:
-                await self._begin(held, now)
-            elif before.held.row.revision != held.row.revision or before.held.budget_name != held.budget_name:
-                before.held = held
-                await self._set_budget(held, now)
+            if not self._watchlist.is_home(watched):
+                self._take_class(watched)
+            elif before is None:
+                await self._begin(watched, now)
+            elif (
+                before.watched_sentinel.row.revision != watched.row.revision
+                or before.watched_sentinel.budget_name != watched.budget_name
+            ):
+                before.watched_sentinel = watched
+                await self._set_budget(watched, now)
             else:
-                before.held = held
+                before.watched_sentinel = watched
 
-    async def _begin(self, held: WatchedSentinel, now: Instant) -> None:
-        known = KnownCollection(held)
-        await self._set_budget(held, now)
-        rows = await self._store.read(collections.listing, held.row.id)
+    async def _begin(self, watched: WatchedSentinel, now: Instant) -> None:
+        known = KnownCollection(watched)
+        await self._set_budget(watched, now)
+        rows = await self._store.read(collections.listing, watched.row.id)
         if not rows:
-            await self._store.write(_seed, held, now)
-            rows = await self._store.read(collections.listing, held.row.id)
+            await self._store.write(_seed, watched, now)
+            rows = await self._store.read(collections.listing, watched.row.id)
         known.load(rows)
         known.dirty = {page_id for page_id in known.urls if page_id in self._watchlist.pages}
-        self._known[held.row.id] = known
+        self._known[watched.row.id] = known
 
-    async def _set_budget(self, held: WatchedSentinel, now: Instant) -> None:
-        scope = held.sentinel.scope
+    async def _set_budget(self, watched: WatchedSentinel, now: Instant) -> None:
+        a_day, burst = self._take_class(watched)
+        await self._store.write(
+            charge.set_budget, watched.budget_name, rate_per_second=a_day / (DAY / SECOND), burst=burst, at=now
+        )
+        self._planner.touch(i for i, page in self._watchlist.pages.items() if _is_on(page, watched.row.id))
+
+    def _take_class(self, watched: WatchedSentinel) -> tuple[float, float]:
+        """Let the budget of a collection pay for its pages; return how many checks a day it has,
+        and how many it can save up.
+        """
+        scope = watched.sentinel.scope
         assert scope is not None  # noqa: S101 - it is a collection
         burst = max(LEAST_SAVED, scope.budget / 24)
-        self._planner.set_class(held.budget_name, burst)
-        await self._store.write(
-            charge.set_budget, held.budget_name, rate_per_second=scope.budget / (DAY / SECOND), burst=burst, at=now
-        )
-        self._planner.touch(i for i, page in self._watchlist.pages.items() if _is_on(page, held.row.id))
+        self._planner.set_class(watched.budget_name, burst)
+        return scope.budget, burst
 
     async def _learn(self, now: Instant) -> None:
         """Take what is searched for, and which pages matter to those who search, as it is now."""
         if self._learned_at is not None and now - self._learned_at < LEARNED_EVERY:
             return
-        self._learned_at = now
         self._sought, matters = await self._worths()
+        self._learned_at = now
         for known in self._known.values():
             for page_id, url in known.urls.items():
                 page = self._watchlist.pages.get(page_id)
@@ -208,7 +225,7 @@ class Discovery:
             if page is None or row.state != "watched":
                 continue
             if page.state.health != "ok":
-                if page_id not in known.held.first_pages:  # those stay, as the trouble that they are
+                if page_id not in known.watched_sentinel.first_pages:  # those stay, as the trouble that they are
                     await self._note_failure(known, row, page.state, now)
             elif target := _find_target(row, page):
                 await self._follow_move(known, row, target, now)
@@ -230,7 +247,7 @@ class Discovery:
             found = [
                 FoundAddress(target, row.depth, anchor=row.anchor or row.title, found_on=row.page_id, is_news=is_news)
             ]
-            await self._store.write(collections.add, known.held.row.id, found, at=now)
+            await self._store.write(collections.add, known.watched_sentinel.row.id, found, at=now)
             known.take(found, now)
         else:
             known.note_useless(row.url)
@@ -258,7 +275,7 @@ class Discovery:
         yielded = row.yielded + (0 if is_first else sum(one.state == "found" for one in found))
         row = known.revise(row.url, kind=read.kind, title=read.title, sketch=read.sketch, read_seq=seq, yielded=yielded)
         twin = known.note_first(row, found) if is_first else ""
-        await self._store.write(_keep_read, known.held.row.id, row, found, now)
+        await self._store.write(_keep_read, known.watched_sentinel.row.id, row, found, now)
         known.take(found, now)
         if twin and row.depth:
             await self._leave(known, row, "left", f"says the same as {twin}"[:200], now)
@@ -267,17 +284,17 @@ class Discovery:
         self, known: KnownCollection, row: CollectedPage, state: PageState, reason: str, now: Instant
     ) -> None:
         """Stop watching a page."""
-        await self._store.write(_leave, known.held.row.id, row, state, reason, now)
+        await self._store.write(_leave, known.watched_sentinel.row.id, row, state, reason, now)
         known.revise(row.url, state=state, reason=reason)
         if not row.read_seq:
             known.note_useless(row.url)
         if row.page_id is not None:
-            self._planner.touch(await self._watchlist.reload_pages(known.held.row.id, (row.page_id,)))
+            await self._reload(known.watched_sentinel, (row.page_id,), now)
 
     async def _leave_traps(self, known: KnownCollection) -> None:
         if trapped := known.find_trapped():
             reason = "pages like it have no new text"
-            await self._store.write(_leave_out, known.held.row.id, trapped, reason)
+            await self._store.write(_leave_out, known.watched_sentinel.row.id, trapped, reason)
             for url in trapped:
                 known.revise(url, state="left", reason=reason)
 
@@ -287,8 +304,8 @@ class Discovery:
         """Watch what is worth more than a refresh, as far as the budget goes, and let the better
         refreshes come first; return when there may be more to do.
         """
-        held = known.held
-        bucket = (await self._store.read(charge.payable, at=now))[held.budget_name]
+        watched = known.watched_sentinel
+        bucket = (await self._store.read(charge.payable, at=now))[watched.budget_name]
         known.preferred &= (due := self._planner.due_pages(now))
         ahead = sum(self._is_under_way(known.rows[url]) for url in known.groups["unread"]) + len(known.preferred)
         room = min(MOST_AT_ONCE, max(1, int(bucket.level + 1e-9)) - ahead)
@@ -332,15 +349,24 @@ class Discovery:
         return nlargest(most, found)
 
     async def _watch(self, known: KnownCollection, rows: Iterable[CollectedPage], now: Instant) -> None:
-        held = known.held
-        made: dict[str, int] = await self._store.write(_subscribe, held, [row.url for row in rows], now)
+        watched = known.watched_sentinel
+        made: dict[str, int] = await self._store.write(_subscribe, watched, [row.url for row in rows], now)
         for row in rows:
             page_id = made.get(row.url)
             if page_id is None:
                 known.revise(row.url, state="left", reason="no request can be made for it")
             else:
                 known.revise(row.url, state="watched", page_id=page_id)
-        self._planner.touch(await self._watchlist.reload_pages(held.row.id, made.values()))
+        await self._reload(watched, made.values(), now)
+
+    async def _reload(self, watched: WatchedSentinel, page_ids: Collection[int], now: Instant) -> None:
+        """Read anew how a collection is on some pages, and let the planners of those that this one
+        does not check do so.
+        """
+        self._planner.touch(await self._watchlist.reload_pages(watched.row.id, page_ids))
+        if not self._watchlist.has_all and await self._store.read(self._watchlist.has_foreign, page_ids):
+            event = Event(type=EventType.SENTINEL_PAGES, at=now, sentinel_id=watched.row.id)
+            await self._store.write(events.append, [event])
 
     # -- the list of pages -------------------------------------------------------------------------
 
@@ -348,46 +374,46 @@ class Discovery:
         """Publish comings and goings, and at another time all else; return when there may be more
         to publish.
         """
-        held = known.held
-        listing = self._find_listing(held)
+        watched = known.watched_sentinel
+        listing = self._find_listing(watched)
         if listing is None:
             return now + DAY
         page_id = listing.state.page_id
         if known.lacks_pages() is (listing.state.health == "ok"):
             self._planner.force(page_id)  # it begins to fail with that, or ends
-        if not listing_parts(held.sentinel.monitor):
+        if not listing_parts(watched.sentinel.monitor):
             return now + DAY
         if page_id in self._awaited:
             if now - self._awaited[page_id] > MINUTE:
                 self._planner.force(page_id)
             return now + MINUTE
         news, others = known.groups["news"], known.groups["others"]
-        news_at, others_at = self._published.get(held.row.id, (-BATCH, -QUIET_EVERY))
+        news_at, others_at = self._published.get(watched.row.id, (-BATCH, -QUIET_EVERY))
         is_whole = not known.groups["waiting"]
         if news and listing.state.checked_at is not None:
-            ready_at = max(news_at + BATCH, self._gathering.setdefault(held.row.id, now) + GATHER)
+            ready_at = max(news_at + BATCH, self._gathering.setdefault(watched.row.id, now) + GATHER)
             if now < ready_at:
                 return ready_at
-            del self._gathering[held.row.id]
-            self._published[held.row.id] = (now, others_at)
-            await self._store.write(collections.publish, held.row.id, news=True)
+            await self._store.write(collections.publish, watched.row.id, news=True)
+            del self._gathering[watched.row.id]
+            self._published[watched.row.id] = (now, others_at)
             known.note_published(news=True)
         elif news or others:
             if now < others_at + QUIET_EVERY and not (is_whole and now >= others_at + MINUTE):
                 return others_at + (MINUTE if is_whole else QUIET_EVERY)
-            self._published[held.row.id] = (news_at, now)
-            await self._store.write(_publish_quietly, held.row.id, page_id, now)
+            await self._store.write(_publish_quietly, watched.row.id, page_id, now)
+            self._published[watched.row.id] = (news_at, now)
             known.note_published(news=False)
-            self._planner.touch(await self._watchlist.reload_pages(held.row.id, (page_id,)))
+            self._planner.touch(await self._watchlist.reload_pages(watched.row.id, (page_id,)))
         else:
             return now + DAY
         self._awaited[page_id] = now
         self._planner.force(page_id)
         return now + MINUTE
 
-    def _find_listing(self, held: WatchedSentinel) -> WatchedPage | None:
-        first = (self._watchlist.pages.get(page_id) for page_id in held.first_pages)
-        return next((page for page in first if page and page.identity.url == f"collection:{held.row.id}"), None)
+    def _find_listing(self, watched: WatchedSentinel) -> WatchedPage | None:
+        first = (self._watchlist.pages.get(page_id) for page_id in watched.first_pages)
+        return next((page for page in first if page and page.identity.url == f"collection:{watched.row.id}"), None)
 
 
 def _find_target(row: CollectedPage, page: WatchedPage) -> str:
@@ -400,19 +426,19 @@ def _is_on(page: WatchedPage, sentinel_id: int) -> bool:
     return any(sub.row.sentinel_id == sentinel_id for sub in page.subscriptions.values())
 
 
-def _seed(c: Connection, held: WatchedSentinel, now: Instant) -> None:
+def _seed(c: Connection, watched: WatchedSentinel, now: Instant) -> None:
     """Begin a collection: with the pages that its text names, and the usual sitemap."""
     known = {
         pages.identity(c, sub.page_id).given: sub.page_id
-        for sub in subscriptions.listing(c, sentinel_id=held.row.id)
+        for sub in subscriptions.listing(c, sentinel_id=watched.row.id)
         if sub.label != LISTING
     }
     origins = dict.fromkeys(address.parse(url).origin for url in known if url.startswith("http"))
     maps = [FoundAddress(f"{origin}/sitemap.xml", 0, "map") for origin in origins]
-    collections.add(c, held.row.id, [FoundAddress(url, 0) for url in known], at=now)
+    collections.add(c, watched.row.id, [FoundAddress(url, 0) for url in known], at=now)
     for url, page_id in known.items():
-        collections.watch(c, held.row.id, url, page_id)
-    collections.add(c, held.row.id, maps, at=now)
+        collections.watch(c, watched.row.id, url, page_id)
+    collections.add(c, watched.row.id, maps, at=now)
 
 
 def _keep_read(
@@ -434,29 +460,30 @@ def _leave_out(c: Connection, sentinel_id: int, urls: Iterable[str], reason: str
         collections.leave(c, sentinel_id, url, state="left", reason=reason)
 
 
-def _subscribe(c: Connection, held: WatchedSentinel, urls: Iterable[str], now: Instant) -> dict[str, int]:
+def _subscribe(c: Connection, watched: WatchedSentinel, urls: Iterable[str], now: Instant) -> dict[str, int]:
     """Make addresses pages of a collection; return the page of each for which a request can be
     made.
     """
     made: dict[str, int] = {}
+    owner_id = pages.find_requester(c, watched.row.id) or watched.row.owner_id
     for url in urls:
         try:
-            identity = address.identify(url, held.sentinel.asking)
+            identity = address.identify(url, watched.sentinel.asking, owner_id=owner_id)
         except (AddressError, UsageError):
-            collections.leave(c, held.row.id, url, state="left", reason="no request can be made for it")
+            collections.leave(c, watched.row.id, url, state="left", reason="no request can be made for it")
             continue
         made[url] = pages.ensure(c, identity)
         subscriptions.add(
             c,
-            sentinel_id=held.row.id,
+            sentinel_id=watched.row.id,
             page_id=made[url],
             label="",
-            next_tick=first_tick(held.sentinel, now),
+            next_tick=first_tick(watched.sentinel, now),
             active=True,
             since=now,
-            revision=held.row.revision,
+            revision=watched.row.revision,
         )
-        collections.watch(c, held.row.id, url, made[url])
+        collections.watch(c, watched.row.id, url, made[url])
     return made
 
 

@@ -76,9 +76,9 @@ def _no_groups() -> dict[str, dict[str, None]]:
 
 @dataclass(slots=True)
 class KnownCollection:
-    """A collection as it stands; `held` is its sentinel as it is now."""
+    """A collection as it stands; `watched_sentinel` is its sentinel as it is now."""
 
-    held: WatchedSentinel
+    watched_sentinel: WatchedSentinel
     rows: dict[str, CollectedPage] = field(default_factory=dict)
     urls: dict[int, str] = field(default_factory=dict)
     """by page"""
@@ -103,14 +103,14 @@ class KnownCollection:
     @property
     def scope(self) -> Scope:
         """Return its scope."""
-        scope = self.held.sentinel.scope
+        scope = self.watched_sentinel.sentinel.scope
         assert scope is not None  # noqa: S101 - it is a collection
         return scope
 
     @property
     def origins(self) -> frozenset[str]:
         """Return the sites that its patterns of paths are about."""
-        return frozenset(origin_of(page.url) for page in self.held.sentinel.pages)
+        return frozenset(origin_of(page.url) for page in self.watched_sentinel.sentinel.pages)
 
     def load(self, rows: Iterable[CollectedPage]) -> None:
         """Take over what is stored."""
@@ -222,13 +222,13 @@ class KnownCollection:
             )
             ranked.append((worth + (100.0 if row.kind == "map" else 0.0), row))
         ranked.sort(key=lambda each: (-each[0], each[1].found_at, each[1].url))
-        kept: list[tuple[float, CollectedPage]] = []
+        best: list[tuple[float, CollectedPage]] = []
         for worth, row in ranked:
             name = self.name(row.url)
             if under_way[name] < self.form(row.url).most_waiting():
                 under_way[name] += 1
-                kept.append((worth, row))
-        return kept
+                best.append((worth, row))
+        return best
 
     def expect_yield(self, row: CollectedPage, now: Instant) -> float:
         """Return how many new pages a day a page is likely to name: before it is known for long, by
@@ -299,19 +299,14 @@ class CollectionReport:
     gone: int
     left: Sequence[tuple[str, int]]
 
-    @property
-    def left_count(self) -> int:
-        """Return how many addresses are left out."""
-        return sum(count for _, count in self.left)
-
     def lines(self) -> list[str]:
         """Return it in words."""
-        said = [f"{spell_count(self.watched, 'page')} watched"]
+        parts = [f"{spell_count(self.watched, 'page')} watched"]
         if self.wait:
-            said.append(f"{self.wait:,} found and not fetched yet")
+            parts.append(f"{self.wait:,} found and not fetched yet")
         if self.gone:
-            said.append(f"{self.gone:,} gone")
-        lines = [", ".join(said)]
+            parts.append(f"{self.gone:,} gone")
+        lines = [", ".join(parts)]
         if self.left:
             reasons = "; ".join(f"{count:,}: {reason}" for reason, count in self.left[:5])
             lines.append(f"left out: {reasons}")

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tidings.detection.ask.summary import of_listing, summary
-from tidings.detection.find.keyed import remember
 from tidings.detection.find.window import is_partial
 from tidings.detection.job.contract import Absent, Examination, Found, FramedJob, Job, Wanted
 from tidings.detection.job.run import examine, examine_framed
@@ -29,7 +28,7 @@ from tidings.service.examine.stored_versions import with_extremes
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.composite_parts import PART
 from tidings.service.watch.cursors import is_doubtful, reference, standing_still, take, window_of
-from tidings.service.watch.subscription_memory import Remembered
+from tidings.service.watch.subscription_memory import Remembered, remember
 
 if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
@@ -75,145 +74,147 @@ class Detector:
         self._seconds = seconds
         self._attempts = attempts
 
-    async def examine(self, look: PolledVersion, *, attempts: Mapping[int, int]) -> Compared:
+    async def examine(self, polled: PolledVersion, *, attempts: Mapping[int, int]) -> Compared:
         """Compare the newest version with what each subscription last saw.
 
         `attempts` counts, by subscription, how often this comparison has died.
         """
-        job = self.job_of(look)
-        return self.read(look, await self._run(job), attempts)
+        job = self.job_of(polled)
+        return self.read(polled, await self._run(job), attempts)
 
     async def _run(self, job: Job | FramedJob) -> Done[Examination] | Died:
         if isinstance(job, FramedJob):
             return await self._runner.run(examine_framed, job, seconds=self._seconds)
         return await self._runner.run(examine, job, seconds=self._seconds)
 
-    def job_of(self, look: PolledVersion) -> Job | FramedJob:
+    def job_of(self, polled: PolledVersion) -> Job | FramedJob:
         """Return the job that makes all comparisons of a poll."""
-        state, wanted = look.page.state, tuple(_list_wanted(look, heals=self._heals))
-        if look.parts:
+        state, wanted = polled.page.state, tuple(_list_wanted(polled, heals=self._heals))
+        if polled.parts:
             return FramedJob(
-                new=look.parts[look.seq],
-                references={seq: parts for seq, parts in look.parts.items() if seq != look.seq},
-                known=look.known,
+                new=polled.parts[polled.seq],
+                references={seq: parts for seq, parts in polled.parts.items() if seq != polled.seq},
+                known=polled.known,
                 wanted=wanted,
                 text_digest=state.text_digest,
                 seed=self._instance.hash_seed,
-                depth=look.page.identity.frames,
-                noise=look.noise,
+                depth=polled.page.identity.frames,
+                noise=polled.noise,
             )
         return Job(
-            new=look.body,
-            references=look.references,
-            known=look.known,
+            new=polled.body,
+            references=polled.references,
+            known=polled.known,
             wanted=wanted,
             last_charset=state.charset,
             text_digest=state.text_digest,
             seed=self._instance.hash_seed,
-            usual_words=look.usual_words,
+            usual_words=polled.usual_words,
             usual_title=state.title,
-            status=look.status,
-            asked_url=look.page.identity.url,
-            is_unframed=look.is_unframed,
-            depth=look.page.identity.frames,
-            known_parts=look.known_parts,
-            noise=look.noise,
+            status=polled.status,
+            asked_url=polled.page.identity.url,
+            is_unframed=polled.is_unframed,
+            depth=polled.page.identity.frames,
+            known_parts=polled.known_parts,
+            noise=polled.noise,
         )
 
-    def read(self, look: PolledVersion, answer: Done[Examination] | Died, attempts: Mapping[int, int]) -> Compared:
+    def read(self, polled: PolledVersion, answer: Done[Examination] | Died, attempts: Mapping[int, int]) -> Compared:
         """Return the result of a job for each of its subscriptions."""
         match answer:
             case Done(value):
                 if value.problem:
-                    return self._give_up(look, value.problem, value)
-                return self._add_found(look, value)
+                    return self._give_up(polled, value.problem, value)
+                return self._add_found(polled, value)
             case Died(reason=reason):
-                return self._owe(look, reason, attempts)
+                return self._owe(polled, reason, attempts)
 
-    def _add_found(self, look: PolledVersion, examination: Examination) -> Compared:
+    def _add_found(self, polled: PolledVersion, examination: Examination) -> Compared:
         found = {(f.key, f.number): f for f in examination.found}
         changes, events = [], []
-        for sub in look.takers:
+        for sub in polled.takers:
             for asked in sub.asked:
                 if (f := found.get((sub.row.id, asked.number))) is not None and f.change:
                     if sub.is_listing:
                         f = replace(f, change=of_listing(f.change))
-                    row = self._change(look, sub, f, asked, healed=_stand_ins(sub, examination))
+                    row = self._change(polled, sub, f, asked, healed=_stand_ins(sub, examination))
                     changes.append(row)
                     events.append(event_of(row))
         refused = {refusal.key: refusal.reason for refusal in examination.refused}
         lost = {
             s.row.id: reason
-            for s in look.comparing()
-            if (reason := look.lost.get(reference(s)) or refused.get(s.row.id))
+            for s in polled.comparing()
+            if (reason := polled.lost.get(reference(s)) or refused.get(s.row.id))
         }
-        lost |= {s.row.id: refused[s.row.id] for s in look.beginning() if s.row.id in refused}
-        rows = tuple(self._make_failed_row(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
-        events.extend(_make_failed_event(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
-        absent = _absent(look, examination)
+        lost |= {s.row.id: refused[s.row.id] for s in polled.beginning() if s.row.id in refused}
+        rows = tuple(self._make_failed_row(s, polled, lost[s.row.id]) for s in polled.takers if s.row.id in lost)
+        events.extend(_make_failed_event(s, polled, lost[s.row.id]) for s in polled.takers if s.row.id in lost)
+        absent = _absent(polled, examination)
         moves = tuple(
-            _remembering(s, _move_cursor(s, look, absent.get(s.row.id), is_lost=reference(s) in look.lost), examination)
-            for s in look.takers
+            _remembering(
+                s, _move_cursor(s, polled, absent.get(s.row.id), is_lost=reference(s) in polled.lost), examination
+            )
+            for s in polled.takers
         )
-        for sub, move in zip(look.takers, moves, strict=True):
-            is_told = any(row.subscription_id == sub.row.id for row in changes)
-            events.extend(_absences(sub, look, move, is_told=is_told))
-            events.extend(_list_mended(sub, look, examination))
-        seen = tuple(_values(look, examination))
+        for sub, move in zip(polled.takers, moves, strict=True):
+            is_reported = any(row.subscription_id == sub.row.id for row in changes)
+            events.extend(_absences(sub, polled, move, is_reported=is_reported))
+            events.extend(_list_mended(sub, polled, examination))
+        seen = tuple(_values(polled, examination))
         return Compared(examination, moves, rows, tuple(changes), tuple(events), values=seen)
 
     def _change(
-        self, look: PolledVersion, sub: Subscription, found: Found, asked: AskedComparison, *, healed: str = ""
+        self, polled: PolledVersion, sub: Subscription, found: Found, asked: AskedComparison, *, healed: str = ""
     ) -> ChangeRow:
-        state = look.page.state
+        state = polled.page.state
         compare = sub.owner.sentinel.compare
         return ChangeRow(
-            id=self._change_id(sub, look, found, asked),
+            id=self._change_id(sub, polled, found, asked),
             sentinel_id=sub.row.sentinel_id,
             subscription_id=sub.row.id,
             page_id=state.page_id,
             revision=sub.row.revision,
             kind=asked.kind,
-            from_seq=found.reference or look.seq,
-            to_seq=look.seq,
+            from_seq=found.reference or polled.seq,
+            to_seq=polled.seq,
             rules_version=RULES_VERSION,
             extraction=found.extraction,
             found=found.change,
             summary=f"{_summary(found)}{_across(sub, state.checked_at)}{healed}",
             quiet=asked.is_part or found.quiet,
             noise=found.quiet,
-            modified_at=look.modified_at,
-            polled_at=look.at,
-            detected_at=look.at,
+            modified_at=polled.modified_at,
+            polled_at=polled.at,
+            detected_at=polled.at,
             partial=is_partial(compare, window_of(sub)),
         )
 
-    def _change_id(self, sub: Subscription, look: PolledVersion, found: Found, asked: AskedComparison) -> str:
+    def _change_id(self, sub: Subscription, polled: PolledVersion, found: Found, asked: AskedComparison) -> str:
         parts = (
             self._instance.id,
             self._instance.restore_epoch,
             sub.row.id,
             sub.row.page_id,
             found.reference,
-            look.seq,
+            polled.seq,
             RULES_VERSION,
             found.extraction,
             *((asked.kind,) if asked.is_part else ()),
         )
         return hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:32]
 
-    def _owe(self, look: PolledVersion, reason: str, attempts: Mapping[int, int]) -> Compared:
-        worst = max((attempts.get(s.row.id, 0) for s in look.takers), default=0) + 1
+    def _owe(self, polled: PolledVersion, reason: str, attempts: Mapping[int, int]) -> Compared:
+        worst = max((attempts.get(s.row.id, 0) for s in polled.takers), default=0) + 1
         if worst >= self._attempts:
-            return self._give_up(look, reason, None)
-        owed = look.comparing()
-        first = [s for s in look.takers if s not in owed]
+            return self._give_up(polled, reason, None)
+        owed = polled.comparing()
+        first = [s for s in polled.takers if s not in owed]
         rows = tuple(
             ComparisonRow(
                 subscription_id=s.row.id,
                 page_id=s.row.page_id,
                 from_seq=reference(s),
-                to_seq=look.seq,
+                to_seq=polled.seq,
                 revision=s.row.revision,
                 status="pending",
                 attempt=attempts.get(s.row.id, 0) + 1,
@@ -221,20 +222,20 @@ class Detector:
             )
             for s in owed
         )
-        events = tuple(_make_failed_event(s, look, reason) for s in look.beginning())  # these are not retried
-        return Compared(None, tuple(take(s, look.seq) for s in first), rows, (), events, reason)
+        events = tuple(_make_failed_event(s, polled, reason) for s in polled.beginning())  # these are not retried
+        return Compared(None, tuple(take(s, polled.seq) for s in first), rows, (), events, reason)
 
-    def _give_up(self, look: PolledVersion, reason: str, examination: Examination | None) -> Compared:
-        rows = tuple(self._make_failed_row(s, look, reason) for s in look.comparing())
-        events = tuple(_make_failed_event(s, look, reason) for s in (*look.beginning(), *look.comparing()))
-        return Compared(examination, tuple(take(s, look.seq) for s in look.takers), rows, (), events, reason)
+    def _give_up(self, polled: PolledVersion, reason: str, examination: Examination | None) -> Compared:
+        rows = tuple(self._make_failed_row(s, polled, reason) for s in polled.comparing())
+        events = tuple(_make_failed_event(s, polled, reason) for s in (*polled.beginning(), *polled.comparing()))
+        return Compared(examination, tuple(take(s, polled.seq) for s in polled.takers), rows, (), events, reason)
 
-    def _make_failed_row(self, sub: Subscription, look: PolledVersion, reason: str) -> ComparisonRow:
+    def _make_failed_row(self, sub: Subscription, polled: PolledVersion, reason: str) -> ComparisonRow:
         return ComparisonRow(
             subscription_id=sub.row.id,
             page_id=sub.row.page_id,
             from_seq=reference(sub),
-            to_seq=look.seq,
+            to_seq=polled.seq,
             revision=sub.row.revision,
             status="could_not_compare",
             attempt=self._attempts,
@@ -249,17 +250,17 @@ def _summary(found: Found) -> str:
     return f"{', '.join(values)} (already true at the first check)"
 
 
-def _values(look: PolledVersion, examination: Examination) -> Iterator[ValueRow]:
+def _values(polled: PolledVersion, examination: Examination) -> Iterator[ValueRow]:
     """Yield the single values that subscriptions see in a version."""
-    owners = {sub.row.id: sub.row.sentinel_id for sub in look.takers}
+    owners = {sub.row.id: sub.row.sentinel_id for sub in polled.takers}
     for seen in examination.readings:
         for reading in seen.readings:
             yield ValueRow(
                 sentinel_id=owners[seen.key],
-                page_id=look.page.state.page_id,
+                page_id=polled.page.state.page_id,
                 label=reading.label,
-                at=look.at,
-                seq=look.seq,
+                at=polled.at,
+                seq=polled.seq,
                 text=reading.texts[0],
                 amount=reading.amount,
                 unit=reading.unit,
@@ -276,28 +277,28 @@ def _across(sub: Subscription, checked_at: Instant | None) -> str:
     return f" (across a pause of {spell_gap(sub.row.paused)})"
 
 
-def _make_failed_event(sub: Subscription, look: PolledVersion, reason: str) -> Event:
+def _make_failed_event(sub: Subscription, polled: PolledVersion, reason: str) -> Event:
     return Event(
         type=EventType.COMPARISON_GIVEN_UP,
-        at=look.at,
+        at=polled.at,
         sentinel_id=sub.row.sentinel_id,
         page_id=sub.row.page_id,
-        data={"from": reference(sub), "to": look.seq, "reason": reason},
+        data={"from": reference(sub), "to": polled.seq, "reason": reason},
     )
 
 
-def _list_wanted(look: PolledVersion, *, heals: bool) -> Iterator[Wanted]:
+def _list_wanted(polled: PolledVersion, *, heals: bool) -> Iterator[Wanted]:
     """Yield what the subscriptions want: a comparison, or only whether their selected parts
     exist.
     """
-    for sub in look.takers:
+    for sub in polled.takers:
         sentinel = sub.owner.sentinel
         seq = reference(sub)
         known = Remembered.of(sub.row.remembered)
-        is_first = not sub.row.taken or (known.held is not None and known.held.is_first)
-        is_again = sub.row.seen == look.seq and not is_first  # only whether its selection exists
-        if (is_again and not is_doubtful(sub, look.at)) or (
-            seq and not (is_again or is_first) and seq not in look.references
+        is_first = not sub.row.taken or (known.pending is not None and known.pending.is_first)
+        is_again = sub.row.seen == polled.seq and not is_first  # only whether its selection exists
+        if (is_again and not is_doubtful(sub, polled.at)) or (
+            seq and not (is_again or is_first) and seq not in polled.references
         ):
             continue
         for asked in sub.asked:
@@ -305,25 +306,25 @@ def _list_wanted(look: PolledVersion, *, heals: bool) -> Iterator[Wanted]:
                 key=sub.row.id,
                 reference=0 if is_again or is_first else seq,
                 is_first=is_first,
-                expression=with_extremes(asked.expression, look.extremes.get(sub.row.id, {})),
+                expression=with_extremes(asked.expression, polled.extremes.get(sub.row.id, {})),
                 extraction=extraction_of(sentinel),
                 number=asked.number,
                 seen=known.marks,
                 targets=known.targets if heals else None,
-                mends=is_doubtful(sub, look.at),
+                mends=is_doubtful(sub, polled.at),
                 doubted=sub.missing.doubt if sub.missing is not None else (),
                 shows=any(clause.wording and clause.wording.uses("current_snapshot") for clause in sentinel.notify),
             )
 
 
-def _absent(look: PolledVersion, examination: Examination) -> dict[int, Absent]:
+def _absent(polled: PolledVersion, examination: Examination) -> dict[int, Absent]:
     """Return what is missing, by subscription: everything only if each of its comparisons finds
     nothing it selects.
     """
     found: dict[int, list[Absent]] = {}
     for absence in examination.absent:
         found.setdefault(absence.key, []).append(absence)
-    asked = {sub.row.id: len(sub.asked) for sub in look.takers if sub.row.id in found}
+    asked = {sub.row.id: len(sub.asked) for sub in polled.takers if sub.row.id in found}
     return {
         key: Absent(
             key=key,
@@ -334,24 +335,24 @@ def _absent(look: PolledVersion, examination: Examination) -> dict[int, Absent]:
     }
 
 
-def _move_cursor(sub: Subscription, look: PolledVersion, absent: Absent | None, *, is_lost: bool) -> CursorMove:
+def _move_cursor(sub: Subscription, polled: PolledVersion, absent: Absent | None, *, is_lost: bool) -> CursorMove:
     """Return the cursor after a poll. If everything selected is missing it does not move, so that
     what returns is compared with what disappeared.
     """
-    is_again = sub.row.seen == look.seq and bool(sub.row.taken)
-    move = replace(standing_still(sub), missing=None) if is_again else take(sub, look.seq, anew=is_lost)
+    is_again = sub.row.seen == polled.seq and bool(sub.row.taken)
+    move = replace(standing_still(sub), missing=None) if is_again else take(sub, polled.seq, anew=is_lost)
     if absent is None:
         return move
     known = sub.missing
     before = known.names if known is not None else ()
     never = absent.names if not sub.row.taken else known.never if known is not None else ()
     missing = Missing(
-        seq=look.seq,
+        seq=polled.seq,
         revision=sub.row.revision,
         names=absent.names,
         never=tuple(name for name in never if name in absent.names),
         doubt=tuple(name for name in absent.names if name not in before and sub.row.taken),
-        doubt_at=look.at,
+        doubt_at=polled.at,
     )
     if absent.is_all and sub.row.taken:
         row = sub.row
@@ -363,14 +364,14 @@ def _remembering(sub: Subscription, move: CursorMove, examination: Examination) 
     """Return a cursor with the state its subscription stores: the entries of a feed, what its
     selectors found.
     """
-    known = kept = Remembered.of(sub.row.remembered)
+    known = before = Remembered.of(sub.row.remembered)
     marks = [mark for found in examination.marks if found.key == sub.row.id for mark in found.marks]
     if marks:
-        kept = replace(kept, marks=remember(known.marks, tuple(dict.fromkeys(marks))))
+        before = replace(before, marks=remember(known.marks, tuple(dict.fromkeys(marks))))
     targets = [target for found in examination.targets if found.key == sub.row.id for target in found.targets]
     if any(found.key == sub.row.id for found in examination.targets):
-        kept = replace(kept, targets=tuple({target.selector: target for target in targets}.values()))
-    return move if kept == known else replace(move, remembered=kept.text)
+        before = replace(before, targets=tuple({target.selector: target for target in targets}.values()))
+    return move if before == known else replace(move, remembered=before.text)
 
 
 def _stand_ins(sub: Subscription, examination: Examination) -> str:
@@ -380,7 +381,7 @@ def _stand_ins(sub: Subscription, examination: Examination) -> str:
     return "".join(f' (selector healed: {one.language} "{one.text}")' for one in used)
 
 
-def _list_mended(sub: Subscription, look: PolledVersion, examination: Examination) -> Iterator[Event]:
+def _list_mended(sub: Subscription, polled: PolledVersion, examination: Examination) -> Iterator[Event]:
     """Yield, once for each healed selector of a subscription, the event that names its
     replacement.
     """
@@ -388,7 +389,7 @@ def _list_mended(sub: Subscription, look: PolledVersion, examination: Examinatio
     for mended in {one.selector: one for one in every}.values():
         yield Event(
             type=EventType.PART_HEALED,
-            at=look.at,
+            at=polled.at,
             sentinel_id=sub.row.sentinel_id,
             page_id=sub.row.page_id,
             data={
@@ -397,12 +398,12 @@ def _list_mended(sub: Subscription, look: PolledVersion, examination: Examinatio
                 "score": mended.score,
                 "before": mended.before,
                 "after": mended.after,
-                "version": look.seq,
+                "version": polled.seq,
             },
         )
 
 
-def _absences(sub: Subscription, look: PolledVersion, move: CursorMove, *, is_told: bool) -> Iterator[Event]:
+def _absences(sub: Subscription, polled: PolledVersion, move: CursorMove, *, is_reported: bool) -> Iterator[Event]:
     """Yield the events of parts of the page that disappeared, returned or appeared; each is
     reported once, when certain.
 
@@ -414,7 +415,7 @@ def _absences(sub: Subscription, look: PolledVersion, move: CursorMove, *, is_to
     was = set(before.names) - set(before.doubt) if before is not None else set()
     now = set(after.names) - set(after.doubt) if after is not None else set()
     never = set(before.never) if before is not None else set()
-    is_quiet = is_told or asks_for_more
+    is_quiet = is_reported or asks_for_more
     gone = sorted(now - was) if sub.row.taken else []
     for type_, names in (
         (EventType.PART_LOST, gone),
@@ -424,10 +425,10 @@ def _absences(sub: Subscription, look: PolledVersion, move: CursorMove, *, is_to
         for name in names:
             yield Event(
                 type=type_,
-                at=look.at,
+                at=polled.at,
                 sentinel_id=sub.row.sentinel_id,
                 page_id=sub.row.page_id,
-                data={"part": name, "version": look.seq}
+                data={"part": name, "version": polled.seq}
                 | ({"quiet": True} if is_quiet and type_ == EventType.PART_APPEARED else {}),
             )
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tidings.detection.kinds.interests import interests_of, looks_through
+from tidings.detection.kinds.interests import interests_of, uses_masks
 from tidings.model.watch.sentinel import FetchOnDemand
 from tidings.record import replace
 from tidings.service.watch.cursors import is_unconfirmed, standing_still, wait_for_second
-from tidings.service.watch.subscription_memory import Held, Remembered
+from tidings.service.watch.subscription_memory import PendingChange, Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,33 +25,38 @@ FIRST_POLLS: Final = 5
 """For this many polls after a page's baseline a change waits for a confirming poll."""
 
 
-def waiting(compared: Compared, look: PolledVersion, eager: Collection[int]) -> Compared:
+def waiting(compared: Compared, polled: PolledVersion, eager: Collection[int]) -> Compared:
     """Return the findings without the changes that wait for a second poll; the cursors of these
     subscriptions do not move until then.
 
     The second poll compares with the same version as the first: what is back is no change,
     everything else is notified. The sentinels `eager` requested the poll and do not wait.
     """
-    news = {row.subscription_id for row in compared.changes if not row.quiet}
-    said = {event.sentinel_id for event in compared.events if not event.change_id}
-    waits = {
-        sub.row.id: sub
-        for sub in look.takers
-        if sub.row.id in news and sub.row.sentinel_id not in {*eager, *said} and may_wait(sub)
-    }
-    held = {row.id for row in compared.changes if row.subscription_id in waits}
+    waits = find_waiting(compared, polled, eager)
+    pending_ids = {row.id for row in compared.changes if row.subscription_id in waits}
     return replace(
         compared,
         cursors=tuple(
-            wait_for_second(waits[move.subscription_id], look.at) if move.subscription_id in waits else move
+            wait_for_second(waits[move.subscription_id], polled.at) if move.subscription_id in waits else move
             for move in compared.cursors
         ),
-        changes=tuple(row for row in compared.changes if row.id not in held),
-        events=tuple(event for event in compared.events if event.change_id not in held),
+        changes=tuple(row for row in compared.changes if row.id not in pending_ids),
+        events=tuple(event for event in compared.events if event.change_id not in pending_ids),
     )
 
 
-def hold_back(compared: Compared, look: PolledVersion) -> Compared:
+def find_waiting(compared: Compared, polled: PolledVersion, eager: Collection[int]) -> dict[int, Subscription]:
+    """Return the subscriptions, by id, whose changes may wait for a second poll; see `waiting`."""
+    news = {row.subscription_id for row in compared.changes if not row.quiet}
+    reported = {event.sentinel_id for event in compared.events if not event.change_id}
+    return {
+        sub.row.id: sub
+        for sub in polled.takers
+        if sub.row.id in news and sub.row.sentinel_id not in {*eager, *reported} and may_wait(sub)
+    }
+
+
+def hold_back(compared: Compared, polled: PolledVersion) -> Compared:
     """Return the findings without changes that must persist before they are reported (`for at
     least`).
 
@@ -59,22 +64,24 @@ def hold_back(compared: Compared, look: PolledVersion) -> Compared:
     version; a change that has gone by then is dropped.
     """
     news = {row.subscription_id for row in compared.changes if not row.noise}
-    waits: dict[int, Held] = {}
+    waits: dict[int, PendingChange] = {}
     moves: list[CursorMove] = []
-    subs = {sub.row.id: sub for sub in look.takers}
+    subs = {sub.row.id: sub for sub in polled.takers if sub.owner.sentinel.lasting is not None or sub.holds_changes}
+    if not subs:
+        return compared
     for move in compared.cursors:
         sub = subs.get(move.subscription_id)
-        if sub is None or (sub.owner.sentinel.lasting is None and not sub.is_held):
+        if sub is None:
             moves.append(move)
             continue
         before = Remembered.of(sub.row.remembered)
-        held = _measure_held(sub, before.held, look.at) if sub.row.id in news else None
-        if held is not None:
-            waits[sub.row.id] = held
-            moves.append(_waiting(sub, move, held))
+        pending = _measure_pending(sub, before.pending, polled.at) if sub.row.id in news else None
+        if pending is not None:
+            waits[sub.row.id] = pending
+            moves.append(_waiting(sub, move, pending))
         else:
             known = before if move.remembered is None else Remembered.of(move.remembered)
-            moves.append(replace(move, remembered=replace(known, held=None).text))
+            moves.append(replace(move, remembered=replace(known, pending=None).text))
     gone = {row.id for row in compared.changes if row.subscription_id in waits and not row.noise}
     return replace(
         compared,
@@ -84,23 +91,23 @@ def hold_back(compared: Compared, look: PolledVersion) -> Compared:
     )
 
 
-def _waiting(sub: Subscription, move: CursorMove, held: Held) -> CursorMove:
+def _waiting(sub: Subscription, move: CursorMove, pending: PendingChange) -> CursorMove:
     """Return the cursor of a subscription whose change is held back; a first version still becomes
     its baseline.
     """
-    move = move if held.is_first else standing_still(sub)
+    move = move if pending.is_first else standing_still(sub)
     known = Remembered.of(sub.row.remembered if move.remembered is None else move.remembered)
-    return replace(move, remembered=replace(known, held=held).text)
+    return replace(move, remembered=replace(known, pending=pending).text)
 
 
-def _measure_held(sub: Subscription, before: Held | None, at: Instant) -> Held | None:
+def _measure_pending(sub: Subscription, before: PendingChange | None, at: Instant) -> PendingChange | None:
     """Return how long a change found by a poll at `at` has persisted; None once it is to be
     reported.
     """
     lasting = sub.owner.sentinel.lasting
     if lasting is None:
         return None
-    now = Held(at, is_first=not sub.row.taken) if before is None else replace(before, checks=before.checks + 1)
+    now = PendingChange(at, is_first=not sub.row.taken) if before is None else replace(before, checks=before.checks + 1)
     is_news = now.checks >= lasting.checks if lasting.checks else at - now.since >= lasting.duration
     return None if is_news else now
 
@@ -118,7 +125,7 @@ def may_wait(sub: Subscription) -> bool:
     ):
         return False
     return not any(asked.is_part for asked in sub.asked) and all(
-        looks_through(interest) and interest.kind != "items"
+        uses_masks(interest) and interest.kind != "items"
         for asked in sub.asked
         for interest in interests_of(asked.expression)
     )

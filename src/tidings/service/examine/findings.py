@@ -21,7 +21,6 @@ from tidings.service.examine.answer_changes import changes_of_headers, changes_o
 from tidings.service.examine.detect import Compared
 from tidings.service.show.records import PARTIAL
 from tidings.service.sources import signals, websub
-from tidings.service.watch import noise
 from tidings.service.watch.cursors import pass_tick, tick_all
 from tidings.service.watch.page_schedule import find_promised_interval
 
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from tidings.service.examine.to_compare import PolledVersion
     from tidings.storage.db.instance import DatabaseInstance
 
-KEPT_HEADERS: Final = (
+STORED_HEADERS: Final = (
     "content-type",
     "etag",
     "last-modified",
@@ -76,6 +75,10 @@ class Findings:
     """the frames that the page names from now on; None: unchanged"""
     digests: tuple[tuple[int, Digest], ...] = ()
     estimates: tuple[Estimate, ...] = ()
+    memory: Memory | None = None
+    """the page's noise memory to store; None: it stays as it is"""
+    has_second: bool = False
+    """whether a second poll follows, to separate noise from changes"""
     quarantined: tuple[Quarantined, ...] = ()
     bodies: tuple[NewBody, ...] = ()
 
@@ -122,15 +125,15 @@ def of_suspicion(
     sha256 = hashlib.sha256(fetched.body).hexdigest()
     state, events = page_state.after_suspicion(before, seen.suspicion, seen.why, sha256=sha256, at=at)
     row = Quarantined(page_id=state.page_id, at=at, kind=seen.suspicion, sha256=sha256, reason=seen.why)
-    is_kept = before.health != "error" or before.kind != seen.suspicion
+    is_new = before.health != "error" or before.kind != seen.suspicion
     return Findings(
         turn=result,
         state=state,
         events=events,
         record=result.record("quarantined", reason=seen.why, kind=seen.suspicion),
         status=changes_of_status(result, events, instance),
-        quarantined=(row,) if is_kept else (),
-        bodies=(NewBody(fetched.body, sha256),) if is_kept else (),
+        quarantined=(row,) if is_new else (),
+        bodies=(NewBody(fetched.body, sha256),) if is_new else (),
     )
 
 
@@ -151,7 +154,7 @@ def of_no_change(
         answer: What the server answered.
         compared: The comparison with the newest version; None where no subscription takes it.
         frames: The page with its frames; None for a page without frames.
-        memory: The noise memory to write.
+        memory: The noise memory after a poll without a change; None: what the comparison learned.
         instance: The identity of the database.
         floor: The shortest time between two polls (µs).
     """
@@ -171,7 +174,7 @@ def of_no_change(
         headers=headers,
         remembered=remembered,
         frames=frames.rows() if frames is not None else None,
-        estimates=noise.estimates_of(memory, before.page_id, at=at),
+        memory=memory if memory is not None or compared is None else _memory_of(compared),
     )
 
 
@@ -183,7 +186,6 @@ def of_version(
     stored: Stored,
     *,
     frames: FramedPage | None,
-    memory: Memory | None,
     instance: DatabaseInstance,
     floor: Duration,
 ) -> Findings:
@@ -196,7 +198,6 @@ def of_version(
         compared: Its comparisons.
         stored: The versions known before.
         frames: The page with its frames; None for a page without frames.
-        memory: The noise memory to write.
         instance: The identity of the database.
         floor: The shortest time between two polls (µs).
     """
@@ -215,7 +216,7 @@ def of_version(
         modified_at=polled.modified_at,
         floor=floor,
     )
-    has_second = seen is not None and (seen.second_look or is_doubtful(state.saturation))
+    has_second = seen is not None and (seen.second_poll or is_doubtful(state.saturation))
     state = page_state.after_version(
         state, body, seen, seq=polled.seq, at=at, text_changed=text_changed, seed=instance.hash_seed
     )
@@ -243,49 +244,43 @@ def of_version(
         members=frames.members if frames is not None else (),
         frames=frames.rows() if frames is not None else None,
         digests=_digests_of(polled, seen),
-        estimates=(
-            *noise.estimates_of(memory, before.page_id, at=at, has_second=has_second),
-            *(_hints(body, seen, before.page_id, at) if frames is None and body is not None else ()),
-        ),
+        estimates=_hints(body, seen, before.page_id, at) if frames is None and body is not None else (),
+        memory=_memory_of(compared),
+        has_second=has_second,
         bodies=tuple(_new_bodies(answer, body, own_sha256, stored, frames)),
     )
 
 
-def of_stored(
-    turn: Turn, compared: Compared, *, frames: tuple[FrameRow, ...] | None, memory: Memory | None
-) -> Findings:
+def of_stored(turn: Turn, compared: Compared, *, frames: tuple[FrameRow, ...] | None) -> Findings:
     """Return the findings of the newest stored version, taken without a poll.
 
     Args:
         turn: The page and who takes its stored version.
         compared: The comparisons.
         frames: The rows of its frames; None for a page without frames.
-        memory: The noise memory to write; None: it stays as it is.
     """
-    state = turn.page.state
-    return Findings(
-        turn=turn,
-        state=state,
-        compared=compared,
-        frames=frames,
-        estimates=noise.estimates_of(memory, state.page_id, at=turn.at),
-    )
+    return Findings(turn=turn, state=turn.page.state, compared=compared, frames=frames, memory=_memory_of(compared))
 
 
-def _tick(compared: Compared, look: PolledVersion) -> Compared:
+def _memory_of(compared: Compared) -> Memory | None:
+    """Return what a comparison learned of the page's noise, None if nothing."""
+    return compared.examination.memory if compared.examination is not None else None
+
+
+def _tick(compared: Compared, polled: PolledVersion) -> Compared:
     """Return the findings of a new version with all ticks advanced, including those of
     subscriptions that have yet to compare.
     """
     moved = {c.subscription_id for c in compared.cursors}
-    idle = tuple(pass_tick(s, look.at) for s in look.takers if s.interval is not None and s.row.id not in moved)
-    return replace(compared, cursors=(*tick_all(compared.cursors, look.page, look.at), *idle))
+    idle = tuple(pass_tick(s, polled.at) for s in polled.takers if s.interval is not None and s.row.id not in moved)
+    return replace(compared, cursors=(*tick_all(compared.cursors, polled.page, polled.at), *idle))
 
 
-def _digests_of(look: PolledVersion, seen: Examination | None) -> tuple[tuple[int, Digest], ...]:
+def _digests_of(polled: PolledVersion, seen: Examination | None) -> tuple[tuple[int, Digest], ...]:
     """Return the digests of a new version and its parts to be stored."""
     if seen is None or seen.problem:
         return ()
-    return tuple((look.seq, digest) for digest in (seen.digest, *seen.parts))
+    return tuple((polled.seq, digest) for digest in (seen.digest, *seen.parts))
 
 
 def _get_fetched(answer: Unchanged | Fetched) -> Fetched | None:
@@ -319,7 +314,7 @@ def _new_bodies(
 
 
 def _version(
-    look: PolledVersion,
+    polled: PolledVersion,
     body: Fetched | None,
     sha256: str,
     seen: Examination | None,
@@ -331,7 +326,7 @@ def _version(
     """Return the version for a body, or for all members of a page with frames."""
     if body is not None:
         own = (frames.holder if frames is not None else None) or seen
-        version = _version_of(look, body, sha256, own, text_changed=text_changed)
+        version = _version_of(polled, body, sha256, own, text_changed=text_changed)
     elif stored.newest is not None:
         version = stored.newest
     else:
@@ -342,11 +337,11 @@ def _version(
     answer = frames.answer
     return replace(
         version,
-        seq=look.seq,
+        seq=polled.seq,
         sha256=frames.sha256,
-        size=sum(len(part.body.data) for part in look.parts[look.seq]),
-        fetched_at=look.at,
-        modified_at=look.modified_at,
+        size=sum(len(part.body.data) for part in polled.parts[polled.seq]),
+        fetched_at=polled.at,
+        modified_at=polled.modified_at,
         text_changed=text_changed,
         frames=len(frames.made_of) - 1,
         screenshot=_picture_name(answer.screenshot if isinstance(answer, Fetched) else b""),
@@ -354,22 +349,22 @@ def _version(
 
 
 def _version_of(
-    look: PolledVersion, fetched: Fetched, sha256: str, seen: Examination | None, *, text_changed: bool
+    polled: PolledVersion, fetched: Fetched, sha256: str, seen: Examination | None, *, text_changed: bool
 ) -> Version:
     return Version(
-        page_id=look.page.state.page_id,
-        seq=look.seq,
+        page_id=polled.page.state.page_id,
+        seq=polled.seq,
         sha256=sha256,
         size=len(fetched.body),
-        fetched_at=look.at,
-        modified_at=look.modified_at,
+        fetched_at=polled.at,
+        modified_at=polled.modified_at,
         charset=seen.charset if seen is not None else "",
         charset_source=seen.charset_source if seen is not None else "",
         content_type=fetched.content_type or "",
         title=seen.title if seen is not None else "",
         final_url=fetched.final_url,
         status=fetched.status,
-        headers={name: value for name in KEPT_HEADERS if (value := fetched.headers.get(name)) is not None},
+        headers={name: value for name in STORED_HEADERS if (value := fetched.headers.get(name)) is not None},
         text_changed=text_changed,
         words=seen.facts.words if seen is not None else 0,
         screenshot=_picture_name(fetched.screenshot),
@@ -388,7 +383,7 @@ def _first_events(
     content, for `add`.
     """
     facts = seen.facts
-    said = tuple(
+    found_events = tuple(
         replace(event, data={**event.data, "words": facts.first_words})
         if event.type == EventType.PAGE_OK and event.data.get("first")
         else event
@@ -407,4 +402,4 @@ def _first_events(
         "problem": seen.problem,
         **({"frames": len(frames.frames)} if frames is not None else {}),
     }
-    return (*said, Event(type=EventType.PAGE_FIRST, at=at, page_id=page_id, data=data))
+    return (*found_events, Event(type=EventType.PAGE_FIRST, at=at, page_id=page_id, data=data))

@@ -94,7 +94,7 @@ class FramedPage:
     holder: Examination | None
     frames: Sequence[Frame]
     is_followed: bool
-    told: frozenset[int]
+    reported: frozenset[int]
     made_of: tuple[Member, ...]
 
     @property
@@ -124,19 +124,20 @@ class FramedPage:
         return tuple(
             FrameRow(
                 frame.state.page_id,
-                told=frame.state.health == "error" or (frame.state.page_id in self.told and frame.state.health != "ok"),
+                is_reported=frame.state.health == "error"
+                or (frame.state.page_id in self.reported and frame.state.health != "ok"),
             )
             for frame in self.frames
         )
 
     def events(self, page_id: int, at: Instant) -> tuple[Event, ...]:
         """Return the events of frames that start to fail, and of the end of the last failure."""
-        is_told = any(row.told for row in self.rows())
-        if is_told and not self.told:
+        is_reported = any(row.is_reported for row in self.rows())
+        if is_reported and not self.reported:
             failing = [frame for frame in self.frames if frame.state.health == "error"]
             details = [{"url": f.identity.given, "kind": f.state.kind, "reason": f.state.reason} for f in failing]
             return (Event(type=EventType.PAGE_PARTIAL, at=at, page_id=page_id, data={"frames": details}),)
-        if self.told and not is_told:
+        if self.reported and not is_reported:
             return (Event(type=EventType.PAGE_WHOLE, at=at, page_id=page_id),)
         return ()
 

@@ -53,10 +53,10 @@ def is_contradiction(state: PageState, request: FetchRequest, outcome: Outcome, 
     """
     if not isinstance(outcome, Fetched) or outcome.conditions != "answered":
         return False
-    return not is_known(state, outcome, seed) and _says_unchanged(request.validators, outcome.validators)
+    return not is_known(state, outcome, seed) and _is_unchanged(request.validators, outcome.validators)
 
 
-def _says_unchanged(sent: Validators, got: Validators) -> bool:
+def _is_unchanged(sent: Validators, got: Validators) -> bool:
     """Return whether the validators of a full answer equal those sent, or are absent; an ETag takes
     precedence over a date.
     """
@@ -116,7 +116,7 @@ class PollResult(Turn):
             text_changed: Whether the masked text differs.
             kind: The kind of error; empty for none.
         """
-        said = (reason, f"{ROBOTS}: {ignored}" if (ignored := robots_ignored(self.page)) else "")
+        reasons = (reason, f"{ROBOTS}: {ignored}" if (ignored := robots_ignored(self.page)) else "")
         return PollRecord(
             poll_id=self.charged.poll_id,
             page_id=self.page.state.page_id,
@@ -128,5 +128,5 @@ class PollResult(Turn):
             kind=kind,
             bytes=self.outcome.wire_bytes,
             requests=self.outcome.requests,
-            reason="; ".join(filter(None, said)),
+            reason="; ".join(filter(None, reasons)),
         )

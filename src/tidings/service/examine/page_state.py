@@ -37,7 +37,7 @@ AGAIN_AFTER: Final = 20 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class FailureRule:
     """How a kind of failure is handled: in error `at_once` or once it lasts; first wait, growth
     factor, longest wait (µs).
     """
@@ -48,28 +48,28 @@ class Manner:
     longest: Duration
 
 
-MANNERS: Final[dict[ErrorKind, Manner]] = {
-    "net": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
-    "busy": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
-    "5xx": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
-    "framing": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
-    "encoding": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
-    "fault": Manner(at_once=False, first=10 * MINUTE, factor=2, longest=HOUR),
-    "request": Manner(at_once=False, first=HOUR, factor=2, longest=DAY),
-    "denied": Manner(at_once=False, first=HOUR, factor=2, longest=DAY),
-    "blocked": Manner(at_once=False, first=HOUR, factor=2, longest=DAY),
-    "404": Manner(at_once=False, first=5 * MINUTE, factor=2, longest=DAY),
-    "410": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
-    "redirect": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
-    "address": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
-    "robots": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
-    "scope": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
-    "size": Manner(at_once=False, first=HOUR, factor=4, longest=DAY),
-    "login": Manner(at_once=True, first=HOUR, factor=6, longest=DAY),
-    "command": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
-    "secret": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
-    "damaged": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
-    "disk": Manner(at_once=False, first=AGAIN_AFTER, factor=1, longest=AGAIN_AFTER),
+MANNERS: Final[dict[ErrorKind, FailureRule]] = {
+    "net": FailureRule(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "busy": FailureRule(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "5xx": FailureRule(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "framing": FailureRule(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "encoding": FailureRule(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "fault": FailureRule(at_once=False, first=10 * MINUTE, factor=2, longest=HOUR),
+    "request": FailureRule(at_once=False, first=HOUR, factor=2, longest=DAY),
+    "denied": FailureRule(at_once=False, first=HOUR, factor=2, longest=DAY),
+    "blocked": FailureRule(at_once=False, first=HOUR, factor=2, longest=DAY),
+    "404": FailureRule(at_once=False, first=5 * MINUTE, factor=2, longest=DAY),
+    "410": FailureRule(at_once=True, first=DAY, factor=1, longest=DAY),
+    "redirect": FailureRule(at_once=True, first=HOUR, factor=2, longest=DAY),
+    "address": FailureRule(at_once=True, first=HOUR, factor=2, longest=DAY),
+    "robots": FailureRule(at_once=True, first=DAY, factor=1, longest=DAY),
+    "scope": FailureRule(at_once=True, first=HOUR, factor=2, longest=DAY),
+    "size": FailureRule(at_once=False, first=HOUR, factor=4, longest=DAY),
+    "login": FailureRule(at_once=True, first=HOUR, factor=6, longest=DAY),
+    "command": FailureRule(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "secret": FailureRule(at_once=True, first=DAY, factor=1, longest=DAY),
+    "damaged": FailureRule(at_once=True, first=HOUR, factor=2, longest=DAY),
+    "disk": FailureRule(at_once=False, first=AGAIN_AFTER, factor=1, longest=AGAIN_AFTER),
 }
 GONE_DAILY: Final = 7
 """Polls of a page that answers 410, one a day; then one a week."""
@@ -91,8 +91,8 @@ def after_failure(
     since = before.failing_since if before.failing_since is not None else at
     lasting = failures >= FAILURES_TO_ERROR and at - since >= SHAKY_AT_LEAST
     left_alone = wait(failed, failures, page_id=before.page_id, own=_own_interval(before, interval, at))
-    is_held = failed.kind == "busy" and left_alone >= SHAKY_AT_LEAST
-    in_error = before.health == "error" or MANNERS[failed.kind].at_once or lasting or is_held
+    is_paused = failed.kind == "busy" and left_alone >= SHAKY_AT_LEAST
+    in_error = before.health == "error" or MANNERS[failed.kind].at_once or lasting or is_paused
     state = replace(
         before,
         polled_at=at,
@@ -293,7 +293,7 @@ def after_poll(
         events = (*events, Event(type=EventType.PAGE_MOVED, at=at, page_id=state.page_id, data=data))
     saturation = add_poll(state.saturation, at=at, last=state.checked_at, differs=differs, floor=floor)
     if saturation.since is not None and state.saturation.since is None:
-        events = (*events, Event(type=SATURATED, at=at, page_id=state.page_id, data={"looks": saturation.looks}))
+        events = (*events, Event(type=SATURATED, at=at, page_id=state.page_id, data={"looks": saturation.polls}))
     validators, streak, audit_in, audited_at = _validators(state, answer, changed=changed, at=at)
     well = replace(
         state,

@@ -19,16 +19,17 @@ from tidings.record import replace
 from tidings.service.examine.detect import event_of
 from tidings.service.show.notices import SILENCED
 from tidings.service.watch.noise import read
+from tidings.storage.observed.estimates import LEARNED
 from tidings.storage.watches import changes, events
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from tidings.detection.noise.memory import Memory
     from tidings.model.interval import Instant
     from tidings.model.observed.change import Masked
-    from tidings.model.observed.unit import ChangeRow
-    from tidings.service.examine.detect import Compared
+    from tidings.model.observed.unit import ChangeRow, Unit
+    from tidings.service.examine.findings import Findings
     from tidings.service.watch.watchlist import Subscription, WatchedPage
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
@@ -43,14 +44,10 @@ LONGEST: Final = 160
 
 
 class Silence:
-    """Tracks when users were notified, and when masked content will have settled; loaded from the
-    store at first use.
-    """
+    """Writes the notices, and knows when masked content will have settled."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._notified: dict[int, Instant] | None = None
-        """when each recipient was last notified of silence"""
         self._settles: dict[int, int] = {}
         """poll number of a page at which masked content will have settled if unchanged until then;
         0: none
@@ -62,68 +59,65 @@ class Silence:
         """
         page_id = page.state.page_id
         if page_id not in self._settles:
-            self.expect(page_id, (await self._store.read(read, page_id)).memory)
+            self._settles[page_id] = (await self._store.read(read, page_id)).memory.settles_at
         return NEVER < self._settles[page_id] <= page.state.polls + 1
 
-    def expect(self, page_id: int, memory: Memory) -> None:
-        """Update when a page's masked content will settle, from its noise memory."""
-        self._settles[page_id] = memory.settles_at
+    def note(self, unit: Unit) -> None:
+        """Record a committed unit: what is known of a page's noise is read again when needed."""
+        for each in unit.estimates:
+            if each.name == LEARNED:
+                self._settles.pop(each.page_id, None)
 
-    async def review(
-        self, page: WatchedPage, compared: Compared, memory: Memory | None, at: Instant
-    ) -> tuple[Compared, Memory | None]:
-        """Return the findings with notices of silence, and the page's noise memory after them (None
-        as given).
-
-        Args:
-            page: The page.
-            compared: The comparisons of a poll.
-            memory: The page's noise memory; None if there is none.
-            at: When the poll ended (µs).
+    async def review(self, findings: Findings) -> Findings:
+        """Return findings with the notices of silence and with what has settled. Nothing else may
+        decide on such notices until these are stored.
         """
+        page, compared, memory, at = findings.turn.page, findings.compared, findings.memory, findings.turn.at
         if memory is None:
-            return compared, None
-        self.expect(page.state.page_id, memory)
-        said: list[Event] = []
+            return findings
+        events: list[Event] = []
+        notified: dict[int, Instant] | None = None
         for found in compared.examination.found if compared.examination is not None else ():
             if not found.silenced or (sub := page.subscriptions.get(found.key)) is None:
                 continue
-            if (event := await self._notice(sub, found.silenced, at)) is not None:
-                said.append(event)
-                masks = {*memory.said.get(found.key, ()), *event.data["masks"]}
-                memory = replace(memory, said={**memory.said, found.key: tuple(sorted(masks))})
+            if notified is None:
+                notified = await self._store.read(_find_last_notified, at - DAY)
+            if (event := _notice(sub, found.silenced, notified, at)) is not None:
+                events.append(event)
+                notified |= dict.fromkeys(event.data["endpoints"], at)
+                masks = {*memory.reported.get(found.key, ()), *event.data["masks"]}
+                memory = replace(memory, reported={**memory.reported, found.key: tuple(sorted(masks))})
         rows: Sequence[ChangeRow] = ()
         if memory.settled:
             rows = await self._store.read(find_settled, page, memory.settled, at)
-        return replace(
+        compared = replace(
             compared,
             changes=(*compared.changes, *rows),
-            events=(*compared.events, *map(event_of, rows), *said),
-        ), memory
-
-    async def _notice(self, sub: Subscription, masked: Sequence[Masked], at: Instant) -> Event | None:
-        """Return the event to notify the owner with, None if a recipient was notified of silence
-        less than a day ago.
-        """
-        if self._notified is None:
-            self._notified = await self._store.read(_find_last_notified, at - DAY)
-        owner = sub.owner
-        targets = owner.error_targets() if owner.sentinel.errors else owner.everybody()
-        endpoints = [target.endpoint_id for target in targets]
-        if any(at - self._notified.get(endpoint, at - DAY) < DAY for endpoint in endpoints):
-            return None
-        self._notified |= dict.fromkeys(endpoints, at)
-        return Event(
-            type=SILENCED,
-            at=at,
-            sentinel_id=sub.row.sentinel_id,
-            page_id=sub.row.page_id,
-            data={
-                "masks": list(dict.fromkeys(one.mask for one in masked)),
-                "words": [[one.old, one.new] for one in masked[:MOST_WORDS]],
-                "endpoints": endpoints,
-            },
+            events=(*compared.events, *map(event_of, rows), *events),
         )
+        return replace(findings, compared=compared, memory=memory)
+
+
+def _notice(sub: Subscription, masked: Sequence[Masked], notified: Mapping[int, Instant], at: Instant) -> Event | None:
+    """Return the event to notify the owner with, None if a recipient was notified of silence less
+    than a day ago.
+    """
+    owner = sub.owner
+    targets = owner.error_targets() if owner.sentinel.errors else owner.everybody()
+    endpoints = [target.endpoint_id for target in targets]
+    if any(at - notified.get(endpoint, at - DAY) < DAY for endpoint in endpoints):
+        return None
+    return Event(
+        type=SILENCED,
+        at=at,
+        sentinel_id=sub.row.sentinel_id,
+        page_id=sub.row.page_id,
+        data={
+            "masks": list(dict.fromkeys(one.mask for one in masked)),
+            "words": [[one.old, one.new] for one in masked[:MOST_WORDS]],
+            "endpoints": endpoints,
+        },
+    )
 
 
 def _find_last_notified(connection: Connection, since: Instant) -> dict[int, Instant]:
@@ -143,13 +137,13 @@ def find_settled(connection: Connection, page: WatchedPage, masks: Collection[st
         masks: The masks that left out something that has settled.
         at: When the poll ended (µs).
     """
-    kept = read(connection, page.state.page_id).kept
+    switched_off = read(connection, page.state.page_id).switched_off
     wanted = {
         (sub_id, mask)
         for sub_id, sub in page.subscriptions.items()
         if not any(asked.is_part for asked in sub.asked)
         for mask in masks
-        if mask not in kept
+        if mask not in switched_off
     }
     rows: list[ChangeRow] = []
     for stored in changes.listing(connection, page_id=page.state.page_id, quiet=True, limit=LATEST):

@@ -129,8 +129,8 @@ class Bodies:
                 except (BlobError, LookupError) as error:
                     lost[seq] = str(error)
                     del found[seq]
-        kept = versions.every_digest(connection, page_id, seqs)
-        whole = {seq: [d for d in found_of if d.extraction in _WHOLE] for seq, found_of in kept.items()}
+        stored = versions.every_digest(connection, page_id, seqs)
+        whole = {seq: [d for d in found_of if d.extraction in _WHOLE] for seq, found_of in stored.items()}
         return Stored(
             found,
             {seq: digests[-1] for seq, digests in whole.items() if digests},
@@ -139,7 +139,7 @@ class Bodies:
             noise=noise.read(connection, page_id) if known is None else known,
             parts=parts,
             digests_of_parts={
-                seq: tuple(d for d in found_of if d.extraction not in _WHOLE) for seq, found_of in kept.items()
+                seq: tuple(d for d in found_of if d.extraction not in _WHOLE) for seq, found_of in stored.items()
             },
         )
 

@@ -89,7 +89,7 @@ def of_body(result: PollResult, fetched: Fetched, stored: Stored, takers: tuple[
         status=fetched.status,
         is_unframed=fetched.framing == "unframed",
         usual_words=stored.usual_words if before.last_seq else None,
-        noise=noise.of_look(stored.noise, page, stored.times, at, seq, why=result.why),
+        noise=noise.of_poll(stored.noise, page, stored.times, at, seq, why=result.why),
     )
 
 
@@ -166,7 +166,7 @@ def find_modified(fetched: Fetched, checked_at: Instant | None, now: Instant) ->
 def _newest_date(result: PollResult, framed: FramedPage, stored: Stored) -> Instant | None:
     """Return when a page with frames was modified, by Last-Modified of its new members."""
     before = {part.key: part.sha256 for part in stored.parts.get(result.page.state.last_seq, ())}
-    said = [
+    dates = [
         frame.version.modified_at
         for frame in framed.frames
         if frame.version is not None
@@ -174,5 +174,5 @@ def _newest_date(result: PollResult, framed: FramedPage, stored: Stored) -> Inst
         and before.get(frame.member.key) != frame.member.sha256
     ]
     if framed.body is not None:
-        said.append(find_modified(framed.body, result.page.state.checked_at, result.at))
-    return max((at for at in said if at is not None), default=None)
+        dates.append(find_modified(framed.body, result.page.state.checked_at, result.at))
+    return max((at for at in dates if at is not None), default=None)

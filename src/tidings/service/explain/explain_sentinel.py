@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.language.times import point_text, zone_of
 from tidings.language.write.printer import clause_lines, rate_text
-from tidings.model.interval import say_duration, spell_duration
+from tidings.model.interval import describe_duration, spell_duration
 from tidings.model.observed.poll_reason import Why
 from tidings.model.watch.sentinel import LISTING, FetchAt, FetchEvery, FetchOnChange
 from tidings.scheduling.timetable import FixedInterval, Hours
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.storage.observed.pages import Expected
     from tidings.storage.watches.sentinels import SentinelRow
+    from tidings.storage.watches.subscriptions import LeftPage
 
 BY_TURNS: Final = frozenset({"round_robin"})
 """Policies without learning: only they can compute when a page is polled next."""
@@ -83,7 +84,7 @@ class _Asker(NamedTuple):
     now: Instant
 
 
-def outlook(
+def list_prospects(
     connection: Connection,
     row: SentinelRow,
     *,
@@ -150,7 +151,7 @@ def list_polls(
         known = estimates.load_all(connection, settings.schedule.policy) if learned is None else learned
         for page in pages.list_expected(connection, sentinel_id=row.id) if expected is None else expected:
             memory = known.get(page.page_id, {})
-            at, why, every = _look(asker, page, memory, (turns or {}).get(page.page_id))
+            at, why, every = _next_poll(asker, page, memory, (turns or {}).get(page.page_id))
             if at is not None and end is not None and at >= end:
                 at, why = None, f"none, because the sentinel ends before that ({why})"
             yield Prospect("look", at, why, page.given, page.page_id, every, is_fixed)
@@ -167,7 +168,7 @@ def _life(life: Life, find: Find) -> Iterator[Prospect]:
         yield Prospect("end", end, f"To {point_text(sentinel.end)}")
 
 
-def _look(
+def _next_poll(
     asker: _Asker, page: Expected, learned: Any, turn: Instant | None
 ) -> tuple[Instant | None, str, Duration | None]:
     """Return when a page is polled next for a sentinel, why, and the interval of such polls.
@@ -181,7 +182,7 @@ def _look(
     fetch = WHEN_NEEDED if is_only_shown else sentinel.fetch
     every = None if is_only_shown and page.taken else _every(fetch, learned, asker.settings)
     if asker.row.state == "disabled":
-        return None, f"paused: tidings enable {asker.row.name} continues it", every
+        return asker.row.resume_at, f"paused: tidings enable {asker.row.name} continues it", every
     if is_only_shown and page.taken:
         return None, "when Then needs it", every
     return *_next(asker, page, fetch, learned, turn), every
@@ -190,7 +191,7 @@ def _look(
 def _next(
     asker: _Asker, page: Expected, fetch: Fetch, learned: Any, turn: Instant | None
 ) -> tuple[Instant | None, str]:
-    said, name, now = _write_fetch(fetch), asker.row.name, asker.now
+    fetch_text, name, now = _write_fetch(fetch), asker.row.name, asker.now
     if page.retry_at is not None and page.retry_at > now:
         return _open(asker, page.retry_at), _why_again(page)
     least = max(now, (page.polled_at or 0) + round(asker.settings.fetch.page_floor_seconds * SECOND))
@@ -200,25 +201,25 @@ def _next(
             tick = ticks(fetch, asker.row, asker.zone).first_tick(0)
         at = _open(asker, max(tick, least))
         if not asker.sentinel.during:
-            return at, said
+            return at, fetch_text
         latest = ticks(fetch, asker.row, asker.zone).execution_interval(tick).end
-        return at, f"{said}, moved to the beginning of its hours" if at > max(latest, least) else said
+        return at, f"{fetch_text}, moved to the beginning of its hours" if at > max(latest, least) else fetch_text
     if fetch.events and page.checked_at is None:
         return _open(asker, least), "the first check, the baseline for an event"
     if fetch.events and not isinstance(fetch, FetchOnChange):
-        return None, f"{said}: or tidings check {name}"
+        return None, f"{fetch_text}: or tidings check {name}"
     if not isinstance(fetch, FetchOnChange):
-        return None, f"{said}: tidings check {name}"
+        return None, f"{fetch_text}: tidings check {name}"
     if page.checked_at is None:
         return _open(asker, least), "the first check"
     period, how = _period(fetch, learned, asker.settings)
     due = page.checked_at + period if turn is None else turn
-    return _open(asker, max(due, least)), f"{said}: {how} {_say_roundly(period)}"
+    return _open(asker, max(due, least)), f"{fetch_text}: {how} {_round_duration(period)}"
 
 
 @lru_cache(maxsize=1024)
-def _say_roundly(period: Duration) -> str:
-    return say_duration(roundly(period))
+def _round_duration(period: Duration) -> str:
+    return describe_duration(roundly(period))
 
 
 @lru_cache(maxsize=1024)
@@ -286,22 +287,22 @@ MOST: Final = 2_000
 Counts = dict[str, int]
 
 
-def count_on_time(connection: Connection, held: WatchedSentinel, *, now: Instant) -> dict[str, Counts]:
+def count_on_time(connection: Connection, watched: WatchedSentinel, *, now: Instant) -> dict[str, Counts]:
     """Return `{"interval" | "expected" | "then": {"captured", "partial", "missed"}}`, each if the
     sentinel asks for such polls.
     """
     found: dict[str, Counts] = {}
-    fetch = held.sentinel.fetch
-    rows = subscriptions.listing(connection, sentinel_id=held.row.id)
-    subs = [sub for row in rows if not (sub := Subscription(row, held)).is_only_shown]
-    if isinstance(fetch, FetchEvery) and held.row.started_at is not None and subs:
-        found["interval"] = _count(_ticks(connection, subs, held.row.started_at, held.row.ended_at or now))
+    fetch = watched.sentinel.fetch
+    rows = subscriptions.listing(connection, sentinel_id=watched.row.id)
+    subs = [sub for row in rows if not (sub := Subscription(row, watched)).is_only_shown]
+    if isinstance(fetch, FetchEvery) and watched.row.started_at is not None and subs:
+        found["interval"] = _count(_ticks(connection, subs, watched.row.started_at, watched.row.ended_at or now))
     elif isinstance(fetch, FetchOnChange) and fetch.within is not None:
         found["expected"] = _count(_list_expected(connection, subs, now - SINCE))
-    if held.sentinel.then:
+    if watched.sentinel.then:
         verdicts = (
             c.row.composite.verdict
-            for c in changes.listing(connection, sentinel=held.row.name, since=now - SINCE)
+            for c in changes.listing(connection, sentinel=watched.row.name, since=now - SINCE)
             if c.row.composite
         )
         found["then"] = _count("captured" if verdict == "complete" else verdict for verdict in verdicts)
@@ -318,21 +319,39 @@ def _ticks(connection: Connection, subs: Sequence[Subscription], start: Instant,
     if not isinstance(ticks, FixedInterval):
         return
     first = max(start, now - SINCE, now - MOST * ticks.interval)
-    looks = [polls.good(connection, sub.row.page_id, first - ticks.slack, now) for sub in subs]
+    replaced = subscriptions.find_replaced(connection, subs[0].row.sentinel_id)
+    polls = [
+        _list_good(connection, sub.row.page_id, replaced.get(sub.row.page_id, ()), first - ticks.slack, now)
+        for sub in subs
+    ]
     for tick in ticks.ticks_between(first, now):
         asked = ticks.execution_interval(tick)
-        hits = [_is_hit(sub, asked, good, ticks.slack) for sub, good in zip(subs, looks, strict=True)]
+        hits = [_is_hit(sub, asked, good, ticks.slack) for sub, good in zip(subs, polls, strict=True)]
         if asked.end < now or all(hits):
             yield "captured" if all(hits) else "partial" if any(hits) else "missed"
 
 
-def _is_hit(sub: Subscription, asked: ExecutionInterval, looks: Sequence[Instant], slack: Duration) -> bool:
+def _list_good(
+    connection: Connection, page_id: int, replaced: Iterable[LeftPage], first: Instant, last: Instant
+) -> list[Instant]:
+    """Return the good polls of a page in [first, last], before that those of the pages that it has
+    replaced.
+    """
+    until: Instant = last
+    found: list[Instant] = []
+    for left in replaced:
+        found += polls.good(connection, page_id, max(first, left.left_at), until)
+        page_id, until = left.page_id, left.left_at
+    return sorted((*polls.good(connection, page_id, first, until), *found))
+
+
+def _is_hit(sub: Subscription, asked: ExecutionInterval, polls: Sequence[Instant], slack: Duration) -> bool:
     """Return whether a poll serves a tick: at most the slack early or late; if its hours were over,
     after they begin.
     """
     at = hours_of(sub).first_open(asked.start) if sub.owner.sentinel.during else asked.start
-    place = bisect_left(looks, asked.start - slack)
-    return place < len(looks) and looks[place] <= max(asked.end, at + slack)
+    place = bisect_left(polls, asked.start - slack)
+    return place < len(polls) and polls[place] <= max(asked.end, at + slack)
 
 
 def _list_expected(connection: Connection, subs: Sequence[Subscription], since: Instant) -> Iterator[str]:

@@ -38,7 +38,7 @@ class Proposal:
     """A text for a sentinel, and its alteration in one line."""
 
     text: str
-    says: str
+    sentence: str
 
 
 def not_relevant(text: str, edit: EditLine) -> Proposal | None:

@@ -16,7 +16,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, MINUTE
-from tidings.estimation.gamma import quantile
+from tidings.estimation.learner import quantile
 from tidings.language.times import zone_of
 from tidings.record import dataclass
 from tidings.service.explain.explain_sentinel import list_polls
@@ -163,7 +163,11 @@ def reports(c: Connection, row: SentinelRow, settings: Settings, now: Instant, *
                 () if rate is None or not one.every else list(paces(rate, DAY / one.every)),
                 hours,
                 when(hours),
-                [f"{noise.where(thing)}: {noise.why(thing)}" for thing in masks.things if thing.id not in masks.kept],
+                [
+                    f"{noise.where(thing)}: {noise.why(thing)}"
+                    for thing in masks.things
+                    if thing.id not in masks.switched_off
+                ],
             )
         )
     return found
@@ -193,13 +197,13 @@ def when(hours: Mapping[tuple[int, int], int]) -> str:
     for (day, hour), many in hours.items():
         days[day] += many
         clock[hour] += many
-    said = []
+    parts = []
     if sum(days[day] for day in range(5)) >= 0.9 * total:
-        said.append("Monday to Friday")
+        parts.append("Monday to Friday")
     elif sum(days[day] for day in (5, 6)) >= MOSTLY * total:
-        said.append("Saturday and Sunday")
+        parts.append("Saturday and Sunday")
     elif (most := max(days, key=lambda day: days[day])) in days and days[most] >= MOSTLY * total:
-        said.append(DAYS[most])
+        parts.append(DAYS[most])
     stretch = next(
         (
             (begin, length)
@@ -210,8 +214,8 @@ def when(hours: Mapping[tuple[int, int], int]) -> str:
         None,
     )
     if stretch is not None:
-        said.append(f"{stretch[0]:02}:00 to {sum(stretch) % 24:02}:00")
-    return f"changes mostly {', '.join(said)} ({total} changes in 90 days)" if said else ""
+        parts.append(f"{stretch[0]:02}:00 to {sum(stretch) % 24:02}:00")
+    return f"changes mostly {', '.join(parts)} ({total} changes in 90 days)" if parts else ""
 
 
 def _rate(memory: Mapping[str, Any]) -> tuple[float | None, float, float]:
@@ -223,10 +227,10 @@ def _rate(memory: Mapping[str, Any]) -> tuple[float | None, float, float]:
     return shape / scale, quantile(shape, scale, tail), quantile(shape, scale, 1 - tail)
 
 
-def _hours(looks: Sequence[tuple[Instant, bool]], zone: tzinfo) -> dict[tuple[int, int], int]:
+def _hours(polls: Sequence[tuple[Instant, bool]], zone: tzinfo) -> dict[tuple[int, int], int]:
     """Return the number of changes in each hour of each day, each midway between its two checks."""
     found = Counter[tuple[int, int]]()
-    for (before, _), (at, changed) in pairwise(looks):
+    for (before, _), (at, changed) in pairwise(polls):
         if changed and at - before <= DAY / 2:
             local = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=(before + at) // 2)).astimezone(zone)
             found[local.weekday(), local.hour] += 1

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, WEEK
-from tidings.estimation.gamma import Gamma
+from tidings.estimation.learner import Gamma
 from tidings.record import dataclass
 from tidings.scheduling.bounds.certificate import (
     Backlogs,
     Certificate,
     CertifiedPages,
-    Looks,
+    ModelledPolls,
     by_instants,
     certify,
     measure_window,
@@ -132,8 +132,8 @@ class Appraisal:
             f"certificate  {certified}",
             *(
                 []
-                if self.certificate is None or self.certificate.kept is None
-                else [f"in the past  {self.certificate.kept}"]
+                if self.certificate is None or self.certificate.value_share is None
+                else [f"in the past  {self.certificate.value_share}"]
             ),
         ]
 
@@ -237,7 +237,7 @@ def _certificate(connection: Connection, planner: Planner, now: Instant) -> tupl
     book = Book.of(connection, state, rates, planner.proposals.price, now - window, now)
     days = window / DAY
     if not book.before.keys() & rates.keys():
-        first = min((at for _, at, _ in book.looks), default=now)
+        first = min((at for _, at, _ in book.recorded), default=now)
         return None, f"none yet: it needs {days:.0f} days of checks, there are {(now - first) / DAY:.1f}", days
     return book.certificate(), "", days
 
@@ -264,7 +264,7 @@ class Book:
     rates: Mapping[int, Mapping[str, float]]
     price: float
     before: Mapping[int, Instant]
-    looks: Sequence[tuple[int, Instant, bool]]
+    recorded: Sequence[tuple[int, Instant, bool]]
     begin: Instant
     end: Instant
 
@@ -287,8 +287,8 @@ class Book:
             begin: The beginning of the window (µs).
             end: Its end (µs).
         """
-        looks = [look for look in polls.list_successes(connection, begin) if look[0] in rates]
-        return cls(state, rates, price, polls.last_before(connection, begin), looks, begin, end)
+        recorded = [poll for poll in polls.list_successes(connection, begin) if poll[0] in rates]
+        return cls(state, rates, price, polls.last_before(connection, begin), recorded, begin, end)
 
     def certificate(self) -> Certificate:
         """Return the certificate of all polls, each page under its policy's model."""
@@ -311,7 +311,7 @@ class Book:
         row = {page_id: number for number, page_id in enumerate(ids)}
         last: dict[int, Instant] = dict(self.before)
         made: list[tuple[int, Instant, Instant, bool]] = []
-        for page_id, at, is_new in self.looks:
+        for page_id, at, is_new in self.recorded:
             if page_id in row and page_id in last:
                 made.append((row[page_id], at, at - last[page_id], is_new))
             last[page_id] = at
@@ -330,13 +330,13 @@ class Book:
         changed = np.array([each[3] for each in made], np.bool_)
         return WindowPolls(page, hosts[page], when, gap.astype(np.float64), changed, hazard, value, steady.kappa[page])
 
-    def steadily(self, ids: Sequence[int]) -> tuple[Backlogs, Looks]:
+    def steadily(self, ids: Sequence[int]) -> tuple[Backlogs, ModelledPolls]:
         """Return the window of pages with constant rates, and their polls; one without a poll
         before starts at its first one.
         """
         _, steady = self._worth(ids)
         start: dict[int, Instant] = {}
-        for page_id, at, _ in self.looks:
+        for page_id, at, _ in self.recorded:
             if page_id not in self.before:
                 start.setdefault(page_id, at)
         age = np.array([0 if i in start else self.begin - self.before.get(i, self.begin) for i in ids], np.float64)
@@ -361,9 +361,9 @@ class Book:
         def credit(begins: Ticks, end: int) -> Floats:
             return steady.appraise_backlog(gather(begins, end))
 
-        looks = self._find_polls(ids, lambda _, at: float(max(-(-at // TICK) - first, 1)))
+        times = self._find_polls(ids, lambda _, at: float(max(-(-at // TICK) - first, 1)))
         instants = max(-(-self.end // TICK) - first, 1)
-        return by_instants(gather, credit, worth.cost, instants, looks)
+        return by_instants(gather, credit, worth.cost, instants, times)
 
     def _worth(self, ids: Sequence[int]) -> tuple[Values, Steady]:
         """Return the worth of pages' changes at the present rates."""
@@ -376,21 +376,21 @@ class Book:
     def _posterior(self, ids: Sequence[int]) -> Gamma:
         return Gamma.of([self.rates[i]["shape"] for i in ids], [self.rates[i]["scale"] for i in ids])
 
-    def _find_polls(self, ids: Sequence[int], place: Callable[[int, Instant], float]) -> Looks:
+    def _find_polls(self, ids: Sequence[int], place: Callable[[int, Instant], float]) -> ModelledPolls:
         """Return the polls of pages after their first one, each with its time and its probability
         of finding a change.
         """
         row = {page_id: number for number, page_id in enumerate(ids)}
         last: dict[int, Instant] = dict(self.before)
         made = []
-        for page_id, at, is_new in self.looks:
+        for page_id, at, is_new in self.recorded:
             if page_id in row and page_id in last:
                 made.append((row[page_id], place(page_id, at), is_new, (at - last[page_id]) / DAY))
             last[page_id] = at
         rows = np.array([each[0] for each in made], np.intp)
         changed = np.array([each[2] for each in made], np.bool_)
         chance = self._posterior(ids).at(rows).chance([each[3] for each in made]) if made else np.zeros(0)
-        return Looks(rows, np.array([each[1] for each in made], np.float64), changed, chance)
+        return ModelledPolls(rows, np.array([each[1] for each in made], np.float64), changed, chance)
 
 
 def _weigh(total: Floats, at: Instants) -> Floats:

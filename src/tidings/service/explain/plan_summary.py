@@ -19,7 +19,7 @@ from tidings.model.interval import spell_duration
 from tidings.model.watch.sentinel import WHOLE, share_of
 from tidings.record import dataclass, replace
 from tidings.service.explain.explain_sentinel import Prospect, list_polls
-from tidings.service.plan import learned_worth
+from tidings.service.plan import worth
 from tidings.service.show.finding import Finding, ok, warn
 from tidings.service.show.records import rfc3339
 from tidings.service.watch import by_name
@@ -60,7 +60,7 @@ class ComingPoll(NamedTuple):
             "url": self.prospect.url,
             "at": rfc3339(self.prospect.at),
             "reason": self.prospect.why,
-            **({"learned": {**known, **learned_worth.record(self.taught)}} if expert else {}),
+            **({"learned": {**known, **worth.record(self.taught)}} if expert else {}),
         }
 
     @property
@@ -127,7 +127,7 @@ def list_coming_polls(
         if prospect.page_id is not None
     ]
     return sorted(
-        found, key=lambda look: (look.prospect.at is None, look.prospect.at or 0, look.sentinel, look.page_id)
+        found, key=lambda poll: (poll.prospect.at is None, poll.prospect.at or 0, poll.sentinel, poll.page_id)
     )
 
 
@@ -245,12 +245,12 @@ def _too_small(stretch: float) -> str:
     )
 
 
-def _a_day(looks: Sequence[ComingPoll]) -> float:
+def _a_day(coming: Sequence[ComingPoll]) -> float:
     """Return the polls per day of all pages, each as often as its most demanding sentinel asks."""
     every: dict[int, Duration] = {}
-    for look in looks:
-        if look.prospect.every is not None and look.prospect.at is not None:
-            every[look.page_id] = min(look.prospect.every, every.get(look.page_id, look.prospect.every))
+    for poll in coming:
+        if poll.prospect.every is not None and poll.prospect.at is not None:
+            every[poll.page_id] = min(poll.prospect.every, every.get(poll.page_id, poll.prospect.every))
     return sum(DAY / gap for gap in every.values())
 
 
@@ -314,7 +314,7 @@ def get_budget(connection: Connection, settings: Settings, name: str, *, now: In
     allows = f"{settings.budget.polls_per_day:,.10g} per day" if wanted is None else str(wanted)
     known = charge.budgets(connection).get(name)
     if known is None:
-        burst = settings.budget.burst if wanted is None else wanted.burst
+        burst = settings.budget.capacity if wanted is None else wanted.burst
         return BudgetState(name, allows, burst, burst, now)
     row = known.refill(now)
     if row.level >= 1:
@@ -334,6 +334,6 @@ def render_cost(settings: Settings, budget: str = WHOLE) -> float:
     """Return the cost of a rendered poll to a budget: the setting, at most what the budget of all
     polls, and its class, can save up.
     """
-    dear = min(settings.fetch.browser_cost, settings.budget.burst)
+    dear = min(settings.fetch.browser_cost, settings.budget.capacity)
     paying = settings.budget.map_names().get(budget)
     return dear if paying is None else min(dear, paying.burst)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.errors import UsageError
+from tidings.errors import UsageError, spell_install
+from tidings.model.interval import ALWAYS, Instant, Period
 from tidings.service.show.records import rfc3339, spell_poll
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, listed, sentinels, values
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tidings.storage.watches.listed import Read
 
 Row = Mapping[str, Any]
+_Dated = tuple[Instant, Row]
 COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
     "changes": {
         "id": "VARCHAR", "sentinel": "VARCHAR", "url": "VARCHAR", "kind": "VARCHAR", "from_version": "BIGINT",
@@ -39,14 +41,16 @@ COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }  # fmt: skip
 """The columns of each table with their SQL types."""
-NEEDS: Final = "Parquet needs the extra `export`: python -m pip install 'tidings[export]'"
+NEEDS: Final = f"Parquet needs the extra `export`: {spell_install('export')}"
 LARGEST: Final = 100_000_000
 """largest row, in bytes"""
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """Characters that begin a formula in a spreadsheet."""
 
 
-def read_rows(read: Read, table: str, viewer: int | None, names: Sequence[str] = ()) -> Iterator[Row]:
+def read_rows(
+    read: Read, table: str, viewer: int | None, names: Sequence[str] = (), period: Period = ALWAYS
+) -> Iterator[Row]:
     """Yield the rows of a table of `COLUMNS`, oldest first.
 
     Args:
@@ -54,34 +58,38 @@ def read_rows(read: Read, table: str, viewer: int | None, names: Sequence[str] =
         table: Its name.
         viewer: The owner whose view is exported; None for all.
         names: Sentinels; empty for all.
+        period: When the changes were found, the checks began, or the values were first seen.
     """
-    yield from _TABLES[table](read, viewer, names)
+    yield from (row for at, row in _TABLES[table](read, viewer, names) if period.has(at))
 
 
-def _read_changes(read: Read, viewer: int | None, names: Sequence[str]) -> Iterator[Row]:
+def _read_changes(read: Read, viewer: int | None, names: Sequence[str]) -> Iterator[_Dated]:
     for keys in listed.change_keys(read, viewer, names):
         found = read(changes.of, keys)
         for one in (found[key] for key in keys if key in found):
             row = one.row
-            yield {
-                "id": row.id,
-                "sentinel": one.sentinel,
-                "url": one.url,
-                "kind": row.kind,
-                "from_version": row.from_seq,
-                "to_version": row.to_seq,
-                "polled_at": rfc3339(row.polled_at),
-                "detected_at": rfc3339(row.detected_at),
-                "modified_at": rfc3339(row.modified_at),
-                "summary": row.summary,
-                "inserted": list(row.found.inserted),
-                "deleted": list(row.found.deleted),
-                "updated_old": [old for old, _ in row.found.updated],
-                "updated_new": [new for _, new in row.found.updated],
-            }
+            yield (
+                row.detected_at,
+                {
+                    "id": row.id,
+                    "sentinel": one.sentinel,
+                    "url": one.url,
+                    "kind": row.kind,
+                    "from_version": row.from_seq,
+                    "to_version": row.to_seq,
+                    "polled_at": rfc3339(row.polled_at),
+                    "detected_at": rfc3339(row.detected_at),
+                    "modified_at": rfc3339(row.modified_at),
+                    "summary": row.summary,
+                    "inserted": list(row.found.inserted),
+                    "deleted": list(row.found.deleted),
+                    "updated_old": [old for old, _ in row.found.updated],
+                    "updated_new": [new for _, new in row.found.updated],
+                },
+            )
 
 
-def _read_checks(read: Read, viewer: int | None, names: Sequence[str]) -> Iterator[Row]:
+def _read_checks(read: Read, viewer: int | None, names: Sequence[str]) -> Iterator[_Dated]:
     urls: dict[int, str] = {}
 
     def some(c: Connection, keys: Sequence[int]) -> list[Any]:
@@ -91,40 +99,46 @@ def _read_checks(read: Read, viewer: int | None, names: Sequence[str]) -> Iterat
 
     for keys in listed.poll_keys(read, viewer, names):
         for row in read(some, keys):
-            yield {
-                "id": row.id,
-                "url": urls[row.page_id],
-                "started_at": rfc3339(row.charged_at),
-                "finished_at": rfc3339(row.finished_at),
-                "outcome": row.outcome,
-                "text_changed": row.text_changed,
-                "status": row.status,
-                "kind": row.kind,
-                "bytes": row.bytes,
-                "requests": row.requests,
-                "cost": row.cost,
-                "reason": spell_poll(row),
-            }
+            yield (
+                row.charged_at,
+                {
+                    "id": row.id,
+                    "url": urls[row.page_id],
+                    "started_at": rfc3339(row.charged_at),
+                    "finished_at": rfc3339(row.finished_at),
+                    "outcome": row.outcome,
+                    "text_changed": row.text_changed,
+                    "status": row.status,
+                    "kind": row.kind,
+                    "bytes": row.bytes,
+                    "requests": row.requests,
+                    "cost": row.cost,
+                    "reason": spell_poll(row),
+                },
+            )
 
 
-def _read_values(read: Read, viewer: int | None, names: Sequence[str]) -> Iterator[Row]:
+def _read_values(read: Read, viewer: int | None, names: Sequence[str]) -> Iterator[_Dated]:
     for sentinel in read(sentinels.listing, ended=True, viewer=viewer):
         if names and sentinel.name not in names:
             continue
         for value in read(values.listing, sentinel.id):
-            yield {
-                "sentinel": sentinel.name,
-                "url": value.url,
-                "what": value.label,
-                "since": rfc3339(value.at),
-                "version": value.seq,
-                "value": value.text,
-                "number": float(value.amount) if value.amount else None,
-                "unit": value.unit,
-            }
+            yield (
+                value.at,
+                {
+                    "sentinel": sentinel.name,
+                    "url": value.url,
+                    "what": value.label,
+                    "since": rfc3339(value.at),
+                    "version": value.seq,
+                    "value": value.text,
+                    "number": float(value.amount) if value.amount else None,
+                    "unit": value.unit,
+                },
+            )
 
 
-_TABLES: Final[Mapping[str, Callable[[Read, int | None, Sequence[str]], Iterator[Row]]]] = {
+_TABLES: Final[Mapping[str, Callable[[Read, int | None, Sequence[str]], Iterator[_Dated]]]] = {
     "changes": _read_changes,
     "checks": _read_checks,
     "values": _read_values,

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import quoteattr
 
 from tidings.errors import UnknownNameError
 from tidings.language.parser import recall
+from tidings.language.times import local_text
+from tidings.language.write import printer
 from tidings.language.yaml.form import to_yaml
+from tidings.model.watch.sentinel import Command, Point
 from tidings.record import dataclass
 from tidings.service.watch.watchlist import meaning
 from tidings.storage import secrets
@@ -54,9 +58,15 @@ def list_statements(c: Connection, viewer: int | None, names: Sequence[str] = ()
     rows = _select(c, viewer, names)
     texts = [] if names else [*_list_sources(c, viewer)]
     texts += [row.text for row in rows]
-    texts += [f"Disable {row.name}" for row in rows if row.state == "disabled"]
+    texts += [printer.to_text(_pause(row)) for row in rows if row.state == "disabled"]
     known = [row.name for row in secrets.listing(c)]
     return Exported(texts, [name for name in known if any(f'secret "{name}"' in text for text in texts)])
+
+
+def _pause(row: SentinelRow) -> Command:
+    """Return the statement that disables a sentinel for as long as it is."""
+    text = None if row.resume_at is None else local_text(row.resume_at, UTC, clock=True)
+    return Command("disable", row.name, until=None if text is None else Point("at", text=text, instant=row.resume_at))
 
 
 def list_opml(c: Connection, viewer: int | None, names: Sequence[str], *, at: Instant) -> str:

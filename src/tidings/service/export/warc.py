@@ -15,8 +15,9 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from tidings import __version__
-from tidings.errors import BlobError, UsageError
-from tidings.record import dataclass
+from tidings.errors import BlobError, UsageError, spell_install
+from tidings.model.interval import ALWAYS, Period
+from tidings.record import dataclass, replace
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import members, pages, versions
 from tidings.storage.watches import listed
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.listed import Read
 
-NEEDS: Final = "WARC needs the extra `export`: python -m pip install 'tidings[export]'"
+NEEDS: Final = f"WARC needs the extra `export`: {spell_install('export')}"
 LEFT_OUT: Final = frozenset(
     {"set-cookie", "set-cookie2", "content-encoding", "transfer-encoding", "content-length", "connection"}
 )
@@ -56,7 +57,12 @@ class _Stored:
 
 
 def write_warc(
-    read: Read, archive: Archive, target: BinaryIO, viewer: int | None, names: Sequence[str] = ()
+    read: Read,
+    archive: Archive,
+    target: BinaryIO,
+    viewer: int | None,
+    names: Sequence[str] = (),
+    period: Period = ALWAYS,
 ) -> WarcCounts:
     """Write all stored versions, gzipped record by record; only one body at a time is in memory.
 
@@ -68,6 +74,7 @@ def write_warc(
         target: The output.
         viewer: The owner whose view is exported; None for all.
         names: Sentinels; empty for all.
+        period: When the versions were fetched.
     """
     try:
         from warcio.warcwriter import WARCWriter
@@ -86,7 +93,7 @@ def write_warc(
         body: bytes = read(give_back)
         return body
 
-    for stored in _versions(read, viewer, names):
+    for stored in _versions(read, viewer, names, period):
         try:
             for kind, record in _records(writer, stored, restore):
                 writer.write_record(record)
@@ -96,11 +103,13 @@ def write_warc(
     return WarcCounts(counts["response"], counts["revisit"], counts["resource"], lost)
 
 
-def _versions(read: Read, viewer: int | None, names: Sequence[str]) -> Iterator[_Stored]:
+def _versions(read: Read, viewer: int | None, names: Sequence[str], period: Period) -> Iterator[_Stored]:
     for keys in listed.version_keys(read, viewer, names):
         for page_id, seq in keys:
-            if (found := read(_load, page_id, seq)) is not None:
-                yield found
+            found = read(_load, page_id, seq)
+            if found is not None and period.has(found.version.fetched_at):
+                is_near = found.twin is not None and period.has(found.twin.fetched_at)
+                yield found if is_near else replace(found, twin=None)
 
 
 def _load(c: Connection, page_id: int, seq: int) -> _Stored | None:
@@ -167,8 +176,8 @@ def _resource(writer: Any, url: str, body: bytes, kind: str, headers: Mapping[st
 
 
 def _headers(stored: Mapping[str, str], size: int) -> list[tuple[str, str]]:
-    kept = [(name, value) for name, value in stored.items() if name.lower() not in LEFT_OUT]
-    return [*kept, ("content-length", str(size))]
+    written = [(name, value) for name, value in stored.items() if name.lower() not in LEFT_OUT]
+    return [*written, ("content-length", str(size))]
 
 
 def _digest(body: bytes) -> str:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.record import dataclass
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import spell_count, spell_length
 from tidings.service.show.records import rfc3339
-from tidings.storage.db import lock
+from tidings.storage.db import lock, planners
 from tidings.storage.watches import deliveries
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.service.health.reading import HealthReading
+    from tidings.service.health.trouble import HealthReading
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.lock import LeaseRow
+    from tidings.storage.db.planners import PlannerRun
 
 ROLES: Final = ("all", "planner", "stand-by", "notifier", "web", "poller")
 """The order of the list."""
@@ -27,8 +28,8 @@ SENDING: Final = frozenset({"all", "notifier"})
 @dataclass(frozen=True, slots=True)
 class ClusterProcess:
     """A process: its role and name, whether it has worked within the length of a lease, until when
-    it counts as working, the epoch if it holds the planner's lease, and the endpoints that it has
-    claimed.
+    it counts as working, its epoch if it checks pages, how many of the shards these are and whether
+    it leads (a process that does everything has all), and the endpoints that it has claimed.
     """
 
     role: str
@@ -37,12 +38,18 @@ class ClusterProcess:
     until: Instant
     epoch: int | None = None
     endpoints: int = 0
+    shards: int = 0
+    leads: bool = False
 
     @property
     def holds(self) -> str:
         """Return what it holds, in words."""
-        held = [] if self.epoch is None else [f"the lease, epoch {self.epoch}"]
-        return ", ".join([*held, *([spell_count(self.endpoints, "endpoint")] if self.endpoints else [])])
+        parts = [] if self.epoch is None else [f"all pages, epoch {self.epoch}"]
+        if self.shards:
+            parts = [f"{self.shards} of {planners.SHARDS} parts of the pages, epoch {self.epoch}"]
+        if self.leads:
+            parts.append("leads")
+        return ", ".join([*parts, *([spell_count(self.endpoints, "endpoint")] if self.endpoints else [])])
 
     def record(self) -> dict[str, Any]:
         """Return the JSON record."""
@@ -54,6 +61,8 @@ class ClusterProcess:
             "until": rfc3339(self.until),
             "epoch": self.epoch,
             "endpoints": self.endpoints,
+            "shards": self.shards,
+            "leads": self.leads,
         }
 
 
@@ -73,23 +82,28 @@ def list_members(c: Connection) -> list[ClusterProcess]:
     one that checks pages.
     """
     rows = lock.listing(c)
-    held = next((row for row in rows if row.name == lock.POLLER and row.holder), None)
+    lease = next((row for row in rows if row.name == lock.POLLER and row.holder not in {"", lock.PLANNERS}), None)
     if c.dialect == "sqlite":
         return (
             []
-            if held is None
-            else [ClusterProcess("all", held.holder, is_working=True, until=held.until, epoch=held.epoch)]
+            if lease is None
+            else [ClusterProcess("all", lease.holder, is_working=True, until=lease.until, epoch=lease.epoch)]
         )
     now = lock.server_time(c)
     claimed = Counter(row.holder for row in rows if row.name.startswith(lock.ENDPOINT) and row.until > now)
-    found = [_member(row, held, claimed, now) for row in rows if row.name.startswith(lock.ROLE)]
+    runs = {run.holder: run for run in planners.listing(c)}
+    found = [_member(row, lease, runs.get(row.holder), claimed, now) for row in rows if row.name.startswith(lock.ROLE)]
     place = {role: number for number, role in enumerate(ROLES)}
     return sorted(found, key=lambda one: (not one.is_working, place.get(one.role, len(place)), one.name))
 
 
-def _member(row: LeaseRow, held: LeaseRow | None, claimed: Counter[str], now: Instant) -> ClusterProcess:
+def _member(
+    row: LeaseRow, lease: LeaseRow | None, run: PlannerRun | None, claimed: Counter[str], now: Instant
+) -> ClusterProcess:
     role = row.name.removeprefix(lock.ROLE).partition(":")[0]
-    epoch = held.epoch if held is not None and held.holder == row.holder and role != "stand-by" else None
+    epoch = lease.epoch if lease is not None and lease.holder == row.holder and role == "all" else None
+    if run is not None and run.shards:
+        epoch = run.epoch
     return ClusterProcess(
         role,
         row.holder,
@@ -97,7 +111,16 @@ def _member(row: LeaseRow, held: LeaseRow | None, claimed: Counter[str], now: In
         until=row.until,
         epoch=epoch,
         endpoints=claimed[row.holder] if role in SENDING else 0,
+        shards=0 if run is None else len(run.shards),
+        leads=run is not None and run.leads,
     )
+
+
+def list_counts(c: Connection) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """Return role, name and counters of each working process that has noted some."""
+    now = lock.server_time(c)
+    noted = [(row, note) for row, note in lock.list_notes(c) if row.until > now]
+    return [(row.name.removeprefix(lock.ROLE).partition(":")[0], row.holder, note) for row, note in noted]
 
 
 def read_queue(c: Connection, now: Instant) -> Queue:

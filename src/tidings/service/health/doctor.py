@@ -1,22 +1,29 @@
 """Doctor: check the installation, one line per finding, with the command that fixes it.
 
 `examine` never raises for what it finds: a missing, damaged or newer database is itself a finding,
-and one that is partly unreadable is read as far as possible.
+and one that is partly unreadable is read as far as possible. Beside troubles there is advice:
+whether what sentinels ask for is feasible (`promises`), and the state of the budget `classes`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
 from tidings.archive.files import is_file_name
+from tidings.bus.bus import hide
+from tidings.bus.buses import open_bus
+from tidings.clock import DAY, SECOND
 from tidings.errors import (
+    BusError,
+    SettingError,
     StoreBusyError,
     StoreDamagedError,
     StoreError,
@@ -24,23 +31,36 @@ from tidings.errors import (
     StoreMissingError,
     StoreNewerError,
     TidingsError,
+    spell_install,
 )
 from tidings.model.interval import Instant
 from tidings.model.observed.version import Blob
+from tidings.model.watch.sentinel import WHOLE, FetchEvery
 from tidings.record import dataclass
 from tidings.service.explain import plan_summary
-from tidings.service.health import machine, promises, sources
+from tidings.service.explain.plan_summary import list_budgets, render_cost
+from tidings.service.health import machine, sources
+from tidings.service.health.intents import meaning_of
 from tidings.service.health.machine import Usage, Version, quote
 from tidings.service.secrets import secrets
-from tidings.service.show.finding import Finding, fail, ok, shorten, spell_count, spell_since, warn
+from tidings.service.show.finding import Finding, fail, ok, shorten, spell_count, spell_length, spell_since, warn
 from tidings.service.sources import websub
+from tidings.service.watch.watchlist import Subscription, WatchedSentinel
 from tidings.settings import Settings
 from tidings.storage.db import lock
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import REVISIONS, Database, open_database, quick_check, sqlite_in_use
-from tidings.storage.observed import versions
+from tidings.storage.db.restored import PUT_BACK
+from tidings.storage.observed import pages, versions
 from tidings.storage.secrets import Vault
+from tidings.storage.watches import sentinels, subscriptions
 from tidings.storage.write import invariants
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration
+    from tidings.scheduling.admission import Admission
+    from tidings.storage.watches.sentinels import SentinelRow
+    from tidings.storage.watches.subscriptions import SubscriptionRow
 
 Restore = Callable[[str, Callable[[str], Blob | None]], bytes]
 """`Archive.restore`: the verified body of a hash, given a function that finds rows."""
@@ -128,6 +148,8 @@ def examine(
     yield machine.space(settings.data, usage)
     holder, finding = machine.lock_holder(settings.data)
     yield finding
+    if settings.bus.url:
+        yield _reach_bus(settings)
     if database is None:
         yield explain_refusal(settings, refusal)
         return
@@ -138,6 +160,25 @@ def examine(
         yield ok("database", f"{database.where}, schema {REVISIONS[-1]}")
     for what, check in CHECKS.items():
         yield from _guard(what, check, given)
+
+
+def _reach_bus(settings: Settings) -> Finding:
+    """Return whether the bus to the pollers answers."""
+
+    async def send() -> None:
+        bus = open_bus(settings.bus)
+        try:
+            await bus.send("doctor", b"")
+        finally:
+            await bus.close()
+
+    try:
+        asyncio.run(send())
+    except (BusError, SettingError) as error:
+        return fail(
+            "bus", f"{error}; no page is checked meanwhile", "tidings settings bus  # and see that its server runs"
+        )
+    return ok("bus", f"{hide(settings.bus.url)} answers")
 
 
 def _is_polling(database: Database, holder: int | None, now: Instant) -> bool:
@@ -159,7 +200,7 @@ def explain_refusal(settings: Settings, refusal: Exception | None) -> Finding:
     mend = put_back(settings)
     match refusal:
         case StoreNewerError():
-            mend = "python -m pip install --upgrade tidings"
+            mend = spell_install()
         case StoreBusyError():
             mend = "tidings doctor  # again; or stop the process that holds it"
         case StoreLostError():
@@ -182,8 +223,7 @@ def put_back(settings: Settings) -> str:
     """Return how to restore a backup in place of the database."""
     if settings.store.url:
         return "restore the server's own backup: pg_restore --clean --dbname=…"
-    path = quote(settings.data / "tidings.db")
-    return f"with Tidings stopped: cp BACKUP {path} && rm -f {path}-wal {path}-shm"
+    return f"{PUT_BACK}  # with Tidings stopped; `tidings backup` wrote the file"
 
 
 def _is_unused(data: Path) -> bool:
@@ -214,24 +254,24 @@ def _whole(given: _CheckInput) -> Iterator[Finding]:
 
 
 def _bodies(given: _CheckInput) -> Iterator[Finding]:
-    kept, named = given.database.read(_list_bodies)
+    blobs, named = given.database.read(_list_bodies)
     lost = [
         fail("blob", f"the body {sha256} is named, but missing", put_back(given.settings))
-        for sha256 in sorted(named - kept.keys())
+        for sha256 in sorted(named - blobs.keys())
     ]
     lost += [
         fail("blob", f"blobs/{b.file} is missing, with the body {b.sha256}", _put_back_blob(given, b))
-        for b in _without_file(given, kept)
+        for b in _without_file(given, blobs)
     ]
-    files = sum(1 for blob in kept.values() if blob.file is not None)
+    files = sum(1 for blob in blobs.values() if blob.file is not None)
     if not lost and given.restore is not None:
-        lost = _not_restored(given, kept, given.restore)
+        lost = _not_restored(given, blobs, given.restore)
     yield from shorten(lost, mend=put_back(given.settings))
     if not lost:
         verified = "restored and verified by its hash" if given.restore is not None else "there (--deep verifies them)"
         yield ok(
             "blobs",
-            f"{spell_count(len(kept), 'body', 'bodies')}, {spell_count(files, 'file')} under blobs/, each {verified}",
+            f"{spell_count(len(blobs), 'body', 'bodies')}, {spell_count(files, 'file')} under blobs/, each {verified}",
         )
 
 
@@ -242,14 +282,14 @@ def _list_bodies(c: Connection) -> tuple[dict[str, Blob], set[str]]:
 def _put_back_blob(given: _CheckInput, blob: Blob) -> str:
     if blob.file is None or not is_file_name(blob.file):
         return put_back(given.settings)
-    return f"cp BACKUP/blobs/{blob.file} {quote(given.settings.data / 'blobs' / blob.file)}"
+    return f"tar -xf BACKUP -C {quote(given.settings.data)} blobs/{blob.file}"
 
 
-def _without_file(given: _CheckInput, kept: Mapping[str, Blob]) -> list[Blob]:
+def _without_file(given: _CheckInput, blobs: Mapping[str, Blob]) -> list[Blob]:
     """Return the blobs without their file; rows are read again, since a poller may have replaced
     rows and files meanwhile.
     """
-    if all(_has_file(given, blob) for blob in kept.values()):
+    if all(_has_file(given, blob) for blob in blobs.values()):
         return []
     again, _ = given.database.read(_list_bodies)
     return [blob for blob in again.values() if not _has_file(given, blob)]
@@ -261,10 +301,10 @@ def _has_file(given: _CheckInput, blob: Blob) -> bool:
     return is_file_name(blob.file) and (given.settings.data / "blobs" / blob.file).is_file()
 
 
-def _not_restored(given: _CheckInput, kept: Mapping[str, Blob], restore: Restore) -> list[Finding]:
+def _not_restored(given: _CheckInput, blobs: Mapping[str, Blob], restore: Restore) -> list[Finding]:
     """Restore every body, each right after its delta base, so that each is decoded once."""
     found = []
-    for sha256 in _by_chain(kept):
+    for sha256 in _by_chain(blobs):
         try:
             _restore(given, sha256, restore)
         except UNREADABLE as error:
@@ -284,12 +324,12 @@ def _restore(given: _CheckInput, sha256: str, restore: Restore) -> None:
             restore(sha256, lookup)
 
 
-def _by_chain(kept: Mapping[str, Blob]) -> Iterator[str]:
+def _by_chain(blobs: Mapping[str, Blob]) -> Iterator[str]:
     """Yield whole bodies, each followed by the deltas on it, then those whose base is missing."""
     leaning: dict[str, list[str]] = {}
-    for blob in kept.values():
+    for blob in blobs.values():
         leaning.setdefault(blob.base, []).append(blob.sha256)
-    left = dict.fromkeys(kept)
+    left = dict.fromkeys(blobs)
     stack = leaning.get("", [])[::-1]
     while stack:
         sha256 = stack.pop()
@@ -339,10 +379,97 @@ CHECKS: Final[Mapping[str, Callable[[_CheckInput], Iterator[Finding]]]] = {
     "secrets": lambda given: _health(given, secrets.findings, vault=Vault(given.settings.data)),
     "lease": _lease,
     "browser": lambda given: _health(given, machine.findings, settings=given.settings),
-    "intervals": lambda given: _health(given, promises.promises, settings=given.settings),
+    "intervals": lambda given: _health(given, promises, settings=given.settings),
     "budget": lambda given: _health(given, plan_summary.findings, now=given.now),
-    "class": lambda given: _health(given, promises.classes, settings=given.settings, now=given.now),
+    "class": lambda given: _health(given, classes, settings=given.settings, now=given.now),
     "hubs": lambda given: _health(given, websub.findings),
     **{name: partial(_source, name=name) for name in sources.SOURCES if name not in {"lease", "secrets"}},
 }
 """Every check of an open database, in the order of the output."""
+
+
+def promises(c: Connection, *, settings: Settings) -> Iterator[Finding]:
+    """Yield whether all polls at fixed intervals can be made in time, within the budget and the
+    hosts' limits.
+    """
+    asked = list(_list_promised(c, settings))
+    if not asked:
+        yield ok("intervals", "no page is checked at a fixed interval")
+        return
+    admissions = list(_admissions(asked, settings))
+    found = [
+        warn("intervals", f"{where} cannot have all checks in time: {_spell_load(admission)}", mend)
+        for where, mend, admission in admissions
+        if not admission.holds
+    ]
+    yield from shorten(found, mend="tidings plan")
+    if not found:
+        whole = admissions[0][2]
+        yield ok("intervals", f"all can be kept: {spell_count(len(asked), 'page')}, {whole.load:.0%} of the budget")
+
+
+def _list_promised(c: Connection, settings: Settings) -> Iterator[tuple[str, Duration, float]]:
+    """Yield host, interval and cost of each page with a fixed interval, its shortest."""
+    owners = {row.id: row for row in sentinels.listing(c)}
+    identities = {state.page_id: identity for identity, state in pages.population(c)}
+    floor = round(settings.fetch.page_floor_seconds * SECOND)
+    shortest: dict[int, Duration] = {}
+    for sub in subscriptions.listing(c, active=True):
+        loaded = _load(sub, owners[sub.sentinel_id])
+        if loaded is not None and isinstance(loaded.interval, FetchEvery) and sub.page_id in identities:
+            interval = max(loaded.interval.interval, floor)
+            shortest[sub.page_id] = min(interval, shortest.get(sub.page_id, interval))
+    dear = render_cost(settings)
+    for page_id, interval in shortest.items():
+        identity = identities[page_id]
+        yield identity.host, interval, dear if identity.render else 1.0
+
+
+def _admissions(
+    asked: Sequence[tuple[str, Duration, float]], settings: Settings
+) -> Iterator[tuple[str, str, Admission]]:
+    """Yield for the budget, and for each host with a gap, the remedy and whether its polls fit (bid
+    §7).
+    """
+    import numpy as np  # only needed with such pages: doctor starts quickly
+
+    from tidings.scheduling.admission import admit
+
+    intervals, costs = np.array([i for _, i, _ in asked]), np.array([cost for *_, cost in asked])
+    yield (
+        "the budget",
+        "raise budget.polls_per_day, or longer intervals",
+        admit(intervals, costs, settings.budget.polls_per_day / DAY),
+    )
+    gap = round(settings.fetch.host_gap_seconds * SECOND)
+    if not gap:
+        return
+    by_host: dict[str, list[Duration]] = {}
+    for host, interval, _ in asked:
+        by_host.setdefault(host, []).append(interval)
+    for host, own in sorted(by_host.items()):
+        yield (
+            host,
+            "longer intervals, or a smaller fetch.host_gap_seconds if the site is yours",
+            admit(np.array(own), np.ones(len(own)), 1 / gap),
+        )
+
+
+def _spell_load(admission: Admission) -> str:
+    if admission.load > 1:
+        return f"they are {admission.load:.1f} times what it takes"
+    return f"in {spell_length(admission.stretch)} they are {admission.worst:.1f} times what it takes"
+
+
+def classes(c: Connection, *, settings: Settings, now: Instant) -> Iterator[Finding]:
+    """Yield the state of the budget classes."""
+    found = [state for state in list_budgets(c, settings, now=now) if state.name != WHOLE]
+    yield from (ok("class", f"{state.name}: {state}") for state in found)
+    if not found:
+        yield ok("class", "none is defined: all checks share one budget")
+
+
+def _load(sub: SubscriptionRow, owner: SentinelRow) -> Subscription | None:
+    """Return a subscription with its parsed sentinel, None if its text cannot be read."""
+    sentinel = meaning_of(owner)
+    return None if sentinel is None else Subscription(sub, WatchedSentinel(owner, sentinel, {}))

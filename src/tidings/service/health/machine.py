@@ -15,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+from tidings.errors import spell_install
 from tidings.fetching.browser import chromium
 from tidings.service.show.finding import Finding, fail, ok, spell_bytes, spell_count, warn
 from tidings.storage.db.lock import PollerLock
@@ -154,9 +155,9 @@ def lock_holder(data: Path) -> tuple[int | None, Finding]:
         return None, ok("lock", "free: no process checks pages with this data directory")
     if not holder:
         return holder, ok("lock", "a process is about to take it")
-    if said := PollerLock(data).trouble():
+    if trouble := PollerLock(data).trouble():
         return holder, fail(
-            "lock", f"process {holder} checks pages, but hangs: {said}", f"df -h {quote(data)}; ls -la {quote(data)}"
+            "lock", f"process {holder} checks pages, but hangs: {trouble}", f"df -h {quote(data)}; ls -la {quote(data)}"
         )
     if is_alive(holder):
         return holder, ok("lock", f"process {holder} checks pages and sends messages")
@@ -194,7 +195,7 @@ def quote(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-MEND = "python -m pip install 'tidings[browser]'; apt-get install chromium"
+MEND = f"apt-get install chromium; {spell_install('browser')}"
 NO_SANDBOX = "as root it runs without its sandbox"
 
 

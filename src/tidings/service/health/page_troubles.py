@@ -32,18 +32,21 @@ if TYPE_CHECKING:
     from tidings.model.observed.page import HostState, PageState
     from tidings.model.observed.unit import ComparisonRow
     from tidings.model.watch.sentinel import Sentinel
-    from tidings.service.health.reading import HealthReading
+    from tidings.service.health.trouble import HealthReading
     from tidings.settings import Settings
     from tidings.storage.watches.subscriptions import SubscriptionRow
 
 RECENT: Final[Duration] = 7 * DAY
 
+GONE: Final = "tidings drop {name}  # or watch its new address: tidings alter {name} 'Using https://…'"
 KIND_MENDS: Final[Mapping[str, str]] = {
-    "404": "tidings drop {name}, or watch its new address",
-    "410": "tidings drop {name}, or watch its new address",
+    "404": GONE,
+    "410": GONE,
+    "secret": "tidings secret list  # `tidings secret set` stores a missing one",
+    "login": "tidings secret list  # `tidings secret set` stores the right password, and Tidings logs in again",
     "address": "tidings settings fetch  # fetch.allow_networks names the private networks that requests may reach",
     "robots": "tidings settings fetch  # fetch.robots, or `Robots ignored because`, if the site is yours",
-    "scope": 'tidings alter {name} Scope "/*"  # or another first page: a link of it must be in the scope',
+    "scope": "tidings alter {name} 'Scope \"/*\"'  # or another first page: a link of it must be in the scope",
     "size": "tidings settings fetch  # fetch.max_body_bytes",
 }
 """How to fix an error of that kind; for all others `tidings check NAME` checks again."""
@@ -99,7 +102,7 @@ def incomparable(reading: HealthReading) -> Iterator[Trouble]:
             yield Trouble(
                 brief="not compared",
                 words=words,
-                mend=f"tidings alter {names[0]} …  # `Select` one part of the page; `tidings test` tries it",
+                mend=f"tidings alter {names[0]} 'Select css \"main\"'  # or another part of the page",
                 since=state.changed_at,
                 sentinels=names,
             )
@@ -132,7 +135,7 @@ def missing_parts(reading: HealthReading) -> Iterator[Trouble]:
             yield Trouble(
                 brief="part missing",
                 words=f"{matches_nothing(part, media)}: {reading.identities[sub.page_id].given}",
-                mend=f"tidings alter {owner} …  # `tidings test` tries another selector",
+                mend=f"tidings show {owner}  # then alter the clause that names it: tidings alter {owner} 'CLAUSE'",
                 sentinels=(owner,),
             )
 
@@ -165,7 +168,7 @@ def list_healed_selectors(reading: HealthReading) -> Iterator[Trouble]:
             yield Trouble(
                 brief="healed",
                 words=f"selector healed: {selector} matches nothing, {stand_in} is watched instead: {reading.identities[sub.page_id].given}",
-                mend=f"tidings alter {owner.name} …  # to keep it, write it into the clause",
+                mend=f"tidings show {owner.name}  # to keep it, write it into the clause: tidings alter {owner.name} 'CLAUSE'",
                 severity="note",
                 sentinels=(owner.name,),
             )
@@ -330,9 +333,9 @@ def _overdue(reading: HealthReading) -> Iterator[tuple[Instant, int]]:
         if is_listing(identity.url):  # it is asked for only when it has changed
             continue
         fresh = 0 if sub.next_tick is not None else is_fresh_until(state, most=heed)
-        held = max(state.retry_at or 0, paused.get(identity.host, 0), fresh)
+        waits_until = max(state.retry_at or 0, paused.get(identity.host, 0), fresh)
         pace = _pace(learned.get(sub.page_id, {}), reading.settings)
-        since = _late_since(reading, sub, state, held=held, pace=pace)
+        since = _late_since(reading, sub, state, waits_until=waits_until, pace=pace)
         if since is not None:
             found[sub.page_id] = min(since, found.get(sub.page_id, since))
     for page_id, since in found.items():
@@ -340,7 +343,7 @@ def _overdue(reading: HealthReading) -> Iterator[tuple[Instant, int]]:
 
 
 def _late_since(
-    reading: HealthReading, sub: SubscriptionRow, state: PageState, *, held: Instant, pace: Duration
+    reading: HealthReading, sub: SubscriptionRow, state: PageState, *, waits_until: Instant, pace: Duration
 ) -> Instant | None:
     """Return since when a poll for this subscription has been due, None if not for long; a back-off
     counts as a poll.
@@ -348,7 +351,7 @@ def _late_since(
     owner, now = reading.owners[sub.sentinel_id], reading.now
     floor = round(reading.settings.fetch.page_floor_seconds * SECOND)
     began = owner.created_at if owner.started_at is None else owner.started_at
-    since = max(began if state.polled_at is None else state.polled_at, held)
+    since = max(began if state.polled_at is None else state.polled_at, waits_until)
     if now - since <= floor or (sub.next_tick is not None and sub.next_tick > now):
         return None
     sentinel = reading.timing(owner)

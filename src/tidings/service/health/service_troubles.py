@@ -15,23 +15,22 @@ from tidings.clock import DAY, MINUTE, PLAUSIBLE
 from tidings.errors import StoreBusyError, StoreError
 from tidings.model.event_type import EventType
 from tidings.model.url import split_url
+from tidings.model.watch.notifying import secret_of
 from tidings.model.watch.sentinel import WHOLE
-from tidings.model.watch.telling import secret_of
 from tidings.notification.addresses import mask_address
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import spell_count, spell_instant, spell_since
 from tidings.service.show.notices import CLOCK_WRONG, OUTAGE, SILENCED, STALLED
 from tidings.service.show.records import class_of, spell_gap
 from tidings.storage.observed import estimates, indexed
-from tidings.storage.observed.estimates import KEPT
+from tidings.storage.observed.estimates import SWITCHED_MASKS
 from tidings.storage.watches import deliveries, endpoints, events, sentinels
 from tidings.storage.watches import outside as sources
 from tidings.storage.write import instants
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.service.health.reading import HealthReading
-    from tidings.service.health.trouble import Severity
+    from tidings.service.health.trouble import HealthReading, Severity
     from tidings.storage.watches.deliveries import DeliveryRow
     from tidings.storage.watches.endpoints import EndpointRow
 
@@ -93,7 +92,7 @@ def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
             words=f"{spell_endpoint(row)} {takes}{since}{reason}",
             mend="tidings deliveries"
             if row.enabled
-            else "tidings deliveries --dead; correct the receiver, then replay",
+            else "tidings deliveries --dead  # correct the receiver, then `tidings deliveries replay ID`",
             since=row.failing_since,
             sentinels=notifying(reading.owners.values(), row.kind, row.address),
         )
@@ -132,7 +131,7 @@ def impossible_events(reading: HealthReading) -> Iterator[Trouble]:
 def list_lost_classes(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the sentinels that name a budget class that is not configured (any more)."""
     named = reading.settings.budget.map_names()
-    for owner in sentinels.saying(reading.c, "Class "):
+    for owner in sentinels.list_with_text(reading.c, "Class "):
         if (name := class_of(owner.text)) not in {WHOLE, *named}:
             yield Trouble(
                 brief="no such class",
@@ -243,8 +242,11 @@ def list_silenced(reading: HealthReading) -> Iterator[Trouble]:
         for event in events.since(reading.c, SILENCED, reading.now - RECENT + 1)
     }
     for (sentinel_id, page_id), event in newest.items():
-        owner, said = reading.owners.get(sentinel_id or 0), estimates.get(reading.c, KEPT, page_id or 0) or {}
-        if owner is None or set(event.data["masks"]) <= set(said.get("names", ())):
+        owner, switched = (
+            reading.owners.get(sentinel_id or 0),
+            estimates.get(reading.c, SWITCHED_MASKS, page_id or 0) or {},
+        )
+        if owner is None or set(event.data["masks"]) <= set(switched.get("names", ())):
             continue
         yield Trouble(
             brief="silenced",

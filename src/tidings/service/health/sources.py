@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.record import dataclass
 from tidings.service.health import cluster, page_troubles, service_troubles
-from tidings.service.health.reading import HealthReading
-from tidings.service.health.trouble import Health, Trouble
+from tidings.service.health.trouble import Health, HealthReading, Trouble
 from tidings.service.secrets import secrets
-from tidings.service.show.finding import Finding, shorten, spell_since
-from tidings.storage.db import lock
+from tidings.service.show.finding import Finding, shorten, spell_count, spell_since
+from tidings.storage.db import lock, planners
 from tidings.storage.db.lock import PollerLock
 from tidings.storage.secrets import Vault
 from tidings.storage.watches import endpoints, outside
@@ -123,6 +122,8 @@ def _spell_lease(reading: HealthReading) -> str:
         return "no check was made yet"
     if not lease.holder:
         return f"free; epoch {lease.epoch}"
+    if lease.holder == lock.PLANNERS:
+        return f"shared by {spell_count(len(planners.listing(reading.c)), 'planner')}, epoch {lease.epoch}"
     return f"{lease.holder}, epoch {lease.epoch}, until {spell_since(lease.until, reading.now)}"
 
 

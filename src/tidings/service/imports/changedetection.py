@@ -129,7 +129,8 @@ def _either(texts: list[str]) -> str:
 def _add_trigger(draft: Draft, _: Any, watch: Watch) -> None:
     texts = watch.merge("trigger_text")
     if len(texts) == 1 and not texts[0].strip().startswith("/"):
-        draft.where(f"where page has {write_text(texts[0].strip())}", "trigger_text")
+        what = "the whole page is searched, not the selected part" if _has_filters(watch) else ""
+        draft.where(f"where page has {write_text(texts[0].strip())}", "trigger_text", what)
     else:
         what = "of several texts, or a pattern, what came must have one; there any line of the page may"
         draft.where(f"where matches {write_text(_either(texts))}", "trigger_text", what)
@@ -141,9 +142,23 @@ def _add_forbidden(draft: Draft, _: Any, watch: Watch) -> None:
             draft.refuse(
                 "text_should_not_be_present", f"{show_value(text)}: a page can lack a text here, not a pattern"
             )
+        elif _has_filters(watch):
+            draft.refuse("text_should_not_be_present", f"{show_value(text)}: {OF_WHOLE_PAGE}")
         else:
             what = "what changed while the text was there is not reported later"
             draft.where(f"where page lacks {write_text(text.strip())}", "text_should_not_be_present", what)
+
+
+OF_WHOLE_PAGE: Final = (
+    "there it must be absent from the selected part; `where page lacks` here asks of the whole page, and would"
+    " hide changes while the text is elsewhere on the page"
+)
+
+
+def _has_filters(watch: Watch) -> bool:
+    """Return whether the watch reads a part of its page."""
+    of_all = {"subtractive_selectors": "global_subtractive_selectors"}
+    return any(watch.merge(name, of_all=of_all.get(name, "")) for name in ("include_filters", *of_all))
 
 
 def _directions(draft: Draft, _: Any, watch: Watch) -> None:
@@ -318,10 +333,10 @@ def _add_processor(draft: Draft, value: Any, watch: Watch) -> None:
 
 
 def _add_restocking(draft: Draft, watch: Watch) -> None:
-    kept = (watch.record.get("restock_diff"), watch.record.get("restock_settings"))
+    restocking = (watch.record.get("restock_diff"), watch.record.get("restock_settings"))
     overriding = [tag for tag in watch.tags if tag.get("overrides_watch")]
     of_tags = (tag.get(name) for tag in overriding for name in ("processor_config_restock_diff", "restock_settings"))
-    given = next((_map(one) for one in (*of_tags, *kept) if one), {})
+    given = next((_map(one) for one in (*of_tags, *restocking) if one), {})
     stock = given.get("in_stock_processing", "in_stock_only")
     if stock == "in_stock_only":
         draft.monitor('availability where matches "InStock"', "in_stock_processing")
@@ -351,15 +366,17 @@ def _conditions(draft: Draft, value: Any, watch: Watch) -> None:
         draft.refuse("conditions", "any of several conditions: write a sentinel for each, or parts joined by OR")
         return
     for row in rows:
-        _condition(draft, str(row["field"]), str(row["operator"]), str(row["value"]))
+        _condition(draft, str(row["field"]), str(row["operator"]), str(row["value"]), watch)
 
 
-def _condition(draft: Draft, field: str, operator: str, value: str) -> None:
+def _condition(draft: Draft, field: str, operator: str, value: str, watch: Watch) -> None:
     name = f"conditions: {field} {operator}"
     if field == "extracted_number" and operator in OPERATORS:
         draft.monitor(f"number where value {OPERATORS[operator]} {value}", name, "the first number of the text is read")
     elif field == "page_filtered_text" and operator == "in":
         draft.where(f"where page has {write_text(value)}", name, "the whole page is searched, in any case")
+    elif field == "page_filtered_text" and operator == "!in" and _has_filters(watch):
+        draft.refuse(name, f"{show_value(value)}: {OF_WHOLE_PAGE}")
     elif field == "page_filtered_text" and operator == "!in":
         draft.where(f"where page lacks {write_text(value)}", name, "the whole page is searched, in any case")
     elif field == "page_filtered_text" and operator == "contains_regex":
@@ -381,11 +398,6 @@ def _number(text: str) -> float:
 def _history_length(draft: Draft, value: Any, _: Watch) -> None:
     if str(value).isdigit() and int(value) > 1:
         draft.add(f"ChangeHistory {int(value) - 1}", "history_snapshot_max_length")
-
-
-def _method(draft: Draft, value: Any, _: Watch) -> None:
-    if str(value).upper() != "GET":
-        draft.add(f"Method {write_text(str(value).upper())}", "method")
 
 
 def _pause(draft: Draft, value: Any, _: Watch) -> None:
@@ -429,7 +441,7 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "tag": TRANSLATED,
     "paused": _pause,
     "notification_muted": STATE_ONLY,
-    "method": _method,
+    "method": lambda draft, value, _: draft.method(value, "method"),
     "body": _body,
     "proxy": _add_proxy,
     "webdriver_delay": Note("approximated", "", "the browser waits until the page is at rest"),
@@ -615,7 +627,7 @@ def _learn(draft: Draft, files: Files, folder: str, record: Mapping[str, Any]) -
             "state", "history", f"{len(draft.changed_at)} changes are learned from; their texts stay where they are"
         )
     if str(record.get("last_checked") or "").isdigit():
-        draft.looked_until = _instant(str(record["last_checked"]))
+        draft.polled_until = _instant(str(record["last_checked"]))
 
 
 def _instant(stamp: str) -> Instant:

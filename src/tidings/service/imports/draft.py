@@ -14,14 +14,16 @@ from typing import Any, Final, Literal
 from urllib.parse import quote, unquote
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.errors import TidingsError
+from tidings.errors import AddressError, TidingsError
 from tidings.fetching import address
 from tidings.language import parser
 from tidings.language.words import is_reserved
 from tidings.model.interval import Duration, Instant
 from tidings.model.url import split_url
 from tidings.model.watch.sentinel import Sentinel
+from tidings.notification.addresses import mask_address, redact
 from tidings.record import dataclass
+from tidings.service.sentinels.receivers import check_addressees
 
 Grade = Literal["translated", "approximated", "refused", "state"]
 GRADES: Final[tuple[Grade, ...]] = ("translated", "approximated", "refused", "state")
@@ -78,7 +80,7 @@ class Draft:
     notes: list[Note] = field(default_factory=list)
     changed_at: list[Instant] = field(default_factory=list)
     """when it changed, according to its program"""
-    looked_until: Instant | None = None
+    polled_until: Instant | None = None
     comments: list[str] = field(default_factory=list)
     fault: str = ""
     """why the whole job cannot be imported"""
@@ -145,6 +147,11 @@ class Draft:
             self.add(f"Header {write_text(name)} secret {write_text(self.keep_secret(name, value))}", of)
         else:
             self.add(f"Header {write_text(name)} {write_text(value)}", of)
+
+    def method(self, value: Any, of: str) -> None:
+        """Add the method of a request, unless it is GET."""
+        if (name := str(value).upper()) != "GET":
+            self.add(f"Method {write_text(name)}", of)
 
     def keep_secret(self, what: str, value: str) -> str:
         """Store a value as a secret; return its name, unique to the job and stable across
@@ -232,7 +239,8 @@ MORE_CLAUSES = "it has more than this clause"
 @dataclass(frozen=True, slots=True)
 class Judged:
     """The result for a draft: its name and statements (empty if it was refused as a whole), the
-    secrets they name, and all notes.
+    secrets they name, and all notes. `shown` is the text to show: addresses of receivers may be
+    secrets.
     """
 
     draft: Draft
@@ -240,6 +248,7 @@ class Judged:
     text: str
     secrets: dict[str, str]
     notes: tuple[Note, ...]
+    shown: str = ""
 
     @property
     def grade(self) -> str:
@@ -287,7 +296,20 @@ def judge(draft: Draft, name: str, *, learn: bool) -> Judged:
     comments = "".join(f"-- {show_value(comment)}\n" for comment in (draft.title, *draft.comments) if comment)
     after = f"\nDisable {name}" if draft.disabled else ""
     used = {key: value for key, value in draft.secrets.items() if write_text(key) in text}
-    return Judged(draft, name, f"{comments}{text}{after}", used, tuple(draft.notes))
+    whole = f"{comments}{text}{after}"
+    return Judged(draft, name, whole, used, tuple(draft.notes), mask_receivers(whole))
+
+
+_RECEIVER: Final = re.compile(r"(?m)^(?P<head> *Notify by (?P<kind>webhook |url )?)(?P<address>\S+://.*)$")
+
+
+def mask_receivers(text: str) -> str:
+    """Return clauses without the addresses of webhooks and Apprise, which commonly are secrets."""
+
+    def mask(found: re.Match[str]) -> str:
+        return found["head"] + mask_address((found["kind"] or "apprise").strip(), found["address"])
+
+    return _RECEIVER.sub(mask, text)
 
 
 @dataclass(slots=True)
@@ -301,7 +323,8 @@ class _Trying:
         """Return the texts of the valid clauses; note the result of each.
 
         One that brings further clauses is refused: a file from elsewhere chooses no receiver and
-        sends no secret by what it calls an address or a proxy.
+        sends no secret by what it calls an address or a proxy. So is a receiver that no message
+        can reach.
 
         Args:
             clauses: The clauses of a draft.
@@ -310,19 +333,31 @@ class _Trying:
         """
         texts = []
         for clause in clauses:
-            text = f"{self.head} {put(clause.text)}"
-            problems = parser.parse(text).problems
-            if problems:
-                said_there = f"{problems[0].message} ({problems[0].code})"
-                self.notes.append(Note("refused", clause.field, f"{show_value(clause.text)}: {said_there}"))
-                continue
-            if parser.count_clauses(text) != beside + clause.many:
-                self.notes.append(Note("refused", clause.field, f"{show_value(clause.text)}: {MORE_CLAUSES}"))
+            shown = show_value(mask_receivers(clause.text))
+            if why := _why_invalid(f"{self.head} {put(clause.text)}", beside + clause.many):
+                receiver = _RECEIVER.search(clause.text)
+                why = redact(why, receiver["address"]) if receiver else why
+                self.notes.append(Note("refused", clause.field, f"{shown}: {why}"))
                 continue
             grade: Grade = "approximated" if clause.difference else "translated"
-            self.notes.append(Note(grade, clause.field, clause.difference or show_value(clause.text)))
+            self.notes.append(Note(grade, clause.field, clause.difference or shown))
             texts.append(clause.text)
         return texts
+
+
+def _why_invalid(text: str, clauses: int) -> str:
+    """Return why a statement with one of the clauses cannot be stored, "" if it can."""
+    parsed = parser.parse(text)
+    if parsed.problems:
+        return f"{parsed.problems[0].message} ({parsed.problems[0].code})"
+    if parser.count_clauses(text) != clauses:
+        return MORE_CLAUSES
+    for statement in parsed.statements:
+        try:
+            check_addressees(statement)
+        except AddressError as error:
+            return str(error).partition(": ")[2]
+    return ""
 
 
 def _fault_of_address(url: str) -> str:

@@ -23,16 +23,18 @@ from tidings.model.secret import Secret
 from tidings.record import dataclass, replace
 from tidings.scheduling.timetable import RATE
 from tidings.service.imports import changedetection, kibitzr, lists, services, urlwatch
-from tidings.service.imports.draft import Draft, Judged, judge, name_of
+from tidings.service.imports.draft import Draft, Judged, Note, judge, name_of
 from tidings.service.imports.reading import Files
 from tidings.service.secrets import secrets
 from tidings.service.sentinels import register
+from tidings.service.sentinels.author import INSTALLATION, Author
 from tidings.service.watch.watchlist import meaning
 from tidings.storage import secrets as secret_rows
 from tidings.storage.db.database import has_been_used, open_database
 from tidings.storage.observed import estimates
 from tidings.storage.secrets import Vault
 from tidings.storage.watches import sentinels, subscriptions
+from tidings.storage.watches.events import OWNER
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
@@ -92,6 +94,7 @@ def read(path: Path) -> tuple[Format, list[Draft]]:
 MOST_JOBS: Final = 50_000
 AT_ONCE: Final = 100
 """Sentinels registered per text."""
+ONLY_ADMINS: Final = "it needs a password or token, which only an admin may store"
 MOST_CHANGES: Final = 200
 """Number of a page's newest changes that are learned from."""
 
@@ -110,7 +113,15 @@ class Imported:
     """changes a day, by name"""
 
 
-def take_in(settings: Settings, path: Path, *, now: Instant, learn: bool = False, dry_run: bool = False) -> Imported:
+def take_in(
+    settings: Settings,
+    path: Path,
+    *,
+    now: Instant,
+    learn: bool = False,
+    dry_run: bool = False,
+    author: Author = INSTALLATION,
+) -> Imported:
     """Read a file or directory of another program and store its jobs as sentinels; a dry run stores
     nothing anywhere.
 
@@ -122,37 +133,45 @@ def take_in(settings: Settings, path: Path, *, now: Instant, learn: bool = False
         now: When (µs).
         learn: Whether intervals become bounds, within which the learned rates decide.
         dry_run: Whether nothing is stored.
+        author: Who imports, and owns the new sentinels.
     """
     kind, drafts = read(path)
     if len(drafts) > MOST_JOBS:
         raise ImportFileError(f"{path} has {len(drafts):,} jobs; at most {MOST_JOBS:,} are imported at once")
     if not dry_run:
-        found = _store(settings, drafts, settings, now=now, learn=learn)
+        found = _store(settings, drafts, settings, author, now=now, learn=learn)
     else:
         with tempfile.TemporaryDirectory(prefix="tidings-import-") as folder:
             tried = replace(settings, data=Path(folder), store=replace(settings.store, url=""))
-            found = _store(tried, drafts, settings, now=now, learn=learn)
+            found = _store(tried, drafts, settings, author, now=now, learn=learn)
     return replace(found, format=kind)
 
 
-def _store(where: Settings, drafts: Sequence[Draft], real: Settings, *, now: Instant, learn: bool) -> Imported:
+def _store(
+    where: Settings, drafts: Sequence[Draft], real: Settings, author: Author, *, now: Instant, learn: bool
+) -> Imported:
     taken: dict[str, set[str]] = {}
     if where is not real and (real.store.url or has_been_used(real.data)):
         database = open_database(real, create=False)
         try:
-            taken = database.read(_list_taken)
+            taken = database.read(_list_taken, author.owner_id)
         finally:
             database.close()
+    if where is not real:
+        author = replace(author, owner_id=OWNER)  # no account exists in an empty database
     database = open_database(where)
     try:
-        return database.write(_store_all, where, drafts, taken, now=now, learn=learn)
+        return database.write(_store_all, where, drafts, taken, author, now=now, learn=learn)
     finally:
         database.close()
 
 
-def _list_taken(connection: Connection) -> dict[str, set[str]]:
-    """Return the watched addresses by sentinel name."""
-    return {row.name: {page.url for page in meaning(row.text).pages} for row in sentinels.listing(connection)}
+def _list_taken(connection: Connection, owner_id: int) -> dict[str, set[str]]:
+    """Return the addresses by the names of all sentinels; those of other owners are left out."""
+    return {
+        row.name: {page.url for page in meaning(row.text).pages} if row.owner_id in {OWNER, owner_id} else set()
+        for row in sentinels.listing(connection)
+    }
 
 
 def _store_all(
@@ -160,23 +179,26 @@ def _store_all(
     settings: Settings,
     drafts: Sequence[Draft],
     taken: dict[str, set[str]],
+    author: Author,
     *,
     now: Instant,
     learn: bool,
 ) -> Imported:
-    names = _DraftNames({**taken, **_list_taken(connection)})
+    names = _DraftNames({**taken, **_list_taken(connection, author.owner_id)})
     judged: list[Judged] = []
     wanted: list[Judged] = []
     already: list[Judged] = []
     for draft in drafts:
         name, is_there = names.give(draft)
         one = judge(draft, name, learn=learn)
+        if one.secrets and not author.sees_all:
+            one = replace(one, text="", secrets={}, notes=(*one.notes, Note("refused", "job", ONLY_ADMINS)))
         judged.append(one)
         if one.text:
             (already if is_there else wanted).append(one)
     stored, rates = [], {}
     for batch in _cut_batches(wanted):
-        for name, sentinel_id in _register(connection, settings, batch, now).items():
+        for name, sentinel_id in _register(connection, settings, batch, now, author).items():
             stored.append(name)
             if (memory := learn_rates(next(one.draft for one in batch if one.name == name), now)) is not None:
                 rates[name] = memory[1]
@@ -188,7 +210,9 @@ def _cut_batches(wanted: Sequence[Judged]) -> Iterator[Sequence[Judged]]:
     return (wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE))
 
 
-def _register(connection: Connection, settings: Settings, batch: Sequence[Judged], now: Instant) -> dict[str, int]:
+def _register(
+    connection: Connection, settings: Settings, batch: Sequence[Judged], now: Instant, author: Author
+) -> dict[str, int]:
     """Store secrets, then the sentinels that name them; return the ids of the sentinels."""
     vault = Vault(settings.data)
     there = set(secret_rows.names(connection))
@@ -199,7 +223,7 @@ def _register(connection: Connection, settings: Settings, batch: Sequence[Judged
             else:
                 vault.put(connection, name, Secret(value), at=now)
     text = "\n".join(one.text for one in batch)
-    return {row.name: row.id for row in register.carry_out(connection, text, settings, now, "").made}
+    return {row.name: row.id for row in register.carry_out(connection, text, settings, now, "", author).made}
 
 
 class _DraftNames:
@@ -237,7 +261,7 @@ def learn_rates(draft: Draft, now: Instant) -> tuple[dict[str, object], float] |
     every = draft.every or DAY
     learner = GammaLearner()
     known = learner.begin(np.zeros(1, dtype=np.int64))
-    for at, has_changed, count in _checks(changes, draft.looked_until, every):
+    for at, has_changed, count in _checks(changes, draft.polled_until, every):
         known = learner.observe(
             known,
             np.array([0]),

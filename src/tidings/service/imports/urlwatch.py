@@ -30,11 +30,6 @@ STATE_ONLY: Final = Note("state", "")
 ERRORS: Final = Note("approximated", "", "lasting errors are reported once, and their end")
 
 
-def _method(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
-    if str(value).upper() != "GET":
-        draft.add(f"Method {write_text(str(value).upper())}", "method")
-
-
 def _data(draft: Draft, value: Any, job: Mapping[str, Any]) -> None:
     if isinstance(value, dict | list) and job.get("data_as_json"):
         import json
@@ -148,7 +143,7 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "treat_new_as_changed": Note("refused", "", "the first version is the baseline, and never reported"),
     "compared_versions": Note("approximated", "", "a page that alternates is learned as noise"),
     "max_tries": Note("approximated", "", "an error counts after three checks and an hour"),
-    "method": _method,
+    "method": lambda draft, value, _: draft.method(value, "method"),
     "data": _data,
     "data_as_json": STATE_ONLY,
     "headers": _headers,

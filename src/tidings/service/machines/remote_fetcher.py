@@ -113,15 +113,15 @@ class RemoteFetcher:
         turn = asyncio.Lock()
         seconds = (self._usual_seconds if request.timeout is None else request.timeout / SECOND) + SILENT_SECONDS
 
-        async def say(message: object, *, public: bytes = b"") -> None:
+        async def send(message: object, *, public: bytes = b"") -> None:
             async with turn:  # they are read in the order of encryption
                 await self._mail.send(box, visit, [public, cipher.encrypt(message)])
 
-        serving = _Serving(permit, say)
+        serving = _Serving(permit, send)
         outcome: Outcome | None = None
         try:
             robots = self._robots.give(box, [address.host_of(request.url)])
-            await say(["work", request, robots], public=own_public)
+            await send(["work", request, robots], public=own_public)
             while outcome is None:
                 message = await serving.next(inbox, seconds)
                 if message is LOST:
@@ -143,7 +143,7 @@ class RemoteFetcher:
             if outcome is None:  # a poller that still fetches, after its time or ours, stops
                 self._robots.forget(box)
                 with contextlib.suppress(BusError):
-                    await asyncio.shield(say(["stop"]))
+                    await asyncio.shield(send(["stop"]))
         return outcome
 
     async def _await_taker(self, visit: str, inbox: asyncio.Queue[Any]) -> tuple[str, bytes]:
@@ -194,11 +194,11 @@ class RemoteFetcher:
 class _Serving:
     """The permits of one visit: requests waiting for one, and requests holding one."""
 
-    def __init__(self, permit: Permit, say: Callable[[object], Any]) -> None:
+    def __init__(self, permit: Permit, send: Callable[[object], Any]) -> None:
         self._permit = permit
-        self._say = say
+        self._send = send
         self._waiting: set[asyncio.Task[None]] = set()
-        self._held: dict[int, asyncio.Event] = {}
+        self._holds: dict[int, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._requests = 0
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -228,13 +228,13 @@ class _Serving:
 
     def let_beside(self, number: int, host: str) -> None:
         """Send a permit for a request of a page load, and hold its place until `leave`."""
-        self._held[number] = asyncio.Event()
+        self._holds[number] = asyncio.Event()
         self._start(number, self._beside(number, host))
 
     def leave(self, number: int) -> None:
         """Release the place of a request of a page load."""
-        if number in self._held:
-            self._held.pop(number).set()
+        if number in self._holds:
+            self._holds.pop(number).set()
 
     async def end(self) -> None:
         """Release everything."""
@@ -265,7 +265,7 @@ class _Serving:
             try:
                 await work
             except BudgetError as error:
-                await self._say(["refuse", number, str(error)])
+                await self._send(["refuse", number, str(error)])
         except Exception as error:  # noqa: BLE001 - the store's or the bus's; raised in `next`
             self._fail(error)
 
@@ -276,12 +276,12 @@ class _Serving:
 
     async def _hop(self, number: int, host: str) -> None:
         await self._permit.hop(host)
-        await self._say(["go", number])
+        await self._send(["go", number])
 
     async def _beside(self, number: int, host: str) -> None:
-        event = self._held[number]
+        event = self._holds[number]
         async with self._permit.beside(host):
-            await self._say(["go", number])
+            await self._send(["go", number])
             task = asyncio.current_task()
             if task is not None:
                 self._waiting.discard(task)

@@ -148,7 +148,7 @@ class RemotePoller:
             await talk.take(restore(tuple[HostState, ...], known))
         except WireError as error:
             reason = f"the poller cannot read the check; are poller and service of one version? {error}"
-            await talk.say(["outcome", "failed", Failed(kind="net", reason=reason, requests=0), []])
+            await talk.send(["outcome", "failed", Failed(kind="net", reason=reason, requests=0), []])
             return
         await self._answer(talk, inbox, request)
 
@@ -165,12 +165,12 @@ class RemotePoller:
             try:
                 outcome: Outcome = fetching.result()
             except BudgetError as error:
-                await talk.say(["refused", str(error)])
+                await talk.send(["refused", str(error)])
                 return
             except Exception as error:
                 log.exception("a fault of Tidings while %s was fetched", request.url)
                 outcome = fail_by_fault(error)
-            await talk.say(["outcome", KINDS[type(outcome)], outcome, talk.news()])
+            await talk.send(["outcome", KINDS[type(outcome)], outcome, talk.news()])
             self.made += 1
         finally:
             for task in (fetching, listening):
@@ -190,7 +190,7 @@ class _Conversation:
         self._turn = asyncio.Lock()
         self.hosts: set[str] = set()
 
-    async def say(self, message: object) -> None:
+    async def send(self, message: object) -> None:
         """Send a message; messages are read in the order of encryption. Raises `BusError`."""
         async with self._turn:
             await self._mail.send(self._box, self._visit, self._cipher.encrypt(message))
@@ -236,7 +236,7 @@ class RemotePermit:
             yield
         finally:
             with contextlib.suppress(BusError):
-                await self._talk.say(["done", number])
+                await self._talk.send(["done", number])
 
     async def listen(self, inbox: asyncio.Queue[Any]) -> None:
         """Handle the service's messages until it no longer wants an outcome or the bus is lost."""
@@ -255,7 +255,7 @@ class RemotePermit:
         number = self._number
         asked = self._asked[number] = asyncio.get_running_loop().create_future()
         try:
-            await self._talk.say([word, number, host, *more])
+            await self._talk.send([word, number, host, *more])
             async with asyncio.timeout(PERMIT_SECONDS):
                 await asked
         except (TimeoutError, BusError) as error:

@@ -231,11 +231,14 @@ class Mailbox:
         self._visits: dict[str, asyncio.Queue[Any]] = {}
         self._reading: asyncio.Task[None] | None = None
         self._is_open = asyncio.Event()
+        self._is_closed = False
 
     async def open(self, visit: str) -> asyncio.Queue[Any]:
         """Return the queue of a visit's incoming messages, from now on. Raises `BusError` if the
-        bus cannot be reached.
+        bus cannot be reached or the mailbox is closed.
         """
+        if self._is_closed:
+            raise BusError("the mailbox is closed")
         if self._reading is None or self._reading.done():
             self._is_open.clear()
             self._reading = asyncio.create_task(self._read())
@@ -257,6 +260,7 @@ class Mailbox:
 
     async def close(self) -> None:
         """Close the mailbox and the bus."""
+        self._is_closed = True
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.wait({self._reading})

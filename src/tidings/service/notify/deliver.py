@@ -12,21 +12,31 @@ there is none, the log of `serve`, `list`, `show` and `doctor` report it.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY, SECOND
-from tidings.errors import ClaimLostError, SecretError, StoreStalledError
+from tidings.errors import (
+    ClaimLostError,
+    SecretError,
+    StaleEpochError,
+    StoreError,
+    StoreStalledError,
+    UnitError,
+)
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import DeliveryDraft, DeliveryResult, EndpointMove, Event, Unit
+from tidings.model.watch.notifying import secret_of
 from tidings.notification.addresses import mask_address
-from tidings.notification.channel import Message, Refused, Sender, Sent
+from tidings.notification.channel import LOCAL, Message, Refused, Sender, Sent
 from tidings.notification.retry import PATIENT_ATTEMPTS, SILENT, TRIED_EVERY, judge_endpoint, next_attempt
 from tidings.record import dataclass, replace
 from tidings.service.notify.news import draft
 from tidings.service.show.records import problem_record, rfc3339, spell_gap
+from tidings.service.watch.holds import HOLD_AFTER_FAULT, FaultHolds
 from tidings.storage.watches import deliveries
 
 if TYPE_CHECKING:
@@ -60,11 +70,13 @@ class Attempt:
     at: Instant
     is_awaited: bool = False
     """whether a rule waits for the end of the delivery"""
-    users: tuple[WatchedSentinel, ...] = ()
-    """the sentinels that notify the endpoint, where its owner may have to be notified"""
+    users: tuple[WatchedSentinel, ...] | None = ()
+    """the sentinels that notify the endpoint, where its owner may have to be notified; None if they
+    cannot be read
+    """
 
     @property
-    def is_held(self) -> bool:
+    def blocks_later(self) -> bool:
         """Return whether later messages of its sentinel wait for it."""
         return isinstance(self.answer, Refused) and self.answer.retry and self.answer.holds
 
@@ -88,8 +100,8 @@ class Deliverer:
         following: Returns what waits behind a delivery, None if nothing does.
         users_of: Returns the sentinels watched now, at least those that notify the endpoint of a
             delivery.
-        address_of: Returns the real address for an endpoint's stored one. Raises `SecretError` for
-            a secret that cannot be decrypted.
+        address_of: Returns the real address for a stored one that refers to a secret. Raises
+            `SecretError` for a secret that cannot be decrypted.
     """
 
     def __init__(
@@ -126,15 +138,17 @@ class Deliverer:
         """
         tried = await self._try(delivery, now)
         unit = self._unit(tried, epoch=epoch)
-        if not tried.is_held or delivery.attempt < PATIENT_ATTEMPTS or self._following is None:
+        if not tried.blocks_later or delivery.attempt < PATIENT_ATTEMPTS or self._following is None:
             return unit
-        if unit.endpoints[0].held_until is not None or unit.results[0].status == "dead":
+        if unit.endpoints[0].paused_until is not None or unit.results[0].status == "dead":
             return unit
-        behind = await self._following(delivery, now)
-        if behind is None:
+        try:
+            behind = await self._following(delivery, now)
+            second = None if behind is None else await self._try(behind, now)
+        except StoreError as error:  # the first message left: its result is stored
+            log.error("the message behind %s was not tried: %s", delivery.id, error)  # noqa: TRY400 - the text says all
             return unit
-        second = await self._try(behind, now)
-        if second.is_held:
+        if second is None or second.blocks_later:
             return unit
         passed = (replace(unit.results[0], holds=False),)
         other = self._unit(second, epoch=epoch)
@@ -145,10 +159,14 @@ class Deliverer:
     async def _try(self, delivery: DeliveryRow, now: Instant) -> Attempt:
         number = None if delivery.due_at > now else delivery.attempt + 1
         try:
-            address = delivery.address if self._address_of is None else await self._address_of(delivery.address)
+            address = delivery.address
+            if self._address_of is not None and secret_of(address) is not None:
+                address = await self._address_of(address)
         except SecretError as error:
-            users = tuple(await self._users_of(delivery))
+            users = await self._list_users(delivery)
             return Attempt(delivery, Refused(reason=str(error)), number, now, users=users)
+        # what is read before is not missed after: then the message would be sent again
+        is_awaited = await self._awaits(delivery.sentinel_id, delivery.endpoint_id)
         message = Message(
             id=delivery.id,
             address=address,
@@ -161,11 +179,28 @@ class Deliverer:
             sentinel=delivery.sentinel,
             thread=str(delivery.sentinel_id),
         )
-        answer = await self._senders[delivery.kind].send(message)
-        is_awaited = await self._awaits(delivery.sentinel_id, delivery.endpoint_id)
+        answer = await self._send(delivery.kind, message)
         is_news = isinstance(answer, Refused) or delivery.noticed
-        users = tuple(await self._users_of(delivery)) if is_news else ()
+        users = await self._list_users(delivery) if is_news else ()
         return Attempt(delivery, answer, number, now, is_awaited, users)
+
+    async def _send(self, kind: str, message: Message) -> Sent | Refused:
+        """Send a message. An error of the sender is stored as an answer, and the receiver rests."""
+        try:
+            return await self._senders[kind].send(message)
+        except Exception as error:  # any error is that of the attempt, shown to its owner
+            log.exception("a fault of Tidings while message %s was sent", message.id)
+            reason = f"a fault of Tidings, described in its log: {type(error).__name__}"
+            return Refused(reason=reason, retry_after=HOLD_AFTER_FAULT)
+
+    async def _list_users(self, delivery: DeliveryRow) -> tuple[WatchedSentinel, ...] | None:
+        """Return the sentinels that notify the endpoint of a delivery, None if unreadable."""
+        try:
+            return tuple(await self._users_of(delivery))
+        except Exception as error:  # the message left: its result is stored in any case
+            is_known = isinstance(error, StoreError)
+            log.error("the users of the receiver of message %s: %s", delivery.id, error, exc_info=not is_known)  # noqa: TRY400 - a StoreError says all
+            return None
 
     def _unit(self, tried: Attempt, *, epoch: int) -> Unit:
         """Return the unit of an attempt: its result, the endpoint's state, and the notices for
@@ -275,7 +310,7 @@ def _record(event: NoticeEvent, sentinel: str) -> Record:
 def judge_receiver(
     delivery: DeliveryRow,
     move: EndpointMove,
-    users: Iterable[WatchedSentinel],
+    users: Iterable[WatchedSentinel] | None,
     *,
     is_dead: bool,
     place: int,
@@ -287,11 +322,14 @@ def judge_receiver(
     Args:
         delivery: The delivery.
         move: The endpoint's state after the attempt.
-        users: The sentinels watched now that notify the endpoint, perhaps among others.
+        users: The sentinels watched now that notify the endpoint, perhaps among others; None if
+            they are unknown: then a later attempt notifies them.
         is_dead: Whether the attempt was the delivery's last.
         place: The event's position in its unit.
         at: When the attempt ended (µs).
     """
+    if users is None:
+        return replace(move, noticed=delivery.noticed), (), ()
     kind = _kind(delivery, move, is_dead=is_dead, at=at)
     noticed = move.failing_since is not None and (kind is not None or delivery.noticed)
     move = replace(move, noticed=noticed)
@@ -331,23 +369,23 @@ def _list_others(
     delivery's own sentinel first.
     """
     users = sorted(
-        (held for held in users if delivery.endpoint_id in held.endpoints.values()),
-        key=lambda held: (held.row.id != delivery.sentinel_id, held.row.id),
+        (watched for watched in users if delivery.endpoint_id in watched.endpoints.values()),
+        key=lambda watched: (watched.row.id != delivery.sentinel_id, watched.row.id),
     )
     met = {delivery.endpoint_id}
-    for held in users:
-        others = [t for t in held.error_targets() if t.endpoint_id != delivery.endpoint_id] or held.everybody()
+    for watched in users:
+        others = [t for t in watched.error_targets() if t.endpoint_id != delivery.endpoint_id] or watched.everybody()
         for target in others:
             if target.endpoint_id not in met:
                 met.add(target.endpoint_id)
-                yield held, target
+                yield watched, target
 
 
 MOST_IN_A_ROW: Final = 20
 """Most messages to one receiver in a row before other due messages are looked up."""
 
 
-class Sending:
+class SendQueue:
     """The messages to send. `next_due` is when there may be one (None: nothing waits).
 
     Args:
@@ -379,7 +417,9 @@ class Sending:
         self._claimed: dict[int, Claim] = {}
         """the claims of receivers with a running attempt"""
         self._unwritten: list[tuple[Unit, DeliveryRow]] = []
-        """results of attempts that could not be stored yet"""
+        """results of attempts that are not stored yet; their receivers get nothing meanwhile"""
+        self._holds: FaultHolds[int] = FaultHolds()
+        """receivers after a fault, by number"""
         self.next_due: Instant | None = 0
 
     def leave_to_others(self) -> None:
@@ -408,6 +448,7 @@ class Sending:
         self.next_due = None  # new messages and freed receivers set it again
         next_due: Instant | None = 0
         try:
+            await self._store_unwritten(now)
             due = await self._list_due(now)
             chosen = self.deliverer.choose(due)
             self.deliverer.in_flight.update(delivery.endpoint_id for delivery in chosen)
@@ -416,6 +457,8 @@ class Sending:
                 next_due = now + SECOND
             elif (next_due := await self._next_due(now)) is not None and self._claims is not None:
                 next_due = max(next_due, now + SECOND)  # what is due is claimed by others
+            if (end := self._holds.next_end(now)) is not None:
+                next_due = end if next_due is None else min(next_due, end)
         finally:
             if self.next_due is None:
                 self.next_due = next_due
@@ -424,71 +467,134 @@ class Sending:
     async def _list_due(self, now: Instant) -> list[DeliveryRow]:
         """Return the first due message of each receiver, as far as this process may try it."""
         if self._claims is None:
-            return await self._store.read(deliveries.first_due, now=now, tried_every=TRIED_EVERY)
-        claimed, due = await self._claims.take(self.deliverer.in_flight, now)
+            due = await self._store.read(deliveries.first_due, now=now, tried_every=TRIED_EVERY)
+            return [delivery for delivery in due if not self._holds.has(delivery.endpoint_id, now)]
+        claimed, due = await self._claims.take({*self.deliverer.in_flight, *self._holds.list_held(now)}, now)
         self._claimed.update(claimed)
         return due
 
     async def owes(self, now: Instant) -> bool:
-        """Return whether a message is due now."""
-        due = await self._next_due(now)
+        """Return whether a message is due now, to a receiver that is not held."""
+        due = None if self._is_left else await self._next_due(now)
         return due is not None and due <= now
 
     async def store_again(self) -> None:
         """Store the results of attempts that could not be stored. Raises `StoreStalledError` while
         that still fails.
         """
-        while self._unwritten:
-            unit, delivery = self._unwritten[0]
+        await self._store_unwritten(self._clock.now(), even_held=True)
+
+    async def _store_unwritten(self, now: Instant, *, even_held: bool = False) -> None:
+        for one in [*self._unwritten]:
+            endpoint_id = one[1].endpoint_id
+            if self._holds.has(endpoint_id, now) and not even_held:
+                continue
             try:
-                await self._committer.write(unit)
-            except ClaimLostError as error:
-                log.warning("the result of message %s was refused: %s", delivery.id, error)
-            del self._unwritten[0]
-            await self._free(delivery.endpoint_id)
+                await self._store_result(*one)
+            except (StoreStalledError, StaleEpochError):
+                raise
+            except StoreError as error:
+                log.error("the result of message %s is not stored yet: %s", one[1].id, error)  # noqa: TRY400 - the text says all
+                self._holds.begin(endpoint_id, now)
+                continue
+            self._unwritten.remove(one)
+            await self._free_written(endpoint_id)
+
+    async def _store_result(self, unit: Unit, delivery: DeliveryRow) -> None:
+        """Write the result of an attempt. If it contradicts what is stored, write it without its
+        notices, and drop it if its message is gone.
+        """
+        try:
+            await self._committer.write(unit)
+        except ClaimLostError as error:
+            log.warning("the result of message %s was refused: %s", delivery.id, error)
+        except UnitError:
+            stored = [await self._store.read(deliveries.get, result.delivery_id) for result in unit.results]
+            left = tuple(r for r, row in zip(unit.results, stored, strict=True) if row is not None)
+            if left:
+                await self._committer.write(replace(unit, results=left, events=(), deliveries=()))
 
     async def _next_due(self, now: Instant) -> Instant | None:
-        return await self._store.read(deliveries.next_due, now=now, tried_every=TRIED_EVERY)
+        """Return when a message may be tried, to a receiver that is not held."""
+        without = {*self._holds.list_held(now), *(delivery.endpoint_id for _, delivery in self._unwritten)}
+        return await self._store.read(deliveries.next_due, now=now, tried_every=TRIED_EVERY, without=without)
 
     async def _attempt(self, delivery: DeliveryRow) -> None:
         """Attempt a delivery and, while its receiver accepts them, those that wait behind it."""
-        begun, endpoint_id, chain = self._clock.now(), delivery.endpoint_id, [delivery]
+        begun, endpoint_id, left = self._clock.now(), delivery.endpoint_id, MOST_IN_A_ROW
+        chain = [delivery]
         try:
-            for _ in range(MOST_IN_A_ROW):
-                was_taken = await self._attempt_one(chain[0])
+            while chain:
+                left -= len(chain)
+                was_taken = await self._attempt_chain(chain, until=begun + SECOND)
                 now = self._clock.now()
-                if not was_taken or now - begun > SECOND:
+                if not was_taken or not left or now > begun + SECOND:
                     break
                 chain = await self._store.read(
-                    deliveries.first_due, now=now, tried_every=TRIED_EVERY, endpoint_id=endpoint_id
+                    deliveries.first_due, now=now, tried_every=TRIED_EVERY, endpoint_id=endpoint_id, most=left
                 )
                 if not chain or not await self._is_ours(endpoint_id):
                     break
-        except ClaimLostError as error:
-            log.warning("the result of message %s was refused: %s", chain[0].id, error)
+        except (StoreStalledError, StaleEpochError):
+            raise
+        except Exception:
+            self._holds.begin(endpoint_id, self._clock.now())
+            raise
         finally:
-            if not any(endpoint_id == unwritten.endpoint_id for _, unwritten in self._unwritten):
-                await self._free(endpoint_id)
+            await self._free_written(endpoint_id)
 
     async def _is_ours(self, endpoint_id: int) -> bool:
         """Return whether this process may still try a receiver."""
         claim = self._claimed.get(endpoint_id)
         return self._claims is None or (claim is not None and await self._claims.holds(claim))
 
-    async def _attempt_one(self, delivery: DeliveryRow) -> bool:
-        """Attempt one delivery and store the result; return whether its receiver accepted it."""
-        unit = await self.deliverer.attempt(delivery, epoch=self._epoch, now=self._clock.now())
-        if (claim := self._claimed.get(delivery.endpoint_id)) is not None:
-            unit = replace(unit, claim=claim)
-        try:
-            await self._committer.write(unit)
-        except StoreStalledError:
-            self._unwritten.append((unit, delivery))  # its receiver is not tried again before this is stored
-            raise
-        return all(result.status == "delivered" for result in unit.results)
+    async def _attempt_chain(self, chain: Sequence[DeliveryRow], *, until: Instant) -> bool:
+        """Attempt deliveries to one receiver in order, until it does not accept one; return whether
+        more may be tried.
 
-    async def _free(self, endpoint_id: int) -> None:
-        """Release a receiver for its next message, for all processes that send."""
+        Each result is stored before the next attempt. What this machine takes at once is stored
+        together: after a crash, the console may repeat as many lines. Of a receiver that failed
+        before, only the first is attempted: the others were read with that failure.
+        """
+        step = len(chain) if chain[0].kind in LOCAL else 1
+        if chain[0].failing_since is not None:
+            chain = chain[:1]
+        for place in range(0, len(chain), step):
+            if place and (self._clock.now() > until or not await self._is_ours(chain[place].endpoint_id)):
+                return False
+            if not await self._attempt_some(chain[place : place + step]):
+                return False
+        return True
+
+    async def _attempt_some(self, some: Sequence[DeliveryRow]) -> bool:
+        """Attempt deliveries, store the results together, and return whether all were accepted."""
+        made: list[tuple[Unit, DeliveryRow]] = []
+        is_taken = True
+        try:
+            for delivery in some:
+                unit = await self.deliverer.attempt(delivery, epoch=self._epoch, now=self._clock.now())
+                if (claim := self._claimed.get(delivery.endpoint_id)) is not None:
+                    unit = replace(unit, claim=claim)
+                made.append((unit, delivery))
+                is_taken = all(result.status == "delivered" for result in unit.results)
+                if not is_taken:
+                    break
+        finally:
+            stored = await asyncio.gather(*(self._store_result(*one) for one in made), return_exceptions=True)
+            self._unwritten += [
+                one for one, result in zip(made, stored, strict=True) if isinstance(result, BaseException)
+            ]
+        for result in stored:
+            if isinstance(result, BaseException):
+                raise result
+        return is_taken
+
+    async def _free_written(self, endpoint_id: int) -> None:
+        """Release a receiver for its next message, for all processes that send, if every result is
+        stored.
+        """
+        if any(endpoint_id == unwritten.endpoint_id for _, unwritten in self._unwritten):
+            return
         claim = self._claimed.pop(endpoint_id, None)
         try:
             if self._claims is not None and claim is not None:

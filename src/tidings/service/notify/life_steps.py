@@ -1,8 +1,9 @@
 """Activate: lifecycle steps of sentinels that time or another sentinel brings (sentinels §2).
 
-`created → waiting → enabled → ended`. All due steps are computed at once, in the order in which
-they fell due: at one instant ends before starts, then in order of creation. Each has the instant at
-which it fell due, not that at which it was found, so that downtime shifts no life.
+`created → waiting → enabled → ended`, and the end of a pause with a date. All due steps are
+computed at once, in the order in which they fell due: at one instant ends before starts, then in
+order of creation. Each has the instant at which it fell due, not that at which it was found, so
+that downtime shifts no life.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from tidings.service.watch.lifespan import REPORTED, Life, ends, never_starts, s
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.observed.unit import ChangeRow
-    from tidings.model.watch.sentinel import Sentinel
     from tidings.service.watch.watchlist import Subscription, WatchedSentinel
 
 MISSED = "missed"
 NEVER_STARTED = "never started"
+RESUMED = "its pause is over"
 
-_END, _START, _WAIT = range(3)
+_END, _RESUME, _START, _WAIT = range(4)
 """the order of steps at one instant"""
 
 
@@ -94,6 +95,8 @@ class _Play:
         premises = (_premise(life, states=True), *map(_premise, self._rests_on(life)))
         if step.order == _END:
             life.state, life.ended_at = "ended", step.at
+        elif step.order == _RESUME:
+            life.state = "created" if life.started_at is None else "enabled"
         elif step.order == _START:
             life.state, life.started_at = "enabled", step.at
         else:
@@ -141,6 +144,9 @@ class _Play:
         if never is not None:
             return never, _END, NEVER_STARTED
         is_over = end is not None and end <= self._now
+        resume = life.row.resume_at if life.state == "disabled" else None
+        if resume is not None and (end is None or resume < end):
+            return resume, _RESUME, RESUMED
         if life.has_begun:
             return None if end is None else (end, _END, "its end has come")
         if end is not None and (is_over or (start is not None and end <= start)):
@@ -163,6 +169,7 @@ def _premise(life: Life, *, states: bool = False) -> Premise:
         states=(row.state, life.state) if states else (),
         started_at=(row.started_at, life.started_at),
         ended_at=(row.ended_at, life.ended_at),
+        resume_at=(row.resume_at, None) if states else (),
     )
 
 
@@ -186,15 +193,7 @@ def first_report(
         for row in found
         if row.subscription_id in subscriptions and not row.quiet
     }
-    ending = [sentinel_id for sentinel_id, owner in owners.items() if ends_with_a_report(owner.sentinel)]
-    for sentinel_id in ending:
-        owners[sentinel_id].has_reported = True
-    return tuple(end_with_report(sentinel_id, at) for sentinel_id in ending)
-
-
-def ends_with_a_report(sentinel: Sentinel) -> bool:
-    """Return whether a sentinel has `To first change`."""
-    return sentinel.end is not None and sentinel.end.base == "change"
+    return tuple(end_with_report(id_, at) for id_, owner in owners.items() if owner.ends_with_report)
 
 
 def end_with_report(sentinel_id: int, at: Instant) -> SentinelMove:
@@ -202,14 +201,14 @@ def end_with_report(sentinel_id: int, at: Instant) -> SentinelMove:
     return SentinelMove(sentinel_id=sentinel_id, state="ended", at=at, reason=REPORTED, before="enabled")
 
 
-def unit_for(move: SentinelMove, held: WatchedSentinel, *, epoch: int) -> Unit:
+def unit_for(move: SentinelMove, watched: WatchedSentinel, *, epoch: int) -> Unit:
     """Return the unit with one step. An end that no user asked for is reported at once to all
     receivers of the sentinel.
     """
     unit = Unit(at=move.at, epoch=epoch, sentinels=(move,))
     if move.reason not in {MISSED, NEVER_STARTED}:
         return unit
-    event = Event(type=EventType.LIFE_TOLD, at=move.at, sentinel_id=move.sentinel_id, data={"reason": move.reason})
-    record = life_record(move, sentinel=held.row.name, url=held.sentinel.pages[0].url)
-    drafts = tuple(news.draft(target, held, [record], move.at, events=(0,)) for target in held.everybody())
+    event = Event(type=EventType.LIFE_NOTIFIED, at=move.at, sentinel_id=move.sentinel_id, data={"reason": move.reason})
+    record = life_record(move, sentinel=watched.row.name, url=watched.sentinel.pages[0].url)
+    drafts = tuple(news.draft(target, watched, [record], move.at, events=(0,)) for target in watched.everybody())
     return replace(unit, events=(event,), deliveries=drafts)

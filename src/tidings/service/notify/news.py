@@ -55,24 +55,26 @@ class Happening(Protocol):
         ...
 
 
-def is_notice(event: Happening, held: WatchedSentinel) -> bool:
+def is_notice(event: Happening, watched: WatchedSentinel) -> bool:
     """Return whether a sentinel on the page of an event reports it beside its changes; a page state
     that it monitors is a change instead.
 
     Of a collection only the pages that its text names are reported as failing: the others come and
     go.
     """
-    is_change = event.type in STATES and watches_state(held.sentinel.monitor)
-    is_meant = event.type in NOTICES and event.sentinel_id in {None, held.row.id} and not event.data.get("quiet")
-    is_of_many = held.sentinel.scope is not None and event.type in TROUBLES and event.page_id not in held.first_pages
+    is_change = event.type in STATES and watches_state(watched.sentinel.monitor)
+    is_meant = event.type in NOTICES and event.sentinel_id in {None, watched.row.id} and not event.data.get("quiet")
+    is_of_many = (
+        watched.sentinel.scope is not None and event.type in TROUBLES and event.page_id not in watched.first_pages
+    )
     return is_meant and not is_change and not is_of_many
 
 
-def notices_of(held: WatchedSentinel) -> tuple[str, ...]:
+def notices_of(watched: WatchedSentinel) -> tuple[str, ...]:
     """Return the types of notices that a sentinel's Notify clauses report; an Errors clause takes
     over the errors of pages.
     """
-    return tuple(kind for kind in NOTICES if kind not in TROUBLES) if held.sentinel.errors else NOTICES
+    return tuple(kind for kind in NOTICES if kind not in TROUBLES) if watched.sentinel.errors else NOTICES
 
 
 def drafts(
@@ -114,18 +116,20 @@ def _notices(page: WatchedPage, logged: Sequence[Event], at: Instant) -> Iterato
 
 
 def draft(
-    target: NotifyTarget, held: WatchedSentinel, records: Sequence[Record], at: Instant, **more: Any
+    target: NotifyTarget, watched: WatchedSentinel, records: Sequence[Record], at: Instant, **more: Any
 ) -> DeliveryDraft:
     """Return a message to one recipient, made at `at` and due then unless `more` says otherwise.
 
     Args:
         target: The recipient.
-        held: The sentinel.
+        watched: The sentinel.
         records: The change records or notices.
         at: When it is made and due (µs).
         more: Other fields of the draft.
     """
-    return draft_for(target, held.row, records, at, presentation=held.sentinel.presentation, zone=held.zone, **more)
+    return draft_for(
+        target, watched.row, records, at, presentation=watched.sentinel.presentation, zone=watched.zone, **more
+    )
 
 
 def draft_for(
@@ -173,7 +177,7 @@ def draft_for(
 
 def gather(
     connection: Connection,
-    held: WatchedSentinel,
+    watched: WatchedSentinel,
     after: int,
     upto: int,
     pauses: Sequence[tuple[Instant, Instant]] = (),
@@ -184,25 +188,25 @@ def gather(
     Events of its pages during `pauses` (begin, end) are skipped: others watched them.
 
     Args:
-        held: The sentinel.
+        watched: The sentinel.
         after: The number of the last event that was reported.
         upto: The number of the last event to report.
         pauses: When it was disabled: begin and end (µs).
     """
-    name = held.row.name
+    name = watched.row.name
     logged = [
         (row.event_seq or 0, change_record(row.row, sentinel=name, url=row.url))
-        for row in changes.for_events(connection, after + 1, upto, held.row.id)
+        for row in changes.for_events(connection, after + 1, upto, watched.row.id)
     ]
     urls = {
         sub.page_id: pages.identity(connection, sub.page_id).given
-        for sub in subscriptions.listing(connection, sentinel_id=held.row.id)
+        for sub in subscriptions.listing(connection, sentinel_id=watched.row.id)
     }
     logged += [
         (event.seq, notice_record(event, sentinel=name, url=urls[event.page_id]))
-        for event in events.listing(connection, after=after, upto=upto, types=notices_of(held))
+        for event in events.listing(connection, after=after, upto=upto, types=notices_of(watched))
         if event.page_id in urls
-        and is_notice(event, held)
+        and is_notice(event, watched)
         and (event.sentinel_id is not None or not any(begun <= event.at < ended for begun, ended in pauses))
     ]
     return sorted(logged, key=lambda pair: pair[0])
@@ -251,13 +255,13 @@ class Bulletins:
         record = bulletin_record(event)
         is_problem = record["record"] == "problem"
         notified: set[int] = set()
-        for held in self._watchlist.sentinels.values():
-            if held.row.state != "enabled" or (concerned is not None and held.row.id not in concerned):
+        for watched in self._watchlist.sentinels.values():
+            if watched.row.state != "enabled" or (concerned is not None and watched.row.id not in concerned):
                 continue
-            for target in (held.error_targets() if is_problem else ()) or held.everybody():
+            for target in (watched.error_targets() if is_problem else ()) or watched.everybody():
                 if target.endpoint_id not in notified:
                     notified.add(target.endpoint_id)
-                    yield draft(target, held, [record], event.at, events=(place,))
+                    yield draft(target, watched, [record], event.at, events=(place,))
 
 
 def recipients_before(

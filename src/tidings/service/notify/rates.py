@@ -24,7 +24,7 @@ from tidings.language.times import zone_of
 from tidings.model.event_type import EventType
 from tidings.model.interval import instant_of, local_of
 from tidings.model.observed.unit import Event, Timer
-from tidings.model.watch.telling import Rate
+from tidings.model.watch.notifying import Rate
 from tidings.model.watch.timing import DAILY, Opening
 from tidings.record import dataclass, replace
 from tidings.scheduling.timetable import ClockTimes, Hours
@@ -45,7 +45,7 @@ from tidings.storage.watches import events
 if TYPE_CHECKING:
     from tidings.events.rule import Action, Condition, Firing
     from tidings.model.interval import Duration, Instant
-    from tidings.model.watch.telling import Notify
+    from tidings.model.watch.notifying import Notify
     from tidings.service.behaviour import Moment
     from tidings.service.watch.watchlist import NotifyTarget, WatchedSentinel
     from tidings.storage.db.connection import Connection
@@ -101,15 +101,15 @@ class NotifyBehaviour:
         """Return whether changes for a recipient wait for a message in flight to it."""
         return endpoint_id in self._under_way.get(sentinel_id, ())
 
-    def lines(self, held: WatchedSentinel) -> dict[str, RateLine]:
+    def lines(self, watched: WatchedSentinel) -> dict[str, RateLine]:
         """Return the lines of a sentinel by key: the clause's position and, for best effort, the
         recipient.
         """
-        return {line.key: line for line in self._lines(held)}
+        return {line.key: line for line in self._lines(watched)}
 
-    def concerns(self, held: WatchedSentinel) -> bool:
+    def concerns(self, watched: WatchedSentinel) -> bool:
         """Return whether a clause needs rules."""
-        return any(True for _ in self._lines(held))
+        return any(True for _ in self._lines(watched))
 
     def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
         """Store which recipients a sentinel waits for."""
@@ -122,26 +122,30 @@ class NotifyBehaviour:
         """Return the rules of the lines for the present clauses; what gathered for a removed line
         is reported at once.
         """
-        held, memory = moment.held, moment.memory
+        watched, memory = moment.watched, moment.memory
         is_new = "lines" not in memory
-        kept: dict[str, dict[str, Any]] = memory.setdefault("lines", {})
-        lines = self.lines(held)
+        line_states: dict[str, dict[str, Any]] = memory.setdefault("lines", {})
+        lines = self.lines(watched)
         done: list[Effects] = []
-        for key in [key for key in kept if key not in lines]:
-            done.append(await self._tell(_everybody(key, held), kept.pop(key), moment))
+        for key in [key for key in line_states if key not in lines]:
+            done.append(await self._notify(_everybody(key, watched), line_states.pop(key), moment))
         for key, line in lines.items():
             mode = line.clause.rate.mode
-            m = kept.setdefault(key, {"after": moment.upto, "count": 0, "is_due": False, "sent": [], "mode": mode})
+            m = line_states.setdefault(
+                key, {"after": moment.upto, "count": 0, "is_due": False, "sent": [], "mode": mode}
+            )
             if m["mode"] != mode:
                 m["mode"], m["is_due"] = mode, line.is_at_once
         if is_new:
             done += await self._inherit(lines, moment)
-        done += [await self._try(line, kept[key], moment) for key, line in lines.items() if kept[key]["is_due"]]
+        done += [
+            await self._try(line, line_states[key], moment) for key, line in lines.items() if line_states[key]["is_due"]
+        ]
         return Arrangement(tuple(self._make_rules(lines, moment)), _join(done))
 
-    def _lines(self, held: WatchedSentinel) -> Iterator[RateLine]:
-        for place, clause, targets in held.clauses():
-            if clause.rate.mode == "interactive" or not targets or (clause.is_plain and not held.gathers_noise):
+    def _lines(self, watched: WatchedSentinel) -> Iterator[RateLine]:
+        for place, clause, targets in watched.clauses():
+            if clause.rate.mode == "interactive" or not targets or (clause.is_plain and not watched.gathers_noise):
                 continue
             if clause.rate.mode == "best_effort":
                 for target in targets:
@@ -150,9 +154,9 @@ class NotifyBehaviour:
                 yield RateLine(str(place), clause, targets)
 
     def _make_rules(self, lines: Mapping[str, RateLine], moment: Moment) -> Iterator[WantedRule]:
-        held, number = moment.held, moment.held.row.id
+        watched, number = moment.watched, moment.watched.row.id
         if any(line.is_at_once or line.clause.rate.changes for line in lines.values()):
-            found = Or(tuple(name_logged(kind, number) for kind in (CHANGE, *news.notices_of(held))))
+            found = Or(tuple(name_logged(kind, number) for kind in (CHANGE, *news.notices_of(watched))))
             yield _make_rule("telling.found", found)
         if any(line.clause.rate.mode == "best_effort" for line in lines.values()):
             yield _make_rule("telling.done", name_logged(DONE, number))
@@ -160,7 +164,7 @@ class NotifyBehaviour:
             calm = Plus(own("noisy", number), self._noise.span)
             yield _make_rule("telling.calm", calm, span=self._noise.span)
         for key, line in lines.items():
-            clause, start = line.clause, held.row.started_at or moment.at
+            clause, start = line.clause, watched.row.started_at or moment.at
             yield from _clock(f"telling.tick.{key}", clause.rate, moment, start)
             if clause.quiet is not None:
                 yield from _clock(f"telling.awake.{key}", Rate("at", clocks=(clause.quiet.ends,)), moment, start)
@@ -173,7 +177,7 @@ class NotifyBehaviour:
         without loss.
         """
         done: list[Effects] = []
-        for timer in await self._store.read(_list_inherited, moment.held.row.id):
+        for timer in await self._store.read(_list_inherited, moment.watched.row.id):
             key = timer.kind.partition(".")[2]
             gone = Effects(timers=(Timer(kind=timer.kind, ref=timer.ref, due_at=None),))
             after, is_over = int(timer.data["after"]), timer.due_at is not None and timer.due_at <= moment.at
@@ -181,37 +185,37 @@ class NotifyBehaviour:
                 moment.memory["lines"][key] |= {"after": after, "is_due": is_over}
             else:
                 left = {"after": after, "sent": []}
-                done.append(await self._tell(_everybody(key, moment.held), left, moment))
+                done.append(await self._notify(_everybody(key, moment.watched), left, moment))
             done.append(gone)
         return done
 
     async def act(self, moment: Moment, firing: Firing) -> Effects:
         """Return the messages for a change, a clock or the end of an attempt."""
         what, _, key = firing.rule.name.removeprefix("telling.").partition(".")
-        lines, kept = self.lines(moment.held), moment.memory["lines"]
+        lines, line_states = self.lines(moment.watched), moment.memory["lines"]
         match what:
             case "found":
                 return await self._hear(moment, firing.occurrence.type.partition("(")[0], firing.occurrence.params)
             case "done":
                 flown = [firing.occurrence.params.get(name) for name in ("endpoint", "last")]
-                landed = [key for key, m in kept.items() if m.get("flight") == flown]
+                landed = [key for key, m in line_states.items() if m.get("flight") == flown]
                 for key in landed:
-                    del kept[key]["flight"]
-                return _join([await self._try(lines[key], kept[key], moment) for key in landed if key in lines])
+                    del line_states[key]["flight"]
+                return _join([await self._try(lines[key], line_states[key], moment) for key in landed if key in lines])
             case "calm":
                 return await self._calm(moment)
             case _ if key not in lines:
                 return NO_EFFECTS  # altered just now
             case "tick":
-                kept[key]["is_due"] = True
-        return await self._try(lines[key], kept[key], moment)
+                line_states[key]["is_due"] = True
+        return await self._try(lines[key], line_states[key], moment)
 
     async def finish(self, moment: Moment) -> Effects:
         """Report what is left (W-54); what quiet hours and caps hold is sent when they allow it."""
         done = []
-        for key, line in self.lines(moment.held).items():
+        for key, line in self.lines(moment.watched).items():
             if (m := moment.memory["lines"].get(key)) is not None:
-                done.append(await self._tell(line, m, moment))
+                done.append(await self._notify(line, m, moment))
         return _join(done)
 
     async def _hear(self, moment: Moment, kind: str, params: Mapping[str, Any]) -> Effects:
@@ -221,7 +225,7 @@ class NotifyBehaviour:
         is_change = kind == CHANGE
         done = [self._note(moment, params)] if is_change and self._noise.changes else []
         is_calm = kind == NOISY or not moment.memory.get("noise", {}).get("is_noisy")
-        for key, line in self.lines(moment.held).items():
+        for key, line in self.lines(moment.watched).items():
             m = moment.memory["lines"][key]
             m["count"] += is_change
             wanted = line.clause.rate.changes
@@ -232,29 +236,29 @@ class NotifyBehaviour:
 
     async def _try(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Effects:
         """Report if the line is due and not held; the end of the hold leads here again."""
-        is_held = free_at(line.clause, moment.at, sent=m["sent"], zone=moment.held.zone) > moment.at
-        if not m["is_due"] or is_held or "flight" in m:
+        must_wait = free_at(line.clause, moment.at, sent=m["sent"], zone=moment.watched.zone) > moment.at
+        if not m["is_due"] or must_wait or "flight" in m:
             return NO_EFFECTS
-        return await self._tell(line, m, moment)
+        return await self._notify(line, m, moment)
 
-    async def _tell(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Effects:
+    async def _notify(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Effects:
         """Report what has gathered, in one message per recipient, due when the line is free."""
-        held, clause = moment.held, line.clause
-        found = await self._store.read(news.gather, held, m["after"], moment.upto, moment.pauses)
+        watched, clause = moment.watched, line.clause
+        found = await self._store.read(news.gather, watched, m["after"], moment.upto, moment.pauses)
         m |= {"after": max(moment.upto, m["after"]), "count": 0, "is_due": False}
         if not found:
             return NO_EFFECTS
-        due_at = free_at(clause, moment.at, sent=m["sent"], zone=held.zone)
+        due_at = free_at(clause, moment.at, sent=m["sent"], zone=watched.zone)
         first, last = found[0][0], found[-1][0]
         records = [record for _, record in found]
         more = {"due_at": due_at, "first_seq": first, "last_seq": last}
-        effects = Effects(deliveries=tuple(news.draft(t, held, records, moment.at, **more) for t in line.targets))
+        effects = Effects(deliveries=tuple(news.draft(t, watched, records, moment.at, **more) for t in line.targets))
         if clause.rate.mode == "best_effort":
             m["flight"] = [line.targets[0].endpoint_id, last]
         if clause.cap is None:
             return effects
         m["sent"] = [*m["sent"], due_at][-clause.cap.count :]
-        return replace(effects, raised=(Raised(own(f"told {line.key}", held.row.id).name),))
+        return replace(effects, raised=(Raised(own(f"told {line.key}", watched.row.id).name),))
 
     def _note(self, moment: Moment, params: Mapping[str, Any]) -> Effects:
         """Count a change; the one that exceeds the limit is reported with the notice that further
@@ -266,7 +270,7 @@ class NotifyBehaviour:
         if noise["is_noisy"] or len(noise["seen"]) <= self._noise.changes:
             return NO_EFFECTS
         noise["is_noisy"] = True
-        return Effects(events=(self._event(NOISY, moment),), raised=(Raised(own("noisy", moment.held.row.id).name),))
+        return Effects(events=(self._event(NOISY, moment),), raised=(Raised(own("noisy", moment.watched.row.id).name),))
 
     async def _calm(self, moment: Moment) -> Effects:
         """Report what gathered during a flood; the flood is over if the limit was not reached this
@@ -276,12 +280,12 @@ class NotifyBehaviour:
         recent = [at for at in noise["seen"] if at > moment.at - self._noise.span]
         noise["is_noisy"] = len(recent) > self._noise.changes
         done = []
-        for key, line in self.lines(moment.held).items():
+        for key, line in self.lines(moment.watched).items():
             if line.is_at_once:
                 moment.memory["lines"][key]["is_due"] = True
                 done.append(await self._try(line, moment.memory["lines"][key], moment))
         if noise["is_noisy"]:
-            done.append(Effects(raised=(Raised(own("noisy", moment.held.row.id).name),)))
+            done.append(Effects(raised=(Raised(own("noisy", moment.watched.row.id).name),)))
         else:
             done.append(Effects(events=(self._event(EventType.SENTINEL_CALM, moment),)))
         return _join(done)
@@ -289,7 +293,7 @@ class NotifyBehaviour:
     def _event(self, kind: EventType, moment: Moment) -> Event:
         data = {"changes": self._noise.changes, "span": self._noise.span}
         page_id = moment.memory["noise"]["page"]
-        return Event(type=kind, at=moment.at, sentinel_id=moment.held.row.id, page_id=page_id, data=data)
+        return Event(type=kind, at=moment.at, sentinel_id=moment.watched.row.id, page_id=page_id, data=data)
 
 
 def list_flying(memory: Mapping[str, Any] | None) -> set[int]:
@@ -298,9 +302,9 @@ def list_flying(memory: Mapping[str, Any] | None) -> set[int]:
     return {m["flight"][0] for m in lines if "flight" in m}
 
 
-def _everybody(key: str, held: WatchedSentinel) -> RateLine:
+def _everybody(key: str, watched: WatchedSentinel) -> RateLine:
     """Return the line to all receivers, for what gathered for a clause that has changed."""
-    return RateLine(key, held.sentinel.notify[0], held.everybody())
+    return RateLine(key, watched.sentinel.notify[0], watched.everybody())
 
 
 def list_inherited(connection: Connection) -> list[int]:
@@ -320,7 +324,7 @@ def _clock(name: str, rate: Rate, moment: Moment, start: Instant) -> Iterator[Wa
     """Yield the rule whose clock fires when a rate reports; each tick sets the next one, across DST
     changes.
     """
-    zone = moment.held.zone
+    zone = moment.watched.zone
     first = tick_after(rate, moment.at, start=start, zone=zone)
     if first is None:
         return
@@ -332,7 +336,7 @@ def _clock(name: str, rate: Rate, moment: Moment, start: Instant) -> Iterator[Wa
         "start": start,
         "zone": str(zone),
     }
-    number = moment.held.row.id
+    number = moment.watched.row.id
     event = Periodic(name_opening(name, number), first - moment.at, name_closing(number))
     yield WantedRule(Rule(name=name, event=event, action="telling.tick", data=data), is_opened=True)
 

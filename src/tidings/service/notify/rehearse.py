@@ -21,8 +21,8 @@ from tidings.service.watch.watchlist import list_channels
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
+    from tidings.model.watch.notifying import Wording
     from tidings.model.watch.sentinel import Channel, Sentinel
-    from tidings.model.watch.telling import Wording
     from tidings.notification.channel import Sender
     from tidings.notification.rendering import Rendered
 

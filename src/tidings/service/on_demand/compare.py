@@ -268,8 +268,8 @@ class Comparisons:
 
 def _find_healed(connection: Connection, row: SentinelRow, page_id: int) -> tuple[Target, ...]:
     """Return the replacements of a sentinel's selectors on a page."""
-    held = subscriptions.listing(connection, sentinel_id=row.id, page_id=page_id)
-    return tuple(target for sub in held for target in Remembered.of(sub.remembered).targets if target.stand_in)
+    found = subscriptions.listing(connection, sentinel_id=row.id, page_id=page_id)
+    return tuple(target for sub in found for target in Remembered.of(sub.remembered).targets if target.stand_in)
 
 
 def _parts(connection: Connection, archive: Archive, identity: PageIdentity, version: Version) -> tuple[Part, ...]:

@@ -14,11 +14,12 @@ from tidings.document.select.extraction import extraction_of
 from tidings.errors import BlobError
 from tidings.language import expressions
 from tidings.model.event_type import EventType
-from tidings.model.interval import say_duration
+from tidings.model.interval import describe_duration
 from tidings.model.watch.sentinel import FetchEvery
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
+from tidings.service.examine.findings import EMPTY_NOW
 from tidings.service.examine.stored_versions import read_body, read_parts
-from tidings.service.explain.explain_sentinel import Prospect, outlook, roundly
+from tidings.service.explain.explain_sentinel import Prospect, list_prospects, roundly
 from tidings.service.on_demand.trial_on_stored import examine
 from tidings.service.sentinels import register
 from tidings.service.show.finding import excludes_nothing, matches_nothing, spell_count
@@ -31,7 +32,7 @@ from tidings.storage.watches import events, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
-    from tidings.detection.job.contract import Part
+    from tidings.detection.job.contract import Facts, Part
     from tidings.isolation.runner import Runner
     from tidings.model.interval import Instant
     from tidings.model.observed.page import PageState
@@ -44,10 +45,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SeenNow:
-    """A sentinel's view of one page; `missing` are the selected parts that the page lacks."""
+    """A sentinel's view of the newest version of a page; `missing` are the selected parts that it
+    lacks. `facts` is None if there is no version, or it cannot be read, which `problem` says.
+    """
 
     readings: tuple[Reading, ...] = ()
     missing: tuple[str, ...] = ()
+    facts: Facts | None = None
+    frames: int | None = None
+    """how many frames are read with it, or will be at its next check; None for a page without"""
+    problem: str = ""
 
 
 async def read_stored(
@@ -79,9 +86,18 @@ async def read_stored(
     )
     answer = await examine(runner, parts, {}, wanted, depth)
     if isinstance(answer, str):
-        return SeenNow()
+        return SeenNow(problem=answer)
     found = dict.fromkeys(reading for seen in answer.readings for reading in seen.readings)
-    return SeenNow(tuple(found), tuple(name for absent in answer.absent for name in absent.names))
+    frames = len(parts) - 1 or None
+    if frames is None:  # those that the page names are polled at its next check
+        first = database.read(events.newest, EventType.PAGE_FIRST, page_id=page_id)
+        frames = first.data.get("frames") if first is not None else None
+    return SeenNow(
+        tuple(found),
+        tuple(name for absent in answer.absent for name in absent.names),
+        facts=replace(answer.facts, note=EMPTY_NOW) if answer.suspicion == "empty" else answer.facts,
+        frames=frames,
+    )
 
 
 def lines_of(readings: Sequence[Reading]) -> list[str]:
@@ -153,10 +169,6 @@ SCRIPTS_ONLY = (
     " the clause `Render browser` watches what a browser shows (docs/howto/rendered-pages.md)"
 )
 NOTHING_SEEN = SeenNow()
-LONGEST_GAP_FOR_ROBOTS = 1.0
-"""If requests to a host are further apart, the first poll, which a user requested by hand, is made
-before robots.txt.
-"""
 
 
 def page_ids(connection: Connection, sentinel_id: int) -> list[int]:
@@ -181,23 +193,21 @@ def answer(
     sentinel = meaning(row.text)
     (page_id, *_) = page_ids(connection, sentinel_id)
     identity, state = pages.get(connection, page_id)
-    facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
-    seen: dict[str, Any] = dict(facts.data) if facts is not None else {}
-    coming = outlook(connection, row, find=by_name.lives(connection, dropped=True), settings=settings, now=now)
-    look = next((prospect for prospect in coming if prospect.what == "look"), None)
+    coming = list_prospects(connection, row, find=by_name.lives(connection, dropped=True), settings=settings, now=now)
+    poll = next((prospect for prospect in coming if prospect.what == "look"), None)
     return {
         "url": identity.given,
         "title": state.title,
         "monitor": expressions.to_text(sentinel.monitor),
-        "watched": _describe_monitor(sentinel, seen),
-        "first_words": seen.get("first_words", ""),
+        "watched": _describe_monitor(sentinel, seen_now),
+        "first_words": seen_now.facts.first_words if seen_now.facts is not None else "",
         "now": [record_of(reading) for reading in seen_now.readings],
         "outcome": "ok" if state.last_seq else state.kind or "not checked yet",
-        "next_look": rfc3339(None if look is None else look.at),
-        "pace": _pace(sentinel, look),
+        "next_look": rfc3339(None if poll is None else poll.at),
+        "pace": _pace(sentinel, poll),
         "also_watched_by": register.watching(connection, sentinel_id),
         "warnings": [
-            *_warnings(state, _without_shell(seen, sentinel)),
+            *_warnings(state, seen_now, sentinel),
             *missing(connection, sentinel_id, page_id, sentinel),
             *finds_nothing(seen_now),
         ],
@@ -213,42 +223,40 @@ def page_answer(connection: Connection, sentinel_id: int, page_id: int, seen_now
         page_id: The page's number.
         seen_now: Its present view of the page.
     """
-    facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
     _, state = pages.get(connection, page_id)
     sentinel = meaning(sentinels.get(connection, sentinel_id).text)
     return [
-        *_warnings(state, _without_shell({} if facts is None else dict(facts.data), sentinel)),
+        *_warnings(state, seen_now, sentinel),
         *missing(connection, sentinel_id, page_id, sentinel),
         *finds_nothing(seen_now),
     ]
 
 
-def _describe_monitor(sentinel: Sentinel, seen: dict[str, Any]) -> str:
-    what = expressions.to_text(sentinel.monitor)
-    if not seen:
+def _describe_monitor(sentinel: Sentinel, seen: SeenNow) -> str:
+    what, facts = expressions.to_text(sentinel.monitor), seen.facts
+    if facts is None:
         return what
-    frames = f", {seen['frames']} frame{'' if seen['frames'] == 1 else 's'}" if seen.get("frames") else ""
-    return f"{what} ({describe_page(seen['words'], seen['links'], seen['images'])} now{frames})"
+    frames = f", {spell_count(seen.frames, 'frame')}" if seen.frames else ""
+    return f"{what} ({describe_page(facts.words, facts.links, facts.images)} now{frames})"
 
 
-def _pace(sentinel: Sentinel, look: Prospect | None) -> str:
+def _pace(sentinel: Sentinel, poll: Prospect | None) -> str:
     if isinstance(sentinel.fetch, FetchEvery):
-        return f"every {say_duration(sentinel.fetch.interval)}"
-    if look is None or look.every is None:
+        return f"every {describe_duration(sentinel.fetch.interval)}"
+    if poll is None or poll.every is None:
         return "on request"
-    return f"about every {say_duration(roundly(look.every))}"
+    return f"about every {describe_duration(roundly(poll.every))}"
 
 
-def _warnings(state: PageState, seen: dict[str, Any]) -> list[str]:
+def _warnings(state: PageState, seen: SeenNow, sentinel: Sentinel) -> list[str]:
     found = []
     if state.kind:
         found.append(f"{state.reason or state.kind}; Tidings tries again, and notifies you when it succeeds")
-    found += page_warnings(
-        scripts_only=bool(seen.get("scripts_only")),
-        login=bool(seen.get("login")),
-        problem=str(seen.get("problem", "")),
-        note=str(seen.get("note", "")),
-    )
+    if seen.problem:
+        found.append(seen.problem)
+    if (facts := seen.facts) is not None:
+        scripts_only = facts.scripts_only and not _reads_data(sentinel)
+        found += page_warnings(scripts_only=scripts_only, login=facts.login, problem="", note=facts.note)
     return found
 
 
@@ -267,11 +275,10 @@ def missing(connection: Connection, sentinel_id: int, page_id: int, sentinel: Se
     return [*(matches_nothing(name, media) for name in names), *excludes_nothing(sentinel, media)]
 
 
-def _without_shell(seen: dict[str, Any], sentinel: Sentinel) -> dict[str, Any]:
-    """Return what was seen; a page whose scripts are searched for data needs no browser."""
+def _reads_data(sentinel: Sentinel) -> bool:
+    """Return whether a page's scripts are searched for data: it needs no browser."""
     of_data = 'jsonpath "' in expressions.to_text(sentinel.monitor)
-    of_data = of_data or (sentinel.select is not None and sentinel.select.language == "jsonpath")
-    return {**seen, "scripts_only": False} if of_data else seen
+    return of_data or (sentinel.select is not None and sentinel.select.language == "jsonpath")
 
 
 def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = "") -> list[str]:
@@ -287,7 +294,7 @@ def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = 
     if scripts_only:
         found.append(SCRIPTS_ONLY)
     if login:
-        found.append("the page asks to log in: what is watched may be the login form")
+        found.append("the page asks to log in: what is watched may be the login form (docs/howto/logins.md)")
     return [*found, *filter(None, (problem, note))]
 
 

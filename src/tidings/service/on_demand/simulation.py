@@ -32,7 +32,7 @@ from tidings.model.watch.sentinel import WHOLE, Sentinel
 from tidings.record import dataclass, replace
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.ledger import Ledger, Polls, Trace, account, make_trace
-from tidings.service.plan.learned_worth import relearn
+from tidings.service.plan.worth import relearn
 from tidings.service.run.from_settings import budgets, open_planner
 from tidings.service.watch.cursors import next_tick, ticks_of
 from tidings.service.watch.page_schedule import Needs
@@ -105,18 +105,18 @@ class PageHistory:
     def part(self, most: int) -> tuple[PageHistory, float]:
         """Return the history of at most `most` pages, evenly chosen, and their share of all."""
         ids = sorted(self.pages)
-        kept = set(ids[:: -(-len(ids) // most)] if ids else ())
-        share = len(kept) / len(ids) if ids else 1.0
+        sample = set(ids[:: -(-len(ids) // most)] if ids else ())
+        share = len(sample) / len(ids) if ids else 1.0
         if share == 1:
             return self, share
-        times = {page: self.changes.of(page) for page in kept}
+        times = {page: self.changes.of(page) for page in sample}
         return replace(
             self,
-            pages={page: self.pages[page] for page in kept},
-            since={page: self.since[page] for page in kept},
+            pages={page: self.pages[page] for page in sample},
+            since={page: self.since[page] for page in sample},
             changes=make_trace(times, start=self.changes.start, end=self.changes.end),
-            known=[one for one in self.known if one.page in kept],
-            made=[one for one in self.made if one.page in kept],
+            known=[one for one in self.known if one.page in sample],
+            made=[one for one in self.made if one.page in sample],
             others=[(at, cost * share) for at, cost in self.others],
         ), share
 
@@ -181,10 +181,15 @@ def read_history(c: Connection, settings: Settings, *, begin: Instant, end: Inst
         begin: The first instant (µs).
         end: The instant after the last (µs).
     """
-    pages = {page: held for page, held in load_pages(c, zone=settings.serve.zone).items() if held.subscriptions}
-    since = {page: max(begin, min(_start(sub) for sub in held.subscriptions.values())) for page, held in pages.items()}
+    pages = {
+        page: page_row for page, page_row in load_pages(c, zone=settings.serve.zone).items() if page_row.subscriptions
+    }
+    since = {
+        page: max(begin, min(_start(sub) for sub in page_row.subscriptions.values()))
+        for page, page_row in pages.items()
+    }
     good = [
-        Check(*look) for look in polls.list_successes(c, begin - LEARNED_FROM) if look[0] in pages and look[1] < end
+        Check(*poll) for poll in polls.list_successes(c, begin - LEARNED_FROM) if poll[0] in pages and poll[1] < end
     ]
     by_page: dict[int, list[Check]] = defaultdict(list)
     for check in good:
@@ -465,8 +470,8 @@ def _read_learned(
             by_sub[found.row.subscription_id].setdefault(found.row.polled_at, []).append(found.row)
     return {
         sub.row.id: relearn(sub, {**visible[page], **by_sub[sub.row.id]})
-        for page, held in pages.items()
-        for sub in held.subscriptions.values()
+        for page, page_row in pages.items()
+        for sub in page_row.subscriptions.values()
         if sub.is_on_change
     }
 
@@ -490,7 +495,7 @@ def _make_page(number: int, url: str, at: Instant) -> WatchedPage:
 def other_settings(settings: Settings, *, budget: float | None = None, policy: str = "") -> Settings:
     """Return settings with another budget (polls a day) or another policy."""
     if budget is not None:
-        burst = settings.budget.burst * budget / max(settings.budget.polls_per_day, 1e-9)
+        burst = settings.budget.capacity * budget / max(settings.budget.polls_per_day, 1e-9)
         settings = replace(settings, budget=replace(settings.budget, polls_per_day=budget, burst=max(1.0, burst)))
     return replace(settings, schedule=replace(settings.schedule, policy=policy)) if policy else settings
 

@@ -1,6 +1,7 @@
 """Trial: what sentinels would watch on the present pages; nothing is stored (contracts §2).
 
-Each page is fetched once, paid from the same budget and under the same host limits as any poll.
+Each page is fetched once, paid from the same budget as any poll. Its requests take turns with those
+of the service.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from tidings.detection.job.contract import Body, Examination, Job, Wanted
 from tidings.detection.job.run import examine
 from tidings.document.select.extraction import extraction_of
 from tidings.errors import BudgetError, SentinelError
-from tidings.fetching import address
 from tidings.isolation.runner import Died
 from tidings.language import expressions
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged
@@ -27,10 +27,10 @@ from tidings.service.poll.build_request import Occasion, RequestBuilder
 from tidings.service.poll.form_logins import Sessions
 from tidings.service.run.from_settings import budgets, open_archive, open_fetcher, open_runner, open_web
 from tidings.service.sentinels import register
+from tidings.service.sentinels.author import INSTALLATION, RequestRights, check_rights
 from tidings.service.sentinels.receivers import check_addressees
 from tidings.service.show.finding import excludes_nothing, matches_nothing
 from tidings.service.watch import noise
-from tidings.storage.db import lock
 from tidings.storage.observed import hosts
 from tidings.storage.people.accounts import add_shares
 from tidings.storage.secrets import Vault
@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.isolation.runner import Runner
     from tidings.language.problems import Problem
+    from tidings.model.interval import Duration, Instant
     from tidings.model.observed.page import PageIdentity
+    from tidings.service.sentinels.author import Author
     from tidings.service.watch.noise import PageMasks
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -101,26 +103,34 @@ class Tried:
 
 
 async def trial(
-    database: Database, text: str, settings: Settings, *, file: str = ""
+    database: Database, text: str, settings: Settings, *, file: str = "", author: Author = INSTALLATION
 ) -> tuple[list[Tried], tuple[Problem, ...]]:
     """Parse statements and fetch their pages once; return what would be watched and the language's
     warnings.
 
     The name of the `file` determines its format. Sentinels may exist already: a text is tried again
-    after it was added. Raises `SentinelError` with every problem found.
+    after it was added. Raises `SentinelError` with every problem found, and `UsageError` for what
+    the author may not do.
 
     Args:
         database: The database; nothing is written.
         text: The statements.
         settings: The settings in use.
         file: The name of the file of the text; empty for none.
+        author: Who tries them.
     """
     clock = SystemClock()
-    parsed = database.read(register.understand, file, text, settings=settings, now=clock.now(), anew=True)
+    database.read(register.check_named, file, text, settings, author)
+    parsed = database.read(
+        register.understand, file, text, settings=settings, now=clock.now(), author=author, anew=True
+    )
     if parsed.problems:
         raise SentinelError(parsed.problems)
+    database.read(check_rights, author, parsed.statements)
     for statement in parsed.statements:
         check_addressees(statement)
+    watched = [one for one in parsed.statements if isinstance(one, Sentinel)]
+    identities = [database.read(_identify, one, author) for one in watched]
     found: list[Tried] = []
     settings = database.read(add_shares, settings)
     database.write(charge.set_budgets, budgets(settings), at=clock.now())
@@ -128,23 +138,31 @@ async def trial(
         runner = open_runner(settings)
         stack.push_async_callback(runner.close)
         longest = round(settings.fetch.total_seconds * SECOND)
-        gate, client = open_web(settings, clock, database.read(hosts.as_left, now=clock.now(), longest=longest))
+        known = database.read(hosts.as_left, now=clock.now(), longest=longest)
+
+        async def claim(host: str, gap: Duration, at: Instant) -> tuple[Instant, Instant]:
+            return database.write(hosts.claim_turn, host, gap, at)
+
+        gate, client = open_web(settings, clock, known, claim)
         vault = Vault(settings.data)
         fetcher = open_fetcher(settings, client, runner, _sessions(database, vault))
         stack.push_async_callback(fetcher.close)
         asker = RequestBuilder(vault, settings.data)
         visitor = _PageTrial(database, fetcher, gate, runner, clock, asker, settings)
         archive = open_archive(settings, dialect=database.dialect)
-        for sentinel in parsed.statements:
-            if not isinstance(sentinel, Sentinel):
-                continue
-            for page in sentinel.pages:
-                identity = address.identify(page.url, sentinel.asking)
+        for sentinel, own in zip(watched, identities, strict=True):
+            for page, identity in zip(sentinel.pages, own, strict=True):
                 tried = await visitor.visit(sentinel, identity)
                 trials = await try_on_stored(database, archive, runner, sentinel, page, identity)
                 masks = database.read(noise.masks_of_page, identity.key)
                 found.append(replace(tried, on_stored=tuple(trials), masks=masks))
     return found, parsed.warnings
+
+
+def _identify(connection: Connection, sentinel: Sentinel, author: Author) -> list[PageIdentity]:
+    """Return the identities of the pages of a sentinel, as if the author stored it now."""
+    requests = RequestRights.of_name(connection, sentinel.name, author)
+    return [requests.identify(page.url, sentinel.asking) for page in sentinel.pages]
 
 
 def _sessions(database: Database, vault: Vault) -> Sessions:
@@ -185,14 +203,14 @@ class _PageTrial:
         cost = render_cost(self._settings, budget) if identity.render else 1.0
         left = cost - 1
 
-        async def further(host: str) -> None:
+        async def further(_: str) -> None:
             nonlocal left
             left -= 1
-            self._database.write(_charge, budget, host, self._clock.now(), 0.0 if left >= 0 else 1.0)
+            self._database.write(charge.bare, budget, at=self._clock.now(), cost=0.0 if left >= 0 else 1.0)
 
         try:
-            self._database.write(_charge, budget, identity.host, self._clock.now(), cost)
-            async with self._gate.permit(identity.host, further) as permit:
+            self._database.write(charge.bare, budget, at=self._clock.now(), cost=cost)
+            async with self._gate.permit(identity.host, further, is_visit=True) as permit:
                 occasion = Occasion(
                     now=self._clock.now(),
                     timeout=sentinel.asking.timeout,
@@ -215,7 +233,7 @@ class _PageTrial:
     async def _examine(self, sentinel: Sentinel, identity: PageIdentity, fetched: Fetched) -> Tried:
         body = Body(data=fetched.body, content_type=fetched.content_type, url=fetched.final_url)
         answer = await self._runner.run(
-            examine, Job(new=body, references={}, known={}, wanted=(_first_look(sentinel),), depth=identity.frames)
+            examine, Job(new=body, references={}, known={}, wanted=(_build_wanted(sentinel),), depth=identity.frames)
         )
         if isinstance(answer, Died):
             return _make_tried(sentinel, identity, "ok", None, (f"the page could not be read: {answer.reason}",))
@@ -236,7 +254,7 @@ class _PageTrial:
         return replace(tried, frames=tuple(f.url for f in list_followed(identity, fetched.final_url, seen.frames)))
 
 
-def _first_look(sentinel: Sentinel) -> Wanted:
+def _build_wanted(sentinel: Sentinel) -> Wanted:
     return Wanted(key=0, reference=0, expression=sentinel.monitor, extraction=extraction_of(sentinel), shows=True)
 
 
@@ -256,8 +274,3 @@ def _make_tried(
         media_type=seen.media_type if seen is not None else "",
         warnings=warnings,
     )
-
-
-def _charge(connection: Connection, budget: str, host: str, now: int, cost: float) -> None:
-    current = lock.current_lease(connection, "poller")
-    charge.bare(connection, budget, host, at=now, epoch=current.epoch if current is not None else 0, cost=cost)

@@ -192,7 +192,7 @@ def _take(option: StoredTrial, place: int, seq: int, page_id: int, answer: Exami
             for found in answer.found
             if found.key == place
         ]
-        if option.window.kept and any(absent.key == place and absent.is_all for absent in answer.absent):
+        if option.window.needed and any(absent.key == place and absent.is_all for absent in answer.absent):
             return  # its selection is missing: what returns is compared with what disappeared
     option.window = window.after(option.compare, option.window, seq)
 

@@ -1,4 +1,4 @@
-"""Send a test message to the receivers of a stored sentinel."""
+"""Send a test message to the receivers of a sentinel."""
 
 from __future__ import annotations
 
@@ -9,30 +9,28 @@ from tidings.notification.channels import sendable
 from tidings.service.notify.rehearse import channels_of, rehearse
 from tidings.service.run.senders import senders_alone
 from tidings.service.secrets.references import address_of
-from tidings.service.watch.watchlist import meaning
 from tidings.storage.secrets import Vault
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration
+    from tidings.model.watch.sentinel import Sentinel
     from tidings.service.notify.rehearse import Rehearsed
     from tidings.settings import Settings
     from tidings.storage.db.database import Database
-    from tidings.storage.watches.sentinels import SentinelRow
 
 
 async def send_test_message(
-    database: Database, row: SentinelRow, settings: Settings, *, patience: Duration
+    database: Database, sentinel: Sentinel, settings: Settings, *, patience: Duration
 ) -> list[Rehearsed]:
     """Send a test message to each receiver of a sentinel and return the results; nothing if it
     has none that can be tested.
 
     Args:
         database: Where the sentinel is stored.
-        row: The sentinel.
+        sentinel: The sentinel.
         settings: The settings in use.
         patience: How long to wait for answers (µs).
     """
-    sentinel = meaning(row.text)
     channels = channels_of(sentinel, sendable(settings.notify))
     if not channels:
         return []
@@ -41,7 +39,7 @@ async def send_test_message(
         return await rehearse(
             channels,
             senders,
-            sentinel=row.name,
+            sentinel=sentinel.name,
             now=SystemClock().now(),
             patience=patience,
             address_of=lambda stored: database.read(address_of, vault, stored),

@@ -12,12 +12,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import UsageError
+from tidings.service.people import published as published_of
 from tidings.service.people import tokens as tokens_of
 from tidings.service.show.records import change_record, rfc3339, sentinel_record
-from tidings.storage.people import accounts, tokens
+from tidings.storage import secrets
+from tidings.storage.people import accounts, published, tokens
 from tidings.storage.people.accounts import ROLES, AccountRow, Role
 from tidings.storage.search.log import SearchLog, has_log
-from tidings.storage.watches import changes, sentinels, subscriptions
+from tidings.storage.watches import changes, outside, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,9 +73,9 @@ def opens(row: AccountRow | None, password: str) -> bool:
 
     if len(password.encode(errors="surrogatepass")) > LONGEST:
         return False
-    kept = row.password if row is not None and row.password else _nobody()
+    password_hash = row.password if row is not None and row.password else _nobody()
     try:
-        _hasher().verify(kept, password.encode(errors="surrogatepass"))
+        _hasher().verify(password_hash, password.encode(errors="surrogatepass"))
     except (Argon2Error, InvalidHashError):
         return False
     return row is not None and bool(row.password)
@@ -85,17 +87,24 @@ def renew_hash(row: AccountRow, password: str) -> str | None:
 
 
 def add(c: Connection, name: str, role: str, password_hash: str, *, at: Instant) -> AccountRow:
-    """Create an account. Raises `UsageError` for an invalid name or role.
+    """Create an account. Raises `UsageError` for an invalid name or role, and for a first account
+    that is no admin: then everybody must sign in, and only an admin adds others.
 
     Args:
         name: The name to sign in with.
-        role: reader, editor or admin.
+        role: reader, editor or admin; empty for admin if it is the first account, reader otherwise.
         password_hash: The stored hash of its password; empty for one that only a proxy signs in.
         at: When it is created (µs).
     """
     if not _NAME.fullmatch(name):
         raise UsageError("the name of a user has 1 to 64 letters, digits, dots, @, - and _")
-    return accounts.add(c, name, role_of(role), password_hash, at=at)
+    is_first = not accounts.exist(c)
+    wanted = role_of(role or ("admin" if is_first else "reader"))
+    if is_first and wanted != "admin":
+        raise UsageError(
+            "the first account must be an admin: from then on everybody must sign in, and nobody else could add users"
+        )
+    return accounts.add(c, name, wanted, password_hash, at=at)
 
 
 def role_of(text: str) -> Role:
@@ -112,8 +121,8 @@ def set_role(c: Connection, name: str, role: str) -> None:
     """
     row = accounts.get_by_name(c, name)
     wanted = role_of(role)
-    if wanted != "admin":
-        check_not_last(c, row)
+    if wanted != "admin" and _is_last_admin(c, row):
+        raise UsageError(f"{row.name} is the only admin; first make another: `tidings user role NAME admin`")
     accounts.alter(c, row.id, role=wanted)
     tokens.end_sessions(c, row.id)
 
@@ -138,10 +147,13 @@ def set_share(c: Connection, name: str, checks_per_day: float) -> None:
     accounts.alter(c, accounts.get_by_name(c, name).id, checks_per_day=checks_per_day)
 
 
-def check_not_last(c: Connection, row: AccountRow) -> None:
+def _is_last_admin(c: Connection, row: AccountRow) -> bool:
+    return [row.id] == [one.id for one in accounts.listing(c) if one.role == "admin"]
+
+
+def _check_leaves_admin(c: Connection, row: AccountRow) -> None:
     """Raise `UsageError` if an account is the only admin while others have accounts."""
-    others = [one for one in accounts.listing(c) if one.id != row.id]
-    if row.role == "admin" and others and not any(one.role == "admin" for one in others):
+    if _is_last_admin(c, row) and len(accounts.listing(c)) > 1:
         raise UsageError(f"{row.name} is the only admin; first make another: `tidings user role NAME admin`")
 
 
@@ -171,7 +183,9 @@ def export(c: Connection, name: str, *, data: Path, now: Instant) -> dict[str, A
         **record(row),
         "zone": row.zone,
         "shared_tags": accounts.list_shared_tags(c, row.id),
+        "public_pages": [published_of.record(one) for one in published.listing(c, owner_id=row.id)],
         "tokens": [tokens_of.record(one, user=row.name) for one in tokens.listing(c, owner_id=row.id)],
+        "secrets": [one.name for one in secrets.listing(c, owner_id=row.id) if one.kind != "session"],
         "sentinels": [sentinel_record(one) for one in own],
         "changes": [change_record(one.row, sentinel=one.sentinel, url=one.url) for one in found],
         "searches": [{"query": one.text, "searches": one.searches} for one in _searches(data, row.id, now)],
@@ -185,8 +199,10 @@ def remove(c: Connection, name: str, now: Instant) -> int:
     Pages that are no longer watched lose their versions and their addresses; bodies are deleted by
     the next collection. Raises `UsageError` for the last admin.
     """
+    from tidings.service.sources import outside_events  # loads the language, which only a removal needs
+
     row = accounts.get_by_name(c, name)
-    check_not_last(c, row)
+    _check_leaves_admin(c, row)
     own = _own(c, row)
     for sentinel in own:
         sentinels.drop(c, sentinel.id, now)
@@ -196,6 +212,9 @@ def remove(c: Connection, name: str, now: Instant) -> int:
             accounts.empty_page(c, page_id)
     for sentinel in own:
         accounts.empty_sentinel(c, sentinel.id)
+    for source in outside.listing(c):
+        if source.owner_id == row.id:
+            outside_events.drop(c, source.name)
     accounts.empty_account(c, row.id)
     return len(own)
 

@@ -68,9 +68,9 @@ def add(
     if scope not in SCOPES:
         raise UsageError(f"a token has no scope {scope!r}; it has {', '.join(SCOPES)}")
     token = make()
-    kept: Scope = scope
+    wanted: Scope = scope
     hash_ = hash_of(token.reveal())
-    return token, tokens.add(c, name=name, digest=hash_, scope=kept, owner_id=owner_id, at=at, expires_at=expires_at)
+    return token, tokens.add(c, name=name, digest=hash_, scope=wanted, owner_id=owner_id, at=at, expires_at=expires_at)
 
 
 def recognise(c: Connection, text: str, now: Instant) -> TokenRow | None:

@@ -113,7 +113,7 @@ class Chooser:
         table = self._table
         rows = table.ready(now)
         if only is not None:
-            rows = rows[np.isin(table.ids[rows], list(only))]
+            rows = rows[np.fromiter((page_id in only for page_id in table.ids[rows].tolist()), np.bool_, len(rows))]
         if not len(rows):
             return []
         ready = self._ready(rows, now, gate)

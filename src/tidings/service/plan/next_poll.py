@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.model.interval import NEVER, say_duration
+from tidings.model.interval import NEVER, describe_duration
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.sentinel import FetchOnChange
 from tidings.scheduling.timetable import RATE, execution_interval, learn_interval, next_update, rate_interval
@@ -70,7 +70,7 @@ def list_expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Dea
     update = next_update(last, interval, page.state.checked_at)
     for sub in page.subscriptions.values():
         if isinstance(sub.fetch, FetchOnChange) and sub.fetch.within is not None:
-            within = say_duration(sub.fetch.within)
+            within = describe_duration(sub.fetch.within)
             asked = execution_interval(update, interval, sub.fetch.within, sub.fetch.until)
             yield Deadline(
                 page.state.page_id,
@@ -90,7 +90,7 @@ poll.
 """
 
 
-LOOK_AGAIN = MINUTE
+POLL_AGAIN = MINUTE
 """A poll that missed a part of a page is repeated this soon, the page's floor permitting, before
 the part is reported as gone.
 """
@@ -100,7 +100,7 @@ def get_confirmation_wait(page: WatchedPage) -> Duration:
     """Return after how long a page is polled again to resolve a doubt, its floor permitting: at
     most a minute, less for frequently polled pages.
     """
-    return min(LOOK_AGAIN, max(SOONEST, (find_promised_interval(page) or HOUR) // PARTS))
+    return min(POLL_AGAIN, max(SOONEST, (find_promised_interval(page) or HOUR) // PARTS))
 
 
 class Due(NamedTuple):
@@ -115,19 +115,19 @@ class Due(NamedTuple):
 
 class Dues:
     """`floor` is the shortest time between two polls, `heed` the longest freshness claim that is
-    respected, `spreads` whether due times that coincide are spread. Without `second_looks` no page
+    respected, `spreads` whether due times that coincide are spread. Without `second_polls` no page
     is polled again to separate noise from changes.
     """
 
     def __init__(
-        self, needs: Needs, *, floor: Duration, heed: Duration = 0, spreads: bool = False, second_looks: bool = True
+        self, needs: Needs, *, floor: Duration, heed: Duration = 0, spreads: bool = False, second_polls: bool = True
     ) -> None:
         self._needs = needs
         self._floor = floor
         self._heed = heed
-        self._second_looks = second_looks
+        self._second_polls = second_polls
         self._apart = Apart(floor=floor, spreads=spreads)
-        self._held: dict[int, Instant] = {}
+        self._paused: dict[int, Instant] = {}
         """pages paused until then, after a failure that was not their fault"""
         self._missed: dict[int, Instant] = {}
         """pages that fell due during a pause of the service: not before that instant"""
@@ -155,12 +155,12 @@ class Dues:
 
     def poll_again(self, page_id: int, at: Instant) -> None:
         """Schedule a second poll of a page at `at` or sooner, where second polls are made."""
-        if self._second_looks:
+        if self._second_polls:
             self._second[page_id] = at
 
     def hold(self, page_id: int, until: Instant) -> None:
         """Pause a page until `until`."""
-        self._held[page_id] = until
+        self._paused[page_id] = until
 
     def catch_up(
         self, missed: Sequence[tuple[WatchedPage, Instant]], now: Instant, *, pages: int
@@ -180,15 +180,15 @@ class Dues:
         """Remove a page that is no longer watched."""
         self._servable.discard(page_id)
         self._moved.discard(page_id)
-        for kept in (self._held, self._missed, self._eased, self._shut, self._second):
-            kept.pop(page_id, None)
+        for memory in (self._paused, self._missed, self._eased, self._shut, self._second):
+            memory.pop(page_id, None)
         self._apart.leave(page_id)
 
     def servable(self) -> list[int]:
         """Return the pages with a subscription that can be served from the newest stored
         version.
         """
-        return [page_id for page_id in self._servable if page_id not in self._held]
+        return [page_id for page_id in self._servable if page_id not in self._paused]
 
     def of(self, page: WatchedPage, on_change: Instant, *, pages: int) -> Due:
         """Return when a page is due; `on_change` is when its policy would poll, `pages` the number
@@ -215,7 +215,7 @@ class Dues:
         """
         state = page.state
         rests_until = 0 if state.polled_at is None else state.polled_at + self._floor
-        return max(rests_until, retry_at(page) or 0, self._held.get(state.page_id, 0))
+        return max(rests_until, retry_at(page) or 0, self._paused.get(state.page_id, 0))
 
     def may(self, page: WatchedPage, now: Instant) -> bool:
         """Return whether a page may be polled on change before it is due: it is a policy page, not
@@ -230,14 +230,14 @@ class Dues:
 
     def why(self, page_id: int, *, ticks: bool) -> PollReason:
         """Return why a page is polled; `ticks`: for a tick of a fixed interval."""
-        if ticks:
-            return PollReason(Why.OPENING if page_id in self._moved else Why.INTERVAL)
         if page_id in self._second:
             return PollReason(Why.SECOND)
+        if ticks:
+            return PollReason(Why.OPENING if page_id in self._moved else Why.INTERVAL)
         eased = self._eased.get(page_id)
         if eased is None:
             return PollReason(Why.CHANGE)
-        return PollReason(Why.EASED, say_duration(-(-eased // SECOND) * SECOND))
+        return PollReason(Why.EASED, describe_duration(-(-eased // SECOND) * SECOND))
 
     def second_now(self, now: Instant) -> list[int]:
         """Return the pages whose second poll, to separate noise from changes, may be made now."""
@@ -260,10 +260,10 @@ class Dues:
             return due
         if retry is not None and page.state.health == "ok" and first_open(page, retry) == retry:
             return min(due, retry) if self._floor <= MINUTE else due  # the poll that resolves a doubt is the second one
-        looked = second - MINUTE
-        gap = min(MINUTE, max(SOONEST, (due - looked) // PARTS)) if self._floor <= MINUTE else self._floor
-        second = looked + gap
-        if retry is not None or page_id in self._held or second >= due or first_open(page, second) != second:
+        polled_at = second - MINUTE
+        gap = min(MINUTE, max(SOONEST, (due - polled_at) // PARTS)) if self._floor <= MINUTE else self._floor
+        second = polled_at + gap
+        if retry is not None or page_id in self._paused or second >= due or first_open(page, second) != second:
             del self._second[page_id]
             return due
         return second

@@ -25,7 +25,7 @@ _FREE: Final[dict[str, tuple[type[np.generic], Any]]] = {
     "promised": (np.float64, 0.0),
     "open_share": (np.float64, 1.0),
 }
-"""The arrays, and their values in a free row."""
+"""The arrays, and their values in a free row, which is never due."""
 
 
 class PageTable:
@@ -117,7 +117,7 @@ class PageTable:
 
     def ready(self, now: int) -> Rows:
         """Return the rows of the pages that are due or requested, and not reserved."""
-        return np.flatnonzero(((self.due <= now) | self.forced) & ~self.busy & (self.ids >= 0))
+        return np.flatnonzero(((self.due <= now) | self.forced) & ~self.busy)
 
     def of_host(self, host: str) -> list[int]:
         """Return the pages of a host."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import Grant, Unit
-    from tidings.service.watch.hints import Hearing
+    from tidings.service.watch.hints import HintTracker
     from tidings.service.watch.watchlist import WatchedPage
 
 EXPECTED = "expected"
@@ -58,7 +58,7 @@ class Planner:
     read. The policy's knowledge and price are exposed: `proposals`, `pricing`.
 
     `heed` is the longest freshness claim that is respected, `spreads` whether due times that
-    coincide are spread. Without `second_looks` no page is polled again to separate noise from
+    coincide are spread. Without `second_polls` no page is polled again to separate noise from
     changes. A rendered page costs `render_cost`, and at most `render_places` of them are in flight.
     `classes` are the budget classes, the most generous first, with what each can save up. `budget`
     is the cost of all polls per µs, `burst` what it can save up, `soonest` the shortest time
@@ -79,8 +79,8 @@ class Planner:
         render_cost: float = 1.0,
         render_places: int = 1,
         needs: Needs | None = None,
-        hearing: Hearing | None = None,
-        second_looks: bool = True,
+        hearing: HintTracker | None = None,
+        second_polls: bool = True,
         classes: Mapping[str, float] | None = None,
         budget: float = float("inf"),
         burst: float = float("inf"),
@@ -94,7 +94,7 @@ class Planner:
         self._classes = dict(classes or {})
         self._class_names = (WHOLE, *self._classes)
         self._table = PageTable()
-        self._dues = Dues(self._needs, floor=floor, heed=heed, spreads=spreads, second_looks=second_looks)
+        self._dues = Dues(self._needs, floor=floor, heed=heed, spreads=spreads, second_polls=second_polls)
         self.proposals = Proposals(
             policy,
             pages,
@@ -120,6 +120,8 @@ class Planner:
             budget=budget,
             preferred=self._preferred,
         )
+        self.planners = 1
+        """how many planners share the budget"""
         self._fills_at: Instant = 0
         self._filled: set[int] = set()
         """pages polled below the price"""
@@ -158,7 +160,7 @@ class Planner:
         """Spread pages that fell due during a pause of the service, if they are many."""
         self._refresh()
         table = self._table
-        rows = np.flatnonzero((table.due <= now - OVERDUE) & ~table.forced & ~table.busy & (table.ids >= 0))
+        rows = np.flatnonzero((table.due <= now - OVERDUE) & ~table.forced & ~table.busy)
         missed = [(self._pages[int(table.ids[row])], int(table.due[row])) for row in rows]
         self.touch(self._dues.catch_up(missed, now, pages=len(table)))
 
@@ -195,7 +197,7 @@ class Planner:
 
     def force(self, page_id: int) -> None:
         """Poll a page now, whatever its schedule, floor or back-off."""
-        if (row := self._table.get(page_id)) is not None and page_id not in self._stale:
+        if (row := self._table.get(page_id)) is not None:
             self._table.forced[row] = True
             return
         self._asked.add(page_id)  # it may be new
@@ -312,7 +314,7 @@ class Planner:
         for number, cost in zip(self._table.class_number[rows].tolist(), self._table.cost[rows].tolist(), strict=True):
             if number:
                 name = self._class_names[number]
-                wanting[name] = max(wanting.get(name, 0.0), cost)
+                wanting[name] = max(wanting.get(name, cost), cost)
         return wanting
 
     def due_pages(self, now: Instant) -> set[int]:
@@ -326,12 +328,12 @@ class Planner:
         """
         self._refresh(now)
         table = self._table
-        due = table.due[~table.busy & (table.ids >= 0)]
+        due = table.due[~table.busy]
         later = due[due > now]
         instants = [int(later.min())] if len(later) and int(later.min()) != NEVER else []
         waiting = table.host[table.ready(now)]
         instants += [at for name, _ in table.names_of(waiting) if (at := gate.ready_at(name)) > now]
-        instants += [at for at in (self.pricing.next_at,) if at is not None and at > now]
+        instants += [at for at in (self.pricing.next_at,) if at is not None]
         return min(instants, default=None)
 
     def list_coming(self, now: Instant, until: Instant) -> list[DuePoll]:
@@ -343,7 +345,7 @@ class Planner:
         if len(table.ready(now)):
             return []
         until = until if price_at is None else min(until, price_at)
-        rows = np.flatnonzero((table.due < until) & ~table.busy & (table.ids >= 0))
+        rows = np.flatnonzero((table.due < until) & ~table.busy)
         found = []
         for row in rows[np.lexsort((table.ids[rows], table.due[rows]))].tolist():
             page = self._pages[int(table.ids[row])]
@@ -456,7 +458,7 @@ class Planner:
     def _shut_out(self, now: Instant) -> bool:
         """Postpone the due pages whose hours are over; return whether there are any."""
         table = self._table
-        over = np.flatnonzero((table.closes <= now) & (table.due <= now) & ~table.busy & (table.ids >= 0))
+        over = np.flatnonzero((table.closes <= now) & (table.due <= now) & ~table.busy)
         page_ids = table.ids[over].tolist()
         self._dues.shut(page_ids, now)
         self.touch(page_ids)

@@ -38,7 +38,7 @@ from tidings.service.watch.page_schedule import bounds, is_on_change, retry_at
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import Unit
-    from tidings.service.watch.hints import Hearing
+    from tidings.service.watch.hints import HintTracker
     from tidings.service.watch.watchlist import WatchedPage
 
 RESTLESS: Final = HOUR
@@ -76,7 +76,7 @@ class Proposals:
         code: Callable[[str], int],
         soonest: Duration = 0,
         budget: float = math.inf,
-        hearing: Hearing | None = None,
+        hearing: HintTracker | None = None,
     ) -> None:
         self.policy = policy
         self.state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
@@ -91,7 +91,7 @@ class Proposals:
         self._budget = budget
         self.cost = cost
         self._code = code
-        self._hearing = hearing
+        self._hints = hearing
         self._weighs_hints = policy.reads >= index.HINTS
         self._observed: dict[int, Observed] = {}
         self._interrupted: set[int] = set()
@@ -99,6 +99,13 @@ class Proposals:
         self._learned: set[int] = set()
         self._has_compared = False
         self._now: Instant = 0
+        self.cost_beside = 0.0
+        """the cost of one poll of each page of other planners"""
+
+    @property
+    def total_cost(self) -> float:
+        """Return the cost of one poll of each page left to the policy."""
+        return float(self.state.population["cost"].sum())
 
     @property
     def has_news(self) -> bool:
@@ -143,10 +150,10 @@ class Proposals:
         `UNPOLLED`.
         """
         page = self._pages.get(page_id)
-        if unit.version is None or page is None or self._hearing is None:
+        if unit.version is None or page is None or self._hints is None:
             return UNPOLLED
         for kind, dated in ((DATES, unit.version.modified_at), (UPDATED, find_updated(unit))):
-            if dated is not None and self._hearing.dates_are_exact(page.identity.host, kind):
+            if dated is not None and self._hints.dates_are_exact(page.identity.host, kind):
                 return min(dated, unit.at)
         return UNPOLLED
 
@@ -154,16 +161,16 @@ class Proposals:
         """Return how many changes a poll shows, given the hints before it; nan where no source
         covers the page, or nothing can be learned.
         """
-        if self._hearing is None:
+        if self._hints is None or not self._hints.covers(page_id):
             return math.nan
         population: Population = self.state.population
         rows, _ = population.present([page_id])
         last = UNPOLLED if not rows.size else int(population["last_polled"][rows[0]])
         if not self._weighs_hints or is_interrupted or last == UNPOLLED or at < last:
-            self._hearing.pass_over(page_id)
+            self._hints.pass_over(page_id)
             return math.nan
         rate = float(population["rate"][rows[0]])
-        changes = self._hearing.judge(page_id, at, gap=at - last, rate=rate, changed=changed)
+        changes = self._hints.judge(page_id, at, gap=at - last, rate=rate, changed=changed)
         return math.nan if changes is None else changes
 
     def update_policy(self, here: Sequence[int], gone: Sequence[int], known: Callable[[int], bool]) -> None:
@@ -199,16 +206,16 @@ class Proposals:
 
     def _pass_hints(self) -> None:
         """Pass the policy the hints it has not seen, as extra age of their pages."""
-        if self._hearing is None or not self._weighs_hints or not (unsaid := self._hearing.unsaid()):
+        if self._hints is None or not self._weighs_hints or not (unpassed := self._hints.list_unpassed()):
             return
         population: Population = self.state.population
-        rows, here = population.present(ids := np.array(sorted(unsaid), dtype=np.int64))
+        rows, here = population.present(ids := np.array(sorted(unpassed), dtype=np.int64))
         if not rows.size:
             return
         known = zip(
             ids[here].tolist(), population["rate"][rows].tolist(), population["last_polled"][rows].tolist(), strict=True
         )
-        ages = [self._hearing.extra_age(i, rate, since=max(last, 0)) for i, rate, last in known]
+        ages = [self._hints.extra_age(i, rate, since=max(last, 0)) for i, rate, last in known]
         self.state = self.policy.on_signal(self.state, ids[here], Signal("hints", np.array(ages, dtype=np.int64)))
 
     def dues(self, page_ids: Iterable[int]) -> dict[int, Instant]:
@@ -271,8 +278,8 @@ class Proposals:
     def memories(self) -> dict[int, dict[str, Any]]:
         """Return what the policy has learned since the last call, by page, as plain JSON."""
         learned, self._learned = self._learned, set()
-        kept = [i for i in sorted(learned) if self.state.population.has([i])[0]]
-        return {i: memory for i in kept if (memory := self.memory(i)) is not None}
+        known = [i for i in sorted(learned) if self.state.population.has([i])[0]]
+        return {i: memory for i in known if (memory := self.memory(i)) is not None}
 
     def owe(self, page_ids: Iterable[int]) -> None:
         """Mark what was learned of pages as not stored, so that it is returned again."""
@@ -306,7 +313,7 @@ class Proposals:
         """
         if low or page.state.saturation.since is None:
             return low or min(self._soonest, high)
-        even = float(self.state.population["cost"].sum()) / self._budget if self._budget > 0 else 0.0
+        even = (self.total_cost + self.cost_beside) / self._budget if self._budget > 0 else 0.0
         return min(max(self._soonest, RESTLESS, round(min(even, NEVER))), high)
 
     def _columns(self, members: list[int]) -> dict[str, Any]:
@@ -332,7 +339,7 @@ class Proposals:
             "longest": np.array([min(round(high * self.stretch), NEVER) for _, high in limits], np.int64),
             **(
                 {}
-                if self._hearing is None or not self._weighs_hints
-                else {"unheard": np.array([self._hearing.unheard(i) for i in members])}
+                if self._hints is None or not self._weighs_hints
+                else {"unheard": np.array([self._hints.unheard(i) for i in members])}
             ),
         }

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from xxhash import xxh3_64_intdigest
 
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.scheduling.population import NEVER
+from tidings.model.interval import NEVER
 from tidings.service.watch.page_schedule import Tick, bounds, importance, tick_of
 
 if TYPE_CHECKING:

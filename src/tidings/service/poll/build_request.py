@@ -45,7 +45,6 @@ class Occasion:
     validators: Validators = Validators()
     audited_at: Instant | None = None
     final_url: str = ""
-    obey_robots: bool = True
     robots_ignored: bool = False
     screenshot: bool = False
 
@@ -75,7 +74,11 @@ class RequestBuilder:
             for name in secret_names(identity):
                 found = self.vault.open(c, name, owner_id=identity.owner_id or LOCAL)
                 if found is None:
-                    return _make_refusal(f"the secret {name} is not set; `tidings secret set {name}` sets it")
+                    if identity.owner_id in {None, LOCAL}:
+                        return _make_refusal(f"the secret {name} is not set; `tidings secret set {name}` sets it")
+                    return _make_refusal(
+                        f"its owner has no secret {name} any more, and stores it on the screen Account"
+                    )
                 opened[name] = found
         except SecretError as error:
             return _make_refusal(str(error))
@@ -106,7 +109,6 @@ class RequestBuilder:
             proxy="" if identity.proxy is None else _text(identity.proxy, opened),
             validators=Validators() if is_new or identity.render else occasion.validators,
             final_url=occasion.final_url,
-            obey_robots=occasion.obey_robots,
             robots_ignored=occasion.robots_ignored,
             render=identity.render,
             screenshot=bool(identity.render) and occasion.screenshot,

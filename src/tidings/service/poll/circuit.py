@@ -18,6 +18,8 @@ from tidings.model.event_type import EventType
 from tidings.service.plan.spread import lengthen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.outcome import Outcome
 
@@ -66,28 +68,43 @@ class NetworkWatch:
         self._last: OrderedDict[str, tuple[Instant, bool]] = OrderedDict()
         self._unreachable = 0
         self._since: Instant | None = None
+        """the start of the outage that is reported as begun and not as over"""
         self._is_announced = False
+        self.reason = ""
+        """why the last host could not be reached"""
 
     def news(self, at: Instant) -> tuple[tuple[EventType, Instant], ...]:
-        """Return what is new since the last call: (event type, start of the outage), at most one of
-        each type.
+        """Return what is not reported yet: (event type, start of the outage), at most one of each
+        type.
         """
+        since = self._since
         if not self.is_down:
-            since, self._since = self._since, None
-            was_announced, self._is_announced = self._is_announced, False
             if since is None:
                 return ()
-            return ((EventType.NETWORK_UP, since), *(((EventType.NETWORK_BACK, since),) if was_announced else ()))
-        if self._since is None:
-            self._since = at
+            return (
+                (EventType.NETWORK_UP, since),
+                *(((EventType.NETWORK_BACK, since),) if self._is_announced else ()),
+            )
+        if since is None:
             return ((EventType.NETWORK_DOWN, at),)
-        if at - self._since >= LASTING and not self._is_announced:
-            self._is_announced = True
-            return ((EventType.NETWORK_AWAY, self._since),)
-        return ()
+        return ((EventType.NETWORK_AWAY, since),) if at - since >= LASTING and not self._is_announced else ()
 
-    def note(self, host: str, *, reached: bool, at: Instant) -> None:
-        """Record whether a host could be reached; an HTTP error is an answer."""
+    def note_reported(self, news: Iterable[tuple[EventType, Instant]]) -> None:
+        """Record that news are stored."""
+        for kind, since in news:
+            self._is_announced = kind == EventType.NETWORK_AWAY
+            self._since = since if kind in {EventType.NETWORK_DOWN, EventType.NETWORK_AWAY} else None
+
+    def note(self, host: str, *, reached: bool, at: Instant, reason: str = "") -> None:
+        """Record whether a host could be reached; an HTTP error is an answer.
+
+        Args:
+            host: The host.
+            reached: Whether it was reached.
+            at: When (µs).
+            reason: Why it was not; empty if it was.
+        """
+        self.reason = reason or self.reason
         self._forget(host)
         self._last[host] = (at, reached)
         self._unreachable += not reached

@@ -304,8 +304,8 @@ class Session:
     def renew(self, cookies: Iterable[Cookie], now: Instant) -> Session:
         """Return the session with the cookies that an answer has set, without expired ones."""
         jar = {(c.name, c.domain, c.path): c for c in (*self.cookies, *cookies)}
-        kept = (c for c in jar.values() if c.expires_at is None or c.expires_at > now)
-        return replace(self, cookies=tuple(kept), failures=0, reason="", was_in=True)
+        valid = (c for c in jar.values() if c.expires_at is None or c.expires_at > now)
+        return replace(self, cookies=tuple(valid), failures=0, reason="", was_in=True)
 
 
 class Sessions:

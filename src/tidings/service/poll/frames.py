@@ -50,7 +50,7 @@ class Frames:
         self._watched = watched
         self._floor = floor
         self._asking: set[int] = set()
-        self._looking: dict[int, int] = {}
+        self._polling: dict[int, int] = {}
         """frames being polled, by page: detects cycles"""
         self._waiting: dict[int, list[asyncio.Future[None]]] = {}
 
@@ -87,13 +87,13 @@ class Frames:
         """
         unasked: dict[int, str] = {}
         for frame_id in await self._store.read(_longest_ago, frame_ids):
-            self._looking[page_id] = frame_id
+            self._polling[page_id] = frame_id
             try:
-                unasked[frame_id] = await self._look_at(
+                unasked[frame_id] = await self._poll(
                     page_id, frame_id, ask, since=since, is_asked=is_asked, ignoring=ignoring
                 )
             finally:
-                del self._looking[page_id]
+                del self._polling[page_id]
         return await self.load(frame_ids, unasked)
 
     async def load(self, frame_ids: Sequence[int], unasked: Mapping[int, str] | None = None) -> list[Frame]:
@@ -106,7 +106,7 @@ class Frames:
             if not waiter.done():
                 waiter.set_result(None)
 
-    async def _look_at(
+    async def _poll(
         self, page_id: int, frame_id: int, ask: Ask, *, since: Instant, is_asked: bool, ignoring: str
     ) -> str:
         while frame_id in self._asking or self._planner.is_busy(frame_id):
@@ -140,7 +140,7 @@ class Frames:
         """Return whether the poll of a frame waits, directly or indirectly, for this page."""
         at: int | None = frame_id
         while at is not None and at != page_id:
-            at = self._looking.get(at)
+            at = self._polling.get(at)
         return at == page_id
 
     def _is_served(self, state: PageState, since: Instant, *, is_asked: bool, ignoring: str) -> bool:

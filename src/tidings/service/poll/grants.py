@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidings.errors import (
     BlobError,
@@ -28,8 +28,8 @@ from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Event, Grant, PollRecord, Unit
 from tidings.record import dataclass, replace
 from tidings.service.examine.judge import PollResult, is_contradiction, is_known
-from tidings.service.poll.circuit import Circuits, NetworkWatch
-from tidings.service.show.notices import BULLETINS, bulletin_record, say_last
+from tidings.service.poll.circuit import Circuits
+from tidings.service.watch.committer import finish_all
 from tidings.storage.observed import polls
 from tidings.storage.write import charge
 
@@ -41,22 +41,31 @@ if TYPE_CHECKING:
     from tidings.model.observed.outcome import ErrorKind, FetchRequest
     from tidings.model.observed.page import HostState
     from tidings.model.observed.unit import Charged
-    from tidings.service.notify.news import Bulletins
     from tidings.service.plan.planner import Planner
+    from tidings.service.poll.circuit import NetworkWatch
     from tidings.service.poll.frames import Ask
     from tidings.service.poll.poller import Poller
     from tidings.service.poll.requests import PageRequest
     from tidings.service.watch.committer import Committer
-    from tidings.service.watch.hints import Hearing
+    from tidings.service.watch.hints import HintTracker
     from tidings.service.watch.page_schedule import Needs
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.write.store import Store
 
 log = logging.getLogger("tidings.service")
-NETWORK_WORDS: Final = {
-    EventType.NETWORK_DOWN: "the network of this machine seems to be down: most hosts cannot be reached",
-    EventType.NETWORK_UP: "the network of this machine works again",
-}
+
+
+class HostNews(NamedTuple):
+    """What is stored of a host with the poll after which it differs: the end of its pause, the time
+    of its robots.txt, since when it gets no validators.
+    """
+
+    paused_until: Instant | None = None
+    robots_at: Instant | None = None
+    unconditional_at: Instant | None = None
+
+
+NO_NEWS: Final = HostNews()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +81,10 @@ class Answered:
     ours: bool
 
 
-class Grants:
-    """Runs paid polls. `remembered` adds the fetcher's robots.txt data to a host's state."""
+class PollRunner:
+    """Runs paid polls. `remembered` adds the fetcher's robots.txt data to a host's state. `shares`:
+    other planners may ask the same hosts.
+    """
 
     def __init__(
         self,
@@ -86,12 +97,14 @@ class Grants:
         fetcher: Fetcher,
         poller: Poller,
         needs: Needs,
-        hearing: Hearing,
-        bulletins: Bulletins,
+        hearing: HintTracker,
+        network: NetworkWatch,
         remembered: Callable[[HostState], HostState],
         epoch: int,
         hash_seed: int,
+        shares: bool = False,
     ) -> None:
+        self._shares = shares
         self._hash_seed = hash_seed
         self._clock = clock
         self._store = store
@@ -102,19 +115,21 @@ class Grants:
         self._poller = poller
         self._needs = needs
         self._hearing = hearing
-        self._bulletins = bulletins
         self._remembered = remembered
         self._epoch = epoch
-        self._network = NetworkWatch()
+        self._network = network
         self._circuits = Circuits()
         self._unended: dict[int, tuple[Charged, Outcome, Exception, Instant]] = {}
         """polls, by number, still open although they have ended, because nothing could be written
         to disk
         """
-        self._hosts: dict[str, tuple[Instant | None, Instant | None, Instant | None]] = {}
-        """what was last stored of each host: end of its pause, time of its robots.txt, since when
-        it gets no validators
-        """
+        self._hosts: dict[str, HostNews] = {}
+        """what was last stored of each host"""
+
+    def note(self, unit: Unit) -> None:
+        """Record a committed unit: what is stored of hosts."""
+        for state in unit.hosts:
+            self._hosts[state.name] = _news_of(state)
 
     async def poll(self, charged: Charged, page: WatchedPage, asked: PageRequest, owed: dict[int, int]) -> None:
         """Poll a page and settle the results, including for requesters.
@@ -125,18 +140,27 @@ class Grants:
             asked: The requests that the poll serves.
             owed: Pending comparisons, with their attempt.
         """
+        try:
+            result = await self._ask(charged, page, asked, owed)
+        except Exception as error:
+            self.give_up(charged, error)
+            raise
+        await self._settle(result, None if asked.alone else self.poll_frame)
+
+    async def _ask(self, charged: Charged, page: WatchedPage, asked: PageRequest, owed: dict[int, int]) -> PollResult:
         page_id, host = page.state.page_id, charged.grant.host
-        async with self._gate.permit(host, self._further(charged)) as permit:
+        is_visit = page.state.polled_at is None and asked.is_awaited
+        async with self._gate.permit(host, self._further(charged), is_visit=is_visit) as permit:
             self._needs.begin(page_id, self._clock.now())
             self._hearing.begin(page_id, self._clock.now())
-            request = await self._poller.request(page, now=self._clock.now(), obey_robots=not asked.first)
+            request = await self._poller.request(page, now=self._clock.now())
             try:
                 outcome = request if isinstance(request, Failed) else await self._fetch_page(page, request, permit)
             except BudgetError as error:
                 outcome = _no_further(error)
         at = self._clock.now()
-        ours = await self._hear(host, outcome, at, has_asked=not isinstance(request, Failed))
-        result = PollResult(
+        ours = self._hear(host, outcome, at, has_asked=not isinstance(request, Failed))
+        return PollResult(
             page=page,
             at=at,
             epoch=charged.epoch,
@@ -145,12 +169,18 @@ class Grants:
             charged=charged,
             outcome=outcome,
             answered=tuple(asked.requests),
-            hosts=self._host_news(host),
+            hosts=self._list_news(host, outcome),
             ours=ours,
         )
-        await self._settle(result, None if asked.alone else self.look_at_frame)
 
-    async def look_at_frame(self, page: WatchedPage, ignoring: str, budget: str) -> str:
+    def give_up(self, charged: Charged, error: Exception) -> None:
+        """End a paid poll that has no answer, at the next `end_unkept`: what was to be read or paid
+        for on the way was refused.
+        """
+        outcome = Failed(kind=_kind(error), reason=unkept(error))
+        self._unended[charged.poll_id] = (charged, outcome, error, self._clock.now())
+
+    async def poll_frame(self, page: WatchedPage, ignoring: str, budget: str) -> str:
         """Poll a frame like any page, its first request charged when it leaves; return why it was
         not polled, or an empty text.
 
@@ -180,7 +210,7 @@ class Grants:
             hosts=asked.hosts,
             ours=asked.ours,
         )
-        await self._settle(result, self.look_at_frame)
+        await self._settle(result, self.poll_frame)
         return ""
 
     async def ask_for(self, grant: Grant, request: FetchRequest) -> Answered | str:
@@ -217,7 +247,9 @@ class Grants:
             if further:
                 await further[0](host)
                 return
-            (charged,) = await self._store.charge([grant], at=self._clock.now(), epoch=self._epoch)
+            (charged,) = await self._store.charge(
+                [grant], at=self._clock.now(), epoch=self._epoch, starts=not self._shares
+            )
             if charged is None:
                 message = "the budget is used up for now"
                 raise BudgetError(message)
@@ -240,9 +272,13 @@ class Grants:
                 if not paid:
                     return str(error)
                 outcome = _no_further(error)
+            except Exception as error:
+                if paid:
+                    self.give_up(paid[0], error)
+                raise
         at = self._clock.now()
-        ours = await self._hear(grant.host, outcome, at, has_asked=not isinstance(request, Failed))
-        return Answered(paid[0], outcome, at, self._host_news(grant.host), ours=ours)
+        ours = self._hear(grant.host, outcome, at, has_asked=not isinstance(request, Failed))
+        return Answered(paid[0], outcome, at, self._list_news(grant.host, outcome), ours=ours)
 
     async def _settle(self, result: PollResult, ask: Ask | None) -> None:
         """Write the results of a poll. If that fails (a full disk, an internal error), end the poll
@@ -264,22 +300,26 @@ class Grants:
         """End the polls whose error could not be written either. Raises `StoreError` while that
         still fails.
         """
-        for poll_id, (charged, outcome, error, at) in [*self._unended.items()]:
-            if await self._is_open(poll_id):
-                record = PollRecord(
-                    poll_id=poll_id,
-                    page_id=charged.grant.page_id,
-                    finished_at=at,
-                    outcome="error",
-                    text_changed=False,
-                    status=outcome.status,
-                    kind=_kind(error),
-                    bytes=outcome.wire_bytes,
-                    requests=outcome.requests,
-                    reason=unkept(error),
-                )
-                await self._committer.write(Unit(at=at, epoch=charged.epoch, poll=record))
-            del self._unended[poll_id]
+        await finish_all(map(self._end_unkept, [*self._unended]))
+
+    async def _end_unkept(self, poll_id: int) -> None:
+        charged, outcome, error, at = self._unended[poll_id]
+        if await self._is_open(poll_id):
+            record = PollRecord(
+                poll_id=poll_id,
+                page_id=charged.grant.page_id,
+                finished_at=at,
+                outcome="error",
+                text_changed=False,
+                status=outcome.status,
+                kind=_kind(error),
+                bytes=outcome.wire_bytes,
+                requests=outcome.requests,
+                reason=unkept(error),
+            )
+            hosts = self._list_news(charged.grant.host, outcome)
+            await self._committer.write(Unit(at=at, epoch=charged.epoch, poll=record, hosts=hosts))
+        del self._unended[poll_id]
 
     async def _is_open(self, poll_id: int) -> bool:
         """Return whether a poll has no outcome yet: its end may be durable although what followed
@@ -289,22 +329,33 @@ class Grants:
         return poll is not None and poll.outcome is None
 
     async def _end_as_error(self, result: PollResult, error: Exception) -> None:
-        """End a poll whose results could not be stored: none of them are, and no cursor moves.
-        `doctor` shows what the store refused.
+        """End a poll whose results could not be stored: none of them are, and no cursor moves. A
+        failure that the page had itself is stored as that. `doctor` shows what the store refused.
         """
         charged, outcome, page, at = result.charged, result.outcome, result.page, result.at
         if not await self._is_open(charged.poll_id):
             return
-        failed = Failed(
-            kind=_kind(error),
-            reason=unkept(error),
-            status=outcome.status,
-            requests=outcome.requests,
-            wire_bytes=outcome.wire_bytes,
+        if not isinstance(outcome, Failed) or isinstance(error, UnitError):
+            outcome = Failed(
+                kind=_kind(error),
+                reason=unkept(error),
+                status=outcome.status,
+                requests=outcome.requests,
+                wire_bytes=outcome.wire_bytes,
+            )
+        await self._poller.settle(
+            PollResult(
+                page=page,
+                at=at,
+                epoch=charged.epoch,
+                charged=charged,
+                outcome=outcome,
+                hosts=result.hosts,
+                ours=result.ours,
+            )
         )
-        await self._poller.settle(PollResult(page=page, at=at, epoch=charged.epoch, charged=charged, outcome=failed))
-        is_told = isinstance(error, UnitError | StoreStalledError)  # by the store itself, or by the stall
-        if isinstance(error, StoreError) and not is_told:
+        is_reported = isinstance(error, UnitError | StoreStalledError)  # by the store itself, or by the stall
+        if isinstance(error, StoreError) and not is_reported:
             problem = Event(type=EventType.PROBLEM_UNIT, at=at, page_id=page.state.page_id, data={"error": str(error)})
             await self._committer.write(Unit(at=at, epoch=charged.epoch, events=(problem,)))
 
@@ -323,14 +374,24 @@ class Grants:
             cost = 0.0 if left >= 0 else 1.0
             if cost or host not in known:
                 known.add(host)
-                now = self._clock.now()
-                await self._store.write(
-                    charge.extra, charged.grant.page_id, host, charged.poll_id, at=now, epoch=self._epoch, cost=cost
-                )
+                await self._pay_further(charged, host, cost)
 
         return further
 
-    async def _hear(self, host: str, outcome: Outcome, at: Instant, *, has_asked: bool = True) -> bool:
+    async def _pay_further(self, charged: Charged, host: str, cost: float) -> None:
+        """Pay for a further request."""
+        await self._store.write(
+            charge.extra,
+            page_id=charged.grant.page_id,
+            host=host,
+            poll_id=charged.poll_id,
+            at=self._clock.now(),
+            epoch=self._epoch,
+            cost=cost,
+            starts=not self._shares,
+        )
+
+    def _hear(self, host: str, outcome: Outcome, at: Instant, *, has_asked: bool = True) -> bool:
         """Record what an answer says of its host; return whether a failure is of our own network.
         Does nothing for a host that was not asked.
         """
@@ -339,11 +400,11 @@ class Grants:
         is_ours = isinstance(outcome, Failed) and outcome.kind == "login"  # our own retry time, not the host's
         pause = None if is_ours else _pause(outcome)
         if pause is not None:
-            told_by = address.host_of(outcome.final_url) if outcome.final_url else host
-            self._gate.pause(told_by, at + pause)
-            self._planner.interrupt(told_by)
+            paused_host = _find_answering(host, outcome)
+            self._gate.pause(paused_host, at + pause)
+            self._planner.interrupt(paused_host)
         has_asked = has_asked and host not in address.LOCAL_HOSTS
-        ours = has_asked and await self._hear_network(host, outcome, at)
+        ours = has_asked and self._hear_network(host, outcome, at)
         if has_asked and not ours and (pause := self._circuits.note(host, outcome)):
             self._gate.pause(host, at + pause)
             self._planner.interrupt(host)
@@ -379,33 +440,28 @@ class Grants:
             log.exception("a fault of Tidings while %s was fetched", request.url)
             return fail_by_fault(error)
 
-    async def _hear_network(self, host: str, outcome: Outcome, at: Instant) -> bool:
-        """Record whether a host was reached; return whether the failure is of our own network. Each
-        outage and recovery is reported once.
-        """
-        failed = isinstance(outcome, Failed) and outcome.kind == "net" and not outcome.reached
-        self._network.note(host, reached=not failed, at=at)
-        for kind, since in self._network.news(at):
-            reason = {"reason": outcome.reason} if isinstance(outcome, Failed) else {}
-            event = Event(type=kind, at=at, data={"since": since, **reason})
-            is_announced = kind in BULLETINS
-            await self._committer.write(
-                self._bulletins.unit(event, epoch=self._epoch)
-                if is_announced
-                else Unit(at=at, epoch=self._epoch, events=(event,))
-            )
-            words = bulletin_record(event)["message"] if is_announced else NETWORK_WORDS[kind] + say_last(event)
-            log.warning("%s", words)
-        return failed and self._network.is_down
+    def _hear_network(self, host: str, outcome: Outcome, at: Instant) -> bool:
+        """Record whether a host was reached; return whether the failure is of our own network."""
+        failed = outcome if isinstance(outcome, Failed) and outcome.kind == "net" and not outcome.reached else None
+        self._network.note(host, reached=failed is None, at=at, reason="" if failed is None else failed.reason)
+        return failed is not None and self._network.is_down
 
-    def _host_news(self, host: str) -> tuple[HostState, ...]:
-        """Return the host's state if part of it is not stored yet: a pause, a new robots.txt."""
-        state = self._remembered(self._gate.state(host))
-        news = (state.paused_until, state.robots_at, state.unconditional_at)
-        if self._hosts.get(host, (None, None, None)) == news:
-            return ()
-        self._hosts[host] = news
-        return (state,)
+    def _list_news(self, host: str, outcome: Outcome) -> tuple[HostState, ...]:
+        """Return the state of the hosts that were asked and answered, as far as it is not stored
+        yet: a pause, a new robots.txt.
+        """
+        names = {host} if _pause(outcome) is None else {host, _find_answering(host, outcome)}
+        states = [self._remembered(self._gate.state(name)) for name in names]
+        return tuple(state for state in states if _news_of(state) != self._hosts.get(state.name, NO_NEWS))
+
+
+def _find_answering(host: str, outcome: Outcome) -> str:
+    """Return the host that gave an outcome: where the page led, else the host that was asked."""
+    return address.host_of(outcome.final_url) if outcome.final_url else host
+
+
+def _news_of(state: HostState) -> HostNews:
+    return HostNews(state.paused_until, state.robots_at, state.unconditional_at)
 
 
 def _pause(outcome: Outcome) -> Duration | None:

@@ -9,6 +9,8 @@ estimator.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
 import logging
 from collections.abc import Mapping
@@ -24,15 +26,23 @@ from tidings.record import dataclass, replace
 from tidings.service.examine import findings, page_state, stored_versions, to_compare
 from tidings.service.examine.answer_changes import watches_headers
 from tidings.service.examine.detect import Compared
-from tidings.service.examine.doubts import FIRST_POLLS, hold_back, waiting
+from tidings.service.examine.doubts import FIRST_POLLS, find_waiting, hold_back, waiting
 from tidings.service.examine.framed_page import FramedPage, list_followed
 from tidings.service.examine.judge import Turn, judge
 from tidings.service.examine.silence import evidence
 from tidings.service.plan.next_poll import get_confirmation_wait
 from tidings.service.poll import build_request
-from tidings.service.poll.unit import unit_of
+from tidings.service.poll.unit import may_report_once, unit_of
 from tidings.service.watch import noise
-from tidings.service.watch.cursors import is_doubtful, pass_tick, references, takers_of, takers_of_stored, tick_all
+from tidings.service.watch.cursors import (
+    is_doubtful,
+    is_tick,
+    pass_tick,
+    references,
+    takers_of,
+    takers_of_stored,
+    tick_all,
+)
 from tidings.service.watch.page_schedule import first_open, robots_ignored
 from tidings.storage.observed import members, versions
 from tidings.storage.write import charge
@@ -49,7 +59,7 @@ if TYPE_CHECKING:
     from tidings.service.examine.to_compare import PolledVersion
     from tidings.service.poll.build_request import RequestBuilder
     from tidings.service.poll.frames import Ask, Frames
-    from tidings.service.poll.unit import Keeper
+    from tidings.service.poll.unit import UnitWriter
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.db.instance import DatabaseInstance
     from tidings.storage.write.store import Store
@@ -66,7 +76,7 @@ class PolledPage:
     they were polled.
     """
 
-    look: PolledVersion
+    polled: PolledVersion
     compared: Compared
     stored: Stored
     named: list[PageIdentity] | None = None
@@ -89,7 +99,7 @@ class Poller:
         *,
         store: Store,
         bodies: Bodies,
-        keeper: Keeper,
+        keeper: UnitWriter,
         detector: Detector,
         frames: Frames,
         instance: DatabaseInstance,
@@ -110,10 +120,9 @@ class Poller:
         self._floor = floor
         self._silence = silence
         self._confirms = confirms
+        self._once = asyncio.Lock()
 
-    async def request(
-        self, page: WatchedPage, *, now: Instant, obey_robots: bool = True, ignoring_robots: bool = False
-    ) -> FetchRequest | Failed:
+    async def request(self, page: WatchedPage, *, now: Instant, ignoring_robots: bool = False) -> FetchRequest | Failed:
         """Return the request for a page, or why there is none: a missing secret.
 
         It is conditional unless its validators are due for an audit, or a secret or a comparison is
@@ -123,7 +132,6 @@ class Poller:
         Args:
             page: The page.
             now: The present (µs).
-            obey_robots: Whether robots.txt is obeyed.
             ignoring_robots: Whether a page that embeds it as a frame ignores robots.txt.
         """
         state = page.state
@@ -141,7 +149,6 @@ class Poller:
             validators=Validators() if knows_nothing else state.validators,
             audited_at=state.audited_at,
             final_url=state.final_url,
-            obey_robots=obey_robots,
             robots_ignored=ignoring_robots or bool(robots_ignored(page)),
             screenshot=any(sub.owner.sentinel.asking.screenshot for sub in page.subscriptions.values()),
         )
@@ -154,8 +161,7 @@ class Poller:
 
         `ask` polls the frames of a page; without it they are polled the next time.
         """
-        found = await self._examine(replace(result, page=result.page.as_it_is()), ask)
-        await self._keeper.keep(unit_of(found))
+        await self._store_findings(await self._examine(replace(result, page=result.page.as_it_is()), ask))
 
     async def serve(self, page: WatchedPage, *, at: Instant, epoch: int, owed: Mapping[int, int]) -> None:
         """Compare subscriptions with the newest stored version, without a poll: for a tick that a
@@ -169,9 +175,15 @@ class Poller:
         """
         turn = Turn(page=page.as_it_is(), at=at, epoch=epoch, owed=owed)
         compared = await self._take_stored(turn, polled_at=page.state.checked_at)
-        compared, memory = await self._review(turn, compared, None)
         frames = await self._frames_named(turn, compared)
-        await self._keeper.keep(unit_of(findings.of_stored(turn, compared, frames=frames, memory=memory)))
+        await self._store_findings(findings.of_stored(turn, compared, frames=frames))
+
+    async def _store_findings(self, found: Findings) -> None:
+        """Write the unit of a turn. What is reported only once is decided by one turn after the
+        other, each from what is stored.
+        """
+        async with self._once if may_report_once(found) else contextlib.nullcontext():
+            await self._keeper.keep(unit_of(await self._silence.review(found)))
 
     async def _examine(self, result: PollResult, ask: Ask | None) -> Findings:
         answer = result.outcome
@@ -183,7 +195,7 @@ class Poller:
             if (suspect := findings.of_suspicion(result, body, shown.seen, self._instance)) is not None:
                 return suspect
         if result.page.is_framed if shown is None else shown.named or shown.stored.parts:
-            frames, stored, result = await self._look_at_frames(result, answer, shown, ask)
+            frames, stored, result = await self._poll_frames(result, answer, shown, ask)
             if stored.newest is not None and stored.newest.sha256 == frames.sha256:
                 return await self._find_unchanged(result, answer, frames)
             shown = await self._examine_frames(result, frames, stored)
@@ -194,7 +206,7 @@ class Poller:
     async def _examine_body(self, result: PollResult, fetched: Fetched) -> PolledPage:
         """Examine a new body; a page with frames is compared once its frames are polled."""
         page, last = result.page, result.page.state.last_seq
-        takers = takers_of(page, result.at, result.eager, doubtful=noise.is_second(result.why, result.eager))
+        takers = takers_of(page, result.at, result.eager, doubtful=_is_second(result))
         stored = await self._load_stored(result, references(takers) | ({last} if last else set()), learns=True)
         body = to_compare.of_body(result, fetched, stored, takers)
         compared = await self._detect(body, result)
@@ -204,7 +216,7 @@ class Poller:
         named = list_followed(page.identity, fetched.final_url, seen.frames) if page.subscriptions else []
         return PolledPage(body, compared, stored, named)
 
-    async def _look_at_frames(
+    async def _poll_frames(
         self, result: PollResult, answer: Unchanged | Fetched, shown: PolledPage | None, ask: Ask | None
     ) -> tuple[FramedPage, Stored, PollResult]:
         """Poll the frames of a polled page. Return the page with its frames, what is stored of it,
@@ -240,9 +252,9 @@ class Poller:
             message = "a page without a body cannot be unchanged"
             raise ValueError(message)
         made_of = (Member(result.page.identity.key, own), *(f.member for f in seen if f.member is not None))
-        told = frozenset(frame.state.page_id for frame in known if frame.told)
+        reported = frozenset(frame.state.page_id for frame in known if frame.is_reported)
         holder = shown.seen if shown is not None else None
-        return FramedPage(answer, body, holder, seen, ask is not None, told, made_of), stored, result
+        return FramedPage(answer, body, holder, seen, ask is not None, reported, made_of), stored, result
 
     async def _examine_frames(self, result: PollResult, frames: FramedPage, stored: Stored) -> PolledPage:
         """Examine a page that is new itself or has a new frame."""
@@ -270,18 +282,20 @@ class Poller:
 
     async def _find_changed(self, result: PollResult, answer: Unchanged | Fetched, shown: PolledPage) -> Findings:
         compared, seen = shown.compared, shown.seen
-        is_doubted = shown.frames is None and seen is not None and seen.second_look
-        if is_doubted and await self._may_confirm(result, shown.stored.noise.memory):
-            compared = waiting(compared, shown.look, result.eager)
-        compared, memory = await self._review(result, compared, None)
+        is_doubted = shown.frames is None and seen is not None and seen.second_poll
+        if (
+            is_doubted
+            and find_waiting(compared, shown.polled, result.eager)
+            and await self._may_confirm(result, shown.stored.noise.memory)
+        ):
+            compared = waiting(compared, shown.polled, result.eager)
         found = findings.of_version(
             result,
             answer,
-            shown.look,
+            shown.polled,
             compared,
             shown.stored,
             frames=shown.frames,
-            memory=memory,
             instance=self._instance,
             floor=self._floor,
         )
@@ -291,19 +305,15 @@ class Poller:
         self, result: PollResult, answer: Unchanged | Fetched, frames: FramedPage | None
     ) -> Findings:
         page, at = result.page, result.at
-        is_second = frames is None and noise.is_second(result.why, result.eager)
+        is_second = frames is None and _is_second(result)
         memory = None
         if is_second or (frames is None and await self._silence.settles(page)):
             known = await self._store.read(noise.read, page.state.page_id)
             memory = noise.rest(known, page.state, at, why=result.why)
         compared: Compared | None = None
         named: tuple[FrameRow, ...] | None = None
-        if is_second and not any(is_doubtful(s, at) for s in page.subscriptions.values()):
-            if memory is not None:
-                self._silence.expect(page.state.page_id, memory)
-        else:
+        if not is_second or any(is_doubtful(s, at) for s in page.subscriptions.values()):
             compared = await self._take_stored(result, doubtful=is_second)
-            compared, memory = await self._review(result, compared, memory)
             named = await self._frames_named(result, compared) if frames is None else None
         found = findings.of_no_change(
             result, answer, compared, frames=frames, memory=memory, instance=self._instance, floor=self._floor
@@ -330,14 +340,6 @@ class Poller:
         taken = await self._detect(to_compare.of_stored(turn, stored, version, behind), turn)
         return replace(taken, cursors=(*idle.cursors, *tick_all(taken.cursors, page, at)))
 
-    async def _review(self, turn: Turn, compared: Compared, memory: Memory | None) -> tuple[Compared, Memory | None]:
-        """Return the findings with notices of silence, and what is known of the page's noise:
-        `memory`, else what the job learned.
-        """
-        if memory is None and compared.examination is not None:
-            memory = compared.examination.memory
-        return await self._silence.review(turn.page, compared, memory, turn.at)
-
     async def _may_confirm(self, result: PollResult, known: Memory) -> bool:
         """Return whether a change waits for a second poll: the page's noise is hardly known, and a
         second poll is possible and affordable within two minutes.
@@ -363,9 +365,9 @@ class Poller:
         """Return findings whose event of a page that differs at each poll includes what differs."""
         if all(event.type != page_state.SATURATED for event in found.events):
             return found
-        said = await self._store.read(evidence, found.state.page_id, memory)
+        states = await self._store.read(evidence, found.state.page_id, memory)
         events = tuple(
-            replace(e, data={**e.data, **said}) if e.type == page_state.SATURATED else e for e in found.events
+            replace(e, data={**e.data, **states}) if e.type == page_state.SATURATED else e for e in found.events
         )
         return replace(found, events=events)
 
@@ -376,3 +378,8 @@ def _timeout(page: WatchedPage, usual: Duration) -> Duration | None:
     """
     asked = [sub.owner.sentinel.asking.timeout for sub in page.subscriptions.values()]
     return max((usual if t is None else t for t in asked), default=None) if any(t is not None for t in asked) else None
+
+
+def _is_second(result: PollResult) -> bool:
+    """Return whether a poll was made only to separate noise from changes."""
+    return noise.is_second(result.why, result.eager, is_tick=is_tick(result.page, result.at))

@@ -1,6 +1,6 @@
 """Start the polls of a step. The planner's grants are paid for in one commit before any request
-leaves; then pages are polled, and owed comparisons with a stored version are made. It is also
-computed when a spent budget can pay again.
+leaves; then pages are polled, and owed comparisons with a stored version are made. `Payer` also
+says when a spent budget can pay again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import SECOND
 from tidings.errors import StoreError
+from tidings.fetching.address import LOCAL_HOSTS
 from tidings.model.watch.sentinel import WHOLE
 from tidings.scheduling.budget import affords
 from tidings.storage.observed import versions
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from tidings.scheduling.budget import TokenBucket
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.frames import Frames
-    from tidings.service.poll.grants import Grants
+    from tidings.service.poll.grants import PollRunner
     from tidings.service.poll.poller import Poller
     from tidings.service.poll.requests import Requests
     from tidings.service.watch.watchlist import WatchedPage
@@ -36,7 +37,7 @@ Spawn = Callable[[Coroutine[Any, Any, None], int], None]
 GRANTS_A_TICK: Final = 64
 
 
-class Polling:
+class PollStarter:
     """Starts polls, at most `most` concurrently. `watched` is the watchlist's own table."""
 
     def __init__(
@@ -44,9 +45,9 @@ class Polling:
         store: Store,
         watched: Mapping[int, WatchedPage],
         planner: Planner,
-        payer: Payer,
+        payer: BudgetSpender,
         requests: Requests,
-        grants: Grants,
+        grants: PollRunner,
         poller: Poller,
         frames: Frames,
         *,
@@ -129,17 +130,19 @@ class Polling:
         page_id = charged.grant.page_id
         page = self._watched.get(page_id)
         if page is None:
-            self._planner.release(page_id)
-            return  # unwatched between the grant and now; the charge stays
+            self._planner.release(page_id)  # unwatched between the grant and now; the charge stays
+            self.grants.give_up(charged, StoreError("nobody watches the page any more"))
+            return
         owed = {sub_id: attempt for sub_id, (its_page, attempt) in self._owed.items() if its_page == page_id}
         await self.grants.poll(charged, page, self.requests.begin(page_id), owed)
 
 
-class Payer:
-    """Chooses and pays for polls."""
+class BudgetSpender:
+    """Chooses and pays for polls. `shares`: other planners may ask the same hosts."""
 
-    def __init__(self, store: Store, planner: Planner, gate: HostGate, *, epoch: int) -> None:
+    def __init__(self, store: Store, planner: Planner, gate: HostGate, *, epoch: int, shares: bool = False) -> None:
         self._store = store
+        self._shares = shares
         self._planner = planner
         self._gate = gate
         self._epoch = epoch
@@ -175,7 +178,7 @@ class Payer:
         if not grants:
             return [], []
         try:
-            charged = await self._store.charge(grants, at=now, epoch=self._epoch, in_turn=True)
+            charged, asked = await self._charge(grants, now)
         except StoreError:
             for grant in grants:
                 self._planner.release(grant.page_id)
@@ -183,7 +186,22 @@ class Payer:
         unpaid = [grant for grant, paid in zip(grants, charged, strict=True) if paid is None]
         for grant in unpaid:
             self._planner.release(grant.page_id)
-        return [paid for paid in charged if paid is not None], unpaid
+        for host, at in asked.items():
+            self._gate.note_start(host, at)
+        if self._shares:
+            for paid in charged:
+                if paid is not None:
+                    self._gate.note_turn(paid.grant.host, paid.at)
+        return [paid for paid in charged if paid is not None], [grant for grant in unpaid if grant.host not in asked]
+
+    async def _charge(
+        self, grants: Sequence[Grant], now: Instant
+    ) -> tuple[list[Charged | None], Mapping[str, Instant]]:
+        """Pay for grants; return also which of their hosts another process has just asked, and
+        when.
+        """
+        gaps = {grant.host: self._gate.gap(grant.host) for grant in grants if grant.host not in LOCAL_HOSTS}
+        return await self._store.write(charge.charge_in_turns, grants, gaps, at=now, epoch=self._epoch)
 
     async def wait_for(self, unpaid: Grant, now: Instant) -> None:
         """Block all choices until the budget of all polls can pay for this grant."""
@@ -201,7 +219,7 @@ class Payer:
             only=only,
             class_tokens={name: row.level for name, row in budgets.items() if name != WHOLE},
             empty_at=self._empty_until,
-            spare=budgets[WHOLE].level - budgets[WHOLE].burst / 2 if fills else 0.0,
+            spare=(budgets[WHOLE].level - budgets[WHOLE].burst / 2) / self._planner.planners if fills else 0.0,
         )
         self._classes_at = self._classes_pay_at(budgets, now) if budgets else None
         return grants

@@ -5,42 +5,48 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from tidings.errors import StoreStalledError
 from tidings.record import dataclass
-from tidings.storage.observed import polls
+from tidings.service.watch.shards import ALL
+from tidings.storage.observed import pages, polls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from tidings.service.plan.planner import Planner
+    from tidings.service.watch.shards import Shards
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.write.store import Store
 
 
 @dataclass(slots=True)
 class PageRequest:
-    """Who requests a poll now: rows of `request`, sentinels. `first`: right after `add --url`,
-    before robots.txt; `alone`: without its frames.
-    """
+    """Who requests a poll now: rows of `request`, and sentinels; `alone`: without its frames."""
 
     requests: list[int] = field(default_factory=list)
     sentinels: set[int] = field(default_factory=set)
-    first: bool = False
     alone: bool = False
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether somebody waits for the poll."""
+        return bool(self.requests or self.sentinels)
 
 
 class Requests:
-    """The pages with open requests. `drain_again` has the open requests read again at the
-    next step.
-    """
+    """The pages with open requests. Those of other `shards` are left to their planners."""
 
     def __init__(
-        self, store: Store, watched: Mapping[int, WatchedPage], planner: Planner, *, drain_again: Callable[[], None]
+        self,
+        store: Store,
+        watched: Mapping[int, WatchedPage],
+        planner: Planner,
+        *,
+        shards: Shards = ALL,
     ) -> None:
         self._store = store
+        self._shards = shards
         self._watched = watched
         self._planner = planner
-        self._drain_again = drain_again
         self._asked: dict[int, PageRequest] = {}
         self._answering: dict[int, list[int]] = {}
         """requests that running polls will answer, by page"""
@@ -54,7 +60,8 @@ class Requests:
         """Load the requests that other processes have written."""
         for row in await self._store.read(polls.list_requests):
             if row.page_id not in self._watched:
-                await self.refuse(row.id, "no enabled sentinel watches this page")
+                if await self._is_unwatched(row.page_id):
+                    await self.refuse(row.id, "no enabled sentinel watches this page")
                 continue
             asked = self._asked.setdefault(row.page_id, PageRequest())
             if row.id not in asked.requests:
@@ -62,18 +69,20 @@ class Requests:
                 asked.sentinels.update(() if row.sentinel_id is None else (row.sentinel_id,))
                 self._planner.force(row.page_id)
 
-    def ask(self, page_id: int, *, sentinels: Iterable[int] = (), first: bool = False, alone: bool = False) -> None:
+    async def _is_unwatched(self, page_id: int) -> bool:
+        """Return whether nobody watches a page, as far as this planner is to say so."""
+        return self._shards.is_all or (self._shards.leads and not await self._store.read(pages.is_watched, page_id))
+
+    def ask(self, page_id: int, *, sentinels: Iterable[int] = (), alone: bool = False) -> None:
         """Request a poll now, whatever the schedule; host limits and budget apply.
 
         Args:
             page_id: The page.
             sentinels: The sentinels that ask; empty for all.
-            first: Whether it is the poll right after `add --url`, before robots.txt.
             alone: Whether its frames are left to the next poll.
         """
         asked = self._asked.setdefault(page_id, PageRequest())
         asked.sentinels.update(sentinels)
-        asked.first = asked.first or first
         asked.alone = asked.alone or alone
         self._planner.force(page_id)
 
@@ -103,8 +112,4 @@ class Requests:
 
     async def refuse(self, request_id: int, reason: str) -> None:
         """Store why a request is not served."""
-        try:
-            await self._store.write(polls.refuse_request, request_id, reason)
-        except StoreStalledError:
-            self._drain_again()  # still open: read again
-            raise
+        await self._store.write(polls.refuse_request, request_id, reason)

@@ -23,6 +23,7 @@ from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Estimate, Grant, PollRecord, Unit
 from tidings.record import dataclass, replace
 from tidings.service.examine import page_state
+from tidings.service.watch.shards import ALL
 from tidings.storage.observed import estimates, pages
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from tidings.model.observed.page import PageState
     from tidings.service.poll.grants import Answered
     from tidings.service.sources.signals import Signals
+    from tidings.service.watch.shards import Shards
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
@@ -73,7 +75,7 @@ class Sitemaps:
     `keep` writes the results and returns once they are durable.
 
     `least` is how many watched pages a host's sitemaps must list (0: none is read). `next_due` is
-    when there may be something to read.
+    when there may be something to read. Hosts of other `shards` are left to their planners.
     """
 
     def __init__(
@@ -88,8 +90,10 @@ class Sitemaps:
         keep: Callable[[Answered, Unit], Awaitable[None]],
         least: int,
         epoch: int,
+        shards: Shards = ALL,
     ) -> None:
         self._store = store
+        self._shards = shards
         self._watched = watched
         self._signals = signals
         self._runner = runner
@@ -112,10 +116,12 @@ class Sitemaps:
         """Load the stored state."""
         for page_id, state in (await self._store.read(estimates.load_all, KIND)).items():
             if "host" in state:
+                if not self._shards.owns(state["host"]):
+                    continue
                 known = File(page_id, state["host"], state["date"], state["listed"], state["read_at"])
                 self._files[state["file"]] = known
                 self._answered_at[known.host] = max(known.read_at, self._answered_at.get(known.host, 0))
-            else:
+            elif self._shards.is_all or page_id in self._watched:
                 self._dates[page_id] = (state["date"], state["file"])
         if self.next_due is None:
             self._lapse()
@@ -186,7 +192,7 @@ class Sitemaps:
                 for child, date in found.children.items():
                     url = _own(child, host)
                     is_new = url not in self._files or self._asked.get(url, frozenset(wanted)) != frozenset(wanted)
-                    if not url or not (is_new or self._may_say_more(url, date)):
+                    if not url or not (is_new or self._may_have_changed(url, date)):
                         continue
                     fresh += is_new
                     if not is_new or fresh <= MOST_NEW:
@@ -194,15 +200,15 @@ class Sitemaps:
         finally:
             self._reading.discard(host)
 
-    def _may_say_more(self, url: str, date: str) -> bool:
+    def _may_have_changed(self, url: str, date: str) -> bool:
         known = self._files[url]
         return known.listed != 0 and (not date or date != known.date)
 
     async def _file(self, url: str, host: str, date: str, wanted: Mapping[str, int], now: Instant) -> Sitemap:
         """Read one sitemap, store its data, and report what changed."""
-        page_id, state = await self._store.write(_page, url)
+        own_id, state = await self._store.write(_page, url)
         is_left_alone = state.retry_at is not None and state.retry_at > now
-        if page_id in self._watched or is_left_alone:  # the sitemap itself is a watched page
+        if own_id in self._watched or is_left_alone:  # the sitemap itself is a watched page
             return Sitemap({}, {})
         known = self._files.get(url)
         is_same_question = known is not None and known.listed is not None and self._asked.get(url) == frozenset(wanted)
@@ -211,7 +217,7 @@ class Sitemaps:
             validators=state.validators if is_same_question else Validators(),
             final_url=state.final_url,
         )
-        answered = await self._ask(Grant(page_id=page_id, host=host, cost=1.0, reason=PollReason(Why.SITEMAP)), request)
+        answered = await self._ask(Grant(page_id=own_id, host=host, cost=1.0, reason=PollReason(Why.SITEMAP)), request)
         if isinstance(answered, str):
             log.info("the sitemap %s waits: %s", url, answered)
             return Sitemap({}, {})
@@ -224,20 +230,18 @@ class Sitemaps:
             self._asked[url] = frozenset(wanted)
         elif found is not None:
             log.warning("the sitemap %s: %s", url, found.problem)
-        file = File(page_id, host, date, listed, answered.at)
-        said = {} if found is None else {wanted[loc]: lastmod for loc, lastmod in found.pages.items() if lastmod}
-        moved = {i: lastmod for i, lastmod in said.items() if self._dates.get(i, ("",))[0] != lastmod}
-        kept = [
+        file = File(own_id, host, date, listed, answered.at)
+        dates = {} if found is None else {wanted[loc]: lastmod for loc, lastmod in found.pages.items() if lastmod}
+        moved = {i: lastmod for i, lastmod in dates.items() if self._dates.get(i, ("",))[0] != lastmod}
+        estimates = [
             Estimate(page_id=i, name=KIND, state={"date": d, "file": url}, at=answered.at) for i, d in moved.items()
         ]
-        for (
-            i,
-            lastmod,
-        ) in moved.items():  # before the dates count as reported: a crash repeats rather than loses them
-            await self._tell(i, lastmod, url, answered.at)
-        await self._keep(answered, _unit(answered, state, self._epoch, (_estimate(url, file), *kept)))
+        for page_id, lastmod in moved.items():  # before the dates are stored: a crash repeats rather than loses them
+            await self._pass_hint(page_id, lastmod, answered.at)
+        await self._keep(answered, _unit(answered, state, self._epoch, (_estimate(url, file), *estimates)))
+        self._dates.update({i: (lastmod, url) for i, lastmod in moved.items()})
         self._files[url] = file
-        self._forget(url, said, is_whole=found is not None and not found.problem)
+        self._forget(url, dates, is_whole=found is not None and not found.problem)
         return Sitemap({}, {}) if found is None else found
 
     async def _read_answer(self, answered: Answered, wanted: Mapping[str, int]) -> Sitemap | None:
@@ -248,23 +252,22 @@ class Sitemaps:
         done = await self._runner.run(read, SitemapQuestion(outcome.body, frozenset(wanted)))
         return Sitemap({}, {}, done.reason) if isinstance(done, Died) else done.value
 
-    def _forget(self, url: str, said: Mapping[int, str], *, is_whole: bool) -> None:
+    def _forget(self, url: str, dates: Mapping[int, str], *, is_whole: bool) -> None:
         """Remove pages that a sitemap no longer lists, so that its silence says nothing of them."""
         if is_whole:
-            for page_id in [i for i, (_, file) in self._dates.items() if file == url and i not in said]:
+            for page_id in [i for i, (_, file) in self._dates.items() if file == url and i not in dates]:
                 del self._dates[page_id]
                 self._signals.hearing.leave(page_id, KIND)
 
-    async def _tell(self, page_id: int, lastmod: str, url: str, now: Instant) -> None:
+    async def _pass_hint(self, page_id: int, lastmod: str, now: Instant) -> None:
         """Record a changed date as a hint; the first date only if it has a time, since a poll may
         have seen the change already.
         """
         is_first = page_id not in self._dates
-        self._dates[page_id] = (lastmod, url)
         self._signals.hearing.cover(page_id, KIND)
-        said = _instant(lastmod)
-        if said is not None or not is_first:
-            await self._signals.take([page_id], kind=KIND, at=now if said is None else said)
+        date = _instant(lastmod)
+        if date is not None or not is_first:
+            await self._signals.take([page_id], kind=KIND, at=now if date is None else date)
 
 
 def _own(url: str, host: str) -> str:
@@ -297,7 +300,7 @@ def _estimate(url: str, file: File) -> Estimate:
     return Estimate(page_id=file.page_id, name=KIND, state=state, at=file.read_at)
 
 
-def _unit(answered: Answered, before: PageState, epoch: int, kept: tuple[Estimate, ...]) -> Unit:
+def _unit(answered: Answered, before: PageState, epoch: int, estimates: tuple[Estimate, ...]) -> Unit:
     """Return the unit of a fetched sitemap: the end of its poll, its state, and its data."""
     outcome, at = answered.outcome, answered.at
     failed = outcome if isinstance(outcome, Failed) else None
@@ -317,4 +320,4 @@ def _unit(answered: Answered, before: PageState, epoch: int, kept: tuple[Estimat
         requests=outcome.requests,
         reason=KIND if failed is None else f"{KIND}: {failed.reason}",
     )
-    return Unit(at=at, epoch=epoch, poll=record, page=state, hosts=answered.hosts, estimates=kept)
+    return Unit(at=at, epoch=epoch, poll=record, page=state, hosts=answered.hosts, estimates=estimates)

@@ -22,8 +22,9 @@ from tidings.service.examine.detect import event_of
 from tidings.service.examine.judge import PollResult
 from tidings.service.notify.life_steps import first_report, too_late
 from tidings.service.notify.news import drafts
-from tidings.service.plan.learned_worth import teach
 from tidings.service.plan.next_poll import get_confirmation_wait
+from tidings.service.plan.worth import teach
+from tidings.service.watch import noise
 from tidings.service.watch.cursors import reference
 from tidings.storage.observed import versions
 from tidings.storage.write import retention
@@ -48,8 +49,8 @@ def unit_of(findings: Findings) -> Unit:
     answered = (*findings.status, *findings.headers)
     late = too_late((*compared.changes, *answered), subscriptions)
     rows = tuple(row for row in (*compared.changes, *answered) if row.id not in late)
-    said = (*findings.events, *map(event_of, answered), *compared.events)
-    events = tuple(event for event in said if event.change_id not in late)
+    all_events = (*findings.events, *map(event_of, answered), *compared.events)
+    events = tuple(event for event in all_events if event.change_id not in late)
     is_visible = findings.record is not None and findings.record.text_changed
     moves = tuple(_merge((*findings.remembered, *compared.cursors)))
     return Unit(
@@ -70,10 +71,24 @@ def unit_of(findings: Findings) -> Unit:
         events=events,
         sentinels=first_report(rows, subscriptions, at),
         deliveries=drafts(page, rows, events, at=at),
-        estimates=findings.estimates,
+        estimates=(
+            *noise.estimates_of(findings.memory, page.state.page_id, at=at, has_second=findings.has_second),
+            *findings.estimates,
+        ),
         values=compared.values,
         answered=turn.answered if isinstance(turn, PollResult) else (),
     )
+
+
+def may_report_once(findings: Findings) -> bool:
+    """Return whether a turn may report what is reported only once: the first change of a sentinel,
+    silence to a recipient.
+    """
+    compared, subs = findings.compared, findings.turn.page.subscriptions.values()
+    if compared.examination is not None and any(one.silenced for one in compared.examination.found):
+        return True
+    ends = any(sub.owner.ends_with_report for sub in subs)
+    return ends and bool(compared.changes or findings.status or findings.headers)
 
 
 def _list_done(findings: Findings) -> Iterator[ComparisonRow]:
@@ -115,15 +130,15 @@ def _merge(moves: Iterable[CursorMove]) -> Iterator[CursorMove]:
     last: dict[int, CursorMove] = {}
     for move in moves:
         before = last.get(move.subscription_id)
-        kept = before.remembered if before is not None and move.remembered is None else move.remembered
-        last[move.subscription_id] = move if kept == move.remembered else replace(move, remembered=kept)
+        remembered = before.remembered if before is not None and move.remembered is None else move.remembered
+        last[move.subscription_id] = move if remembered == move.remembered else replace(move, remembered=remembered)
     yield from last.values()
 
 
 log = logging.getLogger("tidings.service.poll.unit")
 
 
-class Keeper:
+class UnitWriter:
     """Stores bodies with their units; `commit` returns once a unit is durable."""
 
     def __init__(self, store: Store, archive: Archive, commit: Callable[[Unit], Awaitable[object]]) -> None:
@@ -194,11 +209,11 @@ def _neighbour(archive: Archive, row: Callable[[str], Blob | None], former: str)
     """Return the newest body, to be stored as a delta from now on; None if it is damaged: a new
     body must be stored all the same.
     """
-    held = row(former) if former else None
-    if held is None:
+    known = row(former) if former else None
+    if known is None:
         return None
     try:
-        return held, archive.restore(held.sha256, row)
+        return known, archive.restore(known.sha256, row)
     except BlobError as error:
         log.error("%s; the next body of the page is stored whole", error)  # noqa: TRY400 - users can fix the disk
         return None

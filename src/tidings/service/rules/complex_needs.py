@@ -73,17 +73,17 @@ class ComplexNeeds:
         self._reporter = reporter
         self._needs = needs
 
-    def concerns(self, held: WatchedSentinel) -> bool:
+    def concerns(self, watched: WatchedSentinel) -> bool:
         """Return whether a sentinel has a Then clause."""
-        return bool(held.sentinel.then)
+        return bool(watched.sentinel.then)
 
     async def arrange(self, moment: Moment) -> Arrangement:
         """Return the rules that open needs, capture their waits and close them."""
-        number, sentinel = moment.held.row.id, moment.held.sentinel
-        said = [[then.within, list(then.pages), then.least] for then in sentinel.then]
-        if moment.memory.get("then", said) != said:  # altered: open needs are dropped
+        number, sentinel = moment.watched.row.id, moment.watched.sentinel
+        needs = [[then.within, list(then.pages), then.least] for then in sentinel.then]
+        if moment.memory.get("then", needs) != needs:  # altered: open needs are dropped
             moment.memory.pop("open", None)
-        moment.memory["then"] = said
+        moment.memory["then"] = needs
         if moment.resumed:
             _let_wait(moment)
         if not sentinel.then:
@@ -110,7 +110,7 @@ class ComplexNeeds:
         effects = await self._close(moment, now)
         raised: tuple[Raised, ...] = ()
         if step == "open":
-            raised = tuple(self._clock(moment, number) for number, _ in enumerate(moment.held.sentinel.then))
+            raised = tuple(self._clock(moment, number) for number, _ in enumerate(moment.watched.sentinel.then))
         elif step == "over" and _waits_longer(moment.memory, int(place[0]), now):
             raised = (self._clock(moment, int(place[0])),)
         return Effects(
@@ -131,19 +131,19 @@ class ComplexNeeds:
 
     @staticmethod
     def _clock(moment: Moment, place: int) -> Raised:
-        return Raised(own(f"need {place}", moment.held.row.id).name)
+        return Raised(own(f"need {place}", moment.watched.row.id).name)
 
     async def _open(self, moment: Moment, parts: list[Plain], cause: str) -> None:
         """Open a need; pages on which the Monitor clause was just found true need no
         further poll.
         """
-        held = moment.held
-        named = await self._store.read(_list_watched, held.row.id)
+        watched = moment.watched
+        named = await self._store.read(_list_watched, watched.row.id)
         since = max(part["at"] for part in parts)
         found = await self._store.read(_find_times, [part["change"] for part in parts])
-        hours = Hours(held.sentinel.during, held.zone)
+        hours = Hours(watched.sentinel.during, watched.zone)
         groups = []
-        for then in held.sentinel.then:
+        for then in watched.sentinel.then:
             asked = hours.open_part(ExecutionInterval(since, since + then.within))
             waits = [
                 {"page": page.page_id, "name": page.name, "url": page.url, "start": asked.start, "end": asked.end}
@@ -159,7 +159,9 @@ class ComplexNeeds:
         for need in moment.memory.get("open", ()):
             for wait in (wait for group in need["groups"] for wait in group["waits"]):
                 if wait["page"] == page_id and "at" not in wait:
-                    seen = await self._store.read(_read_latest, moment.held.row.id, page_id, wait["start"], wait["end"])
+                    seen = await self._store.read(
+                        _read_latest, moment.watched.row.id, page_id, wait["start"], wait["end"]
+                    )
                     wait.update(seen)
 
     async def _close(self, moment: Moment, now: Instant, *, is_last: bool = False) -> Effects:
@@ -172,7 +174,7 @@ class ComplexNeeds:
                 still.append(plain)
                 continue
             report = await self._report(moment, plain, need)
-            effects = _both(effects, await self._reporter.effects(moment.held, report, at=moment.at))
+            effects = _both(effects, await self._reporter.effects(moment.watched, report, at=moment.at))
         if "open" in memory:
             memory["open"] = still
         return effects
@@ -278,7 +280,7 @@ def _read_latest(connection: Connection, sentinel_id: int, page_id: int, first: 
 
 
 def _make_unchanged(wait: Plain) -> PagePart:
-    said = f"not changed, still version {version_id(wait['page'], wait['version'])}"
+    text = f"not changed, still version {version_id(wait['page'], wait['version'])}"
     return PagePart(
         page_id=wait["page"],
         url=wait["url"],
@@ -287,7 +289,7 @@ def _make_unchanged(wait: Plain) -> PagePart:
         at=wait["at"],
         to_seq=wait["version"],
         title=wait["title"],
-        summary=f'{said}, "{wait["title"]}"' if wait["title"] else said,
+        summary=f'{text}, "{wait["title"]}"' if wait["title"] else text,
     )
 
 

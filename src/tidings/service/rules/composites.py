@@ -14,7 +14,7 @@ sees everything the window covers. Any other poll in that time serves too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import DAY
@@ -23,7 +23,7 @@ from tidings.events.expression import And, AnyOfEvents, Expression, Or, Plus
 from tidings.events.operators.node import Context
 from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
 from tidings.language import expressions
-from tidings.model.interval import ExecutionInterval, say_duration
+from tidings.model.interval import ExecutionInterval, describe_duration
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.timing import FetchAt, FetchEvery
 from tidings.service.behaviour import NO_EFFECTS, Arrangement, Effects, WantedRule, name_logged, own, postpone
@@ -67,40 +67,42 @@ class Composites:
     conditions: Mapping[str, Condition] = {}
     actions: Mapping[str, Action] = {}
 
-    def __init__(self, store: Store, reporter: Reporter, needs: Needs, pace: Callable[[int], Duration | None]) -> None:
+    def __init__(
+        self, store: Store, reporter: Reporter, needs: Needs, pace: Callable[[int], Awaitable[Duration | None]]
+    ) -> None:
         self._store = store
         self._reporter = reporter
         self._needs = needs
         self._pace = pace
 
-    def concerns(self, held: WatchedSentinel) -> bool:
+    def concerns(self, watched: WatchedSentinel) -> bool:
         """Return whether changes of a sentinel are combined before they are reported."""
-        return composite_parts_of(held.sentinel).waits
+        return composite_parts_of(watched.sentinel).waits
 
     async def arrange(self, moment: Moment) -> Arrangement:
         """Return a rule for found parts, one for each meeting, and one for each later decision."""
-        held, number = moment.held, moment.held.row.id
-        joint = composite_parts_of(held.sentinel)
-        window = _get_window(held)
+        watched, number = moment.watched, moment.watched.row.id
+        joint = composite_parts_of(watched.sentinel)
+        window = _get_window(watched)
         _let_wait(moment)
-        said = {
-            "monitor": expressions.to_text(held.sentinel.monitor),
+        rules = {
+            "monitor": expressions.to_text(watched.sentinel.monitor),
             "window": window,
-            "then": bool(held.sentinel.then),
+            "then": bool(watched.sentinel.then),
         }
         wanted = [
-            WantedRule(_rule("part", name_logged(PART, number), said)),
-            WantedRule(_rule("look", name_logged(POLLED, number), said)),
+            WantedRule(_rule("part", name_logged(PART, number), rules)),
+            WantedRule(_rule("look", name_logged(POLLED, number), rules)),
         ]
         if not joint.waits:
             moment.memory.clear()
             return Arrangement()
         for place, meeting in enumerate(joint.meetings):
             event = _all_of(meeting, joint, number, LONGEST if window is None else window)
-            wanted.append(WantedRule(_rule(f"meet.{place}", event, said)))
+            wanted.append(WantedRule(_rule(f"meet.{place}", event, rules)))
             if meeting.negative:
                 late = Plus(own(f"met {place}", number), LONGEST if window is None else window, until="until")
-                wanted.append(WantedRule(_rule(f"decide.{place}", late, said, Context.CHRONICLE)))
+                wanted.append(WantedRule(_rule(f"decide.{place}", late, rules, Context.CHRONICLE)))
         return Arrangement(wanted)
 
     async def act(self, moment: Moment, firing: Firing) -> Effects:
@@ -145,7 +147,7 @@ class Composites:
         stored = await self._store.read(changes.get, change_id)
         if stored is None:
             return NO_EFFECTS
-        joint = composite_parts_of(moment.held.sentinel)
+        joint = composite_parts_of(moment.watched.sentinel)
         numbers = [n for n, leaf in enumerate(joint.leaves) if kind_of(leaf) == stored.row.kind]
         numbers = [n for n in numbers if joint.leaves[n].page == await self._name(moment, stored.row.subscription_id)]
         effects = NO_EFFECTS
@@ -154,44 +156,44 @@ class Composites:
             parts = [{"change": change_id, "at": stored.row.polled_at, "leaf": number}]
             if joint.leaves[number] in joint.whole.parts:
                 effects = await self._true(moment, parts, cause=f"leaf {number}")
-            raised.append(Raised(own(f"part {number}", moment.held.row.id).name, {"parts": parts}))
+            raised.append(Raised(own(f"part {number}", moment.watched.row.id).name, {"parts": parts}))
             await self._seek(moment, joint.leaves[number], stored.row.polled_at)
         return _with_raised(effects, raised)
 
     async def _seek(self, moment: Moment, found: Leaf, at: Instant) -> None:
         """Add deadlines for the other pages of each meeting that a part belongs to."""
-        window = moment.held.sentinel.window
+        window = moment.watched.sentinel.window
         if window is None:
             return  # the window is the poll interval: they are polled in it anyway
-        rows = await self._store.read(subscriptions.listing, sentinel_id=moment.held.row.id)
+        rows = await self._store.read(subscriptions.listing, sentinel_id=moment.watched.row.id)
         sought = moment.memory.setdefault("sought", [])
-        for place, meeting in enumerate(composite_parts_of(moment.held.sentinel).meetings):
+        for place, meeting in enumerate(composite_parts_of(moment.watched.sentinel).meetings):
             if any(found in leaves(part) for part in meeting.positive):
                 others = {leaf.page for leaf in leaves(meeting)} - {found.page}
                 for row in (row for row in rows if row.label in others):
                     asked = ExecutionInterval(at + window - window // LAST_PART, at + window)
-                    look = _look_for(Subscription(row, moment.held), asked)
-                    if look.start <= asked.end:
-                        sought.append([place, row.page_id, look.start, look.end])
+                    wanted = _poll_interval(Subscription(row, moment.watched), asked)
+                    if wanted.start <= asked.end:
+                        sought.append([place, row.page_id, wanted.start, wanted.end])
 
     async def _name(self, moment: Moment, subscription_id: int) -> str:
-        labels = await self._store.read(_labels, moment.held.row.id)
+        labels = await self._store.read(_labels, moment.watched.row.id)
         return labels.get(subscription_id, "")
 
     async def _meet(self, moment: Moment, place: int, parts: Parts) -> Effects:
-        window = self._window(moment.held, await self._store.read(list_named_pages, moment.held.row.id))
+        window = await self._window(moment.watched, await self._store.read(list_named_pages, moment.watched.row.id))
         latest: Instant = max(part["at"] for part in parts)
         fresh = [part for part in parts if latest - part["at"] - moment.measure_pause(part["at"], latest) <= window]
         if len(fresh) < len(parts):  # the window has become shorter: parts still in it wait on
-            again = [Raised(own(f"part {p['leaf']}", moment.held.row.id).name, {"parts": [p]}) for p in fresh]
+            again = [Raised(own(f"part {p['leaf']}", moment.watched.row.id).name, {"parts": [p]}) for p in fresh]
             return Effects(raised=tuple(again))
-        meeting = composite_parts_of(moment.held.sentinel).meetings[place]
+        meeting = composite_parts_of(moment.watched.sentinel).meetings[place]
         if not meeting.negative:
             _let_go(moment.memory, moment.at, place=place)
             return await self._came_true(moment, place, parts)
         earliest = min(part["at"] for part in parts)
         span = {"parts": parts, "from": earliest - window, "met": moment.at, "until": latest + window}
-        return Effects(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
+        return Effects(raised=(Raised(own(f"met {place}", moment.watched.row.id).name, span),))
 
     async def _decide(self, moment: Moment, place: int, occurrence: Any) -> Effects:
         """Decide, at the end of the window, whether a negated part stayed unchanged."""
@@ -199,8 +201,8 @@ class Composites:
         since: Instant = span["met"] if "met" in span else span["until"]
         span |= {"met": moment.at, "until": span["until"] + moment.measure_pause(since, moment.at)}
         if span["until"] > moment.at:  # from a rule of an older Tidings, which polls every quarter of an hour
-            return Effects(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
-        joint, number = composite_parts_of(moment.held.sentinel), moment.held.row.id
+            return Effects(raised=(Raised(own(f"met {place}", moment.watched.row.id).name, span),))
+        joint, number = composite_parts_of(moment.watched.sentinel), moment.watched.row.id
         meeting = joint.meetings[place]
         kinds = await self._store.read(_kinds_between, number, span["from"], span["until"])
         changed = {leaf for leaf in joint.leaves if (leaf.page, kind_of(leaf)) in kinds}
@@ -210,11 +212,11 @@ class Composites:
             leaf.page
             for part in meeting.negative
             for leaf in leaves(part)
-            if not await self._store.read(was_polled, moment.held, leaf.page, span["from"], span["until"])
+            if not await self._store.read(was_polled, moment.watched, leaf.page, span["from"], span["until"])
         ]
         if not unseen:
             return await self._came_true(moment, place, span["parts"])
-        width = say_duration(span["until"] - span["from"])
+        width = describe_duration(span["until"] - span["from"])
         reason = (
             f"whether {' and '.join(dict.fromkeys(unseen))} changed is unknown, because there was no successful "
             f"check for {width}"
@@ -225,35 +227,35 @@ class Composites:
             reason=reason,
             cause=f"meeting {place}",
         )
-        return await self._reporter.effects(moment.held, report, at=moment.at)
+        return await self._reporter.effects(moment.watched, report, at=moment.at)
 
     async def _came_true(self, moment: Moment, place: int, parts: Parts) -> Effects:
-        joint = composite_parts_of(moment.held.sentinel)
+        joint = composite_parts_of(moment.watched.sentinel)
         meeting = joint.meetings[place]
         effects = NO_EFFECTS
         if meeting in joint.whole.parts:
             effects = await self._true(moment, parts, cause=f"meeting {place}")
-        return _with_raised(effects, [Raised(own(f"true {place}", moment.held.row.id).name, {"parts": parts})])
+        return _with_raised(effects, [Raised(own(f"true {place}", moment.watched.row.id).name, {"parts": parts})])
 
     async def _true(self, moment: Moment, parts: Parts, *, cause: str) -> Effects:
         """Report that the Monitor clause holds, after the polls of other pages if Then asks for
         them.
         """
-        if moment.held.sentinel.then:
-            return Effects(raised=(Raised(own(HOLDS, moment.held.row.id).name, {"parts": parts, "cause": cause}),))
+        if moment.watched.sentinel.then:
+            return Effects(raised=(Raised(own(HOLDS, moment.watched.row.id).name, {"parts": parts, "cause": cause}),))
         report = JointReport(changes=[part["change"] for part in parts], cause=cause)
-        return await self._reporter.effects(moment.held, report, at=moment.at)
+        return await self._reporter.effects(moment.watched, report, at=moment.at)
 
-    def _window(self, held: WatchedSentinel, named: Mapping[str, Sequence[tuple[int, str]]]) -> Duration:
-        fixed = _get_window(held)
+    async def _window(self, watched: WatchedSentinel, named: Mapping[str, Sequence[tuple[int, str]]]) -> Duration:
+        fixed = _get_window(watched)
         if fixed is not None:
             return fixed
-        pages = {leaf.page for leaf in composite_parts_of(held.sentinel).leaves}
-        paces = [self._pace(page_id) for name in pages for page_id, _ in named.get(name, ())]
+        pages = {leaf.page for leaf in composite_parts_of(watched.sentinel).leaves}
+        paces = [await self._pace(page_id) for name in pages for page_id, _ in named.get(name, ())]
         return min(max((LONGEST if pace is None else pace for pace in paces), default=LONGEST), LONGEST)
 
 
-def _look_for(sub: Subscription, asked: ExecutionInterval) -> ExecutionInterval:
+def _poll_interval(sub: Subscription, asked: ExecutionInterval) -> ExecutionInterval:
     """Return when a page is to be polled in an interval: in its hours, and from its own poll on if
     that falls into it.
     """
@@ -285,11 +287,11 @@ def _let_wait(moment: Moment) -> None:
         ]
 
 
-def _get_window(held: WatchedSentinel) -> Duration | None:
+def _get_window(watched: WatchedSentinel) -> Duration | None:
     """Return how far apart parts may be: as stated, else the poll interval; None if that is
     learned.
     """
-    sentinel = held.sentinel
+    sentinel = watched.sentinel
     if sentinel.window is not None:
         return sentinel.window
     match sentinel.fetch:
@@ -321,8 +323,8 @@ def _event(part: Joined, joint: CompositeParts, number: int) -> Expression:
             return own(f"true {joint.meetings.index(part)}", number)
 
 
-def _rule(name: str, event: Expression, said: Mapping[str, Any], context: Context = Context.RECENT) -> Rule:
-    return Rule(name=f"composites.{name}", event=event, context=context, coupling=Coupling.DETACHED, data=said)
+def _rule(name: str, event: Expression, params: Mapping[str, Any], context: Context = Context.RECENT) -> Rule:
+    return Rule(name=f"composites.{name}", event=event, context=context, coupling=Coupling.DETACHED, data=params)
 
 
 def _parts_of(firing: Firing) -> Parts:
@@ -352,7 +354,7 @@ def _kinds_between(connection: Connection, sentinel_id: int, first: Instant, las
     return {(labels.get(row.row.subscription_id, ""), row.row.kind) for row in found}
 
 
-def was_polled(connection: Connection, held: WatchedSentinel, page: str, first: Instant, last: Instant) -> bool:
+def was_polled(connection: Connection, watched: WatchedSentinel, page: str, first: Instant, last: Instant) -> bool:
     """Return whether each page of this name was polled successfully for a sentinel in [first,
     last].
 
@@ -360,13 +362,13 @@ def was_polled(connection: Connection, held: WatchedSentinel, page: str, first: 
     be another sentinel's, but what comes between is not seen.
 
     Args:
-        held: The sentinel.
+        watched: The sentinel.
         page: The name of the page in its text.
         first: The first instant (µs).
         last: The last instant (µs).
     """
-    rows = [row for row in subscriptions.listing(connection, sentinel_id=held.row.id) if row.label == page]
-    return bool(rows) and all(_was_polled(connection, Subscription(row, held), first, last) for row in rows)
+    rows = [row for row in subscriptions.listing(connection, sentinel_id=watched.row.id) if row.label == page]
+    return bool(rows) and all(_was_polled(connection, Subscription(row, watched), first, last) for row in rows)
 
 
 def _was_polled(connection: Connection, sub: Subscription, first: Instant, last: Instant) -> bool:

@@ -51,15 +51,15 @@ class FetchOnEvent:
         self._store = store
         self._needs = needs
 
-    def concerns(self, held: WatchedSentinel) -> bool:
+    def concerns(self, watched: WatchedSentinel) -> bool:
         """Return whether a sentinel polls on an event."""
-        return bool(held.sentinel.fetch.events)
+        return bool(watched.sentinel.fetch.events)
 
     async def arrange(self, moment: Moment) -> Arrangement:
         """Return the rules that add and settle owed polls; those of an event no longer used are
         dropped.
         """
-        number, events = moment.held.row.id, moment.held.sentinel.fetch.events
+        number, events = moment.watched.row.id, moment.watched.sentinel.fetch.events
         due = moment.memory.get("due", {})
         moment.memory["due"] = {page: owed for page, owed in due.items() if owed["event"] in events}
         if not events:
@@ -75,9 +75,9 @@ class FetchOnEvent:
             if page in due and begun >= due[page]["start"]:
                 del due[page]
             return NO_EFFECTS
-        held = moment.held
-        asked = Hours(held.sentinel.during, held.zone).open_part(ExecutionInterval(moment.at, moment.at + PROMPT))
-        for page_id in await self._store.read(_pages, held.row.id):
+        watched = moment.watched
+        asked = Hours(watched.sentinel.during, watched.zone).open_part(ExecutionInterval(moment.at, moment.at + PROMPT))
+        for page_id in await self._store.read(_pages, watched.row.id):
             end = min(due.get(str(page_id), {"end": asked.end})["end"], asked.end)
             due[str(page_id)] = {
                 "start": asked.start,
@@ -110,7 +110,7 @@ def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline
             interval,
             PollReason(Why.EVENT, event),
             late=PollReason(Why.EVENT_LATE, event),
-            is_kept=True,
+            is_met=True,
         )
 
 

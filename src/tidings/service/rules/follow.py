@@ -9,7 +9,6 @@ without behaviours has none.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping
 from copy import deepcopy
@@ -35,8 +34,9 @@ from tidings.service.rules.rule_group import (
     is_same,
     with_effects,
 )
+from tidings.service.watch.committer import finish_all
 from tidings.service.watch.watchlist import LIFE_EVENTS
-from tidings.storage.watches import events
+from tidings.storage.watches import events, subscriptions
 from tidings.storage.watches.outside import HAPPENED
 
 if TYPE_CHECKING:
@@ -128,6 +128,8 @@ class RuleFollower:
         """
         self._upto = self._remembered = await self._store.read(events.get_followed)
         stored = await self._store.read(events.list_rule_states, NAME)
+        for sentinel_id in self._groups.keys() - {sentinel_id for sentinel_id, _ in stored}:
+            self._forget(sentinel_id)
         self._engine, self._groups = self._new_engine(), {}
         self._now = now
         base = min((min(state["engine"]["now"], now) for _, state in stored), default=0)
@@ -143,8 +145,8 @@ class RuleFollower:
         self._engine.take_changed()
         self._is_loaded = self._is_woken = True
         await self.follow(now)
-        for held in self._watchlist.sentinels.values():
-            await self._mend(held)
+        for watched in self._watchlist.sentinels.values():
+            await self._mend(watched)
         for sentinel_id in owed:
             await self._mend(await self._load(sentinel_id), is_owed=True)
         self._is_woken = True
@@ -198,7 +200,7 @@ class RuleFollower:
         if event.type == HAPPENED:
             await self._hear_happening(event)
             return
-        for sentinel_id in self._listeners(event):
+        for sentinel_id in await self._listeners(event):
             group = self._groups.get(sentinel_id)
             if group is not None and event.seq <= group.upto:
                 continue
@@ -228,12 +230,19 @@ class RuleFollower:
             name = name_logged(event.type, sentinel_id, page_id).name
             await self._act(self._engine.push(Occurrence.at(name, self._engine.now, merged)))
 
-    def _listeners(self, event: EventRow) -> list[int]:
+    async def _listeners(self, event: EventRow) -> list[int]:
         """Return the sentinels that an event concerns: its own, or all that watch its page."""
         if event.sentinel_id is not None:
             return [event.sentinel_id]
-        page = self._watchlist.pages.get(event.page_id) if event.page_id is not None else None
-        return [] if page is None else sorted({sub.row.sentinel_id for sub in page.subscriptions.values()})
+        if event.page_id is None:
+            return []
+        page = self._watchlist.pages.get(event.page_id)
+        if page is not None:
+            return sorted({sub.row.sentinel_id for sub in page.subscriptions.values()})
+        if self._watchlist.has_all:
+            return []
+        watching = await self._store.read(subscriptions.listing, active=True, page_id=event.page_id)
+        return sorted({row.sentinel_id for row in watching})
 
     async def _reach(self, event: EventRow, group: RuleGroup) -> None:
         """Advance a group's time to an event: earlier due clocks fire first, and see only earlier
@@ -264,15 +273,15 @@ class RuleFollower:
             await self._reach(event, group)
             await self._resume(group, await self._load(sentinel_id))
         elif event.type in _BEGINS:
-            held = await self._load(sentinel_id)
-            if self._concerns(held) and has_started(event, held):
+            watched = await self._load(sentinel_id)
+            if self._concerns(watched) and has_started(event, watched):
                 if group is None:
                     group = self._groups[sentinel_id] = RuleGroup(sentinel_id, event.seq)
-                elif group.is_finished and held.row.state != "ended":
+                elif group.is_finished and watched.row.state != "ended":
                     group.is_finished, group.memory = False, {}
             if group is not None and not group.is_finished and group.pause is None:
                 await self._reach(event, group)
-                await self._arrange(group, held)
+                await self._arrange(group, watched)
 
     def _pause(self, group: RuleGroup) -> None:
         """Stop everything that waits for a sentinel until it is enabled again."""
@@ -280,14 +289,14 @@ class RuleFollower:
         self._engine.remove_group(group.name)
         group.is_touched = True
 
-    async def _resume(self, group: RuleGroup, held: WatchedSentinel) -> None:
+    async def _resume(self, group: RuleGroup, watched: WatchedSentinel) -> None:
         """Resume a sentinel's rules, updated to its present text, and process the results of polls
         that ran at the pause.
         """
         dumps, pause = group.resume(self._engine.now)
         for dump in dumps:
             self._put_back(group, {**dump, "now": self._engine.now})
-        await self._arrange(group, held, resumed=self._engine.now - pause.since)
+        await self._arrange(group, watched, resumed=self._engine.now - pause.since)
         group.is_touched = True
         if pause.missed and not group.is_finished:
             for event in await self._store.read(_number, pause.missed):
@@ -306,32 +315,32 @@ class RuleFollower:
         """Process what a sentinel's last poll found after its end, and report it."""
         if sentinel_id in self._watchlist.sentinels:
             return
-        held = await self._load(sentinel_id)
-        if held.row.state != "ended" or not self._concerns(held):
+        watched = await self._load(sentinel_id)
+        if watched.row.state != "ended" or not self._concerns(watched):
             return
         group = self._groups.get(sentinel_id)
         if group is None:
             group = self._groups[sentinel_id] = RuleGroup(sentinel_id, event.seq - 1)
         await self._reach(event, group)
         self._at_event = event.seq - 1
-        await self._arrange(group, held)
+        await self._arrange(group, watched)
         self._at_event = event.seq
         await self._occur(event, sentinel_id)
         await self._finish(group)
 
-    async def _mend(self, held: WatchedSentinel, *, is_owed: bool = False) -> None:
+    async def _mend(self, watched: WatchedSentinel, *, is_owed: bool = False) -> None:
         """Update the rules of a sentinel to what its behaviours want now: another version of
         Tidings may have wanted something else.
         """
-        group = self._groups.get(held.row.id)
-        if group is None and held.row.started_at is not None and (is_owed or self._concerns(held)):
+        group = self._groups.get(watched.row.id)
+        if group is None and watched.row.started_at is not None and (is_owed or self._concerns(watched)):
             memory: dict[str, dict[str, Any]] = {name: {} for name in self._behaviours} if is_owed else {}
-            group = self._groups[held.row.id] = RuleGroup(held.row.id, self._upto, memory=memory)
+            group = self._groups[watched.row.id] = RuleGroup(watched.row.id, self._upto, memory=memory)
         if group is not None and not group.is_finished and group.pause is None:
-            await self._arrange(group, held)
-            if held.row.state == "disabled" and not group.is_finished:
+            await self._arrange(group, watched)
+            if watched.row.state == "disabled" and not group.is_finished:
                 self._pause(group)
-            if held.row.state == "ended" and not group.is_finished:
+            if watched.row.state == "ended" and not group.is_finished:
                 await self._finish(group)
 
     async def _advance(self, until: Instant) -> None:
@@ -345,15 +354,15 @@ class RuleFollower:
             await self._act(engine.advance(due))
         engine.advance(until)
 
-    def _concerns(self, held: WatchedSentinel) -> bool:
-        return any(behaviour.concerns(held) for behaviour in self._behaviours.values())
+    def _concerns(self, watched: WatchedSentinel) -> bool:
+        return any(behaviour.concerns(watched) for behaviour in self._behaviours.values())
 
     async def _load(self, sentinel_id: int) -> WatchedSentinel:
         return self._watchlist.sentinels.get(sentinel_id) or await self._watchlist.recall(sentinel_id)
 
     async def _moment(self, group: RuleGroup, behaviour: str, *, resumed: Duration = 0) -> Moment:
-        held, memory = await self._load(group.sentinel_id), group.memory.setdefault(behaviour, {})
-        return Moment(held, memory, self._engine.now, self._at_event, group.pauses, resumed)
+        watched, memory = await self._load(group.sentinel_id), group.memory.setdefault(behaviour, {})
+        return Moment(watched, memory, self._engine.now, self._at_event, group.pauses, resumed)
 
     async def _act(self, outcome: EngineOutcome) -> None:
         """Have the behaviours handle the rules that fired."""
@@ -387,7 +396,7 @@ class RuleFollower:
             group.effects.append(effects)
             group.is_touched = True
 
-    async def _arrange(self, group: RuleGroup, held: WatchedSentinel, *, resumed: Duration = 0) -> None:
+    async def _arrange(self, group: RuleGroup, watched: WatchedSentinel, *, resumed: Duration = 0) -> None:
         """Update a sentinel's rules to its present text; unchanged rules keep their pending
         state.
         """
@@ -396,7 +405,7 @@ class RuleFollower:
         wanted: dict[str, WantedRule] = {}
         raised: list[Raised] = []
         for behaviour in self._behaviours.values():
-            if not behaviour.concerns(held) and behaviour.name not in group.memory:
+            if not behaviour.concerns(watched) and behaviour.name not in group.memory:
                 continue
             arrangement = await behaviour.arrange(await self._moment(group, behaviour.name, resumed=resumed))
             wanted |= {item.rule.name: item for item in arrangement.wanted}
@@ -414,7 +423,7 @@ class RuleFollower:
                 await self._act(self._engine.push(occurrence))
         await self._raise(raised)
         group.is_touched = group.is_touched or group.memory != remembered
-        if not self._concerns(held):  # altered so that it needs no rules
+        if not self._concerns(watched):  # altered so that it needs no rules
             self._dissolve(group)
 
     async def _finish(self, group: RuleGroup) -> None:
@@ -433,6 +442,11 @@ class RuleFollower:
                 is_idle = group.is_finished or (group.pause is not None and f"{name}." != BY_THE_WALL)
                 behaviour.note_memory(group.sentinel_id, None if is_idle else group.memory[name])
 
+    def _forget(self, sentinel_id: int) -> None:
+        """Let the behaviours forget a sentinel of which no rules are stored."""
+        for behaviour in self._behaviours.values():
+            behaviour.note_memory(sentinel_id, None)
+
     def _new_engine(self) -> Engine:
         behaviours = self._behaviours.values()
         conditions = {name: meaning for b in behaviours for name, meaning in b.conditions.items()}
@@ -444,7 +458,7 @@ class RuleFollower:
         groups = [group for group in self._groups.values() if group.is_touched or group.name in changed]
         for group in groups:
             group.upto, group.now = self._upto, self._engine.now
-        await asyncio.gather(*(self._write(group, now) for group in groups))
+        await finish_all(self._write(group, now) for group in groups)
         for group in groups:
             group.effects, group.is_touched = [], False
             self._settle(group)

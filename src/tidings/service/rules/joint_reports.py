@@ -51,48 +51,55 @@ class Reporter:
         self._store = store
         self._instance = instance
 
-    async def effects(self, held: WatchedSentinel, report: JointReport, *, at: Instant) -> Effects:
+    async def effects(self, watched: WatchedSentinel, report: JointReport, *, at: Instant) -> Effects:
         """Return the change, its event and the messages written with it; empty if its changes no
         longer exist.
         """
-        found, subs = await self._store.read(_evidence, held.row.id, report.changes)
+        found, subs = await self._store.read(_evidence, watched.row.id, report.changes)
         if not found:
             return NO_EFFECTS
-        row = self._row(held, report, found, subs, at)
+        row = self._row(watched, report, found, subs, at)
         event = Event(
             type=EventType.CHANGE_FOUND,
             at=at,
-            sentinel_id=held.row.id,
+            sentinel_id=watched.row.id,
             page_id=row.page_id,
             change_id=row.id,
             data={"summary": row.summary},
         )
-        ends = held.sentinel.end is not None and held.sentinel.end.base == "change" and report.verdict != "undecided"
-        moves = (SentinelMove(sentinel_id=held.row.id, state="ended", at=at, reason=REPORTED, before="enabled"),)
+        ends = watched.ends_with_report and report.verdict != "undecided"
+        moves = (SentinelMove(sentinel_id=watched.row.id, state="ended", at=at, reason=REPORTED, before="enabled"),)
         return Effects(
             events=(event,),
             changes=(row,),
-            deliveries=tuple(_drafts(held, row, found[-1].url, at)),
+            deliveries=tuple(_drafts(watched, row, found[-1].url, at)),
             sentinels=moves if ends else (),
         )
 
     def _row(
         self,
-        held: WatchedSentinel,
+        watched: WatchedSentinel,
         report: JointReport,
         found: Sequence[StoredChange],
         subs: Mapping[int, SubscriptionRow],
         at: Instant,
     ) -> ChangeRow:
         latest = found[-1].row
-        order = {page.name or "": place for place, page in enumerate(held.sentinel.pages)}
+        order = {page.name or "": place for place, page in enumerate(watched.sentinel.pages)}
         own = [_part(stored, subs[stored.row.subscription_id].label) for stored in found]
         parts = tuple(sorted((*own, *report.others), key=lambda part: order.get(part.name, len(order))))
-        named = (self._instance.id, self._instance.restore_epoch, held.row.id, COMPOSITE, report.cause, *report.changes)
+        named = (
+            self._instance.id,
+            self._instance.restore_epoch,
+            watched.row.id,
+            COMPOSITE,
+            report.cause,
+            *report.changes,
+        )
         return replace(
             latest,
             id=hashlib.sha256("\x00".join(map(str, named)).encode()).hexdigest()[:32],
-            kind=expressions.to_text(held.sentinel.monitor),
+            kind=expressions.to_text(watched.sentinel.monitor),
             rules_version=RULES_VERSION,
             found=_texts(part.found for part in parts),
             summary=_summary(report, parts),
@@ -156,13 +163,13 @@ def _texts(found: Iterable[ChangeSet]) -> ChangeSet:
 
 
 def _summary(report: JointReport, parts: Sequence[PagePart]) -> str:
-    said = "; ".join(f"{part.name or part.url}: {part.summary}" for part in parts)
+    parts_text = "; ".join(f"{part.name or part.url}: {part.summary}" for part in parts)
     if report.verdict == "complete":
-        return said
-    return f"{report.verdict}: {report.reason}; {said}" if report.reason else f"{report.verdict}: {said}"
+        return parts_text
+    return f"{report.verdict}: {report.reason}; {parts_text}" if report.reason else f"{report.verdict}: {parts_text}"
 
 
-def _drafts(held: WatchedSentinel, row: ChangeRow, url: str, at: Instant) -> Iterable[DeliveryDraft]:
-    record = change_record(row, sentinel=held.row.name, url=url)
-    for target in held.at_once():
-        yield draft(target, held, [record], at, events=(0,))
+def _drafts(watched: WatchedSentinel, row: ChangeRow, url: str, at: Instant) -> Iterable[DeliveryDraft]:
+    record = change_record(row, sentinel=watched.row.name, url=url)
+    for target in watched.at_once():
+        yield draft(target, watched, [record], at, events=(0,))

@@ -98,6 +98,14 @@ class RuleGroup:
         return str(self.sentinel_id)
 
 
+def list_memories(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the memory of each behaviour that a stored state of a group has; those that a pause of
+    its sentinel stops are left out.
+    """
+    memory: Mapping[str, Any] = state["memory"]
+    return {name: state_of for name, state_of in memory.items() if not state.get("pause") or f"{name}." == BY_THE_WALL}
+
+
 def _prune(dump: dict[str, Any]) -> dict[str, Any]:
     """Return a dump without states that none of its rules has."""
     numbers = {str(number) for rule in dump["rules"] for number in rule["nodes"]}
@@ -134,11 +142,11 @@ def _is_periodic(rule: Mapping[str, Any]) -> bool:
     return isinstance(from_json(rule["event"]), Periodic)
 
 
-def has_started(event: EventRow, held: WatchedSentinel) -> bool:
+def has_started(event: EventRow, watched: WatchedSentinel) -> bool:
     """Return whether a sentinel has started before an event; one that was never enabled has nothing
     to report.
     """
-    has_begun = event.type == EventType.SENTINEL_ALTERED and held.row.started_at is not None
+    has_begun = event.type == EventType.SENTINEL_ALTERED and watched.row.started_at is not None
     return has_begun or event.type == EventType.SENTINEL_ENABLED or event.data.get("state") == "enabled"
 
 

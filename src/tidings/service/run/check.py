@@ -8,12 +8,13 @@ answer, a receiver, another process.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidings.clock import DAY, MILLISECOND, MINUTE, SECOND, Clock
-from tidings.errors import ClockSetBackError, ServiceError
+from tidings.errors import ClockSetBackError, ServiceError, StoreError
 from tidings.fetching.politeness import NEVER
 from tidings.model.interval import spell_duration
 from tidings.record import dataclass
@@ -47,13 +48,14 @@ class Checked:
     parts, comparisons that were given up.
     """
 
-    polls: list[PollRow] = field(default_factory=list)
-    changes: list[StoredChange] = field(default_factory=list)
-    troubles: list[Record] = field(default_factory=list)
+    polls: list[PollRow] = field(default_factory=list, repr=False)
+    """not shown: when `asyncio.run` ends, it describes its task twice, with the task's result"""
+    changes: list[StoredChange] = field(default_factory=list, repr=False)
+    troubles: list[Record] = field(default_factory=list, repr=False)
     refused: set[int] = field(default_factory=set)
     late: set[int] = field(default_factory=set)
     """pages whose host was not free before the time limit"""
-    held: dict[int, str] = field(default_factory=dict)
+    paused: dict[int, str] = field(default_factory=dict)
     """pages whose host is paused, each with the reason and the end of the pause"""
     is_set_back: bool = False
     """whether the check was aborted because the machine's clock was set back"""
@@ -67,8 +69,31 @@ class Checked:
         for name in ("polls", "changes", "troubles"):
             getattr(self, name).extend(getattr(more, name))
         self.refused |= more.refused
-        self.late, self.held, self.is_set_back = more.late, more.held, more.is_set_back
+        self.late, self.paused, self.is_set_back = more.late, more.paused, more.is_set_back
         self.ended_at, self.idle_until = more.ended_at, more.idle_until
+
+
+class Results(NamedTuple):
+    """What one committed unit says: its poll, with the address of the page, and its changes that
+    are reported.
+    """
+
+    polls: list[tuple[PollRow, str]]
+    changes: list[StoredChange]
+
+
+def read_results(c: Connection, units: Sequence[Unit]) -> list[Results]:
+    """Return the results of committed units, each kind read at once."""
+    rows = [[row for row in unit.changes if not row.quiet] for unit in units]
+    named = changes.with_names(c, [row for some in rows for row in some])
+    done = {poll.id: poll for poll in polls.of(c, [unit.poll.poll_id for unit in units if unit.poll is not None])}
+    addresses = pages.addresses(c, {poll.page_id for poll in done.values()})
+    found = []
+    for unit, some in zip(units, rows, strict=True):
+        poll = None if unit.poll is None else done.get(unit.poll.poll_id)
+        polled = [] if poll is None else [(poll, addresses[poll.page_id])]
+        found.append(Results(polled, [named[row.id] for row in some if row.id in named]))
+    return found
 
 
 async def check(
@@ -76,11 +101,10 @@ async def check(
     named: dict[int, set[int]] | None = None,
     *,
     limit: Duration | None = None,
-    on_unit: Callable[[Unit], None] | None = None,
-    first: bool = False,
+    report: Callable[[list[Results]], None] | None = None,
     alone: bool = False,
     waits: bool = False,
-    say: Callable[[str], None] | None = None,
+    show: Callable[[str], None] | None = None,
     count: Callable[[int, int], None] | None = None,
 ) -> Checked:
     """Poll the pages `named` (page → sentinels that ask), else all that is due now; detect,
@@ -93,32 +117,37 @@ async def check(
         monitor: The running service.
         named: The pages to poll, each with the sentinels that ask; None: all that is due.
         limit: The longest wait for hosts (µs); None for no limit.
-        on_unit: Called with each committed unit.
-        first: Whether it is the poll right after `add --url`, before robots.txt.
+        report: Called with what was committed since the last call.
         alone: Whether the pages' frames are left to the next poll.
         waits: Whether hosts that are paused or fail are waited for.
-        say: Called with what the check waits for, after two seconds without a page.
+        show: Called with what the check waits for, after two seconds without a page.
         count: Called with how many pages are done, and of how many.
     """
     clock = monitor.clock
     begun = clock.now()
     last = await monitor.store.read(events.last_seq)
     found = Checked()
-    poll_ids: list[int] = []
-    change_ids: list[str] = []
+    units: list[Unit] = []
 
     def note_unit(unit: Unit) -> None:
-        if unit.poll is not None:
-            poll_ids.append(unit.poll.poll_id)
-        change_ids.extend(row.id for row in unit.changes if not row.quiet)
-        if on_unit is not None:
-            on_unit(unit)
+        if unit.poll is not None or unit.changes:
+            units.append(unit)
+
+    async def read_new() -> None:
+        if not units:
+            return
+        results = await monitor.store.read(read_results, [*units])
+        del units[: len(results)]
+        found.polls += [poll for one in results for poll, _ in one.polls]
+        found.changes += [change for one in results for change in one.changes]
+        if report is not None:
+            report(results)
 
     end = monitor.committer.listen(note_unit)
     try:
         await monitor.live()
         for page_id, asking in (named or {}).items():
-            monitor.polling.requests.ask(page_id, sentinels=asking, first=first, alone=alone)
+            monitor.polling.requests.ask(page_id, sentinels=asking, alone=alone)
         wanted = set(named) if named is not None else monitor.planner.due_pages(begun)
         if named is not None:
             monitor.only = wanted
@@ -128,19 +157,23 @@ async def check(
                 await monitor.step()
             except ClockSetBackError:
                 found.is_set_back = True
+            await read_new()
             waiting = (
-                (wanted & monitor.watchlist.pages.keys()) - monitor.looked - monitor.polling.requests.refused_by_budget
+                (wanted & monitor.watchlist.pages.keys())
+                - monitor.polled_ids
+                - monitor.polling.requests.refused_by_budget
             )
             if not waits:
-                waiting = await _without_held(monitor, waiting, found)
-            if len(poll_ids) > checked:
-                checked_at, checked = clock.now(), len(poll_ids)
-            if say is not None and clock.now() - checked_at > SHORT and (waiting or not monitor.quiescent()):
-                say(f"{checked} of {len(wanted)} checked; waiting for {spell_wait(monitor, waiting, clock.now())}")
+                waiting = await _without_paused(monitor, waiting, found)
+            if len(found.polls) > checked:
+                checked_at, checked = clock.now(), len(found.polls)
+            if show is not None and clock.now() - checked_at > SHORT and (waiting or not monitor.quiescent()):
+                show(f"{checked} of {len(wanted)} checked; waiting for {spell_wait(monitor, waiting, clock.now())}")
             elif count is not None:
                 count(checked, len(wanted))
-            is_done = not waiting and monitor.quiescent() and not await monitor.owes_deliveries()
-            if is_done and ((due := monitor.rules.next_due(clock.now())) is None or due > clock.now()):
+            if monitor.fault is not None:
+                raise monitor.fault
+            if not waiting and monitor.quiescent() and not await monitor.owes_deliveries():
                 break
             is_over = limit is not None and clock.now() - begun >= limit
             if is_over or (found.is_set_back and monitor.quiescent()):
@@ -149,33 +182,35 @@ async def check(
             await monitor.rest(most=REST)
     finally:
         end()
+        with contextlib.suppress(StoreError):
+            await read_new()
     if monitor.upkeep.error is not None:
         raise monitor.upkeep.error
     found.refused = monitor.polling.requests.refused_by_budget & wanted
-    found.polls = await monitor.store.read(polls.of, poll_ids)
-    found.changes = await monitor.store.read(_changes, change_ids)
     found.troubles = await monitor.store.read(_troubles, last)
-    if not (found.late or found.held or found.refused or found.is_set_back or await monitor.store.has_changed()):
+    if not (found.late or found.paused or found.refused or found.is_set_back or await monitor.store.has_changed()):
         found.ended_at = clock.now()
         found.idle_until = monitor.next_work(found.ended_at)
     return found
 
 
-async def _without_held(monitor: Monitor, waiting: set[int], found: Checked) -> set[int]:
+async def _without_paused(monitor: Monitor, waiting: set[int], found: Checked) -> set[int]:
     """Return the pages still waited for. Pages of hosts with a long pause are recorded in
-    `found.held` instead.
+    `found.paused_hosts` instead.
     """
     now, left = monitor.clock.now(), set(waiting)
+    paused_hosts = {host: until for host, until in monitor.gate.list_pauses().items() if is_paused(until, now)}
+    if not paused_hosts and not found.paused:
+        return waiting
     for page_id in waiting:
         if monitor.planner.is_busy(page_id):
             continue
         host = monitor.watchlist.pages[page_id].identity.host
-        until = monitor.gate.find_pause(host)
-        if is_held(until, now):
-            found.held[page_id] = await monitor.store.read(spell_hold, host, until, now)
+        if host in paused_hosts:
+            found.paused[page_id] = await monitor.store.read(spell_hold, host, paused_hosts[host], now)
             monitor.polling.requests.withdraw(page_id)
             left.discard(page_id)
-        elif page_id in found.held:
+        elif page_id in found.paused:
             left.discard(page_id)
     return left
 
@@ -186,10 +221,6 @@ def _ask(connection: Connection, wanted: Iterable[tuple[int, int | None]], now: 
         for page_id, sentinel_id in wanted
         for i in polls.request_polls(connection, (page_id,), now, sentinel_id=sentinel_id)
     ]
-
-
-def _changes(connection: Connection, ids: Sequence[str]) -> list[StoredChange]:
-    return [*changes.of(connection, ids).values()]
 
 
 def _troubles(connection: Connection, after: int, page_ids: Container[int] | None = None) -> list[Record]:
@@ -212,7 +243,7 @@ def _troubles(connection: Connection, after: int, page_ids: Container[int] | Non
     ]
 
 
-def _find_held(connection: Connection, page_ids: Iterable[int], now: Instant) -> dict[int, str]:
+def _find_paused(connection: Connection, page_ids: Iterable[int], now: Instant) -> dict[int, str]:
     """Return those of these pages whose host is paused, each with the reason and the end of the
     pause.
     """
@@ -220,7 +251,7 @@ def _find_held(connection: Connection, page_ids: Iterable[int], now: Instant) ->
     for page_id in page_ids:
         host = pages.identity(connection, page_id).host
         until = hosts.state(connection, host).paused_until
-        if until is not None and is_held(until, now):
+        if until is not None and is_paused(until, now):
             found[page_id] = spell_hold(connection, host, until, now)
     return found
 
@@ -232,7 +263,7 @@ async def ask(
     clock: Clock,
     patience: Duration,
     waits: bool = False,
-    say: Callable[[str], None] | None = None,
+    show: Callable[[str], None] | None = None,
 ) -> Checked:
     """Ask the polling process to poll these pages and wait for the records (contracts §2).
 
@@ -244,7 +275,7 @@ async def ask(
         clock: The clock.
         patience: How long to wait for an answer (µs).
         waits: Whether hosts that are paused or fail are waited for.
-        say: Called with what the check waits for.
+        show: Called with what the check waits for.
     """
     now = clock.now()
     last = database.read(events.last_seq)
@@ -253,11 +284,11 @@ async def ask(
     while True:
         states = database.read(polls.get_requests, ids)
         unserved = {state.page_id for state in states if state.is_open}
-        held = {} if waits else database.read(_find_held, unserved, clock.now())
-        if not unserved - held.keys():
+        paused = {} if waits else database.read(_find_paused, unserved, clock.now())
+        if not unserved - paused.keys():
             break
-        if say is not None and clock.now() - now > SHORT:
-            say(f"waiting for {database.read(spell_poller)}")
+        if show is not None and clock.now() - now > SHORT:
+            show(f"waiting for {database.read(spell_poller)}")
         if clock.now() - now > patience and not waits:
             message = (
                 "the running service has not checked in time; its log or `tidings doctor` shows why (the requests "
@@ -268,7 +299,7 @@ async def ask(
     for state in states:
         if state.refused not in {"", "budget"}:
             raise ServiceError(f"the running service did not check: {state.refused}")
-    found = Checked(refused={s.page_id for s in states if s.refused == "budget"}, held=held)
+    found = Checked(refused={s.page_id for s in states if s.refused == "budget"}, paused=paused)
     found.polls = database.read(polls.of, sorted({s.poll_id for s in states if s.poll_id is not None}))
     for page_id in named:
         found.changes.extend(reversed(database.read(changes.listing, page_id=page_id, since=now)))
@@ -280,7 +311,7 @@ SHORT: Final[Duration] = 2 * SECOND
 """A longer wait is explained to the user."""
 
 
-def is_held(until: Instant | None, now: Instant) -> bool:
+def is_paused(until: Instant | None, now: Instant) -> bool:
     """Return whether a host that is paused until `until` is paused for longer than a check waits
     without saying so.
     """
@@ -314,11 +345,11 @@ def spell_wait(monitor: Monitor, waiting: Collection[int], now: Instant) -> str:
     pages = [monitor.watchlist.pages[page_id] for page_id in waiting if page_id in monitor.watchlist.pages]
     idle = [page for page in pages if not monitor.planner.is_busy(page.state.page_id)]
     busy = [page for page in pages if monitor.planner.is_busy(page.state.page_id)]
-    held = [
-        (until, page) for page in idle if is_held(until := monitor.gate.state(page.identity.host).paused_until, now)
+    parts = [
+        (until, page) for page in idle if is_paused(until := monitor.gate.state(page.identity.host).paused_until, now)
     ]
-    if held:
-        until, page = min(held, key=lambda one: one[0] or 0)
+    if parts:
+        until, page = min(parts, key=lambda one: one[0] or 0)
         return f"{page.identity.host}, which is paused until {_spell_time(until or 0, now)}"
     if busy:
         identity = busy[0].identity

@@ -14,7 +14,7 @@ from tidings.estimation.learner import GammaLearner
 from tidings.fetching.browser.browser import Browser
 from tidings.fetching.files import FileFetcher
 from tidings.fetching.http.client import Client
-from tidings.fetching.politeness import HostGate
+from tidings.fetching.politeness import ClaimTurn, HostGate
 from tidings.isolation.runner import JobLimits
 from tidings.isolation.runners import RUNNERS
 from tidings.model.watch.sentinel import WHOLE
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tidings.scheduling.policy import Policy
     from tidings.service.machines.remote_poller import RemotePoller
     from tidings.service.poll.form_logins import Sessions
-    from tidings.service.watch.hints import Hearing
+    from tidings.service.watch.hints import HintTracker
     from tidings.service.watch.page_schedule import Needs
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.settings import Settings
@@ -44,6 +44,8 @@ LIGHT_BYTES: Final = 524_288
 """Most bytes of a light job (the new body and those it is compared with), which does not wait for
 heavy ones.
 """
+LONG_SECONDS: Final = 120.0
+LONG_MEMORY: Final = 2 * 1024**3
 PRELOAD: Final = ("tidings.detection.job.practised",)
 SOONEST: Final = 5 * MINUTE
 """Shortest time between two polls of a page after a change, unless a sentinel or the pace says
@@ -69,12 +71,26 @@ def open_runner(settings: Settings) -> Runner:
     return RUNNERS[detect.isolation](limits, workers=detect.workers, preload=PRELOAD, light_bytes=LIGHT_BYTES)
 
 
-def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tuple[HostGate, Client]:
+def open_long_runner(settings: Settings) -> Runner:
+    """Return the runner of long work for a person who waits: a simulation, an import."""
+    limits = JobLimits(seconds=LONG_SECONDS, memory_bytes=LONG_MEMORY)
+    return RUNNERS[settings.detect.isolation](limits)
+
+
+def open_web(
+    settings: Settings, clock: Clock, known: Sequence[HostState], claim: ClaimTurn | None = None
+) -> tuple[HostGate, Client]:
     """Return the gate that enforces hosts' limits and the HTTP client, both with the stored state
     of hosts.
+
+    Args:
+        settings: The settings in use.
+        clock: The clock.
+        known: The stored hosts.
+        claim: Claims a turn among processes that ask the same hosts; None: no others do.
     """
     fetch = settings.fetch
-    gate = HostGate(gap_seconds=fetch.host_gap_seconds, connections=fetch.host_connections, clock=clock)
+    gate = HostGate(gap_seconds=fetch.host_gap_seconds, connections=fetch.host_connections, clock=clock, claim=claim)
     gate.restore(known)
     client = Client(fetch, clock=clock, on_crawl_delay=gate.widen)
     client.robots.restore(known)
@@ -181,7 +197,7 @@ def open_planner(
     needs: Needs,
     *,
     spreads: bool = False,
-    hearing: Hearing | None = None,
+    hearing: HintTracker | None = None,
 ) -> Planner:
     """Return the planner, which decides when pages are polled.
 
@@ -204,15 +220,15 @@ def open_planner(
         render_places=settings.fetch.browser_pages,
         needs=needs,
         hearing=hearing,
-        second_looks=settings.detect.second_looks,
+        second_polls=settings.detect.second_polls,
         classes={name: each.burst for name, each in settings.budget.map_names().items()},
         budget=settings.budget.polls_per_day / DAY,
-        burst=settings.budget.burst,
+        burst=settings.budget.capacity,
         soonest=min(SOONEST, round(settings.schedule.pace_seconds * SECOND)),
     )
 
 
 def budgets(settings: Settings) -> dict[str, tuple[float, float]]:
     """Return rate per second and burst of the budget of all polls, and of each class within it."""
-    whole = (settings.budget.polls_per_day / 86_400, settings.budget.burst)
+    whole = (settings.budget.polls_per_day / 86_400, settings.budget.capacity)
     return {WHOLE: whole, **{n: (c.rate_per_second, c.burst) for n, c in settings.budget.map_names().items()}}

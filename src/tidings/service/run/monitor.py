@@ -12,7 +12,8 @@ import contextlib
 import gc
 import logging
 import math
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from tidings.clock import MINUTE, SECOND
@@ -21,24 +22,27 @@ from tidings.service.examine.page_state import AGAIN_AFTER
 from tidings.service.notify.rates import list_inherited
 from tidings.service.poll.grants import unkept
 from tidings.service.upkeep.upkeep import stall_of
+from tidings.service.watch.holds import HOLD_AFTER_FAULT, FaultHolds
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import Unit
-    from tidings.service.notify.deliver import Sending
+    from tidings.service.notify.deliver import SendQueue
     from tidings.service.plan.planner import Planner
-    from tidings.service.poll.polling import Polling
+    from tidings.service.poll.polling import PollStarter
     from tidings.service.poll.sitemaps import Sitemaps
     from tidings.service.rules.follow import RuleFollower
-    from tidings.service.sentinels.lifecycle import Lives
+    from tidings.service.rules.read_needs import NeedsReader
+    from tidings.service.run.presence import Presence
+    from tidings.service.sentinels.lifecycle import Lifecycle
     from tidings.service.sources.outside_events import OutsideEvents
     from tidings.service.sources.outside_sources import Sources
     from tidings.service.sources.signals import Signals
     from tidings.service.sources.websub import Subscriber
     from tidings.service.upkeep.collector import Collector
-    from tidings.service.upkeep.save_learned import Memories
+    from tidings.service.upkeep.save_learned import LearnedStateWriter
     from tidings.service.upkeep.upkeep import Upkeep
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import Watchlist
@@ -55,8 +59,6 @@ YOUNG_OBJECTS: Final = 10_000
 """How many objects are made and not freed before a search for garbage. Polls under way hold
 thousands, which Python's 700 would search again and again.
 """
-HOLD_AFTER_FAULT: Final = 10 * MINUTE
-"""how long a page is paused after an internal error"""
 
 
 class Inbox:
@@ -117,7 +119,7 @@ class Inbox:
         self._wake.clear()
 
 
-class WaysIn(NamedTuple):
+class Inputs(NamedTuple):
     """The service's inputs from outside: events, hints about pages, callbacks of hubs."""
 
     events: OutsideEvents
@@ -136,7 +138,9 @@ class SideTask(Protocol):
 
 
 class Monitor:
-    """One running poller. The inputs from outside are for the HTTP server."""
+    """One running poller. The inputs from outside are for the HTTP server. A planner that does not
+    lead has no `sources` and no `collector`.
+    """
 
     def __init__(
         self,
@@ -148,17 +152,17 @@ class Monitor:
         planner: Planner,
         gate: HostGate,
         upkeep: Upkeep,
-        lives: Lives,
-        rules: RuleFollower,
-        polling: Polling,
-        sending: Sending,
-        sources: Sources,
+        lives: Lifecycle,
+        rules: RuleFollower | NeedsReader,
+        polling: PollStarter,
+        sending: SendQueue,
+        sources: Sources | None,
         sitemaps: Sitemaps,
-        memories: Memories,
-        collector: Collector,
+        memories: LearnedStateWriter,
+        collector: Collector | None,
         beside: Iterable[SideTask],
         inbox: Inbox,
-        ways_in: WaysIn,
+        ways_in: Inputs,
     ) -> None:
         self.clock = clock
         self.store = store
@@ -174,11 +178,13 @@ class Monitor:
         self.ways_in = ways_in
         self.sitemaps = sitemaps
         self._sources = sources
-        self._around: tuple[SideTask, ...] = (sources, ways_in.hubs, sitemaps, *beside)
+        self._around: tuple[SideTask, ...] = (*([] if sources is None else [sources]), ways_in.hubs, sitemaps, *beside)
         self._memories = memories
         self._collector = collector
         self._inbox = inbox
-        self.looked: set[int] = set()
+        self.presence: Presence | None = None
+        """what others see of this process, if they may use its database"""
+        self.polled_ids: set[int] = set()
         """pages polled since the start, successfully or not"""
         self.only: set[int] | None = None
         """if set, no other pages are polled"""
@@ -189,6 +195,10 @@ class Monitor:
         self._stepped_at: Instant = 0
         self._has_missed = False
         self._collecting = False
+        self._holds: FaultHolds[str] = FaultHolds()
+        """parts of the step after a fault, by name"""
+        self.fault: StoreError | None = None
+        """why a part of the step was held last"""
 
     @property
     def holder(self) -> str:
@@ -199,6 +209,11 @@ class Monitor:
     def epoch(self) -> int:
         """Return the epoch of its lease."""
         return self.upkeep.epoch
+
+    @property
+    def leads(self) -> bool:
+        """Return whether it does what is not divided between planners."""
+        return self._sources is not None
 
     @property
     def price(self) -> float | None:
@@ -226,7 +241,8 @@ class Monitor:
         await self._memories.recall(self.clock.now())
         await self.polling.load()
         await self.rules.start(self.clock.now(), owed=await self.store.read(list_inherited))
-        await self.upkeep.report_damage(self.watchlist)
+        if self._sources is not None:  # the planner that leads reports it, once
+            await self.upkeep.report_damage(self.watchlist)
 
     async def stop(self, *, patience: Duration = 0) -> None:
         """Start nothing more, give work in flight `patience` to commit, release the lease."""
@@ -241,6 +257,7 @@ class Monitor:
             return
         try:
             await self.upkeep.store_again(self.clock.now())
+            await self.sending.store_again()
             await self._memories.remember(self.clock.now())
             await self.rules.remember()
             await self.upkeep.release()
@@ -255,7 +272,7 @@ class Monitor:
         """Return whether a message is due now, or an event that rules have yet to process."""
         now = self.clock.now()
         owes, due = await self.sending.owes(now), self.rules.next_due(now)
-        return owes or (due is not None and due <= now)
+        return owes or (due is not None and self._holds.delay("rules", due) <= now)
 
     async def rest(self, *, most: Duration) -> None:
         """Wait for input, for the next due work, or for `most`, whichever comes first."""
@@ -277,17 +294,21 @@ class Monitor:
         """Return the earliest instant at which a step would do more than renew the lease; None:
         never, unless something is written or arrives.
         """
-        known = (
-            self.polling.payer.next_due(now),
-            self.sending.next_due,
-            self.lives.next_at,
-            self.rules.next_due(now),
-            *(each.next_due for each in self._around),
-        )
-        return min((i for i in known if i is not None), default=None)
+        known = {
+            "polls": self.polling.payer.next_due(now),
+            "messages": self.sending.next_due,
+            "lives": self.lives.next_at,
+            "rules": self.rules.next_due(now),
+            **{_name(each): each.next_due for each in self._around},
+        }
+        found = [self._holds.delay(part, at) for part, at in known.items() if at is not None]
+        if (end := self._holds.next_end(now)) is not None:
+            found.append(end)
+        return min(found, default=None)
 
     async def step(self) -> None:
-        """Do what is due now.
+        """Do what is due now. A part that the store refuses is held for some minutes, the others
+        go on.
 
         Raises `StaleEpochError` once the lease is lost, `StoreStalledError` while nothing can be
         stored, `ClockSetBackError` once the machine's clock was set back.
@@ -296,38 +317,56 @@ class Monitor:
         begun = self.clock.now()
         try:
             await self.upkeep.make_ready()
-            await self._read_inbox()
+            is_written = await self._read_inbox()
             now = self.clock.now()  # the wait for the database may have taken time
-            await self._note_time(now)
-            await self._activate(now)
-            await self.rules.follow(now)
-            await self._ask_around(now)
-            await self._poll(now)
-            await self._send(now)
+            await self._do("time", self._note_time, now)
+            await self._do("lives", self._activate, now)
+            if is_written:  # once the sentinels that others wrote before are enabled
+                await self.polling.requests.read_new()
+            await self._do("rules", self.rules.follow, now)
+            for each in self._around:
+                await self._do(_name(each), partial(self._ask, each), now)
+            await self._do("polls", self._poll, now)
+            await self._do("messages", self._send, now)
             self._collect(now)
-            await self._remember(now)
-        except StoreStalledError as error:
-            self.upkeep.begin_stall(error, begun)
+            await self._do("memories", self._remember, now)
+        except StoreError as error:
+            self._inbox.drain_again()  # what this step took from memory is not stored
+            if isinstance(error, StoreStalledError):
+                self.upkeep.begin_stall(error, begun)
             raise
 
-    async def _read_inbox(self) -> None:
-        """Apply what other processes wrote and what arrived from outside."""
+    async def _do(self, part: str, work: Callable[[Instant], Awaitable[None]], now: Instant) -> None:
+        """Do a part of the step, unless it is held."""
+        if self._holds.has(part, now):
+            return
+        try:
+            await work(now)
+        except (StaleEpochError, StoreStalledError):
+            raise
+        except StoreError as error:
+            self.fault = error
+            self._holds.begin(part, now)
+            self._inbox.drain_again()  # what it took from memory is not stored
+            self.upkeep.note_error(error, now)
+
+    async def _read_inbox(self) -> bool:
+        """Apply what other processes wrote and what arrived from outside; return whether others
+        wrote.
+        """
         is_written, hinted = self._inbox.drain()
         self.planner.touch(hinted)
         if not (await self.store.has_changed() or is_written):
-            return
-        try:
-            self.planner.touch(await self.watchlist.follow())
-            await self.polling.requests.read_new()
-        except StoreError:
-            self._inbox.drain_again()  # still to be applied
-            raise
+            return False
+        self.planner.touch(await self.watchlist.follow())
         self.rules.wake()
         self.lives.wake()
-        self._sources.wake()
+        if self._sources is not None:
+            self._sources.wake()
         self.sending.wake()
         for listener in self._written:
             listener()
+        return True
 
     def listen_to_writing(self, listener: Callable[[], None]) -> None:
         """Let `listener` be called whenever others have written."""
@@ -355,11 +394,10 @@ class Monitor:
         """Apply due lifecycle steps of sentinels."""
         await self.lives.live(self.clock.now())
 
-    async def _ask_around(self, now: Instant) -> None:
-        """Start due work on source files, hubs and sitemaps."""
-        for each in self._around:
-            for work in await each.due(now):
-                self._spawn(work)
+    async def _ask(self, each: SideTask, now: Instant) -> None:
+        """Start due work beside the polls, e.g. on source files, hubs and sitemaps."""
+        for work in await each.due(now):
+            self._spawn(work, part=_name(each))
 
     async def _poll(self, now: Instant) -> None:
         """Serve owed comparisons, and poll what is due and paid for."""
@@ -372,13 +410,13 @@ class Monitor:
 
     def _collect(self, now: Instant) -> None:
         """Start a collection of unneeded versions of a few pages; polls continue meanwhile."""
-        if not self._collecting and self._collector.is_due(now):
+        if self._collector is not None and not self._collecting and self._collector.is_due(now):
             self._collecting = True
-            self._spawn(self._collect_round(now))
+            self._spawn(self._collect_round(self._collector, now))
 
-    async def _collect_round(self, now: Instant) -> None:
+    async def _collect_round(self, collector: Collector, now: Instant) -> None:
         try:
-            await self._collector.round(now)
+            await collector.round(now)
         finally:
             self._collecting = False
 
@@ -387,25 +425,30 @@ class Monitor:
             await self._memories.remember(now)
             await self.polling.grants.end_unkept()
 
-    def _spawn(self, work: Coroutine[Any, Any, None], page_id: int | None = None) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None], page_id: int | None = None, *, part: str = "") -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(lambda done: self._end(done, page_id))
+        task.add_done_callback(lambda done: self._end(done, page_id, part))
 
-    def _end(self, task: asyncio.Task[None], page_id: int | None) -> None:
+    def _end(self, task: asyncio.Task[None], page_id: int | None, part: str) -> None:
         """Handle the end of a task; the page of a failed one is released, and polled again after
-        its floor.
+        its floor, and the part of the step that started it is held.
         """
         self._tasks.discard(task)
         self._inbox.wake()
         waiting = self.polling.end(page_id) if page_id is not None else []
         if page_id is not None:
-            self.looked.add(page_id)
+            self.polled_ids.add(page_id)
         if task.cancelled() or (error := task.exception()) is None:
             return
         now = self.clock.now()
+        if isinstance(error, StoreError):
+            self._inbox.drain_again()  # memory may be behind: follow the database anew
+        is_fault = stall_of(error) is None
         if page_id is not None:
-            self.planner.hold(page_id, now + (HOLD_AFTER_FAULT if stall_of(error) is None else AGAIN_AFTER))
+            self.planner.hold(page_id, now + (HOLD_AFTER_FAULT if is_fault else AGAIN_AFTER))
+        if part and is_fault:
+            self._holds.begin(part, now)
         self.upkeep.note_error(error, now)
         if not isinstance(error, StaleEpochError):
             for request_id in waiting:
@@ -422,6 +465,11 @@ class Monitor:
         if not isinstance(error, StaleEpochError | StoreStalledError | MemoryError):
             log.error("a unit was refused by the store: %s", error)
         self._inbox.wake()
+
+
+def _name(each: SideTask) -> str:
+    """Return the name of the part of a step that a side task is."""
+    return type(each).__name__
 
 
 def _spare_loaded() -> None:

@@ -11,13 +11,14 @@ import sys
 from collections.abc import AsyncIterator, Coroutine
 from typing import TYPE_CHECKING, Any, TextIO
 
-from tidings.clock import SECOND, SystemClock, put_forward, set_back
+from tidings.clock import SECOND, put_forward, set_back
 from tidings.errors import ClockSetBackError, StoreError, StoreStalledError
 from tidings.service.notify.claims import Claims
 from tidings.service.rules.follow import is_awaited
 from tidings.service.run.only_poller import open_patiently
 from tidings.service.run.presence import Presence, length_of, name_process
 from tidings.service.run.senders import open_client, open_sending, read_signing
+from tidings.service.run.server_clock import ServerClock, open_clock
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.committer import Committer
 from tidings.service.watch.watchlist import load_users
@@ -26,9 +27,10 @@ from tidings.storage.secrets import Vault
 from tidings.storage.write.store import Store
 
 if TYPE_CHECKING:
-    from tidings.clock import Clock
+    from tidings.clock import SystemClock
     from tidings.model.interval import Duration
-    from tidings.service.notify.deliver import Sending
+    from tidings.service.notify.deliver import SendQueue
+    from tidings.service.run.monitor import SideTask
     from tidings.service.watch.watchlist import WatchedSentinel
     from tidings.settings import Settings
     from tidings.storage.watches.deliveries import DeliveryRow
@@ -39,12 +41,15 @@ log = logging.getLogger("tidings.service")
 class Notifier:
     """One process that sends."""
 
-    def __init__(self, store: Store, clock: Clock, committer: Committer, sending: Sending, presence: Presence) -> None:
+    def __init__(
+        self, store: Store, clock: SystemClock, committer: Committer, sending: SendQueue, presence: Presence
+    ) -> None:
         self.store = store
         self.committer = committer
+        self.presence = presence
         self._clock = clock
         self._sending = sending
-        self._presence = presence
+        self._around: list[SideTask] = [presence, *([clock] if isinstance(clock, ServerClock) else [])]
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._is_stalled = False
@@ -58,8 +63,9 @@ class Notifier:
             await self._sending.store_again()
             self._is_stalled = False
         now = self._clock.now()
-        for work in await self._presence.due(now):
-            self._spawn(work)
+        for each in self._around:
+            for work in await each.due(now):
+                self._spawn(work)
         if await self.store.has_changed():
             self._sending.wake()
         for work in await self._sending.due(now):
@@ -80,9 +86,8 @@ class Notifier:
                 task.cancel()
             if late:
                 await asyncio.wait(late)
-        if self._is_stalled:
-            with contextlib.suppress(StoreStalledError):
-                await self._sending.store_again()
+        with contextlib.suppress(StoreStalledError):
+            await self._sending.store_again()
 
     def _follow_clock(self) -> None:
         if back := set_back(self._clock):
@@ -117,11 +122,12 @@ async def notifier(settings: Settings, *, stream: TextIO | None = None) -> Async
         settings: The settings.
         stream: Where console messages are written; standard output by default.
     """
-    store, clock = Store(await open_patiently(settings, endures=True)), SystemClock()
+    store = Store(await open_patiently(settings, endures=True))
     vault, holder = Vault(settings.data), name_process()
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(store.close)
         stack.callback(store.hurry)
+        clock = await open_clock(settings, store)
 
         async def find_users(delivery: DeliveryRow) -> list[WatchedSentinel]:
             return await store.read(load_users, delivery.endpoint_id, zone=settings.serve.zone)

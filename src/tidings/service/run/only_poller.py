@@ -6,9 +6,7 @@ fenced: the successor raises the epoch, and the store refuses every unit, charge
 older one. A stopped process that holds a transaction open cannot be replaced: nobody can write
 before it continues or ends.
 
-With PostgreSQL, a planner may stand by: it waits until the lease of another is over, and takes it.
-The clocks of two machines may differ, so it measures by its own clock how long the lease was not
-renewed.
+With PostgreSQL, planners may share the pages (`leases`).
 """
 
 from __future__ import annotations
@@ -24,7 +22,8 @@ from tidings.clock import MINUTE, SECOND, SystemClock
 from tidings.errors import PollerBusyError, StoreBusyError, StoreLostError
 from tidings.service.poll.unit import keeping
 from tidings.service.run.from_settings import open_archive
-from tidings.service.run.presence import Presence, length_of, name_process
+from tidings.service.run.leases import SoleLease, begin_run
+from tidings.service.run.presence import length_of, name_process
 from tidings.storage.db.database import Patience, open_database
 from tidings.storage.db.lock import (
     POLLER,
@@ -36,7 +35,6 @@ from tidings.storage.db.lock import (
     release_lease,
     retire,
     shorten_lease,
-    succeed,
 )
 from tidings.storage.db.soundness import FIRST_SECONDS, Soundness
 from tidings.storage.db.sqlite import FILE
@@ -45,15 +43,14 @@ from tidings.storage.write.store import Store
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.clock import Clock
-    from tidings.model.interval import Duration, Instant
+    from tidings.model.interval import Duration
+    from tidings.service.run.leases import Lease
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database
 
 log = logging.getLogger("tidings.service")
 LOCK_EVERY_SECONDS: Final = 0.1
-WATCHES_A_LEASE: Final = 40
-"""How often a process that stands by reads the lease, in the length of one."""
 SMALL_BYTES: Final = 8 * 1024 * 1024
 WATCHED_SECONDS: Final = 3.0
 """A process that only slept with its machine renews its lease within this time, and keeps it."""
@@ -74,42 +71,30 @@ class OpenStore(NamedTuple):
     soundness: Soundness
 
 
-class Lead(NamedTuple):
-    """The lease of the polling process: its epoch, and the holder's name."""
-
-    epoch: int
-    holder: str
-
-
 @contextlib.asynccontextmanager
 async def open_alone(
-    settings: Settings, patience_seconds: float, *, endures: bool = False, stands_by: bool = False
+    settings: Settings, patience_seconds: float, *, endures: bool = False, shares: bool = False
 ) -> AsyncIterator[OpenStore]:
     """Open the database for the only poller. Raises `PollerBusyError` if another process polls,
     `StoreDamagedError` if the database is damaged.
 
-    The database is checked first if a process was interrupted, or if it is small. A process that
-    stands by needs no lock: `lead` waits for the lease.
+    The database is checked first if a process was interrupted, or if it is small. A planner that
+    shares the pages needs no lock: `lead` divides them.
 
     Args:
         settings: Where the data is.
         patience_seconds: How long to wait for the lock, in seconds.
         endures: Wait as long as needed for a database server that does not answer.
-        stands_by: Whether the process may wait for the lease of another.
+        shares: Whether the process shares the pages with others.
     """
     lock = PollerLock(settings.data)
     database = await open_patiently(settings, endures=endures)
-    give_up_at = time.monotonic() + patience_seconds
-    while not (held := lock.acquire() or stands_by) and time.monotonic() < give_up_at:  # noqa: ASYNC110 - another process lets go
-        await asyncio.sleep(LOCK_EVERY_SECONDS)
-    held = held or await take_over(lock, database, settings)
-    if not held:
+    try:
+        await _hold(lock, database, settings, patience_seconds, shares=shares)
+    except BaseException:
         database.close()
-        message = (
-            f"another Tidings (process {lock.holder()}) checks the pages of {settings.data}; use `tidings check`, or "
-            "stop that process first"
-        )
-        raise PollerBusyError(message)
+        lock.release(cut_off=lock.was_cut_off)
+        raise
     archive = open_archive(settings, dialect=database.dialect)
     store = Store(database, keep=keeping(archive))
     soundness = Soundness(settings)
@@ -124,6 +109,29 @@ async def open_alone(
         store.hurry()
         await store.close()
         lock.release(cut_off=lock.was_cut_off and not soundness.is_whole)
+
+
+async def _hold(
+    lock: PollerLock, database: Database, settings: Settings, patience_seconds: float, *, shares: bool
+) -> None:
+    """Acquire the lock, or take it over from a process that hangs. Raises `PollerBusyError`.
+
+    Args:
+        lock: The lock.
+        database: The open database.
+        settings: Where the data is.
+        patience_seconds: How long to wait for the lock, in seconds.
+        shares: Whether the process shares the pages with others, and needs no lock.
+    """
+    give_up_at = time.monotonic() + patience_seconds
+    while not (held := lock.acquire() or shares) and time.monotonic() < give_up_at:  # noqa: ASYNC110 - another process lets go
+        await asyncio.sleep(LOCK_EVERY_SECONDS)
+    if not (held or await take_over(lock, database, settings)):
+        message = (
+            f"another Tidings (process {lock.holder()}) checks the pages of {settings.data}; use `tidings check`, or "
+            "stop that process first"
+        )
+        raise PollerBusyError(message)
 
 
 def _is_small(settings: Settings) -> bool:
@@ -193,10 +201,9 @@ async def lead(
     clock: Clock,
     patience_seconds: float,
     *,
-    stands_by: bool = False,
-) -> Lead:
-    """Take the lease and return its epoch and holder name. From then on only this process writes
-    through `store`.
+    planner: str = "",
+) -> Lease:
+    """Take the lease. From then on only this process writes through `store`.
 
     A lease is over if its holder died with our lock file; on SQLite, which has one directory, any
     lease is. Another machine's lease is waited for until it ends, and `patience_seconds` longer
@@ -208,11 +215,13 @@ async def lead(
         lock: The lock file, which names its last holder.
         clock: The clock.
         patience_seconds: How long to wait for another machine, in seconds; 0: not at all.
-        stands_by: Wait for as long as another process holds the lease.
+        planner: The unique name of a process that shares the pages with other planners, and waits
+            as long as needed; empty for one that has them all.
     """
-    holder, lease = name_process(), length_of(settings)
-    if stands_by:
-        return await _stand_by(settings, store, lock, clock, holder)
+    lease = length_of(settings)
+    if planner:
+        return await begin_run(store, lock, clock, planner, length=lease)
+    holder = name_process()
     dead = None if settings.store.url == "" else lock.left_by
     if dead is not None:
         lock.mark(holder)
@@ -225,64 +234,27 @@ async def lead(
         try:
             epoch = await store.write(acquire_lease, POLLER, holder, at=now, until=now + lease)
         except PollerBusyError:
-            held = await store.read(current_lease, POLLER)
-            if patience_seconds == 0 or held is None:
+            current = await store.read(current_lease, POLLER)
+            if patience_seconds == 0 or current is None:
                 raise
             if first is None:
-                first = held
-                left = (held.until - now) / SECOND
-                log.warning("waiting for the lease of %s, which ends in %.0f s if it is not renewed", held.holder, left)
-            if held != first and now >= give_up_at:
+                first = current
+                left = (current.until - now) / SECOND
+                log.warning(
+                    "waiting for the lease of %s, which ends in %.0f s if it is not renewed", current.holder, left
+                )
+            if current != first and now >= give_up_at:
                 raise
             await asyncio.sleep(LOCK_EVERY_SECONDS)
         else:
             store.fence(epoch)
-            return Lead(epoch, holder)
-
-
-async def _stand_by(settings: Settings, store: Store, lock: PollerLock, clock: Clock, holder: str) -> Lead:
-    """Wait until the lease of another process is over, and take it."""
-    length = length_of(settings)
-    presence = Presence(store, "stand-by", holder, length)
-    seen: LeaseRow | None = None
-    since, is_locked = time.monotonic(), False
-    try:
-        while True:
-            if not is_locked and (is_locked := lock.acquire()):  # its last holder has ended, perhaps with the lease
-                if lock.left_by:
-                    await store.write(_expire, lock.left_by, 0)
-                lock.mark(holder)
-            held = await store.read(current_lease, POLLER)
-            is_over = held is None or not held.holder or (held == seen and time.monotonic() - since >= length / SECOND)
-            if is_over and (epoch := await _succeed(store, held, holder, until=clock.now() + length)) is not None:
-                return Lead(epoch, holder)
-            if held != seen:
-                if seen is None and held is not None:
-                    log.warning("standing by: %s holds the lease", held.holder)
-                seen, since = held, time.monotonic()
-            await asyncio.gather(*await presence.due(clock.now()))
-            await asyncio.sleep(length / SECOND / WATCHES_A_LEASE)
-    finally:
-        await presence.end()
-
-
-async def _succeed(store: Store, held: LeaseRow | None, holder: str, *, until: Instant) -> int | None:
-    """Take a lease that is over, and return the new epoch; None if another was faster."""
-    try:
-        epoch = await store.write(succeed, POLLER, held, holder, until=until)
-    except PollerBusyError:
-        return None
-    if held is not None and held.holder:
-        log.warning("%s no longer renews its lease: this process takes over", held.holder)
-        await store.write(retire, held.holder)
-    store.fence(epoch)
-    return epoch
+            return SoleLease(store, holder, epoch, lease)
 
 
 def _expire(connection: Connection, dead: str | None, now: int) -> None:
     """End the lease of a holder known to be dead; None: of any holder. Release its claims too."""
-    held = current_lease(connection, POLLER)
-    if held is not None and held.until > now and (dead is None or held.holder == dead):
-        release_lease(connection, POLLER, held.holder, held.epoch)
+    lease = current_lease(connection, POLLER)
+    if lease is not None and lease.until > now and (dead is None or lease.holder == dead):
+        release_lease(connection, POLLER, lease.holder, lease.epoch)
     if dead:
         retire(connection, dead)

@@ -10,9 +10,11 @@ import os
 import platform
 import secrets as randomness
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from tidings.bus.buses import is_exposed
 from tidings.clock import SECOND
 from tidings.errors import StoreError, StoreStalledError, UsageError
 from tidings.storage.db import lock
@@ -33,12 +35,18 @@ SHARES: Final = 3
 
 def check_role(settings: Settings, role: Role) -> None:
     """Raise `UsageError` if a role needs a database that several machines can use, and there is
-    none.
+    none, or it leads to another machine without TLS.
     """
     if role not in {"all", "poller"} and not settings.store.url:
         message = (
             f"--role {role} needs PostgreSQL, which several processes can use: set store.url"
             " (docs/howto/many-machines.md). With the database in the data directory, `tidings serve` does everything"
+        )
+        raise UsageError(message)
+    if role not in {"all", "poller"} and is_exposed(settings.store.url):
+        message = (
+            f"--role {role} needs TLS to a database on another machine: add ?sslmode=verify-full to store.url"
+            " (docs/howto/many-machines.md)"
         )
         raise UsageError(message)
 
@@ -58,9 +66,12 @@ class SeenPollers:
 
     def __init__(self) -> None:
         self._seen: dict[str, float] = {}
+        self.taken: Counter[str] = Counter()
+        """how many checks each has taken"""
 
     def note(self, name: str) -> None:
         """Note that a poller has taken a check."""
+        self.taken[name] += 1
         self._seen[name] = time.monotonic()
 
     def list_recent(self) -> list[str]:
@@ -78,7 +89,7 @@ class Presence:
         role: The role of the process.
         holder: Its unique name.
         length: How long it counts as working without another note (µs).
-        list_pollers: Returns the pollers that have worked for it lately.
+        pollers: The pollers that work for it; None: it has none.
     """
 
     def __init__(
@@ -87,14 +98,15 @@ class Presence:
         role: str,
         holder: str,
         length: Duration,
-        *,
-        list_pollers: Callable[[], Iterable[str]] = tuple,
+        pollers: SeenPollers | None = None,
     ) -> None:
         self._store = store
         self._role = role
         self._holder = holder
         self._length = length
-        self._list_pollers = list_pollers
+        self.pollers = pollers or SeenPollers()
+        self.write_note: Callable[[], Mapping[str, Any]] = dict
+        """returns what the process has counted"""
         self.next_due: Instant | None = 0
 
     async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
@@ -110,7 +122,8 @@ class Presence:
         time.
         """
         try:
-            await self._store.write(_note, self._role, self._holder, [*self._list_pollers()], length=self._length)
+            pollers, counts = self.pollers.list_recent(), self.write_note()
+            await self._store.write(_note, self._role, self._holder, pollers, length=self._length, counts=counts)
         except StoreStalledError as error:
             log.warning("`tidings cluster` may not list this process: %s", error)
 
@@ -120,8 +133,10 @@ class Presence:
             await self._store.write(lock.retire, self._holder)
 
 
-def _note(c: Connection, role: str, holder: str, pollers: Iterable[str], *, length: Duration) -> None:
-    lock.enrol(c, role, holder, length=length)
+def _note(
+    c: Connection, role: str, holder: str, pollers: Iterable[str], *, length: Duration, counts: Mapping[str, Any]
+) -> None:
+    lock.enrol(c, role, holder, length=length, note=counts)
     for name in pollers:
         lock.enrol(c, "poller", name, length=length)
 

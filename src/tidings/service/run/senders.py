@@ -22,7 +22,7 @@ from tidings.notification.channel import A, Answer, Refused
 from tidings.notification.channels import SenderParts, build_senders
 from tidings.notification.webhook import make_secret, read_secrets
 from tidings.record import dataclass
-from tidings.service.notify.deliver import Deliverer, Sending
+from tidings.service.notify.deliver import Deliverer, SendQueue
 from tidings.service.secrets import references
 from tidings.storage.db import instance
 from tidings.storage.secrets import SIGNING, Vault
@@ -87,14 +87,14 @@ def read_signing(connection: Connection, settings: Settings, vault: Vault, now: 
         vault.seal_plain(connection)
         if settings.notify.webhook_secret:
             return Signing(read_secrets(settings.notify.webhook_secret))
-        kept = vault.open(connection, SIGNING)
-        if kept is None:
+        key = vault.open(connection, SIGNING)
+        if key is None:
             vault.put(connection, SIGNING, Secret(make_secret()), kind="signing", at=now)
-            kept = vault.open(connection, SIGNING)
+            key = vault.open(connection, SIGNING)
     except SecretError as error:
         log.error("webhooks cannot be signed and wait: %s", error)  # noqa: TRY400 - the text says all
         return Signing(fault=str(error))
-    return Signing(read_secrets(kept.value.reveal()) if kept is not None else ())
+    return Signing(read_secrets(key.value.reveal()) if key is not None else ())
 
 
 def open_senders(
@@ -156,7 +156,7 @@ def open_sending(
     claims: Claims | None,
     awaits: Callable[[int, int], Awaitable[bool]],
     users_of: Callable[[DeliveryRow], Awaitable[Iterable[WatchedSentinel]]],
-) -> Sending:
+) -> SendQueue:
     """Return the sender of messages.
 
     Args:
@@ -183,7 +183,7 @@ def open_sending(
         users_of=users_of,
         address_of=lambda address: store.read(references.address_of, vault, address),
     )
-    return Sending(store, committer, deliverer, clock, epoch=epoch, claims=claims)
+    return SendQueue(store, committer, deliverer, clock, epoch=epoch, claims=claims)
 
 
 @contextlib.asynccontextmanager

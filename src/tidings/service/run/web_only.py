@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidings.clock import SystemClock, put_forward, set_back
+from tidings.clock import SECOND, put_forward, set_back
 from tidings.model.event_type import EventType
 from tidings.scheduling.policies import reads_of
 from tidings.service.notify.deliver import STREAMED
 from tidings.service.run.only_poller import open_patiently
 from tidings.service.run.presence import present
 from tidings.service.run.senders import read_signing
-from tidings.service.sources.hub_callbacks import LeftCallbacks
-from tidings.service.sources.left_signals import LeftSignals
+from tidings.service.run.server_clock import ServerClock, open_clock
 from tidings.service.sources.outside_events import OutsideEvents
+from tidings.service.sources.signals import LeftSignals
+from tidings.service.sources.websub import LeftCallbacks
 from tidings.storage.people.accounts import add_shares
 from tidings.storage.secrets import Vault
 from tidings.storage.watches import events
@@ -29,6 +30,8 @@ from tidings.storage.write.store import Store
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
+    from tidings.model.interval import Duration
+    from tidings.service.run.monitor import SideTask
     from tidings.service.run.presence import Presence
     from tidings.settings import Settings
 
@@ -52,7 +55,11 @@ class WebOnly:
         self.store = store
         self.clock = clock
         self.ways_in = ways_in
-        self._presence = presence
+        self.on_streamed: Callable[[], None] = lambda: None
+        """called when others have put records on the stream"""
+        self.on_changed: Callable[[], None] = lambda: None
+        """called when others have found changes"""
+        self._around: list[SideTask] = [presence, *([clock] if isinstance(clock, ServerClock) else [])]
         self._seen = 0
 
     async def start(self) -> None:
@@ -60,19 +67,27 @@ class WebOnly:
         self._seen = await self.store.read(events.last_seq)
         await self.store.has_changed()
 
-    async def step(self) -> tuple[bool, bool]:
-        """Return whether others have put records on the stream, and whether they found changes,
-        since the last call.
+    async def step(self) -> None:
+        """Call whom the news since the last step concern. Raises `StoreStalledError` while the
+        database cannot be used.
         """
         if set_back(self.clock) or put_forward(self.clock):
             self.clock.restart()
-        await asyncio.gather(*await self._presence.due(self.clock.now()))
+        for each in self._around:
+            await asyncio.gather(*await each.due(self.clock.now()))
         if not await self.store.has_changed():
-            return False, False
-        found = await self.store.read(events.listing, after=self._seen, types=(STREAMED, EventType.CHANGE_FOUND))
-        self._seen = max([self._seen, *(event.seq for event in found)])
+            return
+        types_read = (STREAMED, EventType.CHANGE_FOUND)
+        found, self._seen = await self.store.read(events.read_new, after=self._seen, types=types_read)
         types = {event.type for event in found}
-        return STREAMED in types, EventType.CHANGE_FOUND in types
+        if STREAMED in types:
+            self.on_streamed()
+        if EventType.CHANGE_FOUND in types:
+            self.on_changed()
+
+    async def rest(self, *, most: Duration) -> None:
+        """Wait."""
+        await asyncio.sleep(most / SECOND)
 
 
 @contextlib.asynccontextmanager
@@ -80,9 +95,10 @@ async def web_only(settings: Settings) -> AsyncIterator[WebOnly]:
     """Yield what a process that only serves needs. Waits for a database server that does not
     answer. Raises what `open_database` raises.
     """
-    store, clock = Store(await open_patiently(settings, endures=True)), SystemClock()
+    store = Store(await open_patiently(settings, endures=True))
     vault = Vault(settings.data)
     try:
+        clock = await open_clock(settings, store)
         settings = await store.read(add_shares, settings)
         signing = await store.write(read_signing, settings, vault, clock.now())
         signals = LeftSignals(store, clock, reads=reads_of(settings.schedule.policy), zone=settings.serve.zone)

@@ -82,8 +82,8 @@ class Appraiser:
 def appraiser(index: SearchIndex, log: SearchLog, *, at: Instant) -> Appraiser:
     """Return the appraiser for the searches of a log, as of an instant (µs)."""
     found = workload(index, log, at=at)
-    kept = [(parse(one.logged.text), one.logged.weight) for one in found.queries if one.is_kept]
-    every = single_terms(kept)
+    stored = [(parse(one.logged.text), one.logged.weight) for one in found.queries if one.is_kept]
+    every = single_terms(stored)
     terms = sorted(every, key=lambda term: (-every[term], term))[:MOST_TERMS]
     phrases = {term: Phrase((term,)) for term in terms}
     curves = {

@@ -10,13 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY
-from tidings.errors import UsageError
-from tidings.language.times import instant_of, read_date, zone_of
-from tidings.record import dataclass, replace
+from tidings.record import dataclass
 from tidings.search import snippets
 from tidings.search.query import FILTERS, Phrase, Query, check_kind, holds, is_of_site, parse, terms_of
 from tidings.search.ranking import bm25
@@ -172,22 +169,6 @@ def counts_of(text: FoundText, phrases: Sequence[Phrase]) -> dict[str, float]:
     fields = ((find.TITLE, text.title), (1.0, text.text), (find.ADDRESS, text.address))
     terms = [(weight, terms_of(field)) for weight, field in fields]
     return {str(phrase): sum(weight * holds(phrase, field) for weight, field in terms) for phrase in phrases}
-
-
-def instant(text: str, zone: str, *, is_end: bool = False) -> Instant:
-    """Return the instant of a date in a zone. Raises `UsageError` for an invalid text.
-
-    Args:
-        text: A date, or a date and a time.
-        zone: The name of the time zone.
-        is_end: For a day without a time, return its last instant instead of its first.
-    """
-    reading, known = read_date(text.strip()), zone_of(zone)
-    if reading is None or known is None:
-        raise UsageError(f"{text[:40]!r} is not a date; write 2026-03-01, or 2026-03-01T08:00")
-    if is_end and "T" not in reading.text:
-        reading = replace(reading, local=datetime.combine(reading.local, time.max))
-    return instant_of(reading, known)
 
 
 def record(result: Result) -> dict[str, Any]:

@@ -226,15 +226,15 @@ def _read_versions(c: Connection, archive: Archive, cursor: int) -> list[_Versio
 def _group(versions: Sequence[_Version]) -> list[list[_Version]]:
     """Return versions in their order, those together that one job reads."""
     groups: list[list[_Version]] = []
-    held = 0
+    volume = 0
     for version in versions:
         size = sum(len(body.data) for body in version.bodies)
-        if groups and held + size <= JOB_BYTES:
+        if groups and volume + size <= JOB_BYTES:
             groups[-1].append(version)
-            held += size
+            volume += size
         else:
             groups.append([version])
-            held = size
+            volume = size
     return groups
 
 

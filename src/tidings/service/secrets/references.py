@@ -21,8 +21,8 @@ from tidings.errors import AddressError, SecretError, SentinelError
 from tidings.fetching import address as web
 from tidings.model.secret import Secret
 from tidings.model.url import split_url
+from tidings.model.watch.notifying import REFERENCE, SEALED, Channel, secret_of
 from tidings.model.watch.sentinel import Alter, Clauses, Defaults, Sentinel
-from tidings.model.watch.telling import REFERENCE, SEALED, Channel, secret_of
 from tidings.notification.addresses import mask_address, redact
 from tidings.notification.apprise_channel import check_service
 from tidings.record import replace
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tidings.model.interval import Instant
+    from tidings.model.watch.notifying import Notify
     from tidings.model.watch.sentinel import Statement
-    from tidings.model.watch.telling import Notify
     from tidings.storage.db.connection import Connection
     from tidings.storage.secrets import Vault
 
@@ -136,7 +136,7 @@ class References:
                 return tuple(map(self._clause, meaning))
             return self._channels(meaning) if word == "errors" else meaning
 
-        return Clauses(tuple((word, replace_meaning(word, meaning)) for word, meaning in clauses.said))
+        return Clauses(tuple((word, replace_meaning(word, meaning)) for word, meaning in clauses.stated))
 
 
 def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
@@ -147,8 +147,8 @@ def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
     nothing can be encrypted.
     """
     plain = [row for row in endpoints.listing(c) if row.kind in SEALED and secret_of(row.address) is None]
-    held = {tag: text for tag, text in sentinels.list_tag_defaults(c).items() if _WRITTEN_OUT.search(text)}
-    if not plain and not held:
+    defaults = {tag: text for tag, text in sentinels.list_tag_defaults(c).items() if _WRITTEN_OUT.search(text)}
+    if not plain and not defaults:
         return 0
     references = References(c, vault, at=at)
     for row in plain:
@@ -158,7 +158,7 @@ def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
     for id_, number, text in sentinels.texts(c):
         if _WRITTEN_OUT.search(text) and (stored := _store_addresses_of(references, text)):
             sentinels.rewrite(c, id_, number, stored)
-    for tag, text in held.items():
+    for tag, text in defaults.items():
         if stored := _store_addresses_of(references, text):
             sentinels.put_tag_default(c, tag, stored)
     note_schemes(c, vault)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.errors import SecretError, UnknownNameError, UsageError
 from tidings.model.secret import Secret
 from tidings.model.watch.asking import secret_names
-from tidings.model.watch.telling import secret_of
+from tidings.model.watch.notifying import secret_of
 from tidings.record import dataclass
 from tidings.service.show.finding import Finding, fail, ok, shorten, warn
 from tidings.service.show.records import rfc3339
@@ -22,14 +22,16 @@ from tidings.storage import secrets
 from tidings.storage.observed import pages, polls
 from tidings.storage.secrets import SESSION, SIGNING
 from tidings.storage.watches import deliveries, endpoints, sentinels, subscriptions
+from tidings.storage.watches.events import OWNER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tidings.model.interval import Instant
     from tidings.model.secret import SecretKind
     from tidings.storage.db.connection import Connection
     from tidings.storage.secrets import Vault
+    from tidings.storage.watches.sentinels import SentinelRow
 
 MOST_BYTES: Final = 65_536
 _NAME = re.compile(r"[A-Za-z_][\w.\-]{0,99}")
@@ -72,7 +74,9 @@ def check_name(name: str) -> None:
         raise UsageError(message)
 
 
-def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = False, at: Instant) -> list[str]:
+def set_(
+    c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = False, owner_id: int = OWNER, at: Instant
+) -> list[str]:
     """Encrypt a value under a name; return the sentinels of which a page is polled again because of
     it.
 
@@ -85,6 +89,7 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
         name: Its name.
         value: The plain value.
         jar: Whether it is a `cookies.txt`.
+        owner_id: Whose sentinels use it.
         at: When it is set (µs).
     """
     check_name(name)
@@ -97,26 +102,31 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
     if not text or len(text.encode(errors="surrogatepass")) > MOST_BYTES:
         message = f"a secret has at least one character and at most {MOST_BYTES:,} bytes; nothing was set"
         raise UsageError(message)
-    kind: SecretKind = "cookies" if jar else "signing" if name == SIGNING else "text"
-    receivers = endpoints.referring(c, name)
+    is_signing = name == SIGNING and owner_id == OWNER
+    kind: SecretKind = "cookies" if jar else "signing" if is_signing else "text"
+    receivers = endpoints.referring(c, name) if owner_id == OWNER else []
     for kind_of_channel in dict.fromkeys(row.kind for row in receivers):
         references.check_value(kind_of_channel, name, text)
-    if (before := secrets.find_row(c, name)) is not None and before.kind == "address" and kind == "text":
+    if (
+        (before := secrets.find_row(c, name, owner_id=owner_id)) is not None
+        and before.kind == "address"
+        and kind == "text"
+    ):
         kind = "address"
     if kind == "cookies":
         cookies.read(text)
-    if name == SIGNING:
+    if is_signing:
         if jar:
             message = f"{SIGNING} is the secret that signs webhooks; use another name for cookies"
             raise UsageError(message)
         read_secrets(text)
     vault.seal_plain(c)
-    vault.put(c, name, value, kind=kind, at=at)
+    vault.put(c, name, value, kind=kind, owner_id=owner_id, at=at)
     references.note_schemes(c, vault, name=name)
     for row in receivers:
         endpoints.renew(c, row.id)
     deliveries.wake(c, [(row.id, at) for row in receivers])
-    return _look_again(c, name, at)
+    return _request_polls(c, name, owner_id, at)
 
 
 def basic(user: str, password: Secret) -> Secret:
@@ -131,7 +141,7 @@ def list_unusable(value: Secret) -> tuple[str, ...]:
     return cookies.list_unusable(value.reveal())
 
 
-def listing(c: Connection, vault: Vault, *, owner_id: int = 1) -> list[Named]:
+def listing(c: Connection, vault: Vault, *, owner_id: int = OWNER) -> list[Named]:
     """Return the stored secrets and the missing ones, by name."""
     used = users(c, owner_id=owner_id)
     rows = {row.name: row for row in secrets.listing(c, owner_id=owner_id) if row.kind != "session"}
@@ -145,14 +155,19 @@ def listing(c: Connection, vault: Vault, *, owner_id: int = 1) -> list[Named]:
     return found
 
 
-def drop(c: Connection, name: str, *, force: bool = False) -> tuple[str, ...]:
+def drop(c: Connection, name: str, *, owner_id: int = OWNER, force: bool = False) -> tuple[str, ...]:
     """Delete a secret; return the sentinels that now lack it.
 
     Raises `UnknownNameError` if there is none, `UsageError` while a sentinel uses it, unless
     `force`.
+
+    Args:
+        name: Its name.
+        owner_id: Whose it is.
+        force: Whether it is deleted also while a sentinel uses it.
     """
-    using = users(c).get(name, ())
-    row = secrets.find_row(c, name)
+    using = users(c, owner_id=owner_id).get(name, ())
+    row = secrets.find_row(c, name, owner_id=owner_id)
     if row is None:
         message = f"there is no secret {name}; `tidings secret list` shows all"
         raise UnknownNameError(message)
@@ -162,39 +177,58 @@ def drop(c: Connection, name: str, *, force: bool = False) -> tuple[str, ...]:
     if using and not force:
         message = f"{', '.join(using)} would lose the secret {name}; first drop what uses it, or add --force"
         raise UsageError(message)
-    secrets.drop(c, name)
-    for kept in secrets.names(c):
-        if kept.startswith(f"{SESSION}{name}:"):
-            secrets.drop(c, kept)
+    secrets.drop(c, name, owner_id=owner_id)
+    for name_left in secrets.names(c, owner_id=owner_id):
+        if name_left.startswith(f"{SESSION}{name}:"):
+            secrets.drop(c, name_left, owner_id=owner_id)
     return using
 
 
-def users(c: Connection, *, owner_id: int = 1) -> dict[str, tuple[str, ...]]:
+def users(c: Connection, *, owner_id: int = OWNER) -> dict[str, tuple[str, ...]]:
     """Return, by secret name, the living sentinels and defaults of tags that use it."""
-    rows = sentinels.listing(c)
-    living = {row.id: row.name for row in rows}
+    living = {row.id: row for row in sentinels.listing(c)}
     needs = {
-        state.page_id: secret_names(identity)
+        state.page_id: (identity.owner_id or OWNER, names)
         for identity, state in pages.listing(c)
-        if (identity.owner_id or 1) == owner_id
+        if (names := secret_names(identity))
     }
     found: dict[str, set[str]] = {}
+    others: dict[int, set[str]] = {}
+    """the names that stand for secrets of other owners, by sentinel"""
     for sub in subscriptions.listing(c):
-        for name in needs.get(sub.page_id, ()):
-            if sub.sentinel_id in living:
-                found.setdefault(name, set()).add(living[sub.sentinel_id])
-    said = [(row.name, row.text) for row in rows]
-    said += [(f"the defaults of {tag}", text) for tag, text in sentinels.list_tag_defaults(c).items()]
-    for who, text in said:
-        for name in _NAMED.findall(text):
-            found.setdefault(name, set()).add(who)
+        whose, names = needs.get(sub.page_id, (owner_id, ()))
+        if whose != owner_id:
+            others.setdefault(sub.sentinel_id, set()).update(names)
+        elif sub.sentinel_id in living:
+            for name in names:
+                found.setdefault(name, set()).add(living[sub.sentinel_id].name)
+    if owner_id == OWNER:  # receivers and defaults name no other owner's
+        for who, text, elsewhere in _list_texts(c, living.values(), others):
+            for name in {*_NAMED.findall(text)} - elsewhere:
+                found.setdefault(name, set()).add(who)
     return {name: tuple(sorted(using)) for name, using in found.items()}
 
 
-def _look_again(c: Connection, name: str, at: Instant) -> list[str]:
+def _list_texts(
+    c: Connection, rows: Iterable[SentinelRow], others: Mapping[int, set[str]]
+) -> Iterator[tuple[str, str, set[str]]]:
+    """Yield the texts that may name secrets: whose they are, and the names of other owners in
+    them.
+    """
+    for row in rows:
+        yield row.name, row.text, others.get(row.id, set())
+    for tag, text in sentinels.list_tag_defaults(c).items():
+        yield f"the defaults of {tag}", text, set()
+
+
+def _request_polls(c: Connection, name: str, owner_id: int, at: Instant) -> list[str]:
     """Request a poll of the pages in error that need this secret, ending their back-off."""
     living = {row.id: row.name for row in sentinels.listing(c)}
-    ill = [s.page_id for i, s in pages.population(c) if s.kind and name in secret_names(i)]
+    ill = [
+        s.page_id
+        for i, s in pages.population(c)
+        if s.kind and (i.owner_id or OWNER) == owner_id and name in secret_names(i)
+    ]
     polls.request_polls(c, ill, at)
     return sorted({living[s.sentinel_id] for s in subscriptions.listing(c, active=True) if s.page_id in ill})
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from tidings.detection.find import window
 from tidings.detection.find.window import Window
-from tidings.fetching import address
 from tidings.language.times import ends_at, starts_at
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, SentinelMove
@@ -24,6 +23,7 @@ from tidings.storage.watches import events, sentinels, subscriptions
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.watch.sentinel import Compare, Sentinel
+    from tidings.service.sentinels.author import RequestRights
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
 
@@ -31,23 +31,26 @@ COMPARED = ("monitor", "window", "select", "exclude", "transform", "compare")
 """The fields of a sentinel that define its comparison."""
 
 
-def alter(connection: Connection, row: SentinelRow, after: Sentinel, *, text: str, now: Instant) -> SentinelRow:
+def alter(
+    connection: Connection, row: SentinelRow, after: Sentinel, *, text: str, requests: RequestRights, now: Instant
+) -> SentinelRow:
     """Change the meaning of a sentinel to `after`, written out in `text`, and return its row,
     unchanged if it means that already.
 
-    Raises `AddressError`.
+    Raises `AddressError`, and `UsageError` for a secret that the author may not use.
 
     Args:
         row: The stored sentinel.
         after: Its new meaning.
         text: That meaning as canonical text.
+        requests: How its pages are requested.
         now: When it is altered (µs).
     """
     if text == row.text:
         return row
     before = meaning(row.text)
     pages = [
-        (page, address.identify(was.url, before.asking), address.identify(page.url, after.asking))
+        (page, requests.find_held(was.url, before.asking), requests.identify(page.url, after.asking))
         for was, page in zip(before.pages, after.pages, strict=True)
     ]
     _compare_otherwise(connection, row, before.compare, after.compare)
@@ -131,11 +134,11 @@ def _compare_otherwise(connection: Connection, row: SentinelRow, before: Compare
     """Set the stored versions with which an altered Compare clause begins (sentinels §4.4)."""
     for sub in subscriptions.listing(connection, sentinel_id=row.id):
         now = window.switch(before, after, Window(sub.number, sub.taken), sub.seen)
-        if now.kept != sub.taken or now.number != sub.number:
+        if now.needed != sub.taken or now.number != sub.number:
             base = (
                 sub.seen if now.number == window.TO_BEGIN else sub.base
             )  # newer than that of a running poll, which then leaves it
-            subscriptions.rewrite(connection, sub.id, base=base, taken=now.kept, number=now.number)
+            subscriptions.rewrite(connection, sub.id, base=base, taken=now.needed, number=now.number)
 
 
 def sever(connection: Connection, name: str, *, now: Instant) -> None:

@@ -22,11 +22,11 @@ from tidings.model.observed.unit import Event
 from tidings.model.watch.sentinel import CreateEvent, Defaults, Sentinel
 from tidings.record import dataclass, replace
 from tidings.service.secrets import references
-from tidings.service.sentinels import register
+from tidings.service.sentinels import edit, register
+from tidings.service.sentinels.author import INSTALLATION
 from tidings.service.sentinels.receivers import addressees, check_addressees
 from tidings.service.sources import outside_events
 from tidings.service.watch import by_name
-from tidings.service.watch.watchlist import meaning
 from tidings.storage.secrets import Vault
 from tidings.storage.watches import events, sentinels
 from tidings.storage.watches import outside as sources
@@ -109,14 +109,14 @@ def apply(
     """
     vault = Vault(settings.data)
     references.seal_older(connection, vault, at=now)
-    said = {file: register.read_statements(file, text, settings) for file, text in files.items()}
-    defaults = _defaults(connection, said)
-    found = _read_all(connection, files, said, settings, now, defaults)
+    statements_of = {file: register.read_statements(file, text, settings) for file, text in files.items()}
+    defaults = _defaults(connection, statements_of)
+    found = _read_all(connection, files, statements_of, settings, now, defaults)
     known = references.References(connection, vault, at=now)
-    for group in defaults.said:
+    for group in defaults.stated:
         register.remember(connection, known.defaults(group))
     wanted = {name: (file, known.sentinel(sentinel)) for name, (file, sentinel) in found.sentinels.items()}
-    stored: list[Statement] = [*defaults.said, *(sentinel for _, sentinel in wanted.values())]
+    stored: list[Statement] = [*defaults.stated, *(sentinel for _, sentinel in wanted.values())]
     references.check_secrets(connection, vault, (c for statement in stored for c in addressees(statement)[1]))
     found = replace(found, sentinels=wanted)
     notes = _Notes.read(connection)
@@ -140,19 +140,19 @@ class _Groups:
     ones.
     """
 
-    said: tuple[Defaults, ...]
-    held: Mapping[str, Clauses]
+    stated: tuple[Defaults, ...]
+    clauses_of: Mapping[str, Clauses]
     before: Callable[[str], Clauses | None]
 
     def __call__(self, tag: str) -> Clauses | None:
-        clauses = self.held.get(tag)
-        return self.before(tag) if clauses is None else clauses if clauses.said else None
+        clauses = self.clauses_of.get(tag)
+        return self.before(tag) if clauses is None else clauses if clauses.stated else None
 
 
-def _defaults(connection: Connection, said: Mapping[str, Sequence[Statement]]) -> _Groups:
-    groups = tuple(s for statements in said.values() for s in statements if isinstance(s, Defaults))
-    held = {tag: group.clauses for group in groups for tag in group.tags}
-    return _Groups(groups, held, register.group(connection))
+def _defaults(connection: Connection, statements_of: Mapping[str, Sequence[Statement]]) -> _Groups:
+    groups = tuple(s for statements in statements_of.values() for s in statements if isinstance(s, Defaults))
+    clauses_of = {tag: group.clauses for group in groups for tag in group.tags}
+    return _Groups(groups, clauses_of, register.group(connection))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +167,17 @@ class _FileContents:
 def _read_all(
     connection: Connection,
     files: Mapping[str, str],
-    said: Mapping[str, Sequence[Statement]],
+    statements_of: Mapping[str, Sequence[Statement]],
     settings: Settings,
     now: Instant,
     defaults: _Groups,
 ) -> _FileContents:
     problems: list[Filed] = []
     warnings: list[Filed] = []
-    names = {s.name for statements in said.values() for s in statements if isinstance(s, Sentinel)}
-    made = {file: {s.name for s in statements if isinstance(s, CreateEvent)} for file, statements in said.items()}
+    names = {s.name for statements in statements_of.values() for s in statements if isinstance(s, Sentinel)}
+    made = {
+        file: {s.name for s in statements if isinstance(s, CreateEvent)} for file, statements in statements_of.items()
+    }
     every = set(outside_events.names(connection)).union(*made.values())
     happenings: list[CreateEvent] = []
     wanted: dict[str, tuple[str, Sentinel]] = {}
@@ -260,33 +262,30 @@ class _ApplyRun:
     meant: dict[tuple[str, Instant], Mapping[str, Sentinel]] = field(default_factory=dict)
     """parsed files as of the instants at which sentinels were created"""
 
-    def settle_event(self, said: CreateEvent) -> Step:
+    def settle_event(self, event: CreateEvent) -> Step:
         """Create or update an event as a file says; the token of a webhook stays."""
-        action: Action = outside_events.settle(self.connection, said, settings=self.settings, now=self.now)
-        if not self.notes.has_event(sources.find(self.connection, said.name)):
-            events.append(self.connection, [Event(type=EVENT_APPLIED, at=self.now, data={"event": said.name})])
-        return Step(said.name, action, printer.to_text(said), record="event")
+        action: Action = outside_events.settle(self.connection, event, settings=self.settings, now=self.now)
+        if not self.notes.has_event(sources.find(self.connection, event.name)):
+            events.append(self.connection, [Event(type=EVENT_APPLIED, at=self.now, data={"event": event.name})])
+        return Step(event.name, action, printer.to_text(event), record="event")
 
     def settle(self, file: str, sentinel: Sentinel) -> Step:
         """Create, alter or leave a sentinel as a file says."""
         try:
             row = sentinels.find(self.connection, sentinel.name)
         except UnknownNameError:
-            return self._make(sentinel, "created")
-        if row.state == "ended":
-            sentinels.drop(self.connection, row.id, self.now)
-            return self._make(sentinel, "replaced", "the sentinel of that name had ended", before=row.text)
+            row = register.create(self.connection, sentinel, now=self.now)
+            self._note(row)
+            return Step(sentinel.name, "created", row.text)
         wanted = register.canonical(sentinel, by_name.lives(self.connection))
-        if row.text == wanted or row.text == self._as_of(file, row):
+        if row.state != "ended" and (row.text == wanted or row.text == self._as_of(file, row)):
             self._note(row)
             return Step(row.name, "unchanged", row.text, before=row.text)
-        register.check_commands((meaning(row.text),), self.settings)
-        if _pages_of(meaning(row.text)) != _pages_of(sentinel):
-            sentinels.drop(self.connection, row.id, self.now)
-            return self._make(sentinel, "replaced", "its pages differ", before=row.text)
-        altered = register.alter(self.connection, row, sentinel, now=self.now)
-        self._note(altered)
-        return Step(row.name, "altered", altered.text, before=row.text)
+        after, reason = edit.bring_to(
+            self.connection, row, sentinel, settings=self.settings, now=self.now, author=INSTALLATION
+        )
+        self._note(after)
+        return Step(row.name, "replaced" if reason else "altered", after.text, reason, before=row.text)
 
     def prune(self, found: _FileContents) -> Iterator[Step]:
         """Drop what an earlier apply created and no file names any more: sentinels first, since
@@ -339,11 +338,6 @@ class _ApplyRun:
             self.meant[file, at] = {s.name: self.known.sentinel(s) for s in found}
         return self.meant[file, at]
 
-    def _make(self, sentinel: Sentinel, action: Action, reason: str = "", *, before: str = "") -> Step:
-        row = register.create(self.connection, sentinel, now=self.now)
-        self._note(row)
-        return Step(sentinel.name, action, row.text, reason, before=before)
-
     def _note(self, row: SentinelRow) -> None:
         """Mark a sentinel as managed by files."""
         if row.id not in self.notes.sentinels:
@@ -352,8 +346,3 @@ class _ApplyRun:
 
 _UNNAMED = "no file has it now"
 _NOT_OURS = "apply did not make it; use `tidings drop` to drop it"
-
-
-def _pages_of(sentinel: Sentinel) -> list[tuple[str, str]]:
-    """Return the pages of a sentinel, regardless of how they are requested."""
-    return sorted((address.identify(page.url).key, page.name or "") for page in sentinel.pages)

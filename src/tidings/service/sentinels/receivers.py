@@ -35,7 +35,7 @@ def addressees(statement: Statement) -> tuple[str, tuple[Channel, ...]]:
         case Alter(name=name, sentinel=Sentinel() as after):
             return name, tuple(list_channels(after))
         case Defaults(tags=tags, clauses=clauses):
-            notify, errors = dict(clauses.said).get("notify", ()), dict(clauses.said).get("errors", ())
+            notify, errors = dict(clauses.stated).get("notify", ()), dict(clauses.stated).get("errors", ())
             where = f"the defaults of {', '.join(tags)}"
             return where, (*(channel for clause in notify for channel in clause.channels), *errors)
     return "", ()

@@ -17,6 +17,7 @@ from tidings.language import means, parser, verify, words
 from tidings.language.expressions import quote
 from tidings.language.forms import parse_file
 from tidings.language.means import InstallationMeans
+from tidings.language.times import read_coming
 from tidings.language.write import printer
 from tidings.language.write.printer import page_text
 from tidings.model.observed.unit import SentinelMove
@@ -39,6 +40,7 @@ from tidings.model.watch.sentinel import (
 from tidings.record import dataclass, replace
 from tidings.service.secrets import references
 from tidings.service.sentinels import alter as altering
+from tidings.service.sentinels.author import INSTALLATION, Author, RequestRights, check_rights, check_sentinel
 from tidings.service.sentinels.receivers import addressees, check_addressees
 from tidings.service.sources import command_pages, outside_events
 from tidings.service.watch import by_name, lifespan
@@ -48,6 +50,7 @@ from tidings.storage import secrets
 from tidings.storage.observed import pages
 from tidings.storage.secrets import Vault
 from tidings.storage.watches import endpoints, sentinels, subscriptions
+from tidings.storage.watches.events import OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -64,7 +67,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class Registration:
     """The result of a text: sentinels created, commands executed, warnings, sentinels altered and
     unchanged, the defaults set, and the external events created or dropped.
     """
@@ -86,7 +89,7 @@ class Registered:
         )
 
 
-def register(database: Database, text: str, *, settings: Settings, now: Instant, file: str = "") -> Registered:
+def register(database: Database, text: str, *, settings: Settings, now: Instant, file: str = "") -> Registration:
     """Parse and execute statements of the language, all or none; the name of the `file` determines
     their format.
 
@@ -103,8 +106,12 @@ def register(database: Database, text: str, *, settings: Settings, now: Instant,
     return database.write(carry_out, text, settings, now, file)
 
 
-def carry_out(connection: Connection, text: str, settings: Settings, now: Instant, file: str) -> Registered:
+def carry_out(
+    connection: Connection, text: str, settings: Settings, now: Instant, file: str, author: Author = INSTALLATION
+) -> Registration:
     """Do what `register` does, inside the caller's transaction.
+
+    Raises `UnknownNameError` and `UsageError` also for what the author may not do.
 
     Args:
         connection: The transaction.
@@ -112,12 +119,15 @@ def carry_out(connection: Connection, text: str, settings: Settings, now: Instan
         settings: The settings in use.
         now: When they are registered (µs).
         file: The file name, whose extension determines the format; empty for the sentence form.
+        author: Who writes it, and owns what it creates.
     """
     vault = Vault(settings.data)
     references.seal_older(connection, vault, at=now)
-    parsed = understand(connection, file, text, settings=settings, now=now)
+    check_named(connection, file, text, settings, author)
+    parsed = understand(connection, file, text, settings=settings, now=now, author=author)
     if parsed.problems:
         raise SentinelError(parsed.problems)
+    check_rights(connection, author, parsed.statements)
     for statement in parsed.statements:
         check_addressees(statement)
         if isinstance(statement, Sentinel):
@@ -133,7 +143,7 @@ def carry_out(connection: Connection, text: str, settings: Settings, now: Instan
     for statement in statements:
         match statement:
             case Sentinel():
-                made.append(create(connection, statement, now=now))
+                made.append(create(connection, statement, now=now, author=author, owner_id=author.owner_id))
             case Command():
                 commanded.append((statement, command(connection, statement, now=now)))
             case Alter(name=name, sentinel=Sentinel() as after):
@@ -141,19 +151,19 @@ def carry_out(connection: Connection, text: str, settings: Settings, now: Instan
                 check_commands((meaning(before.text), after), settings)
                 if statement.pages:
                     check_pages(after, settings)
-                row = alter(connection, before, after, now=now)
+                row = alter(connection, before, after, now=now, author=author)
                 (altered if row.revision > before.revision else unaltered).append(row)
             case Defaults():
-                remember(connection, statement)
+                remember(connection, statement, author)
                 defaults.append(statement)
             case CreateEvent():
-                outside_events.create(connection, statement, settings=settings, now=now)
+                outside_events.create(connection, statement, settings=settings, now=now, owner_id=author.keeper_id)
                 happenings.append(statement)
             case DropEvent(name=name):
-                outside_events.drop(connection, name)
+                outside_events.drop(connection, name, owner_id=None if author.sees_all else author.owner_id)
                 gone.append(statement)
     references.note_schemes(connection, vault)
-    return Registered(
+    return Registration(
         tuple(made),
         tuple(commanded),
         parsed.warnings,
@@ -220,15 +230,35 @@ def read_statements(file: str, text: str, settings: Settings) -> Sequence[Statem
     return parse_file(file, text, zone=settings.serve.zone, files=bool(settings.fetch.allow_files)).statements
 
 
-def list_altered(text: str, file: str, settings: Settings) -> list[str]:
-    """Return the names of the sentinels that a text alters, commands or derives from."""
+def check_named(connection: Connection, file: str, text: str, settings: Settings, author: Author) -> None:
+    """Raise an error unless the author may alter each sentinel that a text alters, commands or
+    derives from; problems of the language do not show what they mean.
+
+    Args:
+        connection: The transaction.
+        file: The file name, whose extension determines the format; empty for the sentence form.
+        text: The statements.
+        settings: The settings in use.
+        author: Who writes them.
+    """
+    if author.sees_all:
+        return
     found = read_statements(file, text, settings)
     names = [one.name for one in found if isinstance(one, Alter | Command)]
-    return names + [one.base for one in found if isinstance(one, Sentinel) and one.base]
+    for name in names + [one.base for one in found if isinstance(one, Sentinel) and one.base]:
+        check_sentinel(connection, author, name)
 
 
 def understand(
-    connection: Connection, /, file: str, text: str, *, settings: Settings, now: Instant, **given: Any
+    connection: Connection,
+    /,
+    file: str,
+    text: str,
+    *,
+    settings: Settings,
+    now: Instant,
+    author: Author = INSTALLATION,
+    **given: Any,
 ) -> Parsed:
     """Parse a text in the context of everything stored, and check it against this installation
     (E48, W10, W19).
@@ -241,18 +271,19 @@ def understand(
         text: The statements.
         settings: The settings in use.
         now: Wall time (µs).
+        author: Who writes the text, and sees no more than their own part of the context.
         given: Parameters of `parser.parse` instead of the stored context.
     """
     here: dict[str, Any] = {
-        "known": lookup(connection),
+        "known": lookup(connection, author),
         "zone": settings.serve.zone,
         "now": now,
         "floor": round(settings.fetch.page_floor_seconds * SECOND),
-        "names": sentinels.names(connection),
+        "names": sentinels.names(connection, viewer=author.viewer),
         "secrets": frozenset(secrets.names(connection)),
-        "defaults": group(connection),
+        "defaults": group(connection, author),
         "files": bool(settings.fetch.allow_files),
-        "events": outside_events.names(connection),
+        "events": outside_events.names(connection, viewer=author.viewer),
     }
     own = InstallationMeans(tuple(settings.budget.map_names()), settings.schedule.policy, _policies)
     parsed = means.within(parse_file(file, text, **here | given), own)
@@ -270,14 +301,18 @@ def _policies() -> dict[str, frozenset[str]]:
     return {name: frozenset(p for p in ("urgency", "life") if f"{p}_kind" in reads_of(name)) for name in POLICIES}
 
 
-def lookup(connection: Connection) -> Callable[[str], verify.KnownSentinel | None]:
-    """Return the view of existing sentinels that the language needs."""
+def lookup(connection: Connection, author: Author = INSTALLATION) -> Callable[[str], verify.KnownSentinel | None]:
+    """Return the view of existing sentinels that the language needs, without those that the author
+    may not see.
+    """
     find = by_name.lives(connection)
 
     def look_up(name: str) -> verify.KnownSentinel | None:
         try:
             row = sentinels.find(connection, name)
         except UnknownNameError:
+            return None
+        if not sentinels.is_seen(connection, row.id, author.viewer):
             return None
         life = Life.of(row, meaning(row.text))
         start, end = lifespan.starts(life, find), lifespan.ends(life, find)
@@ -286,27 +321,45 @@ def lookup(connection: Connection) -> Callable[[str], verify.KnownSentinel | Non
     return look_up
 
 
-def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
-    """Store a checked sentinel with its pages and endpoints. Raises `AddressError`."""
+def create(
+    connection: Connection,
+    sentinel: Sentinel,
+    *,
+    now: Instant,
+    author: Author = INSTALLATION,
+    owner_id: int = OWNER,
+) -> SentinelRow:
+    """Store a checked sentinel with its pages and endpoints.
+
+    Raises `AddressError`, and `UsageError` for a secret that the author may not use.
+
+    Args:
+        connection: The transaction.
+        sentinel: The checked sentinel.
+        now: When it is created (µs).
+        author: Who writes it.
+        owner_id: The owner of the sentinel.
+    """
+    requests = RequestRights(connection, author, owner_id)
     watched: list[tuple[Watched, PageIdentity]] = [
-        (page, address.identify(page.url, sentinel.asking)) for page in sentinel.pages
+        (page, requests.identify(page.url, sentinel.asking)) for page in sentinel.pages
     ]
     _ensure_endpoints(connection, sentinel)
     altering.sever(connection, sentinel.name, now=now)
-    text = canonical(sentinel, by_name.lives(connection))
-    alone = meaning(text)
+    alone = _effective(sentinel, by_name.lives(connection))
     start, end = altering.calendar(replace(sentinel, start=alone.start, end=alone.end), now)
     base = by_name.find(connection, sentinel.base) if sentinel.base else None
     row = sentinels.create(
         connection,
         sentinel,
-        text=text,
+        text=printer.to_text(alone),
         pages=watched,
         state="created",
         start_at=start,
         end_at=end,
         at=now,
         base_id=base.id if base is not None else None,
+        owner_id=owner_id,
     )
     if sentinel.scope is not None:
         listing = replace(address.identify(listing_url(row.id)), given=budget_name(row.name))
@@ -322,7 +375,9 @@ def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> Senti
     return row
 
 
-def alter(connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
+def alter(
+    connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: Instant, author: Author = INSTALLATION
+) -> SentinelRow:
     """Change the meaning of a sentinel on its present pages (sentinels §2.2); the switch itself is
     not reported.
 
@@ -330,16 +385,19 @@ def alter(connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: 
         row: The stored sentinel.
         sentinel: Its new meaning.
         now: When it is altered (µs).
+        author: Who alters it.
     """
     _ensure_endpoints(connection, sentinel)
-    return altering.alter(connection, row, sentinel, text=canonical(sentinel, by_name.lives(connection)), now=now)
+    requests = RequestRights.of(connection, row, author)
+    text = canonical(sentinel, by_name.lives(connection))
+    return altering.alter(connection, row, sentinel, text=text, requests=requests, now=now)
 
 
-def group(connection: Connection) -> Callable[[str], Clauses | None]:
-    """Return a function that finds the defaults of a tag."""
+def group(connection: Connection, author: Author = INSTALLATION) -> Callable[[str], Clauses | None]:
+    """Return a function that finds the defaults of a tag, as they are for an author."""
 
     def get_defaults(tag: str) -> Clauses | None:
-        text = sentinels.get_tag_default(connection, tag)
+        text = sentinels.get_tag_default(connection, tag, owner_id=author.keeper_id)
         return None if text is None else clauses_of(text)
 
     return get_defaults
@@ -351,11 +409,13 @@ def clauses_of(text: str) -> Clauses:
     return statement.clauses if isinstance(statement, Defaults) else Clauses()
 
 
-def remember(connection: Connection, statement: Defaults) -> None:
-    """Store defaults for their tags; existing sentinels do not change."""
+def remember(connection: Connection, statement: Defaults, author: Author = INSTALLATION) -> None:
+    """Store defaults for their tags, for the sentinels of the author, or for all if the author sees
+    all; existing sentinels do not change.
+    """
     for tag in statement.tags:
-        text = printer.to_text(replace(statement, tags=(tag,))) if statement.clauses.said else None
-        sentinels.put_tag_default(connection, tag, text)
+        text = printer.to_text(replace(statement, tags=(tag,))) if statement.clauses.stated else None
+        sentinels.put_tag_default(connection, tag, text, owner_id=author.keeper_id)
 
 
 def canonical(sentinel: Sentinel, find: lifespan.Find) -> str:
@@ -394,8 +454,10 @@ def command(connection: Connection, statement: Command, *, now: Instant) -> Sent
     row = by_name.find(connection, statement.name)
     if statement.verb == "drop":
         sentinels.drop(connection, row.id, now)
-    elif statement.verb == "disable" and row.state in {"created", "waiting", "enabled"}:
-        sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="disabled", at=now, reason="by you"))
+    elif statement.verb == "disable" and row.state != "ended":
+        resume_at = None if statement.until is None else until(statement.until, now)
+        step = SentinelMove(sentinel_id=row.id, state="disabled", at=now, reason="by you", resume_at=resume_at)
+        sentinels.move(connection, step)
     elif statement.verb == "enable" and row.state != "ended":
         altering.enable(connection, row, fresh=statement.fresh, find=by_name.lives(connection), now=now)
     elif statement.verb == "confirm" and row.state != "ended":
@@ -404,6 +466,26 @@ def command(connection: Connection, statement: Command, *, now: Instant) -> Sent
         message = f'"{row.name}" has ended ({row.reason or "its end has passed"}); create a new sentinel, or drop it to use the name again'
         raise UnknownNameError(message)
     return sentinels.get(connection, row.id)
+
+
+def pause(name: str, text: str, zone: str, now: Instant) -> Command:
+    """Return the command that disables a sentinel.
+
+    Raises `UsageError` for a text that is no coming time.
+
+    Args:
+        name: The sentinel.
+        text: Until when, as people write it; "" for no end.
+        zone: The zone of dates and days.
+        now: When it is disabled (µs).
+    """
+    at = read_coming(text, zone, now) if text.strip() else None
+    return Command("disable", name, until=None if at is None else Point("at", instant=at))
+
+
+def until(point: Point, now: Instant) -> Instant:
+    """Return when a pause ends that begins now."""
+    return (now if point.instant is None else point.instant) + point.offset
 
 
 UNDO: Final = DAY
@@ -507,8 +589,8 @@ def _free_name(pieces: Sequence[str], taken: Sequence[str]) -> str:
     stem = _within(pieces, LONGEST_NAME)
     stem = stem if stem[:1].isalpha() else f"page-{stem}"
     name, number = stem, 2
-    held = {other.lower() for other in taken}
-    while name.lower() in held or words.is_reserved(name):
+    taken_names = {other.lower() for other in taken}
+    while name.lower() in taken_names or words.is_reserved(name):
         name, number = f"{stem}-{number}", number + 1
     return name
 
@@ -543,23 +625,24 @@ def statement_for(
         name: The name of the sentinel.
         monitor: The Monitor clause.
         every: The interval, or `at` and times of day, as given; None for on change.
-        notify: The addresses of receivers.
+        notify: The addresses of receivers, each with its rate and its own text, if any.
         clauses: Further clauses, one per line.
     """
     shown = name if len(name.split()) == 1 else quote(name)  # several words are refused as the name they are
     lines = [f"Create Sentinel {shown} Using {page_text(Watched(url))}", f"Monitor {monitor}"]
     spaced = "" if (every or "").startswith("at ") else "every "
     lines.append(f"Fetch {spaced}{every}" if every else "Fetch on change")
-    lines.extend(f"Notify By {channel_words(target)} immediate" for target in notify)
+    lines.extend(f"Notify By {channel_words(target.strip())}" for target in notify)
     return "\n".join((*lines, *clauses))
 
 
 def channel_words(target: str) -> str:
     """Return a receiver in words of the language: an http(s) address is a webhook, a mail address
-    e-mail.
+    e-mail. A rate or an own text may follow.
     """
     if target.startswith(("http://", "https://")):
         return f"webhook {target}"
-    if "@" in target and "://" not in target:
+    address, *_ = target.split(maxsplit=1) or [""]
+    if "@" in address and "://" not in address:
         return f"email {target}"
     return target

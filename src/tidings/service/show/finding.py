@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.document.select.extraction import why_little, why_nothing
@@ -89,14 +89,20 @@ def spell_count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+INSTEAD: Final = {
+    "price": 'watch the place where the page shows it, for example: Monitor number in css ".price"',
+    "availability": 'watch the words of the page, for example: Monitor keyword "in stock"',
+}
+"""What to watch if a page does not say it for search engines."""
+
+
 def matches_nothing(name: str, media: str = "") -> str:
     """Return the message about a missing part; `name` is in words of the language, `media` the
     page's type if known.
     """
     if name in {"price", "availability"}:
-        kind = "number" if name == "price" else "all words"
         where = "the page has none in JSON-LD, microdata or Open Graph"
-        return f'W7 no {name} is found on this page: {where}; watch the place where the page shows it: Monitor {kind} in css ".{name}"'
+        return f"W7 no {name} is found on this page: {where}; {INSTEAD[name]}"
     language = name.partition(" ")[0] if name.endswith('"') else ""
     why = (why_nothing(language, media) or why_little(language, media)) if language else ""
     return f"W7 {name} matches nothing on this page as it is now{': ' if why else ''}{why}"

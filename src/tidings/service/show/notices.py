@@ -41,7 +41,7 @@ class NoticeEvent(Protocol):
 
 GONE = "410"
 """The answer of a page that is permanently gone."""
-_SAID = frozenset({"price", "availability"})
+_STATED_TYPES = frozenset({"price", "availability"})
 """Parts that are found by meaning, anywhere on a page."""
 
 TROUBLES = (
@@ -109,16 +109,20 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
             summary = "all frames of the page can be watched again"
         case EventType.PART_LOST:
             summary = f"the selected part is gone: {data['part']} no longer matches anything on the page"
-            summary = f"the page no longer gives a value for {data['part']}" if data["part"] in _SAID else summary
+            summary = (
+                f"the page no longer gives a value for {data['part']}" if data["part"] in _STATED_TYPES else summary
+            )
         case EventType.PART_BACK:
             summary = f"the selected part is there again: {data['part']} matches"
-            summary = f"the page gives a value for {data['part']} again" if data["part"] in _SAID else summary
+            summary = f"the page gives a value for {data['part']} again" if data["part"] in _STATED_TYPES else summary
         case EventType.PART_HEALED:
             summary = describe_healed(data)
         case EventType.PART_APPEARED:
             summary = f"the selected part is now there: {data['part']} matches for the first time"
             summary = (
-                f"the page gives a value for {data['part']} for the first time" if data["part"] in _SAID else summary
+                f"the page gives a value for {data['part']} for the first time"
+                if data["part"] in _STATED_TYPES
+                else summary
             )
         case EventType.COMPARISON_GIVEN_UP if not data["from"]:
             summary = f"the content of the page cannot be compared, so no change can be reported: {data['reason']}"
@@ -156,7 +160,7 @@ BULLETINS = (
 """Events of the whole service that every recipient is notified of (`bulletins`)."""
 
 
-def say_last(event: NoticeEvent) -> str:
+def describe_last(event: NoticeEvent) -> str:
     """Return why the last of the hosts that cannot be reached could not be, to end a sentence; ""
     if that is not known.
     """
@@ -174,7 +178,7 @@ def bulletin_record(event: NoticeEvent) -> Record:
             summary = (
                 f"no page can be checked: most hosts have not answered for {spell_gap(event.at - data['since'])}, so the network"
                 " connection of this machine seems to be down; checks continue when the network works "
-                f"again{say_last(event)}"
+                f"again{describe_last(event)}"
             )
         case EventType.NETWORK_BACK:
             summary = f"pages can be checked again: the network was down for {spell_gap(event.at - data['since'])}"
@@ -236,9 +240,9 @@ def _describe_week(data: Mapping[str, Any]) -> str:
 
 def describe_healed(data: Mapping[str, Any]) -> str:
     """Return the message about a healed selector."""
-    said = f'"{_short(data["before"])}" → "{_short(data["after"])}"'
+    change = f'"{_short(data["before"])}" → "{_short(data["after"])}"'
     alike = f"{data['score']:.0%} alike"
-    return f"selector healed: {data['part']} no longer matches anything; {data['stand_in']} is watched instead ({alike}): {said}"
+    return f"selector healed: {data['part']} no longer matches anything; {data['stand_in']} is watched instead ({alike}): {change}"
 
 
 def describe_saturated(data: Mapping[str, Any], sentinel: str) -> str:

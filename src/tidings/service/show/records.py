@@ -129,8 +129,8 @@ def _context_record(context: EditContext) -> Record:
     """Return the context of a text: `number` is its position (from 0) in the list named by `of`;
     unknown fields are omitted.
     """
-    said = {name: getattr(context, name) for name in _CONTEXT if getattr(context, name)}
-    return {"of": context.of, "number": context.number, **said}
+    texts = {name: getattr(context, name) for name in _CONTEXT if getattr(context, name)}
+    return {"of": context.of, "number": context.number, **texts}
 
 
 def _place_record(place: ObjectPlace) -> Record:
@@ -213,6 +213,7 @@ def sentinel_record(row: SentinelRow, *, details: Mapping[str, Any] | None = Non
         "class": class_of(row.text),
         "start_at": rfc3339(row.start_at),
         "end_at": rfc3339(row.end_at),
+        "resume_at": rfc3339(row.resume_at),
         "created_at": rfc3339(row.created_at),
         **(details or {}),
     }
@@ -340,8 +341,8 @@ def spell_reason(reason: PollReason) -> str:
     """Return a reason as a sentence; an older version's as stored."""
     if reason.sentence or (reason.why is Why.FRAME and not reason.of):
         return reason.sentence or _SENTENCES[reason.why]
-    said = _SENTENCES[reason.why].format(reason.of)
-    return f"{said}; {ROBOTS}: {reason.of}" if reason.why is Why.FRAME else said
+    sentence = _SENTENCES[reason.why].format(reason.of)
+    return f"{sentence}; {ROBOTS}: {reason.of}" if reason.why is Why.FRAME else sentence
 
 
 def spell_poll(row: PollRow) -> str:

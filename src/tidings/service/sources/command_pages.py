@@ -1,6 +1,6 @@
 """Pages that no server gives: the output of a command, and the list of a collection's pages.
 
-A command is run as the user who runs Tidings, if the operator allows it (R-16). A list is asked for
+A command is run as the user who runs Tidings, if the operator allows it (R-18). A list is asked for
 at an address `collection:`, by nobody but the service, when it was published anew; so that many
 pages that come at once are one change. Each page is a link with its title.
 """

@@ -25,6 +25,7 @@ from tidings.service.watch.watchlist import meaning
 from tidings.storage import secrets
 from tidings.storage.secrets import Vault
 from tidings.storage.watches import outside, sentinels
+from tidings.storage.watches.events import OWNER
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
@@ -73,8 +74,8 @@ class OutsideEvents:
         Raises `UnknownNameError` if there is no webhook of that name or its token differs (which of
         the two is not revealed), `SecretError` if the token cannot be decrypted.
         """
-        held = await self._store.read(token_of, self._vault, name)
-        if not proves(held or Secret(make_secret())) or held is None:
+        token = await self._store.read(token_of, self._vault, name)
+        if not proves(token or Secret(make_secret())) or token is None:
             message = f'there is no webhook "{name}" with this token; `tidings show {name}` shows its token'
             raise UnknownNameError(message)
 
@@ -150,61 +151,82 @@ def fix_life(row: SentinelRow, sentinel: Sentinel, event: str, at: Instant) -> t
 
 def waiters(c: Connection, event: str) -> list[tuple[SentinelRow, Sentinel]]:
     """Return the living sentinels that wait for an event, with their meanings."""
-    found = [(row, meaning(row.text)) for row in sentinels.saying(c, f"event({event})")]
+    found = [(row, meaning(row.text)) for row in sentinels.list_with_text(c, f"event({event})")]
     return [(row, sentinel) for row, sentinel in found if event in events_of(sentinel)]
 
 
-def names(c: Connection) -> dict[str, list[str]]:
-    """Return the existing events, each with the names of the living sentinels that wait for it."""
-    return {row.name: [waiting.name for waiting, _ in waiters(c, row.name)] for row in outside.listing(c)}
+def names(c: Connection, *, viewer: int | None = None) -> dict[str, list[str]]:
+    """Return the events of an owner and of the installation (None: all), each with the names of the
+    living sentinels that wait for it and that the owner may see.
+    """
+    return {
+        row.name: [one.name for one, _ in waiters(c, row.name) if sentinels.is_seen(c, one.id, viewer)]
+        for row in outside.listing(c)
+        if viewer is None or row.owner_id in {OWNER, viewer}
+    }
 
 
-def create(c: Connection, said: CreateEvent, *, settings: Settings, now: Instant) -> SourceRow:
+def create(c: Connection, event: CreateEvent, *, settings: Settings, now: Instant, owner_id: int = OWNER) -> SourceRow:
     """Store an event; a webhook gets its token. Raises `UsageError` if its name is taken or its
     source is not allowed.
 
     Args:
-        said: The statement.
+        event: The statement.
         settings: The settings in use.
         now: When it is created (µs).
+        owner_id: Whose sentinels may wait for it; those of all, if it is the installation.
     """
-    check_source(said.source, settings.events)
-    row = outside.create(c, said.name, said.source.origin, text=to_text(said), at=now, due_at=_first_look(said, now))
-    if said.source.origin == "webhook":
-        give_token(c, Vault(settings.data), said.name, at=now)
+    check_source(event.source, settings.events)
+    row = outside.create(
+        c,
+        event.name,
+        event.source.origin,
+        text=to_text(event),
+        at=now,
+        due_at=_first_read_at(event, now),
+        owner_id=owner_id,
+    )
+    if event.source.origin == "webhook":
+        give_token(c, Vault(settings.data), event.name, at=now)
     return row
 
 
 def settle(
-    c: Connection, said: CreateEvent, *, settings: Settings, now: Instant
+    c: Connection, event: CreateEvent, *, settings: Settings, now: Instant
 ) -> Literal["created", "altered", "unchanged"]:
     """Create or update an event as stated; return what was done. Raises what `create` raises.
 
     Args:
-        said: The statement.
+        event: The statement.
         settings: The settings in use.
         now: When it is stored (µs).
     """
-    if said.name not in {row.name for row in outside.listing(c)}:
-        create(c, said, settings=settings, now=now)
+    if event.name not in {row.name for row in outside.listing(c)}:
+        create(c, event, settings=settings, now=now)
         return "created"
-    row, text = outside.find(c, said.name), to_text(said)
+    row, text = outside.find(c, event.name), to_text(event)
     if row.text == text:
         return "unchanged"
-    check_source(said.source, settings.events)
-    outside.rewrite(c, row.id, said.source.origin, text=text, due_at=_first_look(said, now))
-    if said.source.origin != row.origin:
-        take_token(c, said.name)
-        if said.source.origin == "webhook":
-            give_token(c, Vault(settings.data), said.name, at=now)
+    check_source(event.source, settings.events)
+    outside.rewrite(c, row.id, event.source.origin, text=text, due_at=_first_read_at(event, now))
+    if event.source.origin != row.origin:
+        take_token(c, event.name)
+        if event.source.origin == "webhook":
+            give_token(c, Vault(settings.data), event.name, at=now)
     return "altered"
 
 
-def drop(c: Connection, name: str) -> None:
+def drop(c: Connection, name: str, *, owner_id: int | None = None) -> None:
     """Delete an event. Raises `UnknownNameError` if there is none, `UsageError` while a living
-    sentinel waits for it.
+    sentinel waits for it, and for one of another owner.
+
+    Args:
+        name: Its name.
+        owner_id: Whose event it must be; None for anybody's.
     """
     row = outside.find(c, name)
+    if owner_id is not None and row.owner_id != owner_id:
+        raise UsageError(f"the event {name} is not yours; only its owner or an admin drops it")
     if users := [waiting.name for waiting, _ in waiters(c, name)]:
         message = (
             f"the event {name} cannot be dropped: {', '.join(users)} would wait for ever; first drop or alter these "
@@ -237,8 +259,8 @@ def check_source(source: EventSource, settings: EventSettings) -> None:
         raise UsageError(message)
 
 
-def _first_look(said: CreateEvent, now: Instant) -> Instant | None:
-    return None if said.source.origin == "webhook" else now
+def _first_read_at(event: CreateEvent, now: Instant) -> Instant | None:
+    return None if event.source.origin == "webhook" else now
 
 
 def check_params(params: Mapping[str, Any]) -> None:

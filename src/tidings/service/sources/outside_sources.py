@@ -68,7 +68,7 @@ class Sources:
         self._way = way
         self._epoch = epoch
         self._clock = clock
-        self._looking: set[int] = set()
+        self._reading: set[int] = set()
         self.next_due: Instant | None = 0
 
     def wake(self) -> None:
@@ -79,27 +79,27 @@ class Sources:
         """Return the polls that are due, each recorded already."""
         if self.next_due is None or now < self.next_due:
             return []
-        free = AT_ONCE - len(self._looking)
+        free = AT_ONCE - len(self._reading)
         rows, self.next_due = await self._store.read(_due, now, free)
-        rows = [row for row in rows if row.id not in self._looking][:free]
+        rows = [row for row in rows if row.id not in self._reading][:free]
         if not rows:
             if self.next_due is not None and self.next_due <= now:
                 self.next_due = now + SECOND
             return []
         self.next_due = await self._store.write(_note, rows, self._usual, at=now, epoch=self._epoch)
-        self._looking |= {row.id for row in rows}
-        return [self._look(row) for row in rows]
+        self._reading |= {row.id for row in rows}
+        return [self._read_source(row) for row in rows]
 
     @property
     def _usual(self) -> int:
         return round(self._settings.every_seconds * SECOND)
 
-    async def _look(self, row: SourceRow) -> None:
+    async def _read_source(self, row: SourceRow) -> None:
         try:
             sight = await self._see(row)
             happened = await self._store.write(_settle, row, sight, at=self._clock.now(), epoch=self._epoch)
         finally:
-            self._looking.discard(row.id)
+            self._reading.discard(row.id)
         if happened:
             self._way.on_event(row.name)
 

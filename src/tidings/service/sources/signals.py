@@ -4,6 +4,9 @@ Accepting a signal is one transaction: the pending hints, and the key. Hints cha
 nothing and request no poll: the policy gets them as extra age of their pages (`hints`). What polls
 teach of sources is stored every few seconds, like all that is learned: a crash loses no more than
 that, and repeats one poll.
+
+A process that does not poll only stores the signals that it accepts (`LeftSignals`); the polling
+process takes them over at its next step (`Signals.collect`).
 """
 
 from __future__ import annotations
@@ -17,17 +20,19 @@ from tidings.errors import AddressError, StoreError, UsageError
 from tidings.fetching import address
 from tidings.model.observed.unit import Estimate
 from tidings.record import dataclass
-from tidings.scheduling import index
-from tidings.service.watch.hints import DATES, UPDATED, Drained, Hearing
+from tidings.service.watch.hints import DATES, UPDATED, Drained, HintTracker
 from tidings.service.watch.page_schedule import GOOD, is_on_change
+from tidings.service.watch.shards import ALL
+from tidings.service.watch.watchlist import load_some_pages
 from tidings.storage.db import lock
-from tidings.storage.observed import estimates, hints
+from tidings.storage.observed import estimates, hints, pages
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.detection.job.contract import Examination
     from tidings.model.interval import Instant
     from tidings.model.observed.unit import Unit
+    from tidings.service.watch.shards import Shards
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.db.connection import Connection
     from tidings.storage.observed.hints import HintRow
@@ -102,7 +107,8 @@ class Signals:
     """Accepts signals and stores them. `pages` is the watchlist's own table, `reads` are the
     columns that the policy reads.
 
-    `on_hint` is called with the named pages, once the signal is durable.
+    `on_hint` is called with the named pages, once the signal is durable. Hints about pages of other
+    `shards` are left to their planners.
     """
 
     def __init__(
@@ -114,15 +120,17 @@ class Signals:
         epoch: int,
         reads: Collection[str],
         on_hint: Callable[[Iterable[int]], None],
+        shards: Shards = ALL,
     ) -> None:
         self._store = store
+        self._shards = shards
         self._pages = pages
         self._clock = clock
         self._epoch = epoch
         self._lock = asyncio.Lock()
-        self.are_heeded = frozenset(reads) >= index.HINTS
+        self.are_heeded = _weighs_hints(reads)
         """whether the policy uses hints"""
-        self.hearing = Hearing(self._host_of)
+        self.hearing = HintTracker(self._host_of)
         self._updated: dict[int, Instant] = {}
         """of each feed the newest date of its entries"""
         self._on_hint = on_hint
@@ -132,7 +140,8 @@ class Signals:
 
     async def load(self) -> None:
         """Load the stored state."""
-        self.hearing.load(*await self._store.read(hints.load))
+        sources, rows = await self._store.read(hints.load)
+        self.hearing.load(sources, [row for row in rows if self._shards.is_all or row.page_id in self._pages])
         known = await self._store.read(estimates.of_newest_versions, UPDATED)
         self._updated = {page_id: at for page_id, state in known.items() if isinstance(at := state.get("at"), int)}
 
@@ -203,7 +212,7 @@ class Signals:
     async def collect(self) -> None:
         """Take over the hints that other processes have stored."""
         async with self._lock:
-            left = await self._store.read(hints.list_left)
+            left = await self._list_left()
             if not left:
                 return
             for row in left:
@@ -212,6 +221,14 @@ class Signals:
             rows = self.hearing.take_unstored({row.page_id for row in left})
             await self._write(Drained([], rows, []), _take_left, rows, left, epoch=self._epoch)
         self._on_hint({row.page_id for row in rows})
+
+    async def _list_left(self) -> list[HintRow]:
+        """Return the hints that others have stored about pages of this planner."""
+        left = await self._store.read(hints.list_left)
+        if self._shards.is_all or not left:
+            return left
+        hosts = await self._store.read(pages.list_hosts, {row.page_id for row in left})
+        return [row for row in left if self._shards.owns(hosts[row.page_id])]
 
     def _hear(self, page_id: int, kind: str, at: Instant) -> None:
         known = self.hearing.kinds(page_id)
@@ -274,3 +291,66 @@ def _remember(c: Connection, drained: Drained, *, epoch: int) -> None:
     lock.check_epoch(c, epoch)
     hints.put(c, drained.sources, drained.hints)
     hints.drop(c, drained.left)
+
+
+class LeftSignals:
+    """Accepts signals for the polling process.
+
+    Args:
+        store: The database.
+        clock: The clock.
+        reads: The columns that the policy reads.
+        zone: The default time zone of sentinels.
+    """
+
+    def __init__(self, store: Store, clock: Clock, *, reads: Collection[str], zone: str) -> None:
+        self._store = store
+        self._clock = clock
+        self._are_heeded = _weighs_hints(reads)
+        self._zone = zone
+
+    async def find(self, urls: Collection[str], page_ids: Collection[int]) -> NamedPages:
+        """Return the watched pages with each of these addresses, and those of these pages that are
+        watched.
+        """
+        return await self._store.read(self._find, urls, page_ids)
+
+    def _find(self, c: Connection, urls: Collection[str], page_ids: Collection[int]) -> NamedPages:
+        known = dict(pages.list_addresses(c))
+        found = find_addresses(urls, known.items())
+        named = {*(i for ids in found.values() for i in ids), *(i for i in page_ids if i in known)}
+        loaded = load_some_pages(c, named, zone=self._zone) if self._are_heeded else {}
+        return NamedPages(found, named, {page_id for page_id, page in loaded.items() if is_on_change(page)})
+
+    async def take(
+        self, page_ids: Collection[int], *, kind: str = API, at: Instant | None = None, key: str = ""
+    ) -> TakenSignal:
+        """Accept a hint of this kind about watched pages. Durable on return; see `Signals.take`.
+
+        Args:
+            page_ids: The pages.
+            kind: The kind of hint.
+            at: The instant of the change (µs); None for now.
+            key: Its idempotency key, empty for none.
+        """
+        check_key(key)
+        now = self._clock.now()
+        return await self._store.write(
+            _leave, list(dict.fromkeys(page_ids)), kind, key, at=now if at is None else min(at, now), now=now
+        )
+
+
+def _leave(c: Connection, page_ids: list[int], kind: str, key: str, *, at: Instant, now: Instant) -> TakenSignal:
+    if key and (before := hints.find_taken(c, key)) is not None:
+        return TakenSignal(before, is_new=False)
+    hints.leave(c, page_ids, kind, at=at, now=now)
+    if key:
+        hints.note_key(c, key, pages=len(page_ids), at=now, forget_before=now - KEYS_FOR)
+    return TakenSignal(len(page_ids), is_new=True)
+
+
+def _weighs_hints(reads: Iterable[str]) -> bool:
+    """Return whether a policy that reads these columns weighs hints."""
+    from tidings.scheduling import index  # it loads numpy, which a reader of versions does not need
+
+    return frozenset(reads) >= index.HINTS

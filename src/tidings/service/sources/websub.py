@@ -5,25 +5,30 @@ Hubs are used only if `serve.public_url` is set, while the HTTP server runs, and
 hints count: fetched on change, without secrets. A hub's content is never a version: it only
 suggests a poll. A subscription is renewed before its lease ends, and cancelled when the feed is no
 longer watched.
+
+`LeftCallbacks` answers what hubs send, in any process: whether a request belongs to a subscription,
+and what it changes (W3C WebSub §5.2, §7).
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import logging
 import re
 import secrets
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urljoin
 
-from tidings.clock import DAY, MINUTE, SECOND
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import AddressError, BudgetError
 from tidings.fetching import address
 from tidings.model.observed.unit import Estimate
 from tidings.model.observed.version import LONGEST_HUB, Hub
 from tidings.record import replace
 from tidings.service.show.finding import Finding, ok, shorten, warn
-from tidings.service.sources.hub_callbacks import KIND, LEASE, find_row, is_known, is_signed, judge_callback, secret_of
+from tidings.service.watch.shards import ALL
 from tidings.storage.db import lock
 from tidings.storage.observed import estimates, hints, pages
 from tidings.storage.observed.hints import HubRow
@@ -35,7 +40,8 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.outcome import Fetched
     from tidings.model.observed.unit import Unit
-    from tidings.service.sources.signals import Signals
+    from tidings.service.sources.signals import LeftSignals, Signals
+    from tidings.service.watch.shards import Shards
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
@@ -97,7 +103,7 @@ class Subscriber:
     """Subscribes to hubs and handles their callbacks. `public_url` is this service's public address
     (empty: no hub is used), `keys` are the installation's.
 
-    `next_due` is when there may be a request.
+    `next_due` is when there may be a request. Pages of other `shards` are left to their planners.
     """
 
     def __init__(
@@ -113,8 +119,10 @@ class Subscriber:
         keys: Sequence[bytes],
         epoch: int,
         timeout_seconds: float,
+        shards: Shards = ALL,
     ) -> None:
         self._store = store
+        self._shards = shards
         self._pages = pages
         self._signals = signals
         self._poster = poster
@@ -131,9 +139,10 @@ class Subscriber:
 
     async def load(self) -> None:
         """Load the hubs of pages, and the state of their subscriptions."""
-        known, rows = await self._store.read(_load)
-        self._hubs = {page_id: hub for page_id, state in known.items() if (hub := _read(state)).address}
-        self._rows = {row.page_id: row for row in rows}
+        known = await self._store.read(estimates.of_newest_versions, HUB)
+        here = {page_id: state for page_id, state in known.items() if self._shards.is_all or page_id in self._pages}
+        self._hubs = {page_id: hub for page_id, state in here.items() if (hub := _read(state)).address}
+        self._rows = await self._list_rows()
         if not self._public_url:  # hubs are off: their callbacks get 410
             for page_id in list(self._rows):
                 await self._drop(page_id)
@@ -144,11 +153,11 @@ class Subscriber:
         once, the former seconds later.
         """
         hearing, now = self._signals.hearing, self._clock.now()
-        telling = {i: row for i, row in self._rows.items() if row.state in {"asked", "active"}}
+        reachable = {i: row for i, row in self._rows.items() if row.state in {"asked", "active"}}
         for page_id in hearing.pages_of(KIND):
-            if page_id not in telling:
+            if page_id not in reachable:
                 hearing.leave(page_id, KIND)
-        for page_id, row in telling.items():
+        for page_id, row in reachable.items():
             if row.until is not None and row.until > now:
                 hearing.cover(page_id, KIND)
 
@@ -258,8 +267,16 @@ class Subscriber:
     async def follow(self) -> None:
         """Read what other processes have stored of the answers of hubs."""
         if self._rows:
-            self._rows = {row.page_id: row for row in await self._store.read(hints.list_hubs)}
+            self._rows = await self._list_rows()
             self._agree()
+
+    async def _list_rows(self) -> dict[int, HubRow]:
+        """Return the stored subscriptions of this planner's pages, watched or not."""
+        rows = {row.page_id: row for row in await self._store.read(hints.list_hubs)}
+        if self._shards.is_all or not rows:
+            return rows
+        hosts = await self._store.read(pages.list_hosts, rows.keys())
+        return {page_id: row for page_id, row in rows.items() if self._shards.owns(hosts[page_id])}
 
     async def knows(self, token: str) -> bool:
         """Return whether a callback token belongs to an active subscription."""
@@ -306,10 +323,6 @@ def _read(state: Mapping[str, Any]) -> Hub:
     return Hub(str(state.get("hub", "")), str(state.get("topic", "")))
 
 
-def _load(c: Connection) -> tuple[dict[int, Mapping[str, Any]], list[HubRow]]:
-    return estimates.of_newest_versions(c, HUB), hints.list_hubs(c)
-
-
 def _put(c: Connection, row: HubRow, *, epoch: int) -> None:
     lock.check_epoch(c, epoch)
     hints.put_hub(c, row)
@@ -339,3 +352,127 @@ def _trouble(row: HubRow) -> str:
     if row.problem or row.state != "asked" or row.attempts < UNHEARD_ATTEMPTS:
         return row.problem
     return f"it took {row.attempts} requests and has verified none"
+
+
+KIND: Final = "websub"
+"""The kind of the hints that hubs give."""
+LEASE: Final[Duration] = 10 * DAY
+"""The requested lease; a hub may grant less or more."""
+LEASE_LEAST, LEASE_MOST = HOUR, 30 * DAY
+LONGEST_CHALLENGE: Final = 1_024
+METHODS: Final = frozenset({"sha1", "sha256", "sha384", "sha512"})
+"""Signature methods of hubs (W3C WebSub §7.1); the signature keeps forged hints out, and many still
+use sha1.
+"""
+
+
+class LeftCallbacks:
+    """Answers the callbacks of hubs in a process that does not poll.
+
+    Args:
+        store: The database.
+        signals: Accepts hints.
+        clock: The clock.
+        keys: The keys of the installation.
+    """
+
+    def __init__(self, store: Store, signals: LeftSignals, clock: Clock, *, keys: Sequence[bytes]) -> None:
+        self._store = store
+        self._signals = signals
+        self._clock = clock
+        self._keys = keys
+
+    async def knows(self, token: str) -> bool:
+        """Return whether a callback token belongs to an active subscription."""
+        return is_known(find_row(await self._store.read(hints.list_hubs), token))
+
+    async def verify(self, token: str, params: Mapping[str, str]) -> str | None:
+        """Return the challenge if the hub verifies a request of ours, else None; record its refusal
+        (W3C WebSub §5.2, §5.3).
+        """
+        return await self._store.write(_verify, token, params, now=self._clock.now())
+
+    async def deliver(self, token: str, body: bytes, signature: str) -> bool:
+        """Record a hub's notification as a hint; return whether its signature is valid. Others are
+        ignored (W3C WebSub §7.1).
+        """
+        row = find_row(await self._store.read(hints.list_hubs), token)
+        if row is None or not is_signed(token, body, signature, self._keys):
+            return False
+        await self._signals.take([row.page_id], kind=KIND)
+        return True
+
+
+def find_row(rows: Iterable[HubRow], token: str) -> HubRow | None:
+    """Return the subscription with a callback token, or None."""
+    shown = token.encode(errors="replace")
+    return next((row for row in rows if hmac.compare_digest(row.token.encode(), shown)), None)
+
+
+def is_known(row: HubRow | None) -> bool:
+    """Return whether a subscription is active, or may become so."""
+    return row is not None and row.state in {"asked", "active"}
+
+
+def secret_of(token: str, key: bytes) -> str:
+    """Return the secret of one subscription, derived from a key of the installation and not
+    stored.
+    """
+    return hmac.new(key, b"websub " + token.encode(), hashlib.sha256).hexdigest()
+
+
+def is_signed(token: str, body: bytes, signature: str, keys: Iterable[bytes]) -> bool:
+    """Return whether a notification has a valid signature of its subscription.
+
+    Args:
+        token: The token of the callback.
+        body: The notification.
+        signature: Method and digest, as the hub gives them.
+        keys: The keys of the installation.
+    """
+    method, _, given = signature.strip().partition("=")
+    if method not in METHODS:
+        return False
+    shown = given.lower().encode("ascii", "replace")
+    expected = (hmac.new(secret_of(token, key).encode(), body, method).hexdigest() for key in keys)
+    return any(hmac.compare_digest(each.encode(), shown) for each in expected)
+
+
+def judge_callback(row: HubRow | None, params: Mapping[str, str], now: Instant) -> tuple[str | None, HubRow | None]:
+    """Return the answer to a hub's request, None if it is refused; and the subscription after it,
+    None if it has ended.
+
+    Args:
+        row: The subscription with the token of the request; None if there is none.
+        params: The parameters of the request.
+        now: The present (µs).
+    """
+    if row is None or params.get("hub.topic") != row.topic:
+        return None, row
+    challenge, mode = params.get("hub.challenge", ""), params.get("hub.mode", "")
+    if mode == "denied":
+        reason = f"the hub refuses: {params.get('hub.reason', 'it gives no reason')[:200]}"
+        return "", replace(row, state="refused", problem=reason, due_at=now + DAY)
+    if not 0 < len(challenge) <= LONGEST_CHALLENGE:
+        return None, row
+    if mode == "unsubscribe" and row.state == "leaving":
+        return challenge, None
+    if mode == "subscribe" and row.state != "leaving":
+        seconds = params.get("hub.lease_seconds", "")
+        lease = int(seconds[:12]) * SECOND if seconds.isascii() and seconds.isdecimal() else LEASE
+        lease = min(max(lease, LEASE_LEAST), LEASE_MOST)
+        until = now + lease
+        return challenge, replace(row, state="active", until=until, due_at=now + lease * 2 // 3, attempts=0, problem="")
+    return None, row
+
+
+def _verify(c: Connection, token: str, params: Mapping[str, str], *, now: Instant) -> str | None:
+    row = find_row(hints.list_hubs(c), token)
+    challenge, answered = judge_callback(row, params, now)
+    if row is None or challenge is None:
+        return None
+    if answered is None:
+        hints.drop_hub(c, row.page_id)
+    else:
+        hints.put_hub(c, answered)
+    return challenge

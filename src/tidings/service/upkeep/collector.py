@@ -18,7 +18,7 @@ from tidings.errors import BlobError
 from tidings.record import dataclass
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import versions
-from tidings.storage.write import retention
+from tidings.storage.write import old_rows, retention
 from tidings.storage.write.retention import Terms
 
 if TYPE_CHECKING:
@@ -38,19 +38,25 @@ ORPHANS_AT_ONCE = 100
 PAGES_A_ROUND = 50
 ROUND_EVERY = 10 * MINUTE
 """How often the running service collects a few pages: all of 50,000 in a week."""
+ROWS_A_COMMIT = 500
+COMMITS_A_ROUND = 20
+"""Of old rows, 10,000 a round: 28 times as many as the default budget allows checks."""
 PASS_EVERY = HOUR
 """Wait from the last page to the first again; retention is measured in days."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What was deleted; `size` is the decoded size of the bodies, in bytes."""
+    """What was deleted; `size` is the decoded size of the bodies, in bytes, `rows` how many old
+    checks, requests, events and texts of messages.
+    """
 
     pages: int = 0
     versions: int = 0
     withheld: int = 0
     bodies: int = 0
     size: int = 0
+    rows: int = 0
 
     def __add__(self, other: Collected) -> Collected:
         """Return the sum of both."""
@@ -60,6 +66,7 @@ class Collected:
             self.withheld + other.withheld,
             self.bodies + other.bodies,
             self.size + other.size,
+            self.rows + other.rows,
         )
 
 
@@ -80,13 +87,13 @@ def foresee(connection: Connection, settings: StoreSettings, at: Instant) -> Col
     may need them.
     """
     found, after = Collected(), 0
-    kept = terms(settings, at)
+    terms_of_settings = terms(settings, at)
     while pages := retention.pages(connection, after=after, limit=PAGES_A_ROUND):
         after = pages[-1]
         for page_id in pages:
             gone, withheld = (
-                len(retention.dead(connection, page_id, kept)),
-                retention.withheld(connection, page_id, kept),
+                len(retention.dead(connection, page_id, terms_of_settings)),
+                retention.withheld(connection, page_id, terms_of_settings),
             )
             found += Collected(pages=int(bool(gone or withheld)), versions=gone, withheld=withheld)
     return found
@@ -118,7 +125,7 @@ class Collector:
             self._after = await self._store.read(_somewhere, -self._after)
         pages = await self._store.read(retention.pages, after=self._after, limit=PAGES_A_ROUND)
         self._after = pages[-1] if len(pages) == PAGES_A_ROUND else 0
-        found = Collected()
+        found = Collected(rows=await self._forget(now, most=COMMITS_A_ROUND))
         for page_id in pages:
             found += await self.page(page_id, now)
         if not self._after:
@@ -133,16 +140,32 @@ class Collector:
             after = pages[-1]
             for page_id in pages:
                 found += await self.page(page_id, now)
+        found += Collected(rows=await self._forget(now))
         return found + await self._rest(now)
+
+    async def _forget(self, now: Instant, *, most: int | None = None) -> int:
+        """Delete rows that nobody asks for any more, in `most` transactions of each kind; return
+        how many they were.
+        """
+        kept, found = self._settings, 0
+        ages = old_rows.Ages(now, round(kept.polls_days * DAY), round(kept.messages_days * DAY))
+        for forget in old_rows.FORGETTING:
+            commits = 0
+            while most is None or commits < most:
+                gone = await self._store.write(forget, ages, epoch=self._epoch, limit=ROWS_A_COMMIT)
+                found, commits = found + gone, commits + 1
+                if not gone:
+                    break
+        return found
 
     async def page(self, page_id: int, now: Instant) -> Collected:
         """Delete what is not needed of a page."""
         found = Collected()
-        kept = terms(self._settings, now)
-        if not await self._store.read(_has_any, page_id, kept):
+        terms_now = terms(self._settings, now)
+        if not await self._store.read(_has_any, page_id, terms_now):
             return found
         while gone := await self._store.write(
-            retention.let_go, page_id, kept, epoch=self._epoch, limit=VERSIONS_A_COMMIT
+            retention.let_go, page_id, terms_now, epoch=self._epoch, limit=VERSIONS_A_COMMIT
         ):
             found += Collected(versions=gone.versions, withheld=gone.withheld)
             for sha256 in gone.named:
@@ -233,8 +256,8 @@ def _standing(connection: Connection, sha256: str) -> tuple[Blob | None, tuple[s
     return versions.blob(connection, sha256), tuple(sorted(versions.dependents(connection, sha256)))
 
 
-def _has_any(connection: Connection, page_id: int, kept: Terms) -> bool:
-    return bool(retention.dead(connection, page_id, kept) or retention.withheld(connection, page_id, kept))
+def _has_any(connection: Connection, page_id: int, terms_now: Terms) -> bool:
+    return bool(retention.dead(connection, page_id, terms_now) or retention.withheld(connection, page_id, terms_now))
 
 
 def _somewhere(connection: Connection, turn: int) -> int:

@@ -29,7 +29,7 @@ PRICED_EVERY: Final = HOUR
 MEMORIES_A_UNIT: Final = 500
 
 
-class Memories:
+class LearnedStateWriter:
     """Learned state that no poll writes. `policy` is the name under which the policy's memories are
     stored.
     """
@@ -62,7 +62,7 @@ class Memories:
             self._priced_at = min(priced.at, now)
             self._planner.recall_price(priced.data, now - self._priced_at)
         states = [page.state for page in self._watched.values()]
-        for page_id, at in (await self._store.read(noise.second_looks, states, now)).items():
+        for page_id, at in (await self._store.read(noise.find_second_polls, states, now)).items():
             self._planner.poll_again(page_id, at)
 
     def is_due(self, now: Instant) -> bool:
@@ -88,6 +88,6 @@ class Memories:
         """Store the price that the budget sets, once an hour."""
         if now < self._priced_at + PRICED_EVERY or (priced := self._planner.dump_prices()) is None:
             return
-        self._priced_at = now
         event = Event(type=PRICED, at=now, data=priced)
         await self._committer.write(Unit(at=now, epoch=self._epoch, events=(event,)))
+        self._priced_at = now

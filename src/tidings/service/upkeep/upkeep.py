@@ -17,35 +17,45 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tidings.clock import HOUR, MINUTE, SECOND, put_forward, set_back
-from tidings.errors import ClockSetBackError, StaleEpochError, StoreDamagedError, StoreError, StoreStalledError
-from tidings.model.observed.unit import Event
+from tidings.errors import (
+    ClockSetBackError,
+    ShardsMovedError,
+    StaleEpochError,
+    StoreDamagedError,
+    StoreError,
+    StoreStalledError,
+    UnitError,
+)
+from tidings.model.event_type import EventType
+from tidings.model.observed.unit import Event, Unit
 from tidings.model.watch.timing import FetchAt, FetchEvery
 from tidings.service.notify.news import recipients_before
 from tidings.service.poll.grants import unkept
-from tidings.service.show.notices import DAMAGED, OUTAGE, STALLED
+from tidings.service.show.notices import BULLETINS, DAMAGED, OUTAGE, STALLED, bulletin_record, describe_last
 from tidings.service.show.records import rfc3339, spell_gap
-from tidings.storage.db import lock
 from tidings.storage.db.lock import hindrance
 from tidings.storage.watches import events
 from tidings.storage.write import charge
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from tidings.clock import Clock
     from tidings.fetching.fetcher import Poster
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
-    from tidings.service.notify.deliver import Sending
+    from tidings.service.notify.deliver import SendQueue
     from tidings.service.notify.news import Bulletins
     from tidings.service.plan.planner import Planner
+    from tidings.service.poll.circuit import NetworkWatch
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import Subscription, Watchlist
     from tidings.settings import ServeSettings
+    from tidings.storage.db.database import Outage
     from tidings.storage.db.soundness import Soundness
     from tidings.storage.write.store import Store
 
@@ -65,10 +75,10 @@ def stall_of(error: BaseException) -> StoreStalledError | None:
 
 
 class Stall:
-    """Whether the service is stalled, since when and why. `say` informs other processes."""
+    """Whether the service is stalled, since when and why. `publish` informs other processes."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+    def __init__(self, publish: Callable[[str], None]) -> None:
+        self._publish = publish
         self.error: StoreStalledError | None = None
         """why nothing can be stored, None if it can"""
         self._since: Instant = 0
@@ -80,12 +90,12 @@ class Stall:
         if self._last is None or at - self._last > ONE_FAULT:
             self._since, self._is_reported = at, False
         self.error, self._last = error, at
-        self._say(f"since {(rfc3339(self._since) or '')[:19]}Z nothing can be stored: {error}")
+        self._publish(f"since {(rfc3339(self._since) or '')[:19]}Z nothing can be stored: {error}")
 
     def end(self) -> None:
         """Record that storing works again."""
         self.error = None
-        self._say("")
+        self._publish("")
 
     def report(self, at: Instant) -> Event | None:
         """Return the event that reports this fault, None if it was reported."""
@@ -98,10 +108,27 @@ class Stall:
         self._is_reported = True
 
 
+class Lease(Protocol):
+    """The right to poll. `every` is the time from one renewal to the next (µs)."""
+
+    holder: str
+    epoch: int
+    every: Duration
+
+    async def renew(self, now: Instant) -> None:
+        """Prolong it. Raises `StaleEpochError` if it is over, `ShardsMovedError` if this process
+        is to begin anew with other pages.
+        """
+        ...
+
+    async def release(self) -> None:
+        """Give it up."""
+        ...
+
+
 class Upkeep:
-    """Maintains one poller. `directory` is its data directory, `lease` the duration of its lease;
-    `sending` may hold results to be stored. `note_presence` is called with each renewal of the
-    lease.
+    """Maintains one poller. `directory` is its data directory; `sending` may hold results to be
+    stored. `note_presence` is called with each renewal of the lease.
     """
 
     def __init__(
@@ -112,14 +139,12 @@ class Upkeep:
         committer: Committer,
         gate: HostGate,
         bulletins: Bulletins,
-        sending: Sending,
+        sending: SendQueue,
         soundness: Soundness,
         stall: Stall,
         outages: Outages,
         *,
-        lease: Duration,
-        holder: str,
-        epoch: int,
+        lease: Lease,
         note_presence: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._directory = directory
@@ -134,8 +159,8 @@ class Upkeep:
         self._outages = outages
         self._lease = lease
         self._note_presence = note_presence
-        self.holder = holder
-        self.epoch = epoch
+        self.holder = lease.holder
+        self.epoch = lease.epoch
         self.next_due: Instant = 0
         """when the lease is to be renewed"""
 
@@ -177,7 +202,10 @@ class Upkeep:
         await self._keep_lease(now)
         await self._sending.store_again()
         if (report := self._stall.report(now)) is not None:
-            await self._committer.write(self._bulletins.unit(report, epoch=self.epoch))
+            try:
+                await self._committer.write(self._bulletins.unit(report, epoch=self.epoch))
+            except UnitError as error:  # recorded as a problem; what waited goes on without the report
+                log.error("the report of the stall was refused: %s", error)  # noqa: TRY400 - the text says all
             self._stall.note_reported()
         self._stall.end()
         log.info("the data directory can be written again")
@@ -194,7 +222,7 @@ class Upkeep:
         log.error("not watched, because stored rows cannot be read: %s", "; ".join(items))
 
     async def announce_outages(self, now: Instant) -> None:
-        """Store each ended outage of the database, and notify those whose checks it delayed."""
+        """Store outages of database and network, and notify those whose checks they delayed."""
         await self._outages.announce(now)
 
     async def store_clock(self, now: Instant) -> None:
@@ -208,7 +236,7 @@ class Upkeep:
 
     async def release(self) -> None:
         """Release the lease."""
-        await self._store.write(lock.release_lease, lock.POLLER, self.holder, self.epoch)
+        await self._lease.release()
 
     def is_able(self) -> bool:
         """Return whether anything may still be written: the lease is held and the database is
@@ -250,21 +278,27 @@ class Upkeep:
         if now < self.next_due:
             return
         try:
-            await self._store.write(lock.renew_lease, lock.POLLER, self.holder, self.epoch, until=now + self._lease)
+            await self._lease.renew(now)
+        except ShardsMovedError:
+            raise
         except StaleEpochError as error:
             self._committer.lost = error
             raise
         if self._note_presence is not None:
             await self._note_presence()
-        self.next_due = now + self._lease // 3
+        self.next_due = now + self._lease.every
 
 
 LEAST: Final = MINUTE
 """Shorter outages are not reported, whatever the interval."""
+NETWORK_WORDS: Final = {
+    EventType.NETWORK_DOWN: "the network of this machine seems to be down: most hosts cannot be reached",
+    EventType.NETWORK_UP: "the network of this machine works again",
+}
 
 
 class Outages:
-    """Announces the outages of one poller's database."""
+    """Announces the outages of one poller's database and network."""
 
     def __init__(
         self,
@@ -273,9 +307,13 @@ class Outages:
         planner: Planner,
         committer: Committer,
         bulletins: Bulletins,
+        network: NetworkWatch,
         *,
         epoch: int,
     ) -> None:
+        self._network = network
+        self._ended: list[Outage] = []
+        """outages of the database that are not reported yet"""
         self._store = store
         self._watchlist = watchlist
         self._planner = planner
@@ -284,17 +322,39 @@ class Outages:
         self._epoch = epoch
 
     async def announce(self, now: Instant) -> None:
-        """Store each outage that has ended, and notify the recipients of sentinels that lost at
-        least one check.
+        """Store each outage of the database that has ended, and notify the recipients of sentinels
+        that lost at least one check. Store each outage of our own network and its end.
         """
-        for outage in self._store.take_outages():
+        self._ended += self._store.take_outages()
+        while self._ended:
+            outage = self._ended[0]
             lasted = round(outage.seconds * SECOND)
             if lasted >= LEAST:
                 event = Event(type=OUTAGE, at=now, data={"since": now - lasted, "reason": outage.error})
-                unit = self._bulletins.unit(event, epoch=self._epoch, concerned=self._find_held_up(lasted, now))
+                unit = self._bulletins.unit(event, epoch=self._epoch, concerned=self._find_overdue(lasted, now))
                 await self._committer.write(unit)
+            del self._ended[0]
+        if news := self._network.news(now):
+            await self._announce_network(news, now)
 
-    def _find_held_up(self, lasted: Duration, now: Instant) -> set[int]:
+    async def _announce_network(self, news: Sequence[tuple[EventType, Instant]], now: Instant) -> None:
+        """Store that our own network went or came, and notify recipients once it has been away for
+        long.
+        """
+        reason = {"reason": self._network.reason} if self._network.is_down else {}
+        made = tuple(Event(type=kind, at=now, data={"since": since, **reason}) for kind, since in news)
+        announced = [(place, event) for place, event in enumerate(made) if event.type in BULLETINS]
+        drafts = [draft for place, event in announced for draft in self._bulletins.drafts(event, place=place)]
+        await self._committer.write(Unit(at=now, epoch=self._epoch, events=made, deliveries=tuple(drafts)))
+        self._network.note_reported(news)
+        for event in made:
+            is_announced = event.type in BULLETINS
+            words = (
+                bulletin_record(event)["message"] if is_announced else NETWORK_WORDS[event.type] + describe_last(event)
+            )
+            log.warning("%s", words)
+
+    def _find_overdue(self, lasted: Duration, now: Instant) -> set[int]:
         """Return the sentinels with a page that is overdue by its interval or more."""
         found: set[int] = set()
         for page_id, page in self._watchlist.pages.items():

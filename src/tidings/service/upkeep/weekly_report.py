@@ -57,9 +57,12 @@ class WeeklyReport:
         if self.next_due is None or now < self.next_due:
             return []
         monday = self._find_last_monday(now)
-        self.next_due = self._ticks.next_tick(now)
         last = await self._store.read(events.newest, EventType.WEEK_REPORTED)
-        return [] if last is not None and last.at >= monday else [self._report(monday, now)]
+        if last is not None and last.at >= monday:
+            self.next_due = self._ticks.next_tick(now)
+            return []
+        self.next_due = None
+        return [self._report(monday, now)]
 
     def _find_last_monday(self, now: Instant) -> Instant:
         """Return the last Monday at 8 that has come; a week with a change of clocks is an hour
@@ -71,6 +74,15 @@ class WeeklyReport:
         return monday
 
     async def _report(self, monday: Instant, now: Instant) -> None:
+        """Write the report; try again in a minute if it is refused."""
+        again_at = now + MINUTE
+        try:
+            await self._write(monday, now)
+            again_at = self._ticks.next_tick(now)
+        finally:
+            self.next_due = again_at
+
+    async def _write(self, monday: Instant, now: Instant) -> None:
         owners: defaultdict[int, set[int]] = defaultdict(set)
         for held in self._watchlist.sentinels.values():
             if held.row.state == "enabled" and held.row.created_at < monday:

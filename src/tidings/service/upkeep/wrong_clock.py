@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("tidings.service")
 LOGGED_FROM: Final[Duration] = MINUTE
 """A clock that was ahead by less is corrected without a log entry."""
-TOLD_FROM: Final[Duration] = HOUR
+NOTIFY_FROM: Final[Duration] = HOUR
 """Owners are notified of a clock that was ahead by this much, which may have delayed checks,
 messages or a sentinel's life.
 """
-TOLD_EVERY: Final[Duration] = DAY
+NOTIFY_EVERY: Final[Duration] = DAY
 """Shortest time between two notices: the clock of some machines is wrong at each start."""
 UNLEARNED_FROM: Final[Duration] = DAY
 """A page's rate learned by a clock this far ahead is deleted: a page that did not change "for
@@ -82,11 +82,11 @@ def start(connection: Connection, clock: Clock) -> Instant:
     """
     if clock.wall() >= PLAUSIBLE:
         return clock.restart()
-    said = clock.wall()
+    wall_time = clock.wall()
     now = clock.restart(max(instants.latest(connection) or 0, PLAUSIBLE))
     log.warning(
         "the machine's clock says %s and is not set: time continues from %s until it is (%s)",
-        spell_instant(said),
+        spell_instant(wall_time),
         spell_instant(now),
         MEND,
     )
@@ -135,13 +135,13 @@ def _tick_anew(connection: Connection, numbers: Iterable[int], now: Instant, zon
     """Reset subscriptions to the first tick after now, which no check by the wrong clock has
     served.
     """
-    wanted, held = set(numbers), dict[int, WatchedSentinel]()
+    wanted, affected = set(numbers), dict[int, WatchedSentinel]()
     for row in subscriptions.listing(connection) if wanted else ():
         if row.id not in wanted or row.next_tick is None:
             continue
-        if row.sentinel_id not in held:
-            held[row.sentinel_id] = _load(sentinels.get(connection, row.sentinel_id), zone)
-        sub = Subscription(row, held[row.sentinel_id])
+        if row.sentinel_id not in affected:
+            affected[row.sentinel_id] = _load(sentinels.get(connection, row.sentinel_id), zone)
+        sub = Subscription(row, affected[row.sentinel_id])
         if sub.interval is None:
             continue
         ticks = ticks_of(sub)
@@ -180,9 +180,9 @@ def _bring_lives_back(connection: Connection, now: Instant) -> None:
             _revive(connection, replace(row, start_at=start_at, end_at=end_at), sentinel, now)
 
 
-def _earlier(said: Instant | None, anew: Instant | None, now: Instant) -> Instant | None:
+def _earlier(stored: Instant | None, anew: Instant | None, now: Instant) -> Instant | None:
     """Return the earlier of a stored instant and its new evaluation, for one after now."""
-    return said if said is None or anew is None or said <= now else min(said, max(anew, now))
+    return stored if stored is None or anew is None or stored <= now else min(stored, max(anew, now))
 
 
 def _revive(connection: Connection, row: SentinelRow, sentinel: Sentinel, now: Instant) -> None:
@@ -216,7 +216,7 @@ def unit(wrong: Wrong, bulletins: Bulletins, *, epoch: int, noticed_at: Instant 
         noticed_at: When the last notice was sent (µs); None if there was none.
     """
     now = wrong.until
-    is_announced = wrong.ahead >= TOLD_FROM and (noticed_at is None or not 0 <= now - noticed_at < TOLD_EVERY)
+    is_announced = wrong.ahead >= NOTIFY_FROM and (noticed_at is None or not 0 <= now - noticed_at < NOTIFY_EVERY)
     data = {
         "ahead": wrong.ahead,
         "since": wrong.since,

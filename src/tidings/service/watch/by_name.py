@@ -22,12 +22,16 @@ def find(connection: Connection, name: str) -> SentinelRow:
     """
     try:
         return sentinels.find(connection, name)
-    except UnknownNameError:  # names are read only now: a check may name every sentinel
-        near = difflib.get_close_matches(name, sentinels.names(connection), n=1)
-    message = f'there is no sentinel "{name}"' + (
-        f"; did you mean {near[0]}?" if near else "; `tidings list` shows all"
+    except UnknownNameError:
+        raise unknown(connection, name) from None
+
+
+def unknown(connection: Connection, name: str) -> UnknownNameError:
+    """Return the error for a name that no sentinel has, with the nearest name that one has."""
+    near = difflib.get_close_matches(name, sentinels.names(connection), n=1)
+    return UnknownNameError(
+        f'there is no sentinel "{name}"' + (f"; did you mean {near[0]}?" if near else "; `tidings list` shows all")
     )
-    raise UnknownNameError(message)
 
 
 def find_past(connection: Connection, name: str) -> SentinelRow:

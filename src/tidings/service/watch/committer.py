@@ -7,12 +7,13 @@ raised to its writer.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from tidings.errors import StaleEpochError, StoreBusyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from tidings.model.interval import Instant
     from tidings.model.observed.unit import Unit
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
 
 TRIES = 3
 """Attempts per unit while another process holds the database; each waits `store.busy_seconds`."""
+
+
+async def finish_all(writes: Iterable[Awaitable[object]]) -> None:
+    """Await all writes to their end, then raise the first error: who reads what is stored after a
+    refusal misses none of the others.
+    """
+    for result in await asyncio.gather(*writes, return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result
 
 
 class Committer:

@@ -86,7 +86,7 @@ def take(sub: Subscription, seq: int, *, anew: bool = False) -> CursorMove:
         subscription_id=sub.row.id,
         revision=sub.row.revision,
         base=sub.row.base or seq,
-        taken=now.kept,
+        taken=now.needed,
         next_tick=sub.row.next_tick,
         ticked_at=sub.row.ticked_at,
         number=now.number,
@@ -123,6 +123,11 @@ def takes(
     if sub.interval is None or not sub.row.taken or sub.row.next_tick is None:
         return True
     return ticks_of(sub).is_satisfied(sub.row.next_tick, at)
+
+
+def is_tick(page: WatchedPage, at: Instant) -> bool:
+    """Return whether a tick of a fixed interval of a page is due."""
+    return any(sub.row.next_tick is not None and sub.row.next_tick <= at for sub in page.subscriptions.values())
 
 
 def takers_of(
@@ -162,10 +167,10 @@ def takers_of_stored(
         polled_at: When the page was polled (µs); None: now.
         doubtful: Whether only subscriptions in doubt count.
     """
-    newest, looked = page.state.last_seq, at if polled_at is None else polled_at
+    newest, polled = page.state.last_seq, at if polled_at is None else polled_at
     subs = [sub for sub in page.subscriptions.values() if not doubtful or is_doubtful(sub, at)]
     due = [sub for sub in subs if takes(sub, at, eager, polled_at=polled_at) or sub.row.id in owed]
-    behind = tuple(sub for sub in due if newest and _is_behind(sub, newest, looked))
+    behind = tuple(sub for sub in due if newest and _is_behind(sub, newest, polled))
     return behind, tuple(sub for sub in due if sub.interval is not None and sub not in behind)
 
 
@@ -173,7 +178,7 @@ def _is_behind(sub: Subscription, newest: int, at: Instant) -> bool:
     """Return whether a subscription has not seen a version. A version without its selection counts
     as seen, unless in doubt.
     """
-    if not sub.row.taken or is_doubtful(sub, at) or sub.is_held:
+    if not sub.row.taken or is_doubtful(sub, at) or sub.holds_changes:
         return True
     return sub.row.seen != newest and (sub.missing is None or sub.missing.seq != newest)
 

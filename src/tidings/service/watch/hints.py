@@ -47,9 +47,19 @@ class _Known:
     trust: Trust = Trust()
     at: Instant = 0
 
-    def add(self, at: Instant, half_life: float, *, told: float, missed: float, false: float, days: float) -> None:
+    def add(self, at: Instant, half_life: float, *, announced: float, missed: float, false: float, days: float) -> None:
+        """Count what a poll showed, once the counts before it have faded.
+
+        Args:
+            at: When it was polled (µs).
+            half_life: The days after which counts halve.
+            announced: Changes preceded by a hint.
+            missed: Changes without one.
+            false: Hints without a change.
+            days: The time that passed.
+        """
         faded = self.trust.fade((at - self.at) / DAY, half_life) if self.at else self.trust
-        self.trust, self.at = faded.add(told=told, missed=missed, false=false, days=days), at
+        self.trust, self.at = faded.add(announced=announced, missed=missed, false=false, days=days), at
 
 
 @dataclass(slots=True)
@@ -70,7 +80,7 @@ class Drained(NamedTuple):
     left: list[tuple[int, str]]
 
 
-class Hearing:
+class HintTracker:
     """The hints and trust in memory. `host_of` returns the host of a page."""
 
     def __init__(self, host_of: Callable[[int], str]) -> None:
@@ -79,7 +89,7 @@ class Hearing:
         self._pages: dict[int, dict[str, HintState]] = {}
         self._dates: dict[tuple[str, str], Dates] = {}
         self._begun: dict[int, Instant] = {}
-        self._unsaid: set[int] = set()
+        self._unpassed: set[int] = set()
         self._stale_sources: set[tuple[str, str]] = set()
         self._stale_pages: set[int] = set()
         self._left: set[tuple[int, str]] = set()
@@ -114,7 +124,7 @@ class Hearing:
             return False
         known.waiting.append(at)
         known.untold += 1
-        self._unsaid.add(page_id)
+        self._unpassed.add(page_id)
         self._stale_pages.add(page_id)
         return True
 
@@ -135,15 +145,19 @@ class Hearing:
         """Return the kinds of hints that have named a page."""
         return frozenset(self._pages.get(page_id, ()))
 
+    def covers(self, page_id: int) -> bool:
+        """Return whether any source has named a page, or covers it."""
+        return bool(self._pages.get(page_id))
+
     def pages_of(self, kind: str) -> list[int]:
         """Return the pages that hints of a kind have named, or that its source covers."""
         return [page_id for page_id, kinds in self._pages.items() if kind in kinds]
 
-    def unsaid(self) -> set[int]:
+    def list_unpassed(self) -> set[int]:
         """Return the pages with hints that have not reached the policy; `extra_age` passes
         them on.
         """
-        return set(self._unsaid)
+        return set(self._unpassed)
 
     def extra_age(self, page_id: int, rate: float, *, since: Instant) -> Duration:
         """Return by how much the new hints make a page older, and mark them as passed to the
@@ -153,7 +167,7 @@ class Hearing:
         worth its evidence less that of its source's silence before, as far as ages do not include
         that: the usual noise makes no page older.
         """
-        self._unsaid.discard(page_id)
+        self._unpassed.discard(page_id)
         days = 0.0
         for kind, known in self._pages.get(page_id, {}).items():
             if not known.untold:
@@ -196,8 +210,13 @@ class Hearing:
         before = self._spend(page_id)
         believed = [(self._source(page_id, kind).trust.on(kinds[kind].trust), count) for kind, count in before.items()]
         seen = judge(rate, days, believed, changed=changed)
-        for (kind, count), told in zip(before.items(), seen.told, strict=True):
-            news = {"told": told, "missed": seen.changes - told, "false": count - told, "days": days}
+        for (kind, count), announced in zip(before.items(), seen.announced, strict=True):
+            news = {
+                "announced": announced,
+                "missed": seen.changes - announced,
+                "false": count - announced,
+                "days": days,
+            }
             self._source(page_id, kind).add(at, HALF_LIFE, **news)
             kinds[kind].add(at, PAGE_HALF_LIFE, **news)
             self._stale_sources.add((self._host_of(page_id), kind))
@@ -216,13 +235,13 @@ class Hearing:
         after it began are passed on again.
         """
         begun, spent = self._begun.get(page_id), {}
-        self._unsaid.discard(page_id)
+        self._unpassed.discard(page_id)
         for kind, known in self._pages.get(page_id, {}).items():
             left = [] if begun is None else [at for at in known.waiting if at > begun]
             spent[kind] = len(known.waiting) - len(left)
             known.waiting, known.untold = left, len(left)
             if left:
-                self._unsaid.add(page_id)
+                self._unpassed.add(page_id)
         return spent
 
     def _sure(self, page_id: int, kind: str, known: HintState) -> float:
@@ -264,7 +283,7 @@ class Hearing:
             known = HintState(_read(Trust, hint.state), hint.at, waiting, len(waiting))
             self._pages.setdefault(hint.page_id, {})[hint.kind] = known
             if waiting:
-                self._unsaid.add(hint.page_id)
+                self._unpassed.add(hint.page_id)
 
     def take_unstored(self, page_ids: Iterable[int]) -> list[HintRow]:
         """Return the unstored state of these pages; it counts as stored unless `owe` takes
@@ -279,11 +298,11 @@ class Hearing:
         `owe` takes it back.
         """
         sources = [
-            TrustRow(host, kind, asdict(known.trust), known.at)
+            TrustRow(host, kind, _to_plain(known.trust), known.at)
             for host, kind in sorted(self._stale_sources)
             for known in (self._sources[host, kind],)
         ]
-        dates = [TrustRow(*key, asdict(self._dates[key]), at) for key, at in sorted(self._stale_dates.items())]
+        dates = [TrustRow(*key, _to_plain(self._dates[key]), at) for key, at in sorted(self._stale_dates.items())]
         hints = self.take_unstored(sorted(self._stale_pages))
         self._stale_sources.clear()
         self._stale_dates.clear()
@@ -303,15 +322,21 @@ class Hearing:
 
     def _rows(self, page_id: int) -> Iterator[HintRow]:
         for kind, known in self._pages.get(page_id, {}).items():
-            yield HintRow(page_id, kind, tuple(known.waiting), asdict(known.trust), known.at)
+            yield HintRow(page_id, kind, tuple(known.waiting), _to_plain(known.trust), known.at)
 
 
 T = TypeVar("T", Dates, Trust)
+_STORED_AS: Final = {"announced": "told"}
+"""Fields that have another name in stored counts."""
+
+
+def _to_plain(counts: Dates | Trust) -> dict[str, Any]:
+    return {_STORED_AS.get(name, name): value for name, value in asdict(counts).items()}
 
 
 def _read(kind: type[T], state: Mapping[str, Any]) -> T:
     """Parse stored counts; return empty ones if unreadable."""
-    counts = {each.name: state.get(each.name) for each in fields(kind)}
+    counts = {each.name: state.get(_STORED_AS.get(each.name, each.name)) for each in fields(kind)}
     numbers = {name: float(n) for name, n in counts.items() if isinstance(n, int | float) and 0 <= n < _NO_COUNT}
     return kind(**numbers) if len(numbers) == len(counts) else kind()
 

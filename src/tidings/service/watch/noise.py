@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tidings.clock import MINUTE
 from tidings.detection.job.contract import Noise
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Thing, from_plain, to_plain
-from tidings.detection.noise.polls import Looked, calm, is_soon
+from tidings.detection.noise.polls import NumberedPoll, calm, is_soon
 from tidings.document.select.extraction import extraction_of
 from tidings.errors import UsageError
 from tidings.model.observed.poll_reason import Why
@@ -21,7 +21,7 @@ from tidings.model.observed.unit import Estimate
 from tidings.record import dataclass
 from tidings.service.show.records import Record, rfc3339
 from tidings.storage.observed import estimates, pages
-from tidings.storage.observed.estimates import KEPT, LEARNED
+from tidings.storage.observed.estimates import LEARNED, SWITCHED_MASKS
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
@@ -37,23 +37,23 @@ was learned.
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The stored noise state of a page: what was learned, the names of masks `kept` off and
+    """The stored noise state of a page: what was learned, the names of masks `switched_off` off and
     `wanted` on by a user; `is_new`: nothing was learned yet.
     """
 
     memory: Memory = Memory()
-    kept: frozenset[str] = frozenset()
+    switched_off: frozenset[str] = frozenset()
     wanted: frozenset[str] = frozenset()
     is_new: bool = True
 
 
 def read(connection: Connection, page_id: int) -> Known:
     """Return the stored noise state of a page."""
-    states = estimates.of_page(connection, page_id, LEARNED, KEPT)
-    learned, said = states.get(LEARNED), states.get(KEPT, {})
-    wanted = frozenset(said.get("wanted", ()))
+    states = estimates.of_page(connection, page_id, LEARNED, SWITCHED_MASKS)
+    learned, switched = states.get(LEARNED), states.get(SWITCHED_MASKS, {})
+    wanted = frozenset(switched.get("wanted", ()))
     memory = Memory() if learned is None else from_plain(learned).wanting(wanted)
-    return Known(memory, frozenset(said.get("names", ())), wanted, learned is None)
+    return Known(memory, frozenset(switched.get("names", ())), wanted, learned is None)
 
 
 def switch(
@@ -69,10 +69,10 @@ def switch(
         at: The present (µs).
     """
     state = {"names": sorted(off), **({"wanted": sorted(on)} if on else {})}
-    estimates.put(connection, [Estimate(page_id=page_id, name=KEPT, state=state, at=at)])
+    estimates.put(connection, [Estimate(page_id=page_id, name=SWITCHED_MASKS, state=state, at=at)])
 
 
-def of_look(known: Known, page: WatchedPage, times: Mapping[int, Instant], at: Instant, seq: int, *, why: Why) -> Noise:
+def of_poll(known: Known, page: WatchedPage, times: Mapping[int, Instant], at: Instant, seq: int, *, why: Why) -> Noise:
     """Return the noise input of a job for a page that was just polled.
 
     Args:
@@ -87,12 +87,12 @@ def of_look(known: Known, page: WatchedPage, times: Mapping[int, Instant], at: I
     older = sorted(times)[-HISTORY:] if known.is_new else []
     return Noise(
         memory=known.memory,
-        kept=known.kept,
+        switched_off=known.switched_off,
         at=at,
         times=times,
         learns=seq > 1,
         polls=state.polls + 1,
-        is_second=_says_noise(why, state, at),
+        is_second=_shows_noise(why, state, at),
         history=tuple(older) if len(older) > 1 else (),
         asked=tuple(
             dict.fromkeys(
@@ -108,7 +108,7 @@ def of_stored(known: Known, times: Mapping[int, Instant], seq: int) -> Noise:
     """Return the noise input of a job for the stored version `seq`: what is known, with nothing to
     learn.
     """
-    return Noise(memory=known.memory, kept=known.kept, at=times.get(seq, 0), times=times)
+    return Noise(memory=known.memory, switched_off=known.switched_off, at=times.get(seq, 0), times=times)
 
 
 def of_archive(known: Known, times: Mapping[int, Instant], before: int, seq: int) -> Noise:
@@ -126,7 +126,7 @@ def of_archive(known: Known, times: Mapping[int, Instant], before: int, seq: int
     at = times.get(seq, 0)
     return Noise(
         memory=known.memory,
-        kept=known.kept,
+        switched_off=known.switched_off,
         at=at,
         times=times,
         learns=known.is_new and before > 0,
@@ -134,18 +134,18 @@ def of_archive(known: Known, times: Mapping[int, Instant], before: int, seq: int
     )
 
 
-def _says_noise(why: Why, state: PageState, at: Instant) -> bool:
+def _shows_noise(why: Why, state: PageState, at: Instant) -> bool:
     """Return whether a poll shows what is noise: it was made for that, within about a minute of the
     one before.
     """
     return why is Why.SECOND and is_soon(state.checked_at or 0, at)
 
 
-def is_second(why: Why, eager: Collection[int]) -> bool:
-    """Return whether a poll was made only to separate noise from changes; `eager` are the sentinels
-    that requested it.
+def is_second(why: Why, eager: Collection[int], *, is_tick: bool = False) -> bool:
+    """Return whether a poll was made only to separate noise from changes: no sentinel requested it
+    (`eager`), and no tick was due.
     """
-    return why is Why.SECOND and not eager
+    return why is Why.SECOND and not eager and not is_tick
 
 
 def rest(known: Known, state: PageState, at: Instant, *, why: Why) -> Memory | None:
@@ -159,7 +159,7 @@ def rest(known: Known, state: PageState, at: Instant, *, why: Why) -> Memory | N
     """
     if known.is_new:
         return None
-    return calm(known.memory, Looked(state.polls + 1, at, _says_noise(why, state, at)))
+    return calm(known.memory, NumberedPoll(state.polls + 1, at, _shows_noise(why, state, at)))
 
 
 def estimates_of(memory: Memory | None, page_id: int, *, at: Instant, has_second: bool = False) -> tuple[Estimate, ...]:
@@ -182,7 +182,7 @@ def second_at(found: tuple[Estimate, ...]) -> Instant:
     return next((estimate.state.get("second_at", 0) for estimate in found if estimate.name == LEARNED), 0)
 
 
-def second_looks(connection: Connection, states: Iterable[PageState], now: Instant) -> dict[int, Instant]:
+def find_second_polls(connection: Connection, states: Iterable[PageState], now: Instant) -> dict[int, Instant]:
     """Return the pages that a recent new version has given a second poll, and when it is due."""
     found: dict[int, Instant] = {}
     for state in states:
@@ -205,14 +205,14 @@ class PageMasks:
     page_id: int
     url: str
     things: tuple[Thing, ...]
-    kept: frozenset[str]
+    switched_off: frozenset[str]
     wanted: frozenset[str] = frozenset()
     offers: tuple[Thing, ...] = ()
 
     @property
     def names(self) -> frozenset[str]:
         """Return the names that can be switched off or on."""
-        return self.kept | self.wanted | {*CLASSES} | {thing.id for thing in (*self.things, *self.offers)}
+        return self.switched_off | self.wanted | {*CLASSES} | {thing.id for thing in (*self.things, *self.offers)}
 
     def records(self, sentinel: str) -> list[Record]:
         """Return a record for each thing learned to be noise, or that a user may mask."""
@@ -223,7 +223,7 @@ def masks(connection: Connection, page_id: int) -> PageMasks:
     """Return the masks of a page: active, switched off, and offered."""
     known = read(connection, page_id)
     url = pages.identity(connection, page_id).given
-    return PageMasks(page_id, url, known.memory.masks, known.kept, known.wanted, known.memory.offers)
+    return PageMasks(page_id, url, known.memory.masks, known.switched_off, known.wanted, known.memory.offers)
 
 
 def masks_of_page(connection: Connection, key: str) -> PageMasks | None:
@@ -252,9 +252,9 @@ def switch_masks(
     for page_id, page in known.items():
         offered = page.wanted | {thing.id for thing in page.offers}
         wanted = (page.wanted | (offered & {*on})) - {*off}
-        kept = (page.kept | ((page.names - offered) & {*off})) - {*on}
-        if (kept, wanted) != (page.kept, page.wanted):
-            switch(connection, page_id, kept, on=wanted, at=at)
+        switched_off = (page.switched_off | ((page.names - offered) & {*off})) - {*on}
+        if (switched_off, wanted) != (page.switched_off, page.wanted):
+            switch(connection, page_id, switched_off, on=wanted, at=at)
 
 
 def where(thing: Thing) -> str:
@@ -267,15 +267,15 @@ def where(thing: Thing) -> str:
     return f"between {start} and {end}"
 
 
-_SECOND_LOOKS = "at second checks within a minute"
+_SECOND_POLLS = "at second checks within a minute"
 
 
 def why(thing: Thing) -> str:
     """Return why a thing is noise, or may be masked, as text for users."""
     if thing.verdict == "rotating":
-        return f"shows the same {len(thing.seen)} contents in turn, also {_SECOND_LOOKS}"
+        return f"shows the same {len(thing.seen)} contents in turn, also {_SECOND_POLLS}"
     order = "the same words in another order" if thing.name == ORDER else "something else"
-    soon = f", also {_SECOND_LOOKS}" if thing.verdict and not thing.wanted else ""
+    soon = f", also {_SECOND_POLLS}" if thing.verdict and not thing.wanted else ""
     asked = ", ignored because you chose it" if thing.wanted else ""
     return f"shows {order} at {round(100 * thing.likelihood)} % of checks{soon}{asked}"
 
@@ -294,5 +294,5 @@ def _record(thing: Thing, page: PageMasks, sentinel: str) -> Record:
         "showed": thing.examples[0],
         "shows": thing.examples[1],
         "since": rfc3339(thing.since or None),
-        "off": thing.id in page.kept or not thing.verdict,
+        "off": thing.id in page.switched_off or not thing.verdict,
     }

@@ -141,7 +141,7 @@ def first_open(page: WatchedPage, at_or_after: Instant) -> Instant:
     """Return the first instant at or after `at_or_after` at which a subscription with its own polls
     allows one.
     """
-    wanting = [s for s in page.subscriptions.values() if _looks_by_itself(s)]
+    wanting = [s for s in page.subscriptions.values() if _polls_by_itself(s)]
     if not wanting or not all(s.owner.sentinel.during for s in wanting):
         return at_or_after
     return min(hours_of(s).first_open(at_or_after) for s in wanting)
@@ -174,13 +174,13 @@ def closes(page: WatchedPage, at: Instant) -> Instant:
     """Return until when a page that may be polled at `at` may be polled; NEVER if there is
     no end.
     """
-    wanting = [s for s in page.subscriptions.values() if _looks_by_itself(s)]
+    wanting = [s for s in page.subscriptions.values() if _polls_by_itself(s)]
     if not wanting or not all(s.owner.sentinel.during for s in wanting):
         return NEVER
     return max(hours_of(s).closes(at) for s in wanting if hours_of(s).first_open(at) == at)
 
 
-def _looks_by_itself(sub: Subscription) -> bool:
+def _polls_by_itself(sub: Subscription) -> bool:
     return sub.interval is not None or sub.is_on_change or sub.is_only_shown or sub.is_summoned
 
 
@@ -220,7 +220,7 @@ class Deadline:
     once the interval is over.
 
     `left` is the number of polls, including this one, still missing of those needed together.
-    `is_logged`: the poll is recorded as an event, for rules. `is_kept`: it stays open after the
+    `is_logged`: the poll is recorded as an event, for rules. `is_met`: it stays open after the
     interval, until a poll that began in or after it.
     """
 
@@ -231,11 +231,11 @@ class Deadline:
     late: PollReason | None = None
     left: int = 1
     is_logged: bool = True
-    is_kept: bool = False
+    is_met: bool = False
 
     def is_served(self, begun: Instant, at: Instant) -> bool:
         """Return whether a poll from `begun` to `at` serves it."""
-        if self.is_kept:
+        if self.is_met:
             return self.interval.start <= begun
         return self.is_logged and self.interval.start <= at <= self.interval.end
 
@@ -274,7 +274,7 @@ class Needs:
         which then is late.
         """
         over = [
-            d for some in self._by_page.values() for d in some if d.is_logged and not d.is_kept and d.interval.end < now
+            d for some in self._by_page.values() for d in some if d.is_logged and not d.is_met and d.interval.end < now
         ]
         for deadline in over:
             self._take_away(deadline)

@@ -6,7 +6,7 @@ counts as none.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
@@ -18,12 +18,16 @@ from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Sentinel
 from tidings.record import dataclass
 
-HELD: Final = '"held":'
+MOST_MARKS: Final = 3_000
+"""The most marks stored per feed (some 750 entries); the oldest are dropped first, but never those
+of current entries.
+"""
+PENDING: Final = '"held":'
 """Occurs in the stored text while a change is held."""
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PendingChange:
     """A change that is not reported yet (`for at least`): first found at `since` (µs), by `checks`
     polls; `is_first`: already in the first version.
     """
@@ -35,15 +39,15 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """`held` is the change that must persist before it is reported. `headers` by lower-case name,
-    "" for an absent one; `marks` of entries, the oldest first; `targets` are what its selectors
-    found.
+    """`pending` is the change that must persist before it is reported. `headers` by lower-case
+    name, "" for an absent one; `marks` of entries, the oldest first; `targets` are what its
+    selectors found.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
     marks: tuple[str, ...] = ()
     targets: tuple[Target, ...] = ()
-    held: Held | None = None
+    pending: PendingChange | None = None
 
     @classmethod
     def of(cls, text: str) -> Remembered:
@@ -51,25 +55,35 @@ class Remembered:
         if not text:
             return cls()
         try:
-            said = json.loads(text)
-            targets = tuple(map(_target, said.get("targets", ())))
-            held = Held(*said["held"]) if "held" in said else None
-            return cls(dict(said.get("headers", {})), tuple(said.get("marks", ())), targets, held)
+            stored = json.loads(text)
+            targets = tuple(map(_target, stored.get("targets", ())))
+            pending = PendingChange(*stored["held"]) if "held" in stored else None
+            return cls(dict(stored.get("headers", {})), tuple(stored.get("marks", ())), targets, pending)
         except (AttributeError, TypeError, ValueError):
             return cls()
 
     @property
     def text(self) -> str:
         """Return the text to store, empty for nothing."""
-        said: dict[str, Any] = {
+        values: dict[str, Any] = {
             "headers": dict(self.headers),
             "marks": list(self.marks),
             "targets": list(map(_write_target, self.targets)),
         }
-        if self.held is not None:
-            said["held"] = [self.held.since, self.held.checks, self.held.is_first]
-        kept = {name: value for name, value in said.items() if value}
-        return json.dumps(kept, ensure_ascii=False, separators=(",", ":"), sort_keys=True) if kept else ""
+        if self.pending is not None:
+            values["held"] = [self.pending.since, self.pending.checks, self.pending.is_first]
+        nonempty = {name: value for name, value in values.items() if value}
+        return json.dumps(nonempty, ensure_ascii=False, separators=(",", ":"), sort_keys=True) if nonempty else ""
+
+
+def remember(seen: Sequence[str], marks: Sequence[str]) -> tuple[str, ...]:
+    """Return the marks to be stored for a feed: the earlier ones, then those of the current
+    entries.
+    """
+    here = set(marks)
+    older = [mark for mark in seen if mark not in here]
+    room = max(0, MOST_MARKS - len(marks))
+    return (*older[len(older) - min(room, len(older)) :], *marks)
 
 
 def list_healed(text: str, sentinel: Sentinel) -> list[dict[str, str]]:
@@ -89,7 +103,7 @@ def _write_target(target: Target) -> list[Any]:
     return [target.selector.language, target.selector.text, list(target.bundle), stand_in]
 
 
-def _target(said: Any) -> Target:
-    language, text, bundle, stand_in = said
+def _target(stored: Any) -> Target:
+    language, text, bundle, stand_in = stored
     other = Selector(*stand_in) if stand_in else None
     return Target(selector=Selector(language, text), bundle=tuple(bundle), stand_in=other)

@@ -7,17 +7,21 @@ by `settle`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidings.errors import SentinelError, StoreDamagedError
+from tidings.fetching import address
 from tidings.language import parser
 from tidings.language.times import zone_of
 from tidings.model.event_type import EventType
+from tidings.model.watch.notifying import REFERENCE, Wording
 from tidings.model.watch.sentinel import (
+    HOST,
     LISTING,
+    SCHEME,
     Channel,
     Fetch,
     FetchAt,
@@ -29,13 +33,13 @@ from tidings.model.watch.sentinel import (
     Statement,
     budget_name,
 )
-from tidings.model.watch.telling import REFERENCE, Wording
 from tidings.notification.channel import KINDS
 from tidings.record import dataclass, replace
 from tidings.service.watch.composite_parts import composite_parts_of, list_asked
-from tidings.service.watch.lifespan import Life
-from tidings.service.watch.subscription_memory import HELD
-from tidings.storage.db.values import UNREADABLE
+from tidings.service.watch.lifespan import REPORTED, Life
+from tidings.service.watch.shards import ALL
+from tidings.service.watch.subscription_memory import PENDING
+from tidings.storage.db.connection import UNREADABLE
 from tidings.storage.observed import members, pages
 from tidings.storage.watches import endpoints, events, sentinels, subscriptions
 
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from tidings.model.observed.page import PageIdentity, PageState
     from tidings.model.observed.unit import CursorMove, Missing, Unit
     from tidings.service.watch.composite_parts import AskedComparison
+    from tidings.service.watch.shards import Shards
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
     from tidings.storage.watches.subscriptions import SubscriptionRow
@@ -84,10 +89,18 @@ class WatchedSentinel:
     """
     first_pages: set[int] = field(default_factory=set)
     """of a collection the pages that its text names, and the list of its pages"""
-    has_reported: bool = False
-    """whether the report that ends it (`To first change`) is made; what another poll finds at the
-    same time is not reported
-    """
+
+    @property
+    def ends_with_report(self) -> bool:
+        """Return whether it has `To first change`."""
+        return self.sentinel.end is not None and self.sentinel.end.base == "change"
+
+    @property
+    def has_reported(self) -> bool:
+        """Return whether the report that ends it (`To first change`) is stored; what another poll
+        finds at the same time is not reported.
+        """
+        return self.row.reason == REPORTED
 
     @property
     def budget_name(self) -> str:
@@ -178,11 +191,11 @@ class Subscription:
         return not self.row.taken and (self.is_only_shown or self.is_on_change or self.is_summoned)
 
     @property
-    def is_held(self) -> bool:
+    def holds_changes(self) -> bool:
         """Return whether a change is held until it has persisted (`for at least`); the next poll
         confirms it, or not.
         """
-        return HELD in self.row.remembered
+        return PENDING in self.row.remembered
 
     @property
     def missing(self) -> Missing | None:
@@ -224,7 +237,8 @@ LIFE_EVENTS = tuple(
 class Watchlist:
     """The pages and sentinels of one poller. `sendable` are the kinds of channel with a sender,
     `zone` is the default time zone of sentinels, `gathers_noise` whether floods of changes are
-    summarized.
+    summarized. `shards` are its part of the pages; it has the sentinels that watch them, all if it
+    leads.
     """
 
     def __init__(
@@ -234,8 +248,10 @@ class Watchlist:
         sendable: frozenset[str] = SENDABLE,
         zone: str = "UTC",
         gathers_noise: bool = False,
+        shards: Shards = ALL,
     ) -> None:
         self._store = store
+        self._shards = shards
         self._gathers_noise = gathers_noise
         self._sendable = sendable
         self._zone = zone
@@ -256,7 +272,9 @@ class Watchlist:
         """Load everything; return the ids of all pages."""
         self.set_aside.clear()
         self.unread.clear()
-        rows, subs, population, framed, known, self._seen = await self._store.read(_everything, self.set_aside)
+        rows, subs, population, framed, known, self._seen = await self._store.read(
+            _everything, self.set_aside, self._shards
+        )
         self._schemes.update(await self._store.read(endpoints.schemes))
         self.pages.clear()
         self.pages.update({state.page_id: WatchedPage(identity, state) for identity, state in population})
@@ -266,8 +284,10 @@ class Watchlist:
         self._places.clear()
         self._past = {row.name: row for row in rows if row.state == "ended"}
         self._meanings = {row.id: self._meanings[row.id] for row in rows if row.id in self._meanings}
+        watching = {sub.sentinel_id for sub in subs}
         for row in rows:
-            if row.state != "ended" and self._makes_sense(row):
+            is_here = self._shards.leads or row.id in watching
+            if row.state != "ended" and is_here and self._makes_sense(row):
                 self.sentinels[row.id] = await self._load(row, known)
         for sub in subs:
             self._subscribe(sub)
@@ -280,11 +300,12 @@ class Watchlist:
         """
         touched: set[int] = set()
         self._schemes.update(await self._store.read(endpoints.schemes))
-        found = await self._store.read(events.listing, after=self._seen, types=LIFE_EVENTS)
+        types = (*LIFE_EVENTS, EventType.SENTINEL_PAGES)
+        found, last = await self._store.read(events.read_new, after=self._seen, types=types)
         touched |= await self.reload({e.sentinel_id for e in found if e.sentinel_id is not None})
         await self._remember()
         self.forget()
-        self._seen = max([self._seen, *(e.seq for e in found)])
+        self._seen = last
         return touched
 
     async def reload(self, sentinel_ids: Iterable[int]) -> set[int]:
@@ -302,20 +323,23 @@ class Watchlist:
         self, row: SentinelRow, subs: Iterable[SubscriptionRow], states: Iterable[tuple[PageIdentity, PageState, bool]]
     ) -> set[int]:
         """Replace a sentinel by what was read; return the ids of its pages, former and present."""
+        watched = None if row.state == "ended" else await self._load(row)
         touched = self._places.pop(row.id, set()) & self.pages.keys()
         for page_id in touched:
             page = self.pages[page_id]
             page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != row.id}
         self.sentinels.pop(row.id, None)
-        if row.state == "ended":
+        if watched is None:
             self._past[row.name] = row
         else:
-            self.sentinels[row.id] = await self._load(row)
-            for identity, state, is_framed in states:
-                self.pages.setdefault(state.page_id, WatchedPage(identity, state, is_framed=is_framed))
-            for sub in subs:
-                self._subscribe(sub)
-                touched.add(sub.page_id)
+            self.sentinels[row.id] = watched
+            for sub, (identity, state, is_framed) in zip(subs, states, strict=True):
+                if _owns(self._shards, identity, {row.id: watched.sentinel}):
+                    self.pages.setdefault(state.page_id, WatchedPage(identity, state, is_framed=is_framed))
+                    self._subscribe(sub)
+                    touched.add(sub.page_id)
+            if not self._shards.leads and row.id not in self._places:
+                del self.sentinels[row.id]  # it watches no page of this planner
         for page_id in touched:
             if page_id in self.pages and not self.pages[page_id].subscriptions:
                 del self.pages[page_id]
@@ -328,8 +352,11 @@ class Watchlist:
         wanted = list(dict.fromkeys(page_ids))
         if sentinel_id not in self.sentinels:
             return set()
+        known = {sentinel_id: self.sentinels[sentinel_id].sentinel}
         for sub_row, found in await self._store.read(_list_on_pages, sentinel_id, wanted):
             identity, state, is_framed = found
+            if not _owns(self._shards, identity, known):
+                continue
             page = self.pages.setdefault(state.page_id, WatchedPage(identity, state, is_framed=is_framed))
             page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != sentinel_id}
             if sub_row is not None:
@@ -346,10 +373,29 @@ class Watchlist:
                 self.pages[unit.page.page_id].is_framed = bool(unit.frames)
         for move in unit.cursors:
             self._move(move, unit.page.page_id if unit.page is not None else None)
+        for step in unit.sentinels:
+            if step.reason == REPORTED and (held := self.sentinels.get(step.sentinel_id)) is not None:
+                held.row = replace(held.row, state=step.state, reason=step.reason, ended_at=step.at)
+
+    @property
+    def has_all(self) -> bool:
+        """Return whether no page is left to another planner."""
+        return self._shards.is_all
+
+    def is_home(self, watched: WatchedSentinel) -> bool:
+        """Return whether this planner checks the first page of a sentinel: then it also reads what
+        a collection's pages name.
+        """
+        return self._shards.is_all or self._shards.owns(address.host_of(watched.sentinel.pages[0].url))
+
+    def has_foreign(self, connection: Connection, page_ids: Collection[int]) -> bool:
+        """Return whether another planner checks some of these pages."""
+        hosts = pages.list_hosts(connection, page_ids).values()
+        return any(host != HOST and not self._shards.owns(host) for host in hosts)
 
     async def _remember(self) -> None:
         """Load the ended sentinels that a new or altered one depends on."""
-        living = {held.row.name for held in self.sentinels.values()}
+        living = {watched.row.name for watched in self.sentinels.values()}
         for name in self._list_awaited() - living - self._past.keys():
             row = await self._store.read(sentinels.last_of, name)
             if row is not None:
@@ -359,18 +405,22 @@ class Watchlist:
         """Drop ended sentinels, except those that others depend on."""
         awaited = self._list_awaited()
         self._past = {name: row for name, row in self._past.items() if name in awaited}
-        kept = {row.id for row in self._past.values()} | self.sentinels.keys()
-        self._meanings = {sentinel_id: known for sentinel_id, known in self._meanings.items() if sentinel_id in kept}
+        known_ids = {row.id for row in self._past.values()} | self.sentinels.keys()
+        self._meanings = {
+            sentinel_id: known for sentinel_id, known in self._meanings.items() if sentinel_id in known_ids
+        }
 
     def _list_awaited(self) -> set[str]:
-        points = (point for held in self.sentinels.values() for point in (held.sentinel.start, held.sentinel.end))
+        points = (
+            point for watched in self.sentinels.values() for point in (watched.sentinel.start, watched.sentinel.end)
+        )
         return {point.sentinel for point in points if point is not None and point.sentinel is not None}
 
     def lives(self) -> list[Life]:
         """Return the lives of all sentinels in order of creation, including ended ones that others
         depend on.
         """
-        living = [Life.of(held.row, held.sentinel) for held in self.sentinels.values()]
+        living = [Life.of(watched.row, watched.sentinel) for watched in self.sentinels.values()]
         names = {life.row.name for life in living}
         past = [Life.of(row, self._meaning(row)) for row in self._past.values() if row.name not in names]
         return sorted((*living, *past), key=lambda life: life.row.id)
@@ -381,8 +431,8 @@ class Watchlist:
         return await self._load(row)
 
     def _move(self, move: CursorMove, page_id: int | None) -> None:
-        held = [self.pages[page_id]] if page_id in self.pages else self.pages.values()
-        for page in held:
+        moved_pages = [self.pages[page_id]] if page_id in self.pages else self.pages.values()
+        for page in moved_pages:
             if (sub := page.subscriptions.get(move.subscription_id)) is not None:
                 is_altered = move.revision != sub.row.revision  # altered during the poll: its new ticks count
                 is_confirmed = sub.row.base > move.base  # confirmed meanwhile: earlier versions are not needed
@@ -478,39 +528,39 @@ def load_pages(connection: Connection, *, zone: str) -> dict[int, WatchedPage]:
     sentinels.
     """
     rows, subs, population, *_ = _everything(connection, [])
-    held = {}
+    loaded = {}
     for row in rows:
         if row.state != "ended":
             sentinel = meaning(row.text)
-            held[row.id] = WatchedSentinel(row, sentinel, {}, zone_of(sentinel.zone or zone) or UTC)
+            loaded[row.id] = WatchedSentinel(row, sentinel, {}, zone_of(sentinel.zone or zone) or UTC)
     found = {state.page_id: WatchedPage(identity, state) for identity, state in population}
     for sub in subs:
-        if sub.page_id in found and sub.sentinel_id in held:
-            found[sub.page_id].subscriptions[sub.id] = Subscription(sub, held[sub.sentinel_id])
+        if sub.page_id in found and sub.sentinel_id in loaded:
+            found[sub.page_id].subscriptions[sub.id] = Subscription(sub, loaded[sub.sentinel_id])
     return found
 
 
 def load_some_pages(connection: Connection, page_ids: Iterable[int], *, zone: str) -> dict[int, WatchedPage]:
     """Return these pages as they are watched now, for read-only use; see `load_pages`."""
-    held: dict[int, WatchedSentinel] = {}
+    by_sentinel: dict[int, WatchedSentinel] = {}
     found = {}
     for page_id in page_ids:
         page = found[page_id] = WatchedPage(*pages.get(connection, page_id))
         for sub in subscriptions.listing(connection, active=True, page_id=page_id):
-            if sub.sentinel_id not in held:
+            if sub.sentinel_id not in by_sentinel:
                 row = sentinels.get(connection, sub.sentinel_id)
                 sentinel = meaning(row.text)
-                held[row.id] = WatchedSentinel(row, sentinel, {}, zone_of(sentinel.zone or zone) or UTC)
-            page.subscriptions[sub.id] = Subscription(sub, held[sub.sentinel_id])
+                by_sentinel[row.id] = WatchedSentinel(row, sentinel, {}, zone_of(sentinel.zone or zone) or UTC)
+            page.subscriptions[sub.id] = Subscription(sub, by_sentinel[sub.sentinel_id])
     return found
 
 
 def load_users(connection: Connection, endpoint_id: int, *, zone: str) -> list[WatchedSentinel]:
     """Return the sentinels that notify an endpoint, each with the endpoints of all its channels."""
     row = endpoints.get(connection, endpoint_id)
-    said = "" if row is None else row.address.removeprefix(REFERENCE)
+    address = "" if row is None else row.address.removeprefix(REFERENCE)
     schemes, found = endpoints.schemes(connection), []
-    for one in sentinels.saying(connection, said):
+    for one in sentinels.list_with_text(connection, address):
         sentinel = meaning(one.text)
         known = endpoints.ids(connection, {channel.endpoint for channel in list_channels(sentinel)})
         if endpoint_id in known.values():
@@ -518,8 +568,20 @@ def load_users(connection: Connection, endpoint_id: int, *, zone: str) -> list[W
     return found
 
 
+def _owns(shards: Shards, identity: PageIdentity, known: Mapping[int, Sentinel | str]) -> bool:
+    """Return whether a page is in these shards: the list of a collection where the first page of
+    the collection is. `known` has the sentinels, or their texts.
+    """
+    host = identity.host
+    if host == HOST and not shards.is_all:
+        owner = known.get(int(identity.url.removeprefix(SCHEME)))
+        if owner is not None:
+            host = address.host_of((meaning(owner) if isinstance(owner, str) else owner).pages[0].url)
+    return shards.owns(host)
+
+
 def _everything(
-    connection: Connection, damaged: list[str]
+    connection: Connection, damaged: list[str], shards: Shards = ALL
 ) -> tuple[
     list[SentinelRow],
     list[SubscriptionRow],
@@ -536,11 +598,21 @@ def _everything(
     def without_cursor(row: tuple[Any, ...], why: str) -> None:
         damaged.append(f"what a sentinel knows of the page {urls.get(row[2], row[2])} ({why.partition(':')[0]})")
 
-    population = pages.population(connection, set_aside=without_page)
+    rows = sentinels.listing(connection, ended=True)
+    if shards.is_all:
+        population = pages.population(connection, set_aside=without_page)
+        here = None
+    else:
+        texts = {row.id: row.text for row in rows}
+        known = pages.population(
+            connection, owns=lambda host: host == HOST or shards.owns(host), set_aside=without_page
+        )
+        population = [(identity, state) for identity, state in known if _owns(shards, identity, texts)]
+        here = {state.page_id for _, state in population}
     urls.update({state.page_id: identity.given for identity, state in population})
     return (
-        sentinels.listing(connection, ended=True),
-        subscriptions.listing(connection, active=True, set_aside=without_cursor),
+        rows,
+        subscriptions.listing(connection, active=True, pages=here, set_aside=without_cursor),
         population,
         members.list_framed_pages(connection),
         {(row.kind, row.address): row.id for row in endpoints.listing(connection)},

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
-from tidings.errors import StoreError, StoreLostError, StoreMissingError, StoreNewerError
+from tidings.errors import StoreError, StoreLostError, StoreMissingError, StoreNewerError, spell_install
 from tidings.record import dataclass
 from tidings.settings import Settings
 from tidings.storage.db.connection import Connection, DatabaseDriver
@@ -23,7 +23,7 @@ from tidings.storage.db.sqlite import FILE, MARKER, SqliteDriver, library_versio
 P = ParamSpec("P")
 T = TypeVar("T")
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012")
 """All schemas that this Tidings can read or migrate from, oldest first; the last is the current
 one.
 """
@@ -221,9 +221,7 @@ def _driver(settings: Settings, *, create: bool) -> DatabaseDriver:
     try:
         from tidings.storage.db.postgres import PostgresDriver
     except ImportError as error:
-        raise StoreError(
-            'store.url names PostgreSQL, which needs the extra: pip install "tidings[postgres]"'
-        ) from error
+        raise StoreError(f"store.url names PostgreSQL, which needs the extra: {spell_install('postgres')}") from error
     return PostgresDriver(store.url, busy_seconds=store.busy_seconds)
 
 
@@ -233,15 +231,14 @@ def _to_newest(driver: DatabaseDriver, *, create: bool) -> None:
         return
     if not create and _revision(driver) is None:
         raise StoreMissingError(f"there is no database in {driver.where}; `tidings add` makes one")
-    before = _revision(driver)
-    if before is not None:
-        driver.copy_before(before)
     from tidings.storage.db.schema import migrate
 
     driver.begin_write()
     try:
         # Another process may have done it while this one waited for the lock.
-        if _revision(driver) != REVISIONS[-1]:
+        if (before := _revision(driver)) != REVISIONS[-1]:
+            if before is not None:
+                driver.copy_before(before)
             migrate(driver, REVISIONS[-1])
         driver.commit()
     except BaseException:
@@ -261,7 +258,7 @@ def _revision(driver: DatabaseDriver) -> str | None:
     if revision is not None and revision not in REVISIONS:
         raise StoreNewerError(
             f"{driver.where} was written by a newer Tidings (schema {revision}, this one knows {REVISIONS[-1]}); it is left "
-            'untouched. Upgrade with `pip install --upgrade "tidings"`, or put back the copy from before the upgrade'
+            f"untouched. Put back the copy from before the upgrade, or upgrade: {spell_install()}"
         )
     return str(revision) if revision is not None else None
 
@@ -305,7 +302,7 @@ class Patience:
         self._seconds = seconds
         self._begun: float | None = None
         self._error = ""
-        self._said: set[str] = set()
+        self._reported: set[str] = set()
         self._attempts = 0
         self._hurried = threading.Event()
         self._ended: list[Outage] = []
@@ -336,8 +333,8 @@ class Patience:
         self._attempts += 1
         if self._attempts == 1:
             return 0.0
-        if self._error not in self._said:
-            self._said.add(self._error)
+        if self._error not in self._reported:
+            self._reported.add(self._error)
             log.warning("%s; Tidings tries again until it answers", error)
         most = BRIEF_SECONDS if self._hurried.is_set() else self._seconds
         if most is not None and time.monotonic() - self._begun >= most:
@@ -354,7 +351,7 @@ class Patience:
         else:
             log.info("the connection to the database was lost and made again (%s)", outage.error)
         self._begun, self._error, self._attempts = None, "", 0
-        self._said.clear()
+        self._reported.clear()
         self._ended.append(outage)
 
     def hurry(self) -> None:

@@ -11,16 +11,17 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from tidings import disk
 from tidings.clock import DAY
 from tidings.errors import ClaimLostError, PollerBusyError, StaleEpochError, StoreStalledError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.unit import Claim
 from tidings.record import dataclass
-from tidings.storage.db.connection import Connection
+from tidings.storage.db.connection import Connection, from_json, to_json
 
 LEAST_BYTES: Final = 64 * 1024
 """With less free space than this, no version and no large transaction can be stored."""
@@ -70,7 +71,7 @@ class PollerLock:
         for _ in range(_TRIES):
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                is_mine = _flock(handle, fcntl.LOCK_EX)
+                is_mine = disk.lock(handle)
                 if self._is_current(handle):
                     if is_mine:
                         self.was_cut_off = bool(_read_pid(handle))
@@ -96,7 +97,7 @@ class PollerLock:
         turn = os.open(self._path.with_name(f"{self._path.name}.turn"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             holder = self.holder()
-            if holder is None or not _flock(turn, fcntl.LOCK_EX) or self.holder() != holder:
+            if holder is None or not disk.lock(turn) or self.holder() != holder:
                 return False
             new = self._path.with_name(f"{self._path.name}.new")
             new.unlink(missing_ok=True)
@@ -119,7 +120,7 @@ class PollerLock:
         except FileNotFoundError:
             return False
 
-    def say(self, trouble: str) -> None:
+    def publish(self, trouble: str) -> None:
         """Publish what prevents this process from working, "" for nothing; if the disk is too full
         even for that, publish nothing.
         """
@@ -134,12 +135,12 @@ class PollerLock:
         except OSError:
             return ""
         try:
-            said = os.pread(handle, _ROOM, 0).decode(errors="replace").partition("\n")[2].strip()
+            trouble_text = os.pread(handle, _ROOM, 0).decode(errors="replace").partition("\n")[2].strip()
         except OSError:
             return ""
         finally:
             os.close(handle)
-        return said if said and self.holder() is not None else ""
+        return trouble_text if trouble_text and self.holder() is not None else ""
 
     def holder(self) -> int | None:
         """Return the pid of the holder (0 if it has not written it yet), or None if the lock is
@@ -153,7 +154,7 @@ class PollerLock:
             return None
         try:
             pid = _read_pid(handle)
-            return None if _flock(handle, fcntl.LOCK_SH) else pid
+            return None if disk.lock(handle, shared=True) else pid
         finally:
             os.close(handle)
 
@@ -201,14 +202,6 @@ def _content(trouble: str) -> bytes:
     return f"{os.getpid()}\n{' '.join(trouble.split())}".encode()[: _ROOM - 1].ljust(_ROOM - 1) + b"\n"
 
 
-def _flock(handle: int, kind: int) -> bool:
-    try:
-        fcntl.flock(handle, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 def _read_pid(handle: int) -> int:
     text = os.pread(handle, 32, 0).partition(b"\n")[0].strip()
     return int(text) if text.isdigit() else 0
@@ -249,13 +242,17 @@ def standstill(data: Path) -> str:
     """Return what prevents polls from being stored now: as the polling process reports it, else as
     the file system shows; "" for nothing.
     """
-    if said := PollerLock(data).trouble():
-        return said
+    if trouble := PollerLock(data).trouble():
+        return trouble
     shown = hindrance(data)
     return f"nothing can be stored in {data}: {shown}" if shown else ""
 
 
 POLLER: Final = "poller"
+PLANNERS: Final = "a planner"
+"""The holder of the lease of the poller while planners share the pages (`db.planners`)."""
+PLANNER: Final = "planner:"
+"""Begins the names of leases of planners; the epoch follows."""
 ENDPOINT: Final = "endpoint:"
 """Begins the names of leases of endpoints; the number of the endpoint follows."""
 ROLE: Final = "role:"
@@ -297,6 +294,8 @@ def acquire_lease(c: Connection, name: str, holder: str, *, at: Instant, until: 
             f"{lease.holder} checks pages and sends messages here; its lease ends in {left:.1f} s if it is not "
             "renewed. Stop that process, or wait"
         )
+    if name == POLLER:  # who has all pages to itself shuts out the planners that shared them
+        c.execute("DELETE FROM lease WHERE name LIKE 'planner:%'")
     epoch: int = c.value(
         "INSERT INTO lease (name, holder, epoch, until) VALUES (:name, :holder, 1, :until)"
         " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, epoch = lease.epoch + 1, until = excluded.until RETURNING epoch",
@@ -341,25 +340,24 @@ def release_lease(c: Connection, name: str, holder: str, epoch: int) -> None:
 
 
 def check_epoch(c: Connection, epoch: int) -> None:
-    """Raise `StaleEpochError` unless `epoch` is the poller's newest (0 before the first poller)."""
-    newest = c.value("SELECT epoch FROM lease WHERE name = 'poller'") or 0
-    if epoch != newest:
+    """Raise `StaleEpochError` unless `epoch` is the poller's newest (0 before the first poller), or
+    that of one of several planners.
+    """
+    epochs = c.rows(_EPOCHS, planner=f"{PLANNER}{epoch}")
+    if (epoch, True) in [(each, name != POLLER or holder != PLANNERS) for name, holder, each in epochs]:
+        return
+    newest = next((each for name, _, each in epochs if name == POLLER), 0)
+    if epoch or newest:
         raise StaleEpochError(f"epoch {epoch} is stale, the current one is {newest}; this process stops")
 
 
-def succeed(c: Connection, name: str, seen: LeaseRow | None, holder: str, *, until: Instant) -> int:
-    """Acquire a lease that is over, and return its new epoch. Raise `PollerBusyError` if it was
-    renewed or acquired since it was read.
+_EPOCHS = "SELECT name, holder, epoch FROM lease WHERE name IN ('poller', :planner)"
 
-    Args:
-        name: The name of the lease.
-        seen: The lease as it was read; None if there was none.
-        holder: The process that acquires it.
-        until: When it ends unless it is renewed (µs).
-    """
-    if current_lease(c, name) != seen:
-        raise PollerBusyError("another process was faster, or the holder has renewed its lease")
-    return acquire_lease(c, name, holder, at=0 if seen is None else seen.until, until=until)
+
+def list_epochs(c: Connection) -> set[int]:
+    """Return the epochs whose holders may write."""
+    rows = c.rows("SELECT name, holder, epoch FROM lease WHERE name = 'poller' OR name LIKE 'planner:%'")
+    return {epoch for name, holder, epoch in rows if name != POLLER or holder != PLANNERS}
 
 
 def server_time(c: Connection) -> Instant:
@@ -394,24 +392,24 @@ def claim(c: Connection, endpoint_ids: Collection[int], holder: str, *, length: 
     return found
 
 
-def drop_claim(c: Connection, held: Claim, holder: str) -> None:
+def drop_claim(c: Connection, claim: Claim, holder: str) -> None:
     """Release a claim, if it is still held."""
-    release_lease(c, held.name, holder, held.epoch)
+    release_lease(c, claim.name, holder, claim.epoch)
 
 
-def is_claimed(c: Connection, held: Claim) -> bool:
+def is_claimed(c: Connection, claim: Claim) -> bool:
     """Return whether a claim is still the newest of its endpoint."""
-    return bool(c.value("SELECT epoch FROM lease WHERE name = :name", name=held.name) == held.epoch)
+    return bool(c.value("SELECT epoch FROM lease WHERE name = :name", name=claim.name) == claim.epoch)
 
 
-def check_claim(c: Connection, held: Claim) -> None:
+def check_claim(c: Connection, claim: Claim) -> None:
     """Raise `ClaimLostError` unless a claim is still the newest of its endpoint."""
-    if not is_claimed(c, held):
-        message = f"{held.name} was taken over by another process, which sends its messages again"
+    if not is_claimed(c, claim):
+        message = f"{claim.name} was taken over by another process, which sends its messages again"
         raise ClaimLostError(message)
 
 
-def enrol(c: Connection, role: str, holder: str, *, length: Duration) -> None:
+def enrol(c: Connection, role: str, holder: str, *, length: Duration, note: Mapping[str, Any] | None = None) -> None:
     """Note that a process works in a role, and prolong its claims. Rows of processes that ended
     long ago are deleted.
 
@@ -419,14 +417,16 @@ def enrol(c: Connection, role: str, holder: str, *, length: Duration) -> None:
         role: Its role.
         holder: Its unique name.
         length: For how long it counts as working without another note (µs, > 0).
+        note: What it has counted, as plain JSON.
     """
     at = server_time(c)
     c.execute(
-        "INSERT INTO lease (name, holder, epoch, until) VALUES (:name, :holder, 0, :until)"
-        " ON CONFLICT (name) DO UPDATE SET until = excluded.until",
+        "INSERT INTO lease (name, holder, epoch, until, note) VALUES (:name, :holder, 0, :until, :note)"
+        " ON CONFLICT (name) DO UPDATE SET until = excluded.until, note = excluded.note",
         name=f"{ROLE}{role}:{holder}",
         holder=holder,
         until=at + length,
+        note=to_json(dict(note)) if note else "",
     )
     c.execute(
         "UPDATE lease SET until = :until WHERE holder = :holder AND name LIKE 'endpoint:%'",
@@ -442,6 +442,14 @@ def retire(c: Connection, holder: str) -> None:
         "UPDATE lease SET holder = '', until = 0 WHERE holder = :holder AND name LIKE 'endpoint:%'", holder=holder
     )
     c.execute("DELETE FROM lease WHERE holder = :holder AND name LIKE 'role:%'", holder=holder)
+
+
+def list_notes(c: Connection) -> list[tuple[LeaseRow, Mapping[str, Any]]]:
+    """Return the processes that have noted what they count, by name."""
+    rows = c.rows(
+        "SELECT name, holder, epoch, until, note FROM lease WHERE name LIKE 'role:%' AND note <> '' ORDER BY name"
+    )
+    return [(LeaseRow(*row[:4]), from_json(row[4])) for row in rows]
 
 
 def listing(c: Connection) -> list[LeaseRow]:

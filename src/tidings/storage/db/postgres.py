@@ -34,7 +34,10 @@ T = TypeVar("T")
 
 _LOCK = 0x7469_6469  # "tidi": one key for all of Tidings in one database
 _CHANNEL = "tidings_written"
-_BEGIN_WRITE = f"SELECT txid_current(), pg_advisory_xact_lock({_LOCK}), pg_notify('{_CHANNEL}', '')".encode()
+_BEGIN_WRITE = (
+    f"SELECT txid_current(), pg_advisory_xact_lock({_LOCK}), pg_notify('{_CHANNEL}', ''),"
+    " set_config('idle_in_transaction_session_timeout', %s, true)"
+).encode()
 _SELF = b"SELECT pid, backend_start FROM pg_stat_get_activity(pg_backend_pid())"
 _END_PREDECESSOR = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
 _WORKS = (
@@ -55,8 +58,11 @@ _NETWORK: Final[Mapping[str, Any]] = {
 some 15 s.
 """
 _TRANSACTION_SECONDS: Final = 30
-"""How long a transaction may be idle before the server ends it: a process stopped inside it would
-hold the writers' lock.
+"""How long a transaction may be idle before the server ends it."""
+_WRITE_SHARE: Final = 0.9
+"""A write may be idle for this part of `store.busy_seconds`, and at least a second: a process that
+was stopped inside it holds the writers' lock, and others wait no longer than `store.busy_seconds`.
+A busy machine may well need some seconds between two statements.
 """
 _SILENT_WAITS: Final = 100
 """After so many waits of 0.1 s without a byte from the server, ask on another connection whether it
@@ -130,6 +136,7 @@ class PostgresDriver:
     def __init__(self, url: str, *, busy_seconds: float) -> None:
         self._url = url
         self._busy_seconds = busy_seconds
+        self._idle = f"{max(1.0, _WRITE_SHARE * busy_seconds) * 1000:.0f}ms"
         self._self: tuple[Any, ...] = ()
         self._transaction = 0
         self._is_new = False
@@ -208,7 +215,7 @@ class PostgresDriver:
         self._revive()
         self._raw.execute(b"BEGIN")
         try:
-            (self._transaction, *_) = self._raw.execute(_BEGIN_WRITE).fetchone() or (0,)
+            (self._transaction, *_) = self._raw.execute(_BEGIN_WRITE, (self._idle,)).fetchone() or (0,)
         except psycopg.Error:
             self.rollback()
             raise
@@ -252,9 +259,9 @@ class PostgresDriver:
         self._revive()
         own = self._raw.info.backend_pid
         self._raw.execute(b"SELECT 1")  # the answer carries earlier notifications
-        told = [notice for notice in self._raw.notifies(timeout=0) if notice.pid != own]
+        foreign = [notice for notice in self._raw.notifies(timeout=0) if notice.pid != own]
         is_new, self._is_new = self._is_new, False
-        return is_new or bool(told)
+        return is_new or bool(foreign)
 
     def clear_journal(self) -> None:
         """Do nothing: the server reuses its journal by itself."""

@@ -10,7 +10,6 @@ moved into `before-restore-TIME/`, never deleted.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import time
@@ -18,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from tidings import disk
 from tidings.errors import StoreBusyError, StoreStalledError
 
 PREPARED: Final = "restoring"
@@ -35,14 +35,16 @@ OWN: Final = (DATABASE, "blobs", "secrets.key", "tidings.toml")
 SEARCH: Final = ("search.db", "search.db-wal", "search.db-shm")
 """The search index of the previous content; restored content is indexed again."""
 BESIDE: Final = (f"{DATABASE}-wal", f"{DATABASE}-shm", *PLACES, *SEARCH)
+PUT_BACK: Final = "tidings restore --replace BACKUP"
+"""The command that puts a file of `tidings backup` in place of a lost or damaged database."""
 _WAIT_SECONDS: Final = 10.0
 
 
 def decide(data: Path) -> None:
     """Commit to a prepared restore; from here on it happens, if need be at the next opening."""
-    sync_folder(data / PREPARED)
+    disk.sync(data / PREPARED)
     (data / PREPARED).rename(data / DECIDED)
-    sync_folder(data)
+    disk.sync(data)
 
 
 def finish(data: Path) -> None:
@@ -75,14 +77,14 @@ def _carry_out(data: Path) -> None:
         if (decided / name).exists():
             _move(data / name, old / name)
             (decided / name).rename(data / name)
-            sync_folder(data)
+            disk.sync(data)
     mark_used(data)
     if not any(old.iterdir()):
         shutil.rmtree(decided)
     else:
         old.rename(_aside(data))
         shutil.rmtree(decided)
-    sync_folder(data)
+    disk.sync(data)
 
 
 def mark_used(data: Path) -> None:
@@ -115,24 +117,8 @@ def _move(source: Path, target: Path) -> None:
 def _alone(data: Path) -> Iterator[None]:
     handle = os.open(data, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        deadline = time.monotonic() + _WAIT_SECONDS
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise StoreBusyError(f"another process is restoring {data}; try again") from None
-                time.sleep(0.01)
+        if not disk.lock(handle, seconds=_WAIT_SECONDS):
+            raise StoreBusyError(f"another process is restoring {data}; try again")
         yield
-    finally:
-        os.close(handle)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make creations, renames and deletions in a folder durable."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
     finally:
         os.close(handle)

@@ -13,6 +13,7 @@ from typing import Final
 from tidings.errors import StoreDamagedError, StoreError
 from tidings.settings import Settings
 from tidings.storage.db.database import Database, examine, interrupt, open_database
+from tidings.storage.db.restored import PUT_BACK
 
 FIRST_SECONDS: Final = 2.0
 SHOWN: Final = 3
@@ -87,12 +88,8 @@ class Soundness:
 def describe_damage(settings: Settings, what: str) -> str:
     """Return the message on a damaged database, with the way out."""
     where = (settings.store.url and "the database") or str(settings.data / "tidings.db")
-    copy = (
-        "restore the server's own backup"
-        if settings.store.url
-        else f"`cp BACKUP {where} && rm -f {where}-wal {where}-shm`"
-    )
+    copy = "restore the server's own backup" if settings.store.url else f"`{PUT_BACK}`"
     return (
         f"{where} is damaged: {what}. Tidings does not use it; `tidings doctor` shows what can still be read."
-        f" Put a copy back, with Tidings stopped: {copy}"
+        f" Put a backup back, with Tidings stopped: {copy}"
     )

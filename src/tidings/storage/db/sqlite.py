@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import time
 from collections.abc import Iterator, Mapping
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
+from tidings import disk
 from tidings.errors import (
     SingleWriterError,
     StoreBusyError,
@@ -27,6 +28,7 @@ from tidings.errors import (
 from tidings.storage.db import restored
 from tidings.storage.db.connection import Connection, Cursor, Rows, rewrite
 from tidings.storage.db.lock import PollerLock, hindrance
+from tidings.storage.db.restored import PUT_BACK
 
 try:
     from pysqlite3 import dbapi2 as sqlite3
@@ -184,23 +186,24 @@ class SqliteDriver:
         return found.fetchone() is not None
 
     def copy_before(self, revision: str) -> str:
-        """Copy the database into a file named after its revision, before a migration changes it."""
-        path = self._path.with_name(f"{FILE}.before-migration-from-{revision}")
+        """Copy the committed database into a new file named after its revision, in the transaction
+        of a migration, before it changes anything. An older copy stays.
+        """
+        first = self._path.with_name(f"{FILE}.before-migration-from-{revision}")
+        others = (first.with_name(f"{first.name}-{number}") for number in count(2))
+        path = next(one for one in chain([first], others) if not one.exists())
         part = path.with_name(path.name + ".part")
-        self.copy_to(part)
+        with contextlib.closing(sqlite3.connect(self._path)) as reader:  # this one is writing
+            _copy(reader, part)
         part.replace(path)
-        _sync(path.parent)
+        disk.sync(path.parent)
         return str(path)
 
     def copy_to(self, path: Path) -> None:
         """Copy a consistent state of the database into a new file, in one step that no writer
         restarts.
         """
-        path.unlink(missing_ok=True)
-        _keep_private(path)
-        with contextlib.closing(sqlite3.connect(path)) as copy:
-            self._raw.backup(copy)
-        _sync(path)
+        _copy(self._raw, path)
 
     def quick_check(self, *, deep: bool = False) -> list[str]:
         """Return the faults found by `PRAGMA quick_check` (`integrity_check` if `deep`) and `PRAGMA
@@ -265,19 +268,11 @@ class SqliteDriver:
                 "(`tidings doctor` shows which SQLite versions have no such limit)"
             )
         handle = os.open(self._data / "write.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        deadline = time.monotonic() + self._busy_seconds
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    os.close(handle)
-                    raise StoreBusyError(
-                        f"another process wrote to {self._path} for {self._busy_seconds:g} s; try again, or raise store.busy_seconds"
-                    ) from None
-                time.sleep(0.002)
-            else:
-                break
+        if not disk.lock(handle, seconds=self._busy_seconds):
+            os.close(handle)
+            raise StoreBusyError(
+                f"another process wrote to {self._path} for {self._busy_seconds:g} s; try again, or raise store.busy_seconds"
+            )
         self._write_lock = handle
 
     def _drop_write_lock(self) -> None:
@@ -309,10 +304,10 @@ def _first_use(data: Path, path: Path, *, create: bool) -> Iterator[None]:
         if path.exists() and path.stat().st_size:
             _check_header(path)
         yield
-        _sync(path)
+        disk.sync(path)
         os.pwrite(handle, _MARKER_TEXT.encode(), 0)
         os.fsync(handle)
-        _sync(data)
+        disk.sync(data)
     finally:
         os.close(handle)
 
@@ -379,8 +374,8 @@ def _is_filled(path: Path) -> bool:
 def _refuse_lost(data: Path, path: Path, *, used: bool, create: bool) -> None:
     if used:
         raise StoreMissingError(
-            f"{data} has been used, but its {path.name} is gone; nothing new was put in its place. Put a copy back "
-            f"(`cp BACKUP {path}`), or, to begin again without data, remove {data / MARKER}"
+            f"{data} has been used, but its {path.name} is gone; nothing new was put in its place. Put a backup back "
+            f"(`{PUT_BACK}`), or, to begin again without data, remove {data / MARKER}"
         )
     if not create:
         raise StoreMissingError(
@@ -409,15 +404,14 @@ def _check_header(path: Path) -> None:
 
 def _make_damaged_error(path: Path, what: str) -> StoreDamagedError:
     return StoreDamagedError(
-        f"{path} is damaged: {what}. Tidings does not use it; `tidings doctor` shows what can still be read. Put a "
-        "copy back: "
-        f"`cp BACKUP {path} && rm -f {path}-wal {path}-shm`"
+        f"{path} is damaged: {what}. Tidings does not use it; `tidings doctor` shows what can still be read."
+        f" Put a backup back, with Tidings stopped: `{PUT_BACK}`"
     )
 
 
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def _copy(source: Any, path: Path) -> None:
+    path.unlink(missing_ok=True)
+    _keep_private(path)
+    with contextlib.closing(sqlite3.connect(path)) as copy:
+        source.backup(copy)
+    disk.sync(path)

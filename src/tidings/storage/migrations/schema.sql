@@ -55,6 +55,7 @@ CREATE TABLE lease (
   holder TEXT DEFAULT '' NOT NULL,
   epoch BIGINT DEFAULT 0 NOT NULL,
   until BIGINT DEFAULT 0 NOT NULL,
+  note TEXT DEFAULT '' NOT NULL,
   CONSTRAINT pk_lease PRIMARY KEY (name)
 );
 
@@ -67,7 +68,10 @@ CREATE TABLE owner (
   password TEXT DEFAULT '' NOT NULL,
   created_at BIGINT DEFAULT 0 NOT NULL,
   zone TEXT DEFAULT '' NOT NULL,
-  checks_per_day FLOAT DEFAULT 0 NOT NULL
+  checks_per_day FLOAT DEFAULT 0 NOT NULL,
+  states_stored BIGINT DEFAULT 0 NOT NULL,
+  events_deleted BIGINT DEFAULT 0 NOT NULL,
+  stream_deleted BIGINT DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE signal_key (
@@ -132,6 +136,8 @@ CREATE TABLE event (
   CONSTRAINT fk_event_owner_id FOREIGN KEY (owner_id) REFERENCES owner (id)
 ) WITHOUT ROWID;
 CREATE INDEX ix_event_change_id ON event (change_id) WHERE change_id IS NOT NULL;
+CREATE INDEX ix_event_first ON event (page_id) WHERE type = 'page.first';
+CREATE INDEX ix_event_type ON event (type, seq);
 
 CREATE TABLE event_source (
   id INTEGER NOT NULL CONSTRAINT pk_event_source PRIMARY KEY AUTOINCREMENT,
@@ -204,6 +210,7 @@ CREATE TABLE page (
   problem TEXT DEFAULT '' NOT NULL,
   login TEXT DEFAULT '' NOT NULL,
   steps TEXT DEFAULT '' NOT NULL,
+  polls_deleted BIGINT DEFAULT 0 NOT NULL,
   CONSTRAINT uq_page_key UNIQUE ("key"),
   CONSTRAINT fk_page_owner_id FOREIGN KEY (owner_id) REFERENCES owner (id)
 );
@@ -269,6 +276,16 @@ CREATE TABLE shared_tag (
   CONSTRAINT fk_shared_tag_owner_id FOREIGN KEY (owner_id) REFERENCES owner (id)
 );
 
+CREATE TABLE published_tag (
+  token TEXT NOT NULL,
+  owner_id BIGINT NOT NULL,
+  tag TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  CONSTRAINT pk_published_tag PRIMARY KEY (token),
+  CONSTRAINT uq_published_tag_owner_id_tag UNIQUE (owner_id, tag),
+  CONSTRAINT fk_published_tag_owner_id FOREIGN KEY (owner_id) REFERENCES owner (id)
+);
+
 CREATE TABLE tag_default (
   owner_id BIGINT NOT NULL,
   tag TEXT NOT NULL,
@@ -298,6 +315,7 @@ CREATE TABLE delivery (
   CONSTRAINT fk_delivery_endpoint_id FOREIGN KEY (endpoint_id) REFERENCES endpoint (id),
   CONSTRAINT fk_delivery_sentinel_id FOREIGN KEY (sentinel_id) REFERENCES sentinel (id)
 );
+CREATE INDEX ix_delivery_body ON delivery (finished_at) WHERE status = 'delivered' AND length(body) > 0;
 CREATE INDEX ix_delivery_created_at ON delivery (created_at);
 CREATE INDEX ix_delivery_endpoint_id_finished_at_sentinel_id_id ON delivery (endpoint_id, finished_at, sentinel_id, id);
 CREATE INDEX ix_delivery_sentinel_id ON delivery (sentinel_id);
@@ -414,9 +432,11 @@ CREATE TABLE rule_state (
   sentinel_id BIGINT NOT NULL,
   name TEXT NOT NULL,
   state TEXT NOT NULL,
+  changed BIGINT DEFAULT 0 NOT NULL,
   CONSTRAINT pk_rule_state PRIMARY KEY (sentinel_id, name),
   CONSTRAINT fk_rule_state_sentinel_id FOREIGN KEY (sentinel_id) REFERENCES sentinel (id)
 );
+CREATE INDEX ix_rule_state_changed ON rule_state (changed);
 
 CREATE TABLE sentinel_revision (
   sentinel_id BIGINT NOT NULL,

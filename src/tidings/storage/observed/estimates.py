@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tidings.model.observed.unit import Estimate
-from tidings.storage.db.connection import Connection
-from tidings.storage.db.values import from_json, to_json
+from tidings.storage.db.connection import Connection, from_json, to_json
 
 _PUT = (
     "INSERT INTO estimate (name, page_id, state, at) VALUES (:name, :page_id, :state, :at)"
@@ -65,18 +64,18 @@ def put(c: Connection, estimates: Sequence[Estimate]) -> None:
 
 LEARNED: Final = "noise"
 """The name of the rows with what was learned."""
-KEPT: Final = "noise.kept"
+SWITCHED_MASKS: Final = "noise.kept"
 """The name of the rows with the masks that users have switched off, and on."""
 
 
 def count_masked(connection: Connection) -> dict[int, int]:
     """Return how many places of each page are masked, for the pages with any."""
-    kept = load_all(connection, KEPT)
+    states = load_all(connection, SWITCHED_MASKS)
     found: dict[int, int] = {}
     for page_id, state in load_all(connection, LEARNED).items():
-        said = kept.get(page_id, {})
-        wanted = said.get("wanted", ())
+        switched = states.get(page_id, {})
+        wanted = switched.get("wanted", ())
         ids = {thing["id"] for thing in state["things"] if thing["since"] or thing["id"] in wanted}
-        if number := len(ids.difference(said.get("names", ()))):
+        if number := len(ids.difference(switched.get("names", ()))):
             found[page_id] = number
     return found

@@ -11,8 +11,7 @@ from typing import Any, Final, Literal, cast
 
 from tidings.model.interval import Instant
 from tidings.record import dataclass
-from tidings.storage.db.connection import Connection
-from tidings.storage.db.values import from_json, plain, to_json
+from tidings.storage.db.connection import Connection, from_json, plain, to_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.page import HostState
 from tidings.record import replace
-from tidings.storage.db.connection import Connection
-from tidings.storage.db.values import check_numbers, plain, readable
+from tidings.storage.db.connection import Connection, check_numbers, plain, readable
 
 _SELECT = (
     "SELECT name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at FROM host"
@@ -81,6 +80,37 @@ def put(c: Connection, states: Sequence[HostState]) -> None:
             for host in states
         ],
     )
+
+
+def find_recent_starts(c: Connection, gaps: Mapping[str, Duration], at: Instant) -> dict[str, Instant]:
+    """Return when those hosts were last asked, or are next, that may not be asked again yet. A
+    start further away than the gap is of a wrong clock.
+
+    Args:
+        gaps: The least time between two requests to each host (µs).
+        at: The present (µs).
+    """
+    rows = (
+        (name, gap, c.value("SELECT started_at FROM host WHERE name = :name", name=plain(name)))
+        for name, gap in gaps.items()
+    )
+    return {name: started for name, gap, started in rows if started is not None and abs(at - started) < gap}
+
+
+def claim_turn(c: Connection, name: str, gap: Duration, at: Instant) -> tuple[Instant, Instant]:
+    """Store the next turn to ask a host; return it, and until when the host is paused, 0 if it is
+    not.
+
+    Args:
+        name: The name of the host.
+        gap: How long after all other turns it is at least (µs).
+        at: The first instant at which it may be (µs).
+    """
+    row = c.one("SELECT started_at, paused_until FROM host WHERE name = :name", name=plain(name))
+    started_at, paused_until = (None, None) if row is None else row
+    turn = at if started_at is None else max(at, started_at + gap)
+    start(c, [name], turn)
+    return turn, paused_until or 0
 
 
 def start(c: Connection, names: Sequence[str], at: Instant) -> None:

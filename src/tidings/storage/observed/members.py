@@ -18,11 +18,11 @@ from tidings.storage.observed import pages, versions
 
 @dataclass(frozen=True, slots=True)
 class NamedFrame:
-    """A frame that a page names; `told`: its owner was notified that it cannot be read."""
+    """A frame that a page names; `is_reported`: its owner was notified that it cannot be read."""
 
     identity: PageIdentity
     state: PageState
-    told: bool
+    is_reported: bool
 
 
 _FRAMES = "SELECT member_id, told FROM page_member WHERE page_id = :page_id ORDER BY position"
@@ -42,8 +42,8 @@ _ADD = (
 def frames(c: Connection, page_id: int) -> list[NamedFrame]:
     """Return the frames that a page names, in order; empty for a page without."""
     return [
-        NamedFrame(pages.identity(c, id_), pages.state(c, id_), bool(told))
-        for id_, told in c.rows(_FRAMES, page_id=page_id)
+        NamedFrame(pages.identity(c, id_), pages.state(c, id_), bool(reported))
+        for id_, reported in c.rows(_FRAMES, page_id=page_id)
     ]
 
 
@@ -63,7 +63,7 @@ def put_frames(c: Connection, page_id: int, named: Sequence[FrameRow]) -> None:
     c.many(
         _PUT_FRAME,
         [
-            {"page_id": page_id, "position": place, "member_id": row.member_id, "told": int(row.told)}
+            {"page_id": page_id, "position": place, "member_id": row.member_id, "told": int(row.is_reported)}
             for place, row in enumerate(named)
         ],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from sys import intern
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,10 +11,21 @@ from tidings.model.interval import Instant
 from tidings.model.observed.outcome import Validators
 from tidings.model.observed.page import Health, PageIdentity, PageState, Saturation
 from tidings.model.watch.asking import BrowserStep, Header, Login, Value
-from tidings.storage.db.connection import Connection, select
-from tidings.storage.db.values import SetAside, check_numbers, from_bytes, from_json, plain, readable, to_bytes, to_json
+from tidings.storage.db.connection import (
+    NUMBERS,
+    Connection,
+    SetAside,
+    check_numbers,
+    from_bytes,
+    from_json,
+    plain,
+    readable,
+    select,
+    to_bytes,
+    to_json,
+)
 
-_IDENTITY_COLUMNS = 14
+_IDENTITY_COLUMNS, _HOST_COLUMN = 14, 3
 _SELECT = (
     "SELECT page.key, page.url, page.given, page.host, page.method, page.body, page.render, page.frames, page.headers, page.trust,"
     " page.proxy, page.login, page.steps, page.owner_id, page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title,"
@@ -24,6 +35,14 @@ _SELECT = (
     " page.fresh_doubt, page.differing, page.differing_soon, page.saturated_quiet, page.saturated_at, page.problem, page.etag, page.last_modified FROM page"
 )
 _WATCHED = "EXISTS (SELECT 1 FROM subscription WHERE subscription.page_id = page.id AND subscription.active = 1)"
+_PRIVATE = (
+    "SELECT p.key FROM page p JOIN subscription u ON u.page_id = p.id"
+    " WHERE u.sentinel_id = :id AND u.left_at IS NULL AND p.owner_id IS NOT NULL"
+)
+_REQUESTER = (
+    "SELECT p.owner_id FROM page p JOIN subscription u ON u.page_id = p.id"
+    " WHERE u.sentinel_id = :id AND p.owner_id IS NOT NULL ORDER BY u.id DESC LIMIT 1"
+)
 _ENSURE = (
     "INSERT INTO page (key, url, given, host, method, body, render, frames, headers, trust, proxy, login, steps, owner_id)"
     " VALUES (:key, :url, :given, :host, :method, :body, :render, :frames, :headers, :trust, :proxy, :login, :steps, :owner_id)"
@@ -41,6 +60,7 @@ _UPDATE = (
     " saturated_quiet = :saturated_quiet, saturated_at = :saturated_at, problem = :problem"
     " WHERE id = :page_id AND last_seq = :was"
 )
+_GIVEN = {dialect: f"SELECT id, given FROM page WHERE id IN {numbers}" for dialect, numbers in NUMBERS.items()}
 _NEVER_SATURATED = Saturation()
 _HEALTH: dict[str, Health] = {"ok": "ok"}
 T = TypeVar("T")
@@ -51,7 +71,7 @@ _LATE = (
     " AND COALESCE(page.polled_at, s.started_at, s.created_at) < :before)"
 )
 _BRIEF = (
-    "SELECT subscription.sentinel_id, page.id, page.given, page.health = 'ok', page.polls, page.last_seq, page.changed_at"
+    "SELECT subscription.sentinel_id, page.id, page.given, page.health = 'ok', page.polls"
     " FROM subscription JOIN page ON page.id = subscription.page_id"
 )
 _EXPECTED = (
@@ -91,13 +111,6 @@ class Brief(NamedTuple):
     given: str
     is_well: bool
     polls: int
-    versions: int
-    changed_at: Instant | None
-
-    @property
-    def last_change(self) -> Instant:
-        """Return when it last changed, 0 if never: its first version is not a change."""
-        return (self.changed_at or 0) if self.versions > 1 else 0
 
 
 def ensure(c: Connection, identity: PageIdentity) -> int:
@@ -132,6 +145,19 @@ def get(c: Connection, id: int) -> tuple[PageIdentity, PageState]:
     return readable([row], _to_both, "page")[0]
 
 
+def list_private_keys(c: Connection, sentinel_id: int) -> frozenset[str]:
+    """Return the keys of the pages of a sentinel that are requested with a secret or a cookie."""
+    return frozenset(key for (key,) in c.rows(_PRIVATE, id=sentinel_id))
+
+
+def find_requester(c: Connection, sentinel_id: int) -> int | None:
+    """Return the owner of the secrets and cookies with which a sentinel requested a page last, None
+    if it used none.
+    """
+    owner: int | None = c.value(_REQUESTER, id=sentinel_id)
+    return owner
+
+
 def identity(c: Connection, id: int) -> PageIdentity:
     """Return the identity of page `id`. Raise `UnknownNameError` if there is none."""
     return get(c, id)[0]
@@ -148,11 +174,34 @@ def find_by_key(c: Connection, key: str) -> int | None:
     return found
 
 
-def population(c: Connection, *, set_aside: SetAside | None = None) -> list[tuple[PageIdentity, PageState]]:
+def population(
+    c: Connection, *, owns: Callable[[str], bool] | None = None, set_aside: SetAside | None = None
+) -> list[tuple[PageIdentity, PageState]]:
     """Return every page that an active subscription watches, in the order of ids; `set_aside` as in
     `readable`.
+
+    Args:
+        owns: Returns whether the pages of a host are wanted; None for all.
+        set_aside: Takes inconsistent rows.
     """
-    return readable(c.rows(f"{_SELECT} WHERE {_WATCHED} ORDER BY id"), _to_both, "page", set_aside)
+    rows = c.rows(f"{_SELECT} WHERE {_WATCHED} ORDER BY id")
+    wanted = rows if owns is None else [row for row in rows if owns(row[_HOST_COLUMN])]
+    return readable(wanted, _to_both, "page", set_aside)
+
+
+def is_watched(c: Connection, id: int) -> bool:
+    """Return whether an active subscription watches page `id`."""
+    return bool(c.value(f"SELECT count(*) FROM page WHERE id = :id AND {_WATCHED}", id=id))
+
+
+def list_hosts(c: Connection, ids: Collection[int]) -> dict[int, str]:
+    """Return the hosts of these pages."""
+    return {id: host for id in ids for (host,) in c.rows("SELECT host FROM page WHERE id = :id", id=id)}
+
+
+def addresses(c: Connection, ids: Collection[int]) -> dict[int, str]:
+    """Return the addresses of pages as they were given, by id; unknown ids are left out."""
+    return dict(c.rows(_GIVEN[c.dialect], listed=to_json([*ids]))) if ids else {}
 
 
 def list_addresses(c: Connection) -> list[tuple[int, str]]:
@@ -256,7 +305,7 @@ def _values(state: PageState, was: int) -> tuple[Any, ...]:
         state.suspect_at,
         state.fresh_until,
         state.fresh_doubt,
-        state.saturation.looks,
+        state.saturation.polls,
         state.saturation.soon,
         state.saturation.quiet,
         state.saturation.since,
@@ -268,7 +317,7 @@ def _values(state: PageState, was: int) -> tuple[Any, ...]:
 
 def _to_brief(row: tuple[Any, ...]) -> Brief:
     brief = Brief(*row)
-    check_numbers(polls=brief.polls, last_seq=brief.versions, changed_at=brief.changed_at)
+    check_numbers(polls=brief.polls)
     return brief
 
 
@@ -332,11 +381,11 @@ def _to_steps(text: str) -> tuple[BrowserStep, ...]:
     )
 
 
-def _share(value: T, held: T) -> T:
+def _share(value: T, known: T) -> T:
     """Return the object that is held already if the value equals it: a page stays in memory, with
     its address three times and the time of its last poll four times.
     """
-    return held if value == held else value
+    return known if value == known else value
 
 
 def _to_state(row: tuple[Any, ...], url: str = "") -> PageState:

@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tidings.errors import UnitError
-from tidings.model.interval import Duration, Instant
+from tidings.model.interval import ALWAYS, Duration, Instant, Period
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant, PollOutcome, PollRecord
 from tidings.model.watch.sentinel import SCHEME, share_of
 from tidings.record import dataclass
-from tidings.storage.db.connection import NUMBERS, UNLIMITED, Connection, select
-from tidings.storage.db.values import plain, to_json
+from tidings.storage.db import lock
+from tidings.storage.db.connection import NUMBERS, UNLIMITED, Connection, plain, select, to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +121,27 @@ def beats(c: Connection, page_ids: Collection[int], *, since: Instant, width: Du
 
 
 def listing(
-    c: Connection, *, page_id: int | None = None, limit: int | None = None, before: int | None = None
+    c: Connection,
+    *,
+    page_id: int | None = None,
+    limit: int | None = None,
+    before: int | None = None,
+    period: Period = ALWAYS,
 ) -> list[PollRow]:
     """Return polls, newest first: of one page, and numbered below `before`, if given.
 
     Args:
         page_id: The page; None for all.
         limit: How many at most; None for all.
+        before: The number below which they are; None for any.
+        period: When they began.
     """
-    wanted = {"page_id": (page_id, "page_id = :page_id"), "before": (before, "id < :before")}
+    wanted = {
+        "page_id": (page_id, "page_id = :page_id"),
+        "before": (before, "id < :before"),
+        "since": (period.since, "charged_at >= :since"),
+        "until": (period.until, "charged_at <= :until"),
+    }
     given = {name: value for name, (value, _) in wanted.items() if value is not None}
     text = select(_SELECT, [wanted[name][1] for name in given], "ORDER BY id DESC LIMIT :limit")
     return [_to_row(row) for row in c.rows(text, limit=UNLIMITED if limit is None else limit, **given)]
@@ -261,17 +273,16 @@ def finish(c: Connection, records: Sequence[PollRecord]) -> None:
         raise UnitError(f"poll {ids} is not an open poll of its page; nothing was written")
 
 
-def end_earlier_epochs(c: Connection, *, epoch: int, now: Instant, longest: Duration) -> int:
-    """End the open polls of earlier epochs, whose process has died; return how many there were.
+def end_abandoned(c: Connection, *, now: Instant, longest: Duration) -> int:
+    """End the open polls of epochs that are over, whose process has died or lost its lease; return
+    how many there were.
 
     They end as failures, but do not count against their page and are no observation; the charge
     stays. A request may have left as late as `now`, at most `longest` (the deadline of a fetch)
     after its charge: the page's floor counts from then.
-
-    Args:
-        epoch: The epoch of this process.
     """
-    rows = [row for row in open_polls(c) if row.epoch < epoch]
+    living = lock.list_epochs(c)
+    rows = [row for row in open_polls(c) if row.epoch not in living]
     ends = {row.id: max(row.charged_at, min(now, row.charged_at + longest)) for row in rows}
     c.many(_CUT_OFF, [{"poll_id": row.id, "at": ends[row.id], "note": CUT_OFF} for row in rows])
     c.many(_WAS_POLLED, [{"page_id": row.page_id, "at": ends[row.id]} for row in rows])

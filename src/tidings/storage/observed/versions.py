@@ -13,8 +13,7 @@ from tidings.errors import UnitError
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import ComparisonRow, Quarantined
 from tidings.model.observed.version import Blob, Digest, Version, version_id
-from tidings.storage.db.connection import NUMBERS, Connection
-from tidings.storage.db.values import from_json, plain, to_json
+from tidings.storage.db.connection import NUMBERS, Connection, from_json, plain, to_json
 
 _SELECT = (
     "SELECT page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title, final_url, status,"
@@ -129,7 +128,8 @@ def add(c: Connection, new: Sequence[Version]) -> None:
     listed = to_json(sorted({version.page_id for version in new}))
     # The newest may have been deleted, so the page's own number counts too.
     last = {
-        page_id: (max(told, seq), seq, sha256) for page_id, told, seq, sha256 in c.rows(_LAST[c.dialect], listed=listed)
+        page_id: (max(listed_seq, seq), seq, sha256)
+        for page_id, listed_seq, seq, sha256 in c.rows(_LAST[c.dialect], listed=listed)
     }
     for version in new:
         seq, stored, sha256 = last.get(version.page_id, (0, 0, ""))
@@ -192,7 +192,7 @@ def list_referenced(c: Connection) -> set[str]:
     return {row[0] for row in c.rows(_REFERENCED)}
 
 
-def put_blobs(c: Connection, kept: Sequence[Blob]) -> None:
+def put_blobs(c: Connection, stored: Sequence[Blob]) -> None:
     """Store blobs in this order; an existing one is stored anew (whole, or as a delta against
     another).
     """
@@ -207,7 +207,7 @@ def put_blobs(c: Connection, kept: Sequence[Blob]) -> None:
                 "frame": b.frame,
                 "file": b.file,
             }
-            for b in kept
+            for b in stored
         ],
     )
 
@@ -224,8 +224,8 @@ def digests(c: Connection, page_id: int, seqs: Iterable[int], *, extraction: str
         seqs: The numbers of the versions.
     """
     found = {}
-    for seq, kept in every_digest(c, page_id, seqs).items():
-        if fitting := [digest for digest in kept if extraction in {None, digest.extraction}]:
+    for seq, stored in every_digest(c, page_id, seqs).items():
+        if fitting := [digest for digest in stored if extraction in {None, digest.extraction}]:
             found[seq] = fitting[-1]
     return found
 
@@ -239,7 +239,7 @@ def every_digest(c: Connection, page_id: int, seqs: Iterable[int]) -> dict[int, 
     return found
 
 
-def put_digests(c: Connection, kept: Sequence[tuple[int, int, Digest]]) -> None:
+def put_digests(c: Connection, stored: Sequence[tuple[int, int, Digest]]) -> None:
     """Store digests, each with the page and number of its version. Raise `UnitError` if one of
     those versions does not exist.
     """
@@ -252,10 +252,10 @@ def put_digests(c: Connection, kept: Sequence[tuple[int, int, Digest]]) -> None:
             "text": digest.text,
             "objects": to_json(dict(digest.objects)),
         }
-        for page_id, seq, digest in kept
+        for page_id, seq, digest in stored
     ]
     if c.many(_PUT_DIGEST, rows) != len(rows):
-        names = " or ".join(dict.fromkeys(f"version {version_id(page_id, seq)}" for page_id, seq, _ in kept))
+        names = " or ".join(dict.fromkeys(f"version {version_id(page_id, seq)}" for page_id, seq, _ in stored))
         raise UnitError(f"a digest names {names}, which is not there; nothing was written")
 
 
@@ -271,9 +271,9 @@ def forget_digests(c: Connection, page_ids: Collection[int]) -> None:
         needed[page_id].update((base, *from_json(taken)))
     for page_id, *pair in c.rows(_OWED[c.dialect], listed=listed):
         needed[page_id].update(pair)
-    kept = c.rows(_WITH_DIGESTS[c.dialect], listed=listed)
-    newest = {page_id: seq for page_id, seq, _ in kept}
-    gone = [{"id": id_} for page_id, seq, id_ in kept if seq != newest[page_id] and seq not in needed[page_id]]
+    rows = c.rows(_WITH_DIGESTS[c.dialect], listed=listed)
+    newest = {page_id: seq for page_id, seq, _ in rows}
+    gone = [{"id": id_} for page_id, seq, id_ in rows if seq != newest[page_id] and seq not in needed[page_id]]
     c.many("DELETE FROM digest WHERE version_id = :id", gone)
 
 

@@ -179,7 +179,7 @@ def marks(c: Connection, owner_id: int) -> list[tuple[str, bool, bool]]:
 
 def empty_account(c: Connection, owner_id: int) -> None:
     """Empty an account's row except for its number."""
-    for table in ("session", "token", "shared_tag", "inbox_mark"):
+    for table in ("session", "token", "shared_tag", "published_tag", "inbox_mark", "secret", "tag_default"):
         c.execute(f"DELETE FROM {table} WHERE owner_id = :id", id=owner_id)
     gone = f"removed-{owner_id}"
     c.execute(

@@ -110,5 +110,5 @@ def match_of(query: Query) -> str:
 
 
 def _quote(phrase: Phrase) -> str:
-    said = " ".join(phrase.terms).replace('"', '""')
-    return f'"{said}"{" *" if phrase.is_prefix else ""}'
+    phrase_text = " ".join(phrase.terms).replace('"', '""')
+    return f'"{phrase_text}"{" *" if phrase.is_prefix else ""}'

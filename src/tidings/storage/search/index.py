@@ -128,13 +128,13 @@ class SearchIndex:
         run("BEGIN IMMEDIATE")
         is_current = run("PRAGMA user_version").fetchone()[0] == _VERSION
         if source is not None or not is_current:
-            kept = "worth" if is_current and source == _read_note(run, "source") else ""
+            mode = "worth" if is_current and source == _read_note(run, "source") else ""
             old = run("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'").fetchall()
             for (name,) in old:
                 run(f"DROP TABLE {name}")
             for (name,) in run(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> ?",
-                (kept,),
+                (mode,),
             ).fetchall():
                 run(f"DROP TABLE {name}")
             for text in _TABLES:

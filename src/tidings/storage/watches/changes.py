@@ -23,8 +23,8 @@ from tidings.model.observed.change import (
 )
 from tidings.model.observed.unit import ChangeRow
 from tidings.record import dataclass, replace
-from tidings.storage.db.connection import NAMES, UNLIMITED, Connection, select
-from tidings.storage.db.values import from_json, plain, to_json
+from tidings.storage.db.connection import NAMES, UNLIMITED, Connection, from_json, plain, select, to_json
+from tidings.storage.watches.sentinels import OF_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,11 @@ _SELECT = (
     " FROM change ch JOIN sentinel s ON s.id = ch.sentinel_id JOIN page p ON p.id = ch.page_id"
 )
 _OF_IDS = {dialect: f"{_SELECT} WHERE ch.id IN {names}" for dialect, names in NAMES.items()}
+_NAMES = {
+    dialect: "SELECT ch.id, s.name, p.given, ch.event_seq FROM change ch JOIN sentinel s ON s.id = ch.sentinel_id"
+    f" JOIN page p ON p.id = ch.page_id WHERE ch.id IN {names}"
+    for dialect, names in NAMES.items()
+}
 _STORED = {dialect: f"SELECT id FROM change WHERE id IN {names}" for dialect, names in NAMES.items()}
 _INSERT = (
     "INSERT INTO change (id, event_seq, sentinel_id, subscription_id, page_id, revision, kind, from_seq, to_seq, rules_version,"
@@ -60,6 +65,7 @@ def listing(
     sentinel: str | None = None,
     page_id: int | None = None,
     since: Instant | None = None,
+    until: Instant | None = None,
     quiet: bool = False,
     limit: int | None = None,
 ) -> list[StoredChange]:
@@ -69,13 +75,14 @@ def listing(
         sentinel: The name of a sentinel; None for all.
         page_id: A page; None for all.
         since: The earliest instant of detection (µs); None for any.
+        until: The latest one; None for any.
         quiet: Whether quiet changes are listed too.
         limit: How many at most; None for all.
     """
     given: dict[str, Any] = {"limit": UNLIMITED if limit is None else limit}
     conditions = [] if quiet else ["ch.quiet = 0"]
     if sentinel is not None:
-        conditions.append("s.name = :sentinel")
+        conditions.append(OF_NAME)
         given["sentinel"] = sentinel
     if page_id is not None:
         conditions.append("ch.page_id = :page_id")
@@ -83,6 +90,9 @@ def listing(
     if since is not None:
         conditions.append("ch.detected_at >= :since")
         given["since"] = since
+    if until is not None:
+        conditions.append("ch.detected_at <= :until")
+        given["until"] = until
     text = select(_SELECT, conditions, "ORDER BY ch.detected_at DESC, ch.event_seq DESC, ch.id LIMIT :limit")
     return [_to_stored(row) for row in c.rows(text, **given)]
 
@@ -98,6 +108,15 @@ def of(c: Connection, ids: Sequence[str]) -> dict[str, StoredChange]:
     rows = c.rows(_OF_IDS[c.dialect], listed=to_json([*map(plain, ids)])) if ids else []
     found = {change.row.id: change for change in map(_to_stored, rows)}
     return {id_: found[id_] for id_ in ids if id_ in found}
+
+
+def with_names(c: Connection, rows: Sequence[ChangeRow]) -> dict[str, StoredChange]:
+    """Return changes that were just stored, by id; unknown ones are left out. Only what was not
+    known of them is read.
+    """
+    ids = to_json([plain(row.id) for row in rows])
+    named = {row[0]: row[1:] for row in c.rows(_NAMES[c.dialect], listed=ids)} if rows else {}
+    return {row.id: StoredChange(row, *named[row.id]) for row in rows if row.id in named}
 
 
 def for_events(c: Connection, first_seq: int, last_seq: int, sentinel_id: int) -> list[StoredChange]:
@@ -274,8 +293,8 @@ def _notes(found: ChangeSet) -> dict[str, Any]:
 
 def _with_notes(found: ChangeSet, data: Mapping[str, Any]) -> ChangeSet:
     """Return a change set with the notes of `_notes`."""
-    kept: list[list[Any]] = data.get("entries", [])
-    entries = tuple(EntryNote(*[*one[:-1], tuple(map(tuple, one[-1]))]) for one in kept)
+    stored: list[list[Any]] = data.get("entries", [])
+    entries = tuple(EntryNote(*[*one[:-1], tuple(map(tuple, one[-1]))]) for one in stored)
     return replace(found, entries=entries, title=data.get("title", ""), snapshot=data.get("snapshot", ""))
 
 

@@ -7,8 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from tidings.model.interval import Instant
 from tidings.record import dataclass
-from tidings.storage.db.connection import Connection
-from tidings.storage.db.values import plain
+from tidings.storage.db.connection import Connection, plain
 
 PageState = Literal["found", "watched", "gone", "left"]
 """`found`: not asked for yet; `watched`: a page of the collection; `gone`: it was one; `left`: left

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
 
 from tidings.clock import DAY
@@ -11,10 +11,9 @@ from tidings.errors import UnitError, UnknownNameError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.unit import DeliveryDraft, DeliveryResult
 from tidings.record import dataclass
-from tidings.storage.db.connection import NAMES, UNLIMITED, Connection, select
+from tidings.storage.db.connection import NAMES, UNLIMITED, Connection, plain, select, to_json
 from tidings.storage.db.instance import DatabaseInstance
-from tidings.storage.db.values import plain, to_json
-from tidings.storage.watches.sentinels import SEEN
+from tidings.storage.watches.sentinels import OF_NAME, SEEN
 
 LONGEST_HOLD = DAY
 """The longest hold that an endpoint may ask for."""
@@ -113,31 +112,33 @@ def due(c: Connection, *, now: Instant, limit: int | None = None) -> list[Delive
 
 
 def first_due(
-    c: Connection, *, now: Instant, tried_every: Duration, endpoint_id: int | None = None
+    c: Connection, *, now: Instant, tried_every: Duration, endpoint_id: int | None = None, most: int = 1
 ) -> list[DeliveryRow]:
-    """Return the first delivery that may be tried for each enabled endpoint (or `endpoint_id`), so
-    that no endpoint delays another.
-
-    It is the due one with the lowest number. A failed delivery may be tried `tried_every` (µs)
-    after the last attempt at its endpoint, before it is due.
+    """Return the first deliveries that may be tried for each enabled endpoint, so that no endpoint
+    delays another, in the order of their numbers.
 
     Args:
         now: The present (µs).
+        tried_every: How long after the last attempt at its endpoint a failed delivery may be tried
+            before it is due (µs).
+        endpoint_id: The only endpoint; None for all.
+        most: How many for each endpoint at most.
     """
     ready = _READY.format(which="" if endpoint_id is None else " AND d.endpoint_id = :endpoint_id")
     ranked = f"SELECT id, ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY last_seq, id) AS place FROM ({ready}) ready WHERE ready_at <= :now"
-    text = f"{_SELECT} WHERE d.id IN (SELECT id FROM ({ranked}) ranked WHERE place = 1) ORDER BY d.last_seq"
-    given = {"now": now, "latest": now + LONGEST_HOLD, "tried_every": tried_every}
+    text = f"{_SELECT} WHERE d.id IN (SELECT id FROM ({ranked}) ranked WHERE place <= :most) ORDER BY d.last_seq, d.id"
+    given = {"now": now, "latest": now + LONGEST_HOLD, "tried_every": tried_every, "most": most}
     if endpoint_id is not None:
         given["endpoint_id"] = endpoint_id
     return [_to_row(row) for row in c.rows(text, **given)]
 
 
-def next_due(c: Connection, *, now: Instant, tried_every: Duration) -> Instant | None:
-    """Return when a waiting delivery of an enabled endpoint may next be tried (see `first_due`), or
-    None.
+def next_due(c: Connection, *, now: Instant, tried_every: Duration, without: Collection[int] = ()) -> Instant | None:
+    """Return when a waiting delivery of an enabled endpoint may next be tried, or None; the
+    endpoints `without` do not count, `now` and `tried_every` are as in `first_due`.
     """
-    text = f"SELECT min(ready_at) FROM ({_READY.format(which='')}) ready"
+    which = f" AND d.endpoint_id NOT IN ({', '.join(map(str, without))})" if without else ""
+    text = f"SELECT min(ready_at) FROM ({_READY.format(which=which)}) ready"
     found: Instant | None = c.value(text, now=now, latest=now + LONGEST_HOLD, tried_every=tried_every)
     return found
 
@@ -206,7 +207,7 @@ def listing(
         conditions.append(_AFTER)
         given["after"] = after
     if sentinel is not None:
-        conditions.append("s.name = :sentinel")
+        conditions.append(OF_NAME)
         given["sentinel"] = sentinel
     text = select(_SELECT, conditions, "ORDER BY d.created_at DESC, d.last_seq DESC, d.id LIMIT :limit")
     return [_to_row(row) for row in c.rows(text, **given)]
@@ -250,7 +251,7 @@ def get(c: Connection, id: str) -> DeliveryRow | None:
 
 
 def laid_out(
-    c: Connection, endpoint_id: int, *, sentinel_id: int | None = None, limit: int
+    c: Connection, endpoint_id: int, *, sentinel_id: int | None = None, viewer: int | None = None, limit: int
 ) -> list[tuple[str, Instant]]:
     """Return (id, delivered at) of an endpoint's completed deliveries, of one sentinel or of all,
     newest first.
@@ -258,6 +259,7 @@ def laid_out(
     Args:
         endpoint_id: The endpoint.
         sentinel_id: The sentinel; None for all.
+        viewer: The owner who reads; None for one who sees all.
         limit: How many at most.
     """
     given: dict[str, Any] = {"endpoint_id": endpoint_id, "limit": limit}
@@ -265,26 +267,37 @@ def laid_out(
     if sentinel_id is not None:
         conditions.append("sentinel_id = :sentinel_id")
         given["sentinel_id"] = sentinel_id
+    if viewer is not None:
+        conditions.append(f"EXISTS (SELECT 1 FROM sentinel s WHERE s.id = delivery.sentinel_id AND {SEEN})")
+        given["viewer"] = viewer
     text = select(_LAID_OUT, conditions, "ORDER BY finished_at DESC, id LIMIT :limit")
     return [(id_, at) for id_, at in c.rows(text, **given)]
 
 
 def bodies(c: Connection, ids: Iterable[str]) -> dict[str, bytes]:
-    """Return the bytes of deliveries by their ids; unknown ones are left out."""
-    found = ((id_, c.value("SELECT body FROM delivery WHERE id = :id", id=id_)) for id_ in dict.fromkeys(ids))
+    """Return the bytes of deliveries by their ids; unknown and deleted ones are left out."""
+    found = ((id_, c.value(_BODY, id=id_)) for id_ in dict.fromkeys(ids))
     return {id_: bytes(body) for id_, body in found if body is not None}
+
+
+_BODY = "SELECT body FROM delivery WHERE id = :id AND length(body) > 0"
 
 
 def replay(c: Connection, id: str, at: Instant) -> DeliveryRow:
     """Queue a delivery again, due at `at`, with its attempts reset: same id, same bytes. A unique
     prefix of its id is enough.
 
-    Raises `UnknownNameError` if no delivery, or several, have that prefix.
+    Raises `UnknownNameError` if no delivery, or several, have that prefix, or its text was deleted.
     """
     found = c.rows("SELECT id FROM delivery WHERE substr(id, 1, :n) = :id LIMIT 2", id=id, n=len(id)) if id else []
     if len(found) > 1:
         raise UnknownNameError(f"several deliveries begin with {id}; `tidings deliveries --json` shows whole ids")
     id = found[0][0] if found else id
+    if found and c.value(_BODY, id=id) is None:
+        raise UnknownNameError(
+            f"the text of delivery {id} was deleted, as long after its delivery as store.messages_days says;"
+            " `tidings history` shows the change"
+        )
     text = "UPDATE delivery SET status = 'waiting', attempt = 0, due_at = :at, finished_at = NULL, error = '', holds = 1 WHERE id = :id"
     if not c.execute(text, id=id, at=at):
         raise UnknownNameError(f"there is no delivery {id}; `tidings deliveries` lists them")

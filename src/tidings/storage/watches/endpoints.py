@@ -8,10 +8,9 @@ from typing import Any
 from tidings.errors import UnitError
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import EndpointMove
-from tidings.model.watch.telling import REFERENCE
+from tidings.model.watch.notifying import REFERENCE
 from tidings.record import dataclass
-from tidings.storage.db.connection import Connection
-from tidings.storage.db.values import plain
+from tidings.storage.db.connection import Connection, plain
 from tidings.storage.watches.events import OWNER
 
 
@@ -20,7 +19,7 @@ class EndpointRow:
     """`failing_since` is None if its last attempt succeeded; a switched-off endpoint says why in
     `reason`.
 
-    Nothing is sent before `held_until`, at its request; `noticed`: its owner was notified that it
+    Nothing is sent before `paused_until`, at its request; `noticed`: its owner was notified that it
     accepts nothing. An address that may hold a token is a secret, to which `address` refers;
     `scheme` is that of Apprise, if known.
     """
@@ -31,7 +30,7 @@ class EndpointRow:
     enabled: bool
     failing_since: Instant | None
     reason: str
-    held_until: Instant | None = None
+    paused_until: Instant | None = None
     noticed: bool = False
     scheme: str = ""
 
@@ -138,7 +137,7 @@ def move(c: Connection, moves: Sequence[EndpointMove]) -> None:
             "enabled": int(m.enabled),
             "reason": plain(m.reason),
             "tried_at": m.tried_at,
-            "held_until": m.held_until,
+            "held_until": m.paused_until,
             "noticed": int(m.noticed),
         }
         for m in moves
@@ -148,5 +147,5 @@ def move(c: Connection, moves: Sequence[EndpointMove]) -> None:
 
 
 def _to_row(row: tuple[Any, ...]) -> EndpointRow:
-    id_, kind, address, enabled, failing_since, reason, held_until, noticed, scheme = row
-    return EndpointRow(id_, kind, address, bool(enabled), failing_since, reason, held_until, bool(noticed), scheme)
+    id_, kind, address, enabled, failing_since, reason, paused_until, noticed, scheme = row
+    return EndpointRow(id_, kind, address, bool(enabled), failing_since, reason, paused_until, bool(noticed), scheme)

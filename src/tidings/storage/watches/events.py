@@ -13,8 +13,7 @@ from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import Event, RuleState, Timer
 from tidings.record import dataclass
-from tidings.storage.db.connection import UNLIMITED, Connection, select
-from tidings.storage.db.values import from_json, to_json
+from tidings.storage.db.connection import UNLIMITED, Connection, from_json, select, to_json
 
 OWNER = 1
 
@@ -38,6 +37,12 @@ _INSERT = (
     "INSERT INTO event (owner_id, seq, type, at, sentinel_id, page_id, change_id, data)"
     " VALUES (:owner_id, :seq, :type, :at, :sentinel_id, :page_id, :change_id, :data)"
 )
+_BY_TYPE = "+owner_id = :owner_id"
+"""The condition on the owner for which SQLite reads the index on types: it would read all events of
+the one owner.
+"""
+_FEW_TYPES = 2
+"""So many types are looked up by themselves; others among the events after a number."""
 
 
 def append(c: Connection, events: Sequence[Event], *, owner_id: int = OWNER) -> list[int]:
@@ -83,7 +88,8 @@ def listing(
         return []
     names = {f"type_{i}": name for i, name in enumerate(types or ())}
     given: dict[str, Any] = {"owner_id": OWNER, "after": after, "limit": UNLIMITED if limit is None else limit, **names}
-    conditions = ["owner_id = :owner_id", "seq > :after"]
+    is_narrow = types is not None and len(types) <= _FEW_TYPES
+    conditions = [_BY_TYPE if is_narrow else "owner_id = :owner_id", "seq > :after"]
     if upto is not None:
         conditions.append("seq <= :upto")
         given["upto"] = upto
@@ -93,9 +99,16 @@ def listing(
     return [_to_row(row) for row in c.rows(text, **given)]
 
 
+def read_new(c: Connection, *, after: int, types: Collection[str]) -> tuple[list[EventRow], int]:
+    """Return the events of these types after an event, and the number of the last event of all, to
+    go on after it.
+    """
+    return listing(c, after=after, types=types), last_seq(c)
+
+
 def since(c: Connection, type: str, at: Instant) -> list[EventRow]:
     """Return the events of a type that happened at `at` or later, oldest first."""
-    conditions = ("owner_id = :owner_id", "type = :type", "at >= :at")
+    conditions = (_BY_TYPE, "type = :type", "at >= :at")
     return [
         _to_row(row) for row in c.rows(select(_SELECT, conditions, "ORDER BY seq"), owner_id=OWNER, type=type, at=at)
     ]
@@ -109,8 +122,11 @@ def newest(c: Connection, type: str, *, page_id: int | None = None, sentinel_id:
         sentinel_id: The sentinel; None for any.
     """
     about = {"page_id": page_id, "sentinel_id": sentinel_id}
-    given: dict[str, Any] = {"owner_id": OWNER, "type": type} | {k: v for k, v in about.items() if v is not None}
-    row = c.one(select(_SELECT, (f"{name} = :{name}" for name in given), "ORDER BY seq DESC LIMIT 1"), **given)
+    given: dict[str, Any] = {k: v for k, v in about.items() if v is not None}
+    # the type stands in the text: SQLite reads an index of one type for no other words
+    conditions = [f"type = '{EventType(type)}'", _BY_TYPE, *(f"{name} = :{name}" for name in given)]
+    order = "ORDER BY seq DESC LIMIT 1" if page_id is None else "ORDER BY +seq DESC LIMIT 1"  # a page has few
+    row = c.one(select(_SELECT, conditions, order), owner_id=OWNER, **given)
     return None if row is None else _to_row(row)
 
 
@@ -142,9 +158,10 @@ def last_seq(c: Connection) -> int:
 
 _GET_STATE = "SELECT state FROM rule_state WHERE sentinel_id = :sentinel_id AND name = :name"
 _PUT_STATE = (
-    "INSERT INTO rule_state (sentinel_id, name, state) VALUES (:sentinel_id, :name, :state)"
-    " ON CONFLICT (sentinel_id, name) DO UPDATE SET state = excluded.state"
+    "INSERT INTO rule_state (sentinel_id, name, state, changed) VALUES (:sentinel_id, :name, :state, :changed)"
+    " ON CONFLICT (sentinel_id, name) DO UPDATE SET state = excluded.state, changed = excluded.changed"
 )
+_COUNT_STORED = "UPDATE owner SET states_stored = states_stored + 1 WHERE id = :owner_id RETURNING states_stored"
 _DELETE_STATE = "DELETE FROM rule_state WHERE sentinel_id = :sentinel_id AND name = :name"
 
 
@@ -163,6 +180,18 @@ def list_rule_states(c: Connection, name: str) -> list[tuple[int, Mapping[str, A
     return [(sentinel_id, from_json(state)) for sentinel_id, state in c.rows(text, name=name)]
 
 
+def list_new_states(
+    c: Connection, name: str, *, after: int, known: Collection[int]
+) -> list[tuple[int, Mapping[str, Any] | None, int]]:
+    """Return (sentinel, state, number) of the rules of that name that were stored since number
+    `after`, in their order, and first, with the state None, those of `known` sentinels that are
+    gone.
+    """
+    text = "SELECT sentinel_id, state, changed FROM rule_state WHERE changed > :after AND name = :name ORDER BY changed"
+    gone = [(id, None, after) for id in sorted(known) if get_rule_state(c, id, name) is None]
+    return [*gone, *((id, from_json(state), number) for id, state, number in c.rows(text, after=after, name=name))]
+
+
 def get_followed(c: Connection) -> int:
     """Return the number of the last event that all rules have processed."""
     return int(c.value("SELECT rules_seq FROM owner WHERE id = :owner_id", owner_id=OWNER) or 0)
@@ -178,12 +207,13 @@ def set_followed(c: Connection, seq: int, *, forget: str) -> None:
 
 def put_rule_states(c: Connection, states: Sequence[RuleState]) -> None:
     """Store states; None deletes one."""
+    changed = c.value(_COUNT_STORED, owner_id=OWNER) if states else 0
     for rule in states:
         key = {"sentinel_id": rule.sentinel_id, "name": rule.name}
         if rule.state is None:
             c.execute(_DELETE_STATE, **key)
         else:
-            c.execute(_PUT_STATE, **key, state=to_json(dict(rule.state)))
+            c.execute(_PUT_STATE, **key, state=to_json(dict(rule.state)), changed=changed)
 
 
 _SELECT_TIMER = "SELECT kind, ref, due_at, data FROM timer"

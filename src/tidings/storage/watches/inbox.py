@@ -11,7 +11,7 @@ from tidings.storage.db.connection import Connection, select
 from tidings.storage.watches import changes
 from tidings.storage.watches.changes import StoredChange
 from tidings.storage.watches.events import OWNER
-from tidings.storage.watches.sentinels import SEEN, restrict_to_viewer
+from tidings.storage.watches.sentinels import OF_NAME, SEEN, restrict_to_viewer
 
 Shown = Literal["unread", "kept", "all", "quiet"]
 SHOWN: tuple[Shown, ...] = ("unread", "kept", "all", "quiet")
@@ -108,13 +108,18 @@ def get(c: Connection, change_id: str, *, reader: int = OWNER) -> InboxItem | No
     return InboxItem(found, *(row or (None, None)))
 
 
-def neighbours(c: Connection, change_id: str) -> tuple[str | None, str | None]:
-    """Return the ids of the next newer and the next older reported change."""
-    where = "FROM change ch WHERE ch.quiet = 0 AND (ch.detected_at, ch.id)"
+def neighbours(c: Connection, change_id: str, *, viewer: int | None) -> tuple[str | None, str | None]:
+    """Return the ids of the next newer and the next older reported change that `viewer` sees."""
+    given: dict[str, Any] = {"id": change_id} | ({} if viewer is None else {"viewer": viewer})
+    base = "SELECT ch.id FROM change ch JOIN sentinel s ON s.id = ch.sentinel_id"
     own = "(SELECT b.detected_at, b.id FROM change b WHERE b.id = :id)"
-    newer = c.value(f"SELECT ch.id {where} > {own} ORDER BY ch.detected_at, ch.id LIMIT 1", id=change_id)
-    older = c.value(f"SELECT ch.id {where} < {own} ORDER BY ch.detected_at DESC, ch.id DESC LIMIT 1", id=change_id)
-    return newer, older
+
+    def find(sign: str, order: str) -> str | None:
+        conditions = ["ch.quiet = 0", f"(ch.detected_at, ch.id) {sign} {own}", *restrict_to_viewer(viewer)]
+        found: str | None = c.value(select(base, conditions, f"ORDER BY {order} LIMIT 1"), **given)
+        return found
+
+    return find(">", "ch.detected_at, ch.id"), find("<", "ch.detected_at DESC, ch.id DESC")
 
 
 def mark(
@@ -165,7 +170,7 @@ def _conditions(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
         conditions.append(SEEN)
         given["viewer"] = wanted.viewer
     if wanted.sentinel:
-        conditions.append("s.name = :sentinel")
+        conditions.append(OF_NAME)
         given["sentinel"] = wanted.sentinel
     if wanted.tag:
         conditions.append("EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)")

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from tidings.model.interval import Instant
 from tidings.record import dataclass
-from tidings.storage.db.connection import Connection, select
-from tidings.storage.db.values import to_json
+from tidings.storage.db.connection import Connection, select, to_json
 from tidings.storage.watches.events import OWNER
-from tidings.storage.watches.sentinels import restrict_to_viewer
+from tidings.storage.watches.sentinels import OF_NAME, restrict_to_viewer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Lives = Literal["living", "paused", "ended", "all"]
+LifeFilter = Literal["living", "paused", "ended", "all"]
 Order = Literal["made", "name", "last"]
 _STATES: Final = {
     "living": ("s.state <> 'ended'",),
@@ -29,8 +28,8 @@ _STATES: Final = {
     "all": (),
 }
 _LAST: Final = (
-    "(SELECT max(p.changed_at) FROM subscription u JOIN page p ON p.id = u.page_id"
-    " WHERE u.sentinel_id = s.id AND u.left_at IS NULL AND p.last_seq > 1)"
+    "(SELECT c.detected_at FROM change c WHERE c.sentinel_id = s.id AND c.quiet = 0 AND c.event_seq IS NOT NULL"
+    " ORDER BY c.event_seq DESC LIMIT 1)"
 )
 _ORDERS: Final = {
     "made": "ORDER BY s.id",
@@ -50,7 +49,7 @@ class TableRequest:
     `viewer` sees (None: all).
     """
 
-    lives: Lives = "living"
+    lives: LifeFilter = "living"
     tag: str = ""
     text: str = ""
     order: Order = "made"
@@ -70,6 +69,17 @@ def find_sentinels(c: Connection, wanted: TableRequest) -> list[tuple[int, str]]
         given["text"] = f"%{escaped}%"
     text = select("SELECT s.id, s.name FROM sentinel s", conditions, _ORDERS[wanted.order])
     return [(row[0], row[1]) for row in c.rows(text, **given)]
+
+
+def list_last_changes(c: Connection) -> dict[int, Instant]:
+    """Return when each sentinel last reported a change, those that never did left out."""
+    rows = c.rows(f"SELECT s.id, {_LAST} FROM sentinel s")
+    return {id_: at for id_, at in rows if at is not None}
+
+
+def find_last_change(c: Connection, id: int) -> Instant | None:
+    """Return when a sentinel last reported a change, None if it never did."""
+    return c.value(f"SELECT {_LAST} FROM sentinel s WHERE s.id = :id", id=id)  # type: ignore[no-any-return]
 
 
 def count_states(c: Connection, *, viewer: int | None) -> dict[str, int]:
@@ -156,7 +166,7 @@ def find_pages(
     if not ended:
         conditions += ["u.left_at IS NULL", "s.state <> 'ended'"]
     if sentinel:
-        conditions.append("s.name = :sentinel")
+        conditions.append(OF_NAME)
         given["sentinel"] = sentinel
     if tag:
         conditions.append(_OF_TAG)

@@ -10,8 +10,7 @@ from tidings.model.event_type import EventType, Origin
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import Event
 from tidings.record import dataclass
-from tidings.storage.db.connection import Connection
-from tidings.storage.db.values import from_json, plain, to_json
+from tidings.storage.db.connection import Connection, from_json, plain, to_json
 from tidings.storage.watches import events
 
 HAPPENED = EventType.EVENT_HAPPENED
@@ -38,11 +37,12 @@ class SourceRow:
     happened: int
     happened_at: Instant | None
     problem: str
+    owner_id: int = events.OWNER
 
 
 _SELECT = (
-    "SELECT id, name, origin, text, created_at, due_at, checked_at, state, happened, happened_at, problem FROM event_source"
-    " WHERE owner_id = :owner_id"
+    "SELECT id, name, origin, text, created_at, due_at, checked_at, state, happened, happened_at, problem,"
+    " owner_id FROM event_source"
 )
 _INSERT = (
     "INSERT INTO event_source (owner_id, name, origin, text, created_at, due_at)"
@@ -51,8 +51,17 @@ _INSERT = (
 _SEEN = "INSERT INTO event_key (source_id, taken_key, seq, at) VALUES (:id, :key, :seq, :at)"
 
 
-def create(c: Connection, name: str, origin: Origin, *, text: str, at: Instant, due_at: Instant | None) -> SourceRow:
-    """Store a source. Raise `UsageError` if its name is taken.
+def create(
+    c: Connection,
+    name: str,
+    origin: Origin,
+    *,
+    text: str,
+    at: Instant,
+    due_at: Instant | None,
+    owner_id: int = events.OWNER,
+) -> SourceRow:
+    """Store a source. Raise `UsageError` if its name is taken, by any owner.
 
     Args:
         name: What sentinels call the event.
@@ -60,8 +69,11 @@ def create(c: Connection, name: str, origin: Origin, *, text: str, at: Instant, 
         text: The statement, as printed.
         at: When it is created (µs).
         due_at: The first poll (µs); None for a webhook.
+        owner_id: The owner.
     """
-    found = c.value(_INSERT, owner_id=events.OWNER, name=name, origin=origin, text=text, at=at, due_at=due_at)
+    is_taken = c.value("SELECT 1 FROM event_source WHERE name = :name", name=name) is not None
+    given = {"owner_id": owner_id, "name": name, "origin": origin, "text": text, "at": at, "due_at": due_at}
+    found = None if is_taken else c.value(_INSERT, **given)
     if found is None:
         message = f"there is an event {name} already; use another name, or `Drop Event {name}` first"
         raise UsageError(message)
@@ -70,7 +82,7 @@ def create(c: Connection, name: str, origin: Origin, *, text: str, at: Instant, 
 
 def find(c: Connection, name: str) -> SourceRow:
     """Return the source of that name. Raise `UnknownNameError` if there is none."""
-    row = c.one(f"{_SELECT} AND name = :name", owner_id=events.OWNER, name=name)
+    row = c.one(f"{_SELECT} WHERE name = :name", name=name)
     if row is None:
         message = f'there is no event "{name}"; `tidings list` shows all'
         raise UnknownNameError(message)
@@ -79,20 +91,18 @@ def find(c: Connection, name: str) -> SourceRow:
 
 def listing(c: Connection) -> list[SourceRow]:
     """Return all sources by name."""
-    return [_to_row(row) for row in c.rows(f"{_SELECT} ORDER BY name", owner_id=events.OWNER)]
+    return [_to_row(row) for row in c.rows(f"{_SELECT} ORDER BY name")]
 
 
 def due(c: Connection, now: Instant, *, limit: int) -> list[SourceRow]:
     """Return the sources due by now, the longest due first."""
-    text = f"{_SELECT} AND due_at <= :now ORDER BY due_at, id LIMIT :limit"
-    return [_to_row(row) for row in c.rows(text, owner_id=events.OWNER, now=now, limit=limit)]
+    text = f"{_SELECT} WHERE due_at <= :now ORDER BY due_at, id LIMIT :limit"
+    return [_to_row(row) for row in c.rows(text, now=now, limit=limit)]
 
 
 def next_due(c: Connection) -> Instant | None:
     """Return the next due instant of a source, None if none is due."""
-    found: Instant | None = c.value(
-        "SELECT min(due_at) FROM event_source WHERE owner_id = :owner_id", owner_id=events.OWNER
-    )
+    found: Instant | None = c.value("SELECT min(due_at) FROM event_source")
     return found
 
 
@@ -180,5 +190,5 @@ def _to_row(row: tuple[Any, ...]) -> SourceRow:
 
 def pause(c: Connection, name: str, *, why: str) -> None:
     """Stop polling a file or command."""
-    text = "UPDATE event_source SET due_at = NULL, problem = :why WHERE owner_id = :owner_id AND name = :name"
-    c.execute(text, owner_id=events.OWNER, name=name, why=plain(why))
+    text = "UPDATE event_source SET due_at = NULL, problem = :why WHERE name = :name"
+    c.execute(text, name=name, why=plain(why))

@@ -5,17 +5,17 @@ Also the defaults of tags: `Defaults For Tags …`, as the language prints it, p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 from tidings.errors import UnknownNameError, UsageError
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.observed.page import PageIdentity
-from tidings.model.observed.unit import Event, Premise, SentinelMove
+from tidings.model.observed.unit import Event, Premise, SentinelMove, Timer
 from tidings.model.watch.sentinel import FetchEvery, Sentinel, State, Watched
 from tidings.record import dataclass, replace
-from tidings.storage.db.connection import Connection, select
+from tidings.storage.db.connection import NAMES, Connection, select, to_json
 from tidings.storage.observed import pages
 from tidings.storage.watches import events
 from tidings.storage.watches import subscriptions as subscription_rows
@@ -30,10 +30,10 @@ __all__ = [
     "drop",
     "find",
     "get",
+    "list_with_text",
     "listing",
     "move",
     "names",
-    "saying",
     "subscriptions",
 ]
 
@@ -60,25 +60,44 @@ class SentinelRow:
     pages: int
     revised_at: Instant = 0
     owner_id: int = events.OWNER
+    resume_at: Instant | None = None
+    """when a disabled sentinel is enabled again"""
 
 
 _OWN = (
     "SELECT s.id, s.name, s.state, s.reason, s.revision, r.text, s.start_at, s.end_at, s.created_at, s.started_at, s.ended_at,"
     " s.base_id,"
 )
+_RESUMES = "resume"
+"""The kind of the timers that end pauses."""
+_RESUME_AT = f"(SELECT t.due_at FROM timer t WHERE t.kind = '{_RESUMES}' AND t.ref = s.id)"
 _FROM = (
-    " r.created_at, s.owner_id"
+    f" r.created_at, s.owner_id, {_RESUME_AT}"
     " FROM sentinel s JOIN sentinel_revision r ON r.sentinel_id = s.id AND r.number = s.revision"
 )
 _PAGES = " (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id AND u.left_at IS NULL),"
 _SELECT = f"{_OWN}{_PAGES}{_FROM}"
 _BRIEF = f"{_OWN} 0,{_FROM}"
+_WATCHES = {
+    dialect: "SELECT s.name, s.id, s.state, u.page_id FROM sentinel s"
+    " LEFT JOIN subscription u ON u.sentinel_id = s.id AND u.left_at IS NULL"
+    f" WHERE s.dropped = 0 AND s.name IN {names} ORDER BY s.id, u.id"
+    for dialect, names in NAMES.items()
+}
 SEEN = (
     "(s.owner_id IN (1, :viewer) OR EXISTS (SELECT 1 FROM tag st JOIN shared_tag sh"
     " ON sh.owner_id = s.owner_id AND sh.tag = st.name WHERE st.sentinel_id = s.id))"
 )
 """The condition that the owner `viewer` sees a sentinel `s`: it is their own, everybody's, or
 shared by a tag.
+"""
+OF_NAME = (
+    "s.name = :sentinel AND s.owner_id = (SELECT h.owner_id FROM sentinel h WHERE h.name = :sentinel"
+    " ORDER BY CASE WHEN h.dropped = 0 THEN 0 ELSE 1 END, h.id DESC LIMIT 1)"
+)
+"""The condition that a sentinel `s` has the name `sentinel`, or had it until it was dropped: only
+those of the owner who has the name now, or had it last. A name that is free again may be taken by
+another owner, who must not see what was found under it before.
 """
 _INSERT = (
     "INSERT INTO sentinel (owner_id, name, state, start_at, end_at, created_at, started_at, ended_at, base_id)"
@@ -88,7 +107,8 @@ _INSERT = (
 _INSERT_TEXT = (
     "INSERT INTO sentinel_revision (sentinel_id, number, text, created_at) VALUES (:sentinel_id, 1, :text, :at)"
 )
-_PREMISES = "SELECT revision, state, started_at, ended_at FROM sentinel WHERE id = :id"
+_PREMISES = f"SELECT revision, state, started_at, ended_at, {_RESUME_AT} FROM sentinel s WHERE id = :id"
+_STATE = f"SELECT name, state, {_RESUME_AT} FROM sentinel s WHERE id = :id"
 _MOVE = (
     "UPDATE sentinel SET state = :state, reason = :reason, started_at = CASE WHEN :started = 1 AND started_at IS NULL THEN :at"
     " ELSE started_at END, ended_at = CASE WHEN :ended = 1 THEN :at ELSE ended_at END WHERE id = :id"
@@ -193,6 +213,26 @@ def find(c: Connection, name: str) -> SentinelRow:
     return _with_tags(c, rows)[0]
 
 
+class PagesOfSentinel(NamedTuple):
+    """What a sentinel watches: its state, and its pages in the order of its subscriptions."""
+
+    sentinel_id: int
+    state: State
+    page_ids: list[int]
+
+
+def watches(c: Connection, names: Collection[str]) -> dict[str, PagesOfSentinel]:
+    """Return what the sentinels of these names watch, by name; those that do not exist are left
+    out.
+    """
+    found: dict[str, PagesOfSentinel] = {}
+    for name, sentinel_id, state, page_id in c.rows(_WATCHES[c.dialect], listed=to_json([*names])):
+        watch = found.setdefault(name, PagesOfSentinel(sentinel_id, state, []))
+        if page_id is not None and watch.sentinel_id == sentinel_id:
+            watch.page_ids.append(page_id)
+    return found
+
+
 def get(c: Connection, id: int) -> SentinelRow:
     """Return sentinel `id`, dropped ones too. Raise `UnknownNameError` if there is none."""
     rows = c.rows(f"{_SELECT} WHERE s.id = :id", id=id)
@@ -201,7 +241,12 @@ def get(c: Connection, id: int) -> SentinelRow:
     return _with_tags(c, rows)[0]
 
 
-def saying(c: Connection, words: str) -> list[SentinelRow]:
+def is_living(c: Connection, id: int) -> bool:
+    """Return whether there is a sentinel `id` that has not ended."""
+    return c.value("SELECT 1 FROM sentinel WHERE id = :id AND state <> 'ended'", id=id) is not None
+
+
+def list_with_text(c: Connection, words: str) -> list[SentinelRow]:
     """Return the living sentinels whose text contains these words, also inside quotes, in the order
     of creation.
     """
@@ -273,28 +318,29 @@ def _holds(c: Connection, premise: Premise) -> bool:
     row = c.one(_PREMISES, id=premise.sentinel_id)
     if row is None:
         return False
-    revision, state, started_at, ended_at = row
+    revision, state, started_at, ended_at, resume_at = row
     return (
         revision == premise.revision
         and (not premise.states or state in premise.states)
         and started_at in premise.started_at
         and ended_at in premise.ended_at
+        and (not premise.resume_at or resume_at in premise.resume_at)
     )
 
 
 def move(c: Connection, step: SentinelMove) -> None:
     """Move a sentinel to a state, with the event `sentinel.<state>`. Do nothing if it has that
-    state already, or another one than the step was decided on (`step.before`): another process was
-    first.
+    state already (for as long, if it is disabled), or another one than the step was decided on
+    (`step.before`): another process was first.
 
     Its subscriptions are active while it is enabled. Raises `UsageError` for a step out of `ended`,
     which is final.
     """
-    row = c.one("SELECT name, state FROM sentinel WHERE id = :id", id=step.sentinel_id)
+    row = c.one(_STATE, id=step.sentinel_id)
     if row is None:
         raise UnknownNameError(f"there is no sentinel with the id {step.sentinel_id}; `tidings list` shows all")
-    name, before = row
-    if before == step.state or step.before not in {None, before}:
+    name, before, resume_at = row
+    if (before, resume_at) == (step.state, step.resume_at) or step.before not in {None, before}:
         return
     if before == "ended":
         raise UsageError(
@@ -310,7 +356,9 @@ def move(c: Connection, step: SentinelMove) -> None:
         ended=int(step.state == "ended"),
     )
     subscription_rows.activate(c, step.sentinel_id, active=step.state == "enabled", at=step.at)
+    events.put_timers(c, [Timer(kind=_RESUMES, ref=step.sentinel_id, due_at=step.resume_at)])
     data = {"name": name, "before": before, "reason": step.reason}
+    data |= {} if step.resume_at is None else {"resume_at": step.resume_at}
     events.append(
         c, [Event(type=EventType(f"sentinel.{step.state}"), at=step.at, sentinel_id=step.sentinel_id, data=data)]
     )
@@ -398,11 +446,11 @@ def _move_pages(
     """Unsubscribe a sentinel from pages that it now requests differently, and subscribe it to the
     new ones.
     """
-    held = {(sub.page_id, sub.label): sub for sub in subscriptions(c, sentinel_id=row.id)}
+    subscriptions_by_page = {(sub.page_id, sub.label): sub for sub in subscriptions(c, sentinel_id=row.id)}
     for page, was, now in watched:
         if was.key == now.key:
             continue
-        sub = held.pop((pages.ensure(c, was), page.name or ""), None)
+        sub = subscriptions_by_page.pop((pages.ensure(c, was), page.name or ""), None)
         if sub is not None:
             subscription_rows.leave(c, sub.id, at)
         subscription_rows.add(
@@ -589,20 +637,27 @@ _DELETE_DEFAULT = "DELETE FROM tag_default WHERE owner_id = :owner_id AND tag = 
 _LIST_DEFAULTS = "SELECT tag, text FROM tag_default WHERE owner_id = :owner_id ORDER BY tag"
 
 
-def get_tag_default(c: Connection, tag: str) -> str | None:
-    """Return the statement of a tag, or None."""
-    text: str | None = c.value(_GET_DEFAULT, owner_id=OWNER, tag=tag)
+def get_tag_default(c: Connection, tag: str, *, owner_id: int = OWNER) -> str | None:
+    """Return the statement of a tag: of an owner, else of the installation; or None."""
+    own: str | None = c.value(_GET_DEFAULT, owner_id=owner_id, tag=tag)
+    text: str | None = c.value(_GET_DEFAULT, owner_id=OWNER, tag=tag) if own is None else own
     return text
 
 
-def put_tag_default(c: Connection, tag: str, text: str | None) -> None:
-    """Store the statement of a tag; None deletes it."""
+def put_tag_default(c: Connection, tag: str, text: str | None, *, owner_id: int = OWNER) -> None:
+    """Store the defaults of a tag.
+
+    Args:
+        tag: The tag.
+        text: The statement; None deletes it.
+        owner_id: Whose sentinels it is for; the installation's is for all.
+    """
     if text is None:
-        c.execute(_DELETE_DEFAULT, owner_id=OWNER, tag=tag)
+        c.execute(_DELETE_DEFAULT, owner_id=owner_id, tag=tag)
     else:
-        c.execute(_PUT_DEFAULT, owner_id=OWNER, tag=tag, text=text)
+        c.execute(_PUT_DEFAULT, owner_id=owner_id, tag=tag, text=text)
 
 
-def list_tag_defaults(c: Connection) -> dict[str, str]:
-    """Return the statement of each tag that has one, in alphabetical order."""
-    return dict(c.rows(_LIST_DEFAULTS, owner_id=OWNER))
+def list_tag_defaults(c: Connection, *, owner_id: int = OWNER) -> dict[str, str]:
+    """Return the statement of each tag for which an owner has one, in alphabetical order."""
+    return dict(c.rows(_LIST_DEFAULTS, owner_id=owner_id))

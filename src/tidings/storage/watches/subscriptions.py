@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,8 +11,7 @@ from tidings.errors import UnitError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.unit import CursorMove, Missing
 from tidings.record import dataclass
-from tidings.storage.db.connection import Connection, select
-from tidings.storage.db.values import SetAside, check_numbers, from_json, readable, to_json
+from tidings.storage.db.connection import Connection, SetAside, check_numbers, from_json, readable, select, to_json
 from tidings.storage.observed import polls
 
 
@@ -44,7 +44,17 @@ class SubscriptionRow:
     learned: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class LeftPage:
+    """A page that a sentinel watched under this label until it was altered at `left_at`."""
+
+    page_id: int
+    label: str
+    left_at: Instant
+
+
 _SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at, number, seen, remembered, learned FROM subscription"
+_PAGE_COLUMN = 2
 _INSERT = (
     "INSERT INTO subscription (sentinel_id, page_id, label, revision, next_tick, active, since)"
     " VALUES (:sentinel_id, :page_id, :label, :revision, :next_tick, :active, :since) ON CONFLICT (sentinel_id, page_id, label) DO UPDATE"
@@ -64,6 +74,7 @@ _RENEW_ONE = (
 )
 _REWRITE = "UPDATE subscription SET base = :base, taken = :taken, number = :number WHERE id = :id"
 _LEAVE = "UPDATE subscription SET active = 0, left_at = :at WHERE id = :id"
+_LEFT = "SELECT page_id, label, left_at FROM subscription WHERE sentinel_id = :id AND left_at IS NOT NULL ORDER BY left_at DESC, id"
 _REVISE = "UPDATE subscription SET revision = :revision, next_tick = :next_tick, missing = :missing, altered_at = :altered_at, learned = :learned WHERE id = :id"
 # A sentinel altered while its page was polled uses its new ticks; taken versions stay. A baseline
 # confirmed meanwhile stays: it is newer than the version with which the poll began.
@@ -82,6 +93,7 @@ def listing(
     active: bool | None = None,
     sentinel_id: int | None = None,
     page_id: int | None = None,
+    pages: Container[int] | None = None,
     set_aside: SetAside | None = None,
 ) -> list[SubscriptionRow]:
     """Return the subscriptions that match, in the order of ids, without those to pages that a
@@ -91,13 +103,35 @@ def listing(
         active: Only active ones, or only the others; None for both.
         sentinel_id: Of one sentinel; None for all.
         page_id: To one page; None for all.
+        pages: To these pages; None for all.
         set_aside: Takes inconsistent rows, as in `readable`.
     """
     wanted = {"active": None if active is None else int(active), "sentinel_id": sentinel_id, "page_id": page_id}
     given = {name: value for name, value in wanted.items() if value is not None}
     conditions = ["left_at IS NULL", *(f"{name} = :{name}" for name in given)]
     rows = c.rows(select(_SELECT, conditions, "ORDER BY id"), **given)
+    if pages is not None:
+        rows = [row for row in rows if row[_PAGE_COLUMN] in pages]
     return readable(rows, _to_row, "subscription", set_aside)
+
+
+def list_left(c: Connection, sentinel_id: int) -> list[LeftPage]:
+    """Return the pages that a sentinel has left for others, the last one first."""
+    return [LeftPage(*row) for row in c.rows(_LEFT, id=sentinel_id)]
+
+
+def find_replaced(c: Connection, sentinel_id: int) -> dict[int, list[LeftPage]]:
+    """Return, by page that a sentinel watches, the pages that it has replaced, the last one first.
+    Of several pages with one label it is not known which one replaced another.
+    """
+    left = list_left(c, sentinel_id)
+    existing = listing(c, sentinel_id=sentinel_id) if left else []
+    labels = Counter(row.label for row in existing)
+    return {
+        row.page_id: [one for one in left if one.label == row.label and one.page_id != row.page_id]
+        for row in existing
+        if labels[row.label] == 1
+    }
 
 
 def remarkable(c: Connection) -> list[SubscriptionRow]:

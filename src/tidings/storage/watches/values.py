@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from tidings.model.interval import Instant
 from tidings.model.observed.version import ValueRow
-from tidings.storage.db.connection import UNLIMITED, Connection
-from tidings.storage.db.values import plain
+from tidings.storage.db.connection import UNLIMITED, Connection, plain
 
 _LAST = (
     "SELECT label, text, amount, unit, at FROM watched_value v WHERE sentinel_id = :sentinel_id AND page_id = :page_id"

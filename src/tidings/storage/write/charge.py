@@ -33,7 +33,7 @@ _SET = (
 
 
 def charge(
-    c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int, in_turn: bool = False
+    c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int, in_turn: bool = False, starts: bool = True
 ) -> list[Charged | None]:
     """Pay for grants, in order: an open poll row, tokens of the total and of its class, and the
     start of its host for each.
@@ -47,6 +47,7 @@ def charge(
         epoch: The poller's epoch.
         in_turn: Whether grants after a refused one wait too, so that cheap polls do not starve an
             expensive one.
+        starts: Whether the requests leave now; False: each claims its turn (`claim_turn`).
     """
     if len(grants) > MOST_GRANTS:
         raise UnitError(f"{len(grants)} grants in one charge; at most {MOST_GRANTS} may be lost by a crash")
@@ -59,14 +60,42 @@ def charge(
     ids = polls.begin(c, paid, at=at, epoch=epoch)
     drawn = dict.fromkeys(name for grant in paid for name in paying[grant.budget])
     _spend(c, {name: buckets[name] for name in drawn})
-    hosts.start(c, list(dict.fromkeys(grant.host for grant in paid)), at)
+    if starts:
+        hosts.start(c, list(dict.fromkeys(grant.host for grant in paid)), at)
     charged = iter(
         [Charged(poll_id=id_, grant=grant, at=at, epoch=epoch) for id_, grant in zip(ids, paid, strict=True)]
     )
     return [next(charged) if is_paid else None for is_paid in are_paid]
 
 
-def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, epoch: int, cost: float = 1.0) -> None:
+def charge_in_turns(
+    c: Connection, grants: Sequence[Grant], gaps: Mapping[str, Duration], *, at: Instant, epoch: int
+) -> tuple[list[Charged | None], dict[str, Instant]]:
+    """Pay for grants as `charge` does in turn, unless another process has just asked their host (a
+    trial, or a planner whose page led there); return also when each of those hosts was asked.
+
+    Args:
+        grants: At most 64.
+        gaps: The least time between two requests to each host (µs).
+        at: The instant of the step (µs).
+        epoch: The planner's epoch.
+    """
+    asked = hosts.find_recent_starts(c, gaps, at)
+    paid = iter(charge(c, [grant for grant in grants if grant.host not in asked], at=at, epoch=epoch, in_turn=True))
+    return [None if grant.host in asked else next(paid) for grant in grants], asked
+
+
+def extra(
+    c: Connection,
+    page_id: int,
+    host: str,
+    poll_id: int,
+    *,
+    at: Instant,
+    epoch: int,
+    cost: float = 1.0,
+    starts: bool = True,
+) -> None:
     """Pay for one more request of an open poll: robots, retry, redirect, frame or confirming fetch
     (contracts §6).
 
@@ -80,6 +109,7 @@ def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, 
         at: When (µs).
         epoch: The poller's epoch.
         cost: In polls.
+        starts: Whether it leaves now; False: it claims its turn (`claim_turn`).
     """
     lock.check_epoch(c, epoch)
     name = c.value(
@@ -95,25 +125,36 @@ def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, 
         cost=float(cost),
         poll_id=poll_id,
     )
-    hosts.start(c, [host], at)
+    if starts:
+        hosts.start(c, [host], at)
 
 
-def bare(c: Connection, budget: str, host: str, *, at: Instant, epoch: int, cost: float = 1.0) -> None:
+def claim_turn(c: Connection, host: str, gap: Duration, at: Instant, *, epoch: int) -> tuple[Instant, Instant]:
+    """Store the next turn of a planner to ask a host that others ask too, and return it and the end
+    of the host's pause; see `hosts.claim_turn`. Raises `StaleEpochError`.
+
+    Args:
+        host: The host.
+        gap: The time between two turns (µs).
+        at: The earliest instant (µs).
+        epoch: The planner's epoch.
+    """
+    lock.check_epoch(c, epoch)
+    return hosts.claim_turn(c, host, gap, at)
+
+
+def bare(c: Connection, budget: str, *, at: Instant, cost: float = 1.0) -> None:
     """Pay for a request that belongs to no poll and whose result is not stored (`tidings test`,
-    contracts §2).
+    contracts §2). It claims its turn (`hosts.claim_turn`).
 
-    Raises `BudgetError` if no tokens are left now, or none of the class, `StaleEpochError`.
+    Raises `BudgetError` if no tokens are left now, or none of the class.
 
     Args:
         budget: The name of the class, `default` for none.
-        host: The host that is asked.
         at: When (µs).
-        epoch: The poller's epoch.
         cost: In polls.
     """
-    lock.check_epoch(c, epoch)
     _draw(c, budget, cost, at)
-    hosts.start(c, [host], at)
 
 
 def set_budget(c: Connection, name: str, *, rate_per_second: float, burst: float, at: Instant) -> None:

@@ -14,8 +14,7 @@ from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, Unit
 from tidings.model.observed.version import Blob, NewBody, Version
 from tidings.record import dataclass, replace
 from tidings.storage.db import instance, lock
-from tidings.storage.db.connection import Connection
-from tidings.storage.db.values import plain
+from tidings.storage.db.connection import Connection, plain
 from tidings.storage.observed import estimates, hosts, members, pages, polls, versions
 from tidings.storage.watches import changes, deliveries, endpoints, events, sentinels, subscriptions, values
 from tidings.storage.write import retention
@@ -222,8 +221,8 @@ def _range(draft: DeliveryDraft, seqs: Sequence[int]) -> tuple[int, int]:
     if draft.events:
         if max(draft.events) >= len(seqs) or min(draft.events) < 0:
             raise UnitError("a delivery names an event that its unit does not have; nothing was written")
-        told = [seqs[place] for place in draft.events]
-        return min(told), max(told)
+        numbers = [seqs[place] for place in draft.events]
+        return min(numbers), max(numbers)
     if draft.first_seq is None or draft.last_seq is None:
         raise UnitError("a delivery names no event; nothing was written")
     return draft.first_seq, draft.last_seq

@@ -13,8 +13,7 @@ from typing import Final
 
 from tidings.clock import DAY
 from tidings.model.interval import Duration, Instant
-from tidings.storage.db.connection import Connection
-from tidings.storage.db.values import from_json, to_json
+from tidings.storage.db.connection import Connection, from_json, to_json
 
 FACTS: Final[Mapping[str, tuple[str, ...]]] = {
     "budget": ("at",),
@@ -72,6 +71,7 @@ HISTORY: Final = frozenset(
         ("session", "used_at"),
         ("token", "created_at"),
         ("token", "used_at"),
+        ("published_tag", "created_at"),
         ("event", "at"),
         ("collection_page", "found_at"),
         ("poll", "charged_at"),
@@ -95,7 +95,7 @@ to now.
 ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
     ("subscription", "next_tick"): "reckoned anew by `upkeep.wrong_clock`",
     ("lease", "until"): "`lock.shorten_lease` when it is taken",
-    ("timer", "due_at"): "of versions before rules; all go at the first start",
+    ("timer", "due_at"): "the end of a pause as people gave it; others are of versions before rules",
 }
 
 _RETRIES = "UPDATE delivery SET due_at = :latest WHERE status = 'waiting' AND attempt > 0 AND due_at > :latest"
@@ -126,7 +126,7 @@ def bring_back(c: Connection, now: Instant) -> None:
     _bring_back_texts(c, now)
     for text in _UPDATES:
         c.execute(text, now=now)
-    for text, longest in _HELD.items():
+    for text, longest in _LIMITED.items():
         c.execute(text, latest=now + longest)
     c.execute(_RETRIES, latest=now + DAY)
 
@@ -191,7 +191,7 @@ def _update(table: str) -> str:
 
 
 _UPDATES: Final = tuple(map(_update, FACTS))
-_HELD: Final = {
+_LIMITED: Final = {
     f"UPDATE {table} SET {column} = :latest WHERE {column} > :latest": longest
     for (table, column), longest in HOLDS.items()
 }

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 
 from tidings.model.event_type import EventType
 from tidings.model.observed.version import Blob, Member, member_list, version_id
-from tidings.storage.db.connection import Connection
-from tidings.storage.db.values import from_json
+from tidings.storage.db.connection import Connection, from_json
 from tidings.storage.observed import versions
 from tidings.storage.observed.members import holder_sha256
 from tidings.storage.watches import events
@@ -101,26 +100,26 @@ def _blobs(c: Connection, blob_bytes: BlobBytes | None) -> Iterator[str]:
     """I-1, I-2: each named body is stored, whole or by a chain of deltas that ends in a whole
     one.
     """
-    kept = {blob.sha256: blob for blob in versions.blobs(c)}
-    for sha256 in sorted(versions.list_referenced(c) - kept.keys()):
+    blobs = {blob.sha256: blob for blob in versions.blobs(c)}
+    for sha256 in sorted(versions.list_referenced(c) - blobs.keys()):
         yield f"I-2: the body {sha256} is named, but missing"
-    for sha256 in sorted(kept):
-        fault = _chain_fault(kept, sha256)
+    for sha256 in sorted(blobs):
+        fault = _chain_fault(blobs, sha256)
         if fault:
             yield fault
         elif blob_bytes is not None:
             yield from _body_faults(c, sha256, blob_bytes)
 
 
-def _chain_fault(kept: dict[str, Blob], sha256: str) -> str:
+def _chain_fault(blobs: dict[str, Blob], sha256: str) -> str:
     seen: set[str] = set()
     at = sha256
-    while kept[at].base:
+    while blobs[at].base:
         seen.add(at)
-        at = kept[at].base
+        at = blobs[at].base
         if at in seen:
             return f"I-2: the deltas of the body {sha256} go in a circle"
-        if at not in kept:
+        if at not in blobs:
             return f"I-2: the body {sha256} leans on {at}, which is not kept"
         if len(seen) > LONGEST_CHAIN:
             return f"I-2: the body {sha256} has more than {LONGEST_CHAIN} deltas before it"
@@ -137,13 +136,14 @@ def _body_faults(c: Connection, sha256: str, blob_bytes: BlobBytes) -> Iterator[
 
 
 def _events(c: Connection) -> Iterator[str]:
-    """Events are numbered 1..last without a gap (contracts §3)."""
+    """Events are numbered 1..last without a gap, except for deleted ones (contracts §3)."""
     row = c.one("SELECT count(*), min(seq), max(seq) FROM event WHERE owner_id = :owner_id", owner_id=events.OWNER)
+    deleted = int(c.value("SELECT events_deleted FROM owner WHERE id = :owner_id", owner_id=events.OWNER) or 0)
     count, first, last = row or (0, None, None)
-    told = events.last_seq(c)
-    if (last or 0) != told:
-        yield f"the newest event has number {last or 0}, but {told} were given out"
-    if count and (first != 1 or last != count):
+    last_number = events.last_seq(c)
+    if (last or 0) != last_number:
+        yield f"the newest event has number {last or 0}, but {last_number} were given out"
+    if count and ((first != 1 and not deleted) or last != count + deleted):
         yield f"{count} events are numbered from {first} to {last}: there are gaps"
 
 
@@ -202,7 +202,8 @@ def _polls(c: Connection) -> Iterator[str]:
         if cost <= 0 or not (is_late or any(begun <= charged_at <= ended for begun, ended in wrong)):
             yield f"I-5: poll {id_} has an outcome that was not charged before"
     for page_id, stored, polled in c.rows(
-        "SELECT p.id, p.last_seq, (SELECT count(*) FROM poll WHERE poll.page_id = p.id AND poll.outcome IN ('new', 'changed'))"
+        "SELECT p.id, p.last_seq, p.polls_deleted"
+        " + (SELECT count(*) FROM poll WHERE poll.page_id = p.id AND poll.outcome IN ('new', 'changed'))"
         " FROM page p ORDER BY p.id"
     ):
         if stored != polled:

@@ -16,8 +16,7 @@ from tidings.model.interval import Duration, Instant
 from tidings.model.watch.sentinel import History
 from tidings.record import dataclass
 from tidings.storage.db import lock
-from tidings.storage.db.connection import Connection
-from tidings.storage.db.values import from_json
+from tidings.storage.db.connection import Connection, from_json
 from tidings.storage.observed import versions
 from tidings.storage.watches import values
 

@@ -112,7 +112,7 @@ class Store:
         self._epoch = epoch
 
     async def charge(
-        self, grants: Sequence[Grant], *, at: Instant, epoch: int, in_turn: bool = False
+        self, grants: Sequence[Grant], *, at: Instant, epoch: int, in_turn: bool = False, starts: bool = True
     ) -> list[Charged | None]:
         """Pay for grants in one commit; None stands for one that the budget refuses; see
         `charge.charge`.
@@ -122,8 +122,9 @@ class Store:
             at: The instant of the step (µs).
             epoch: The poller's epoch.
             in_turn: Whether grants after a refused one wait too.
+            starts: Whether the requests leave now.
         """
-        return await self.write(charge.charge, grants, at=at, epoch=epoch, in_turn=in_turn)
+        return await self.write(charge.charge, grants, at=at, epoch=epoch, in_turn=in_turn, starts=starts)
 
     async def commit(self, units: Sequence[Unit]) -> list[Result]:
         """Return, once all are durable, the result of each unit, or the exception that kept it out.
@@ -251,8 +252,8 @@ def read_together(database: Database, reads: Sequence[_Read]) -> None:
 
 
 def commit_group(database: Database, units: Sequence[Unit], keep: Keep | None = None) -> list[Result]:
-    """Commit units in one transaction; if that fails, each alone, recording the failed ones. Those
-    of another lease or claim do not fail with the one that lost its own.
+    """Commit units in one transaction; if that fails, each alone, recording the failed ones. If a
+    unit lost its lease or claim, only the units of the same lease or claim fail with it.
     """
     try:
         return list(database.write(commit, units, keep))

@@ -1,4 +1,4 @@
-"""Health and metrics of the running service. `/health` says whether it holds its lease and its
+"""Health and metrics of the running service. `/healthz` says whether it holds its lease and its
 database answers, and the number of troubles; nothing of what is watched is revealed. `/metrics`
 needs read access.
 """
@@ -49,11 +49,11 @@ class Pulse:
                 lease = await inside.store.read(lock.current_lease, lock.POLLER)
         except (TimeoutError, StoreError):
             return _answer("busy", None)
-        is_held = lease is not None and (lease.holder, lease.epoch) == (inside.holder, inside.epoch)
-        if inside.holder and (lease is None or not is_held or lease.until <= inside.clock.now()):
+        is_own = lease is not None and (lease.holder, lease.epoch) == (inside.holder, inside.epoch)
+        if inside.holder and (lease is None or not is_own or lease.until <= inside.clock.now()):
             return _answer("lease lost", None)
-        held: dict[str, object] = {} if lease is None else {"epoch": lease.epoch, "until": rfc3339(lease.until)}
-        return _answer("ready", held, **await self._count(inside))
+        lease_data: dict[str, object] = {} if lease is None else {"epoch": lease.epoch, "until": rfc3339(lease.until)}
+        return _answer("ready", lease_data, **await self._count(inside))
 
     async def _count(self, inside: Inside) -> dict[str, object]:
         begun = asyncio.get_running_loop().time()
@@ -76,7 +76,7 @@ def _answer(status: str, lease: dict[str, object] | None, **more: object) -> Res
     return Response(body, code, {"cache-control": "no-store"}, "application/json")
 
 
-KEPT_SECONDS: Final = 10.0
+ANSWER_CACHED_SECONDS: Final = 10.0
 
 
 class Metrics:
@@ -95,6 +95,6 @@ class Metrics:
         if self._gauges is None or begun >= self._fresh_until:
             self._gauges = await inside.store.read(read_gauges, inside.settings, now=inside.clock.wall())
             took = asyncio.get_running_loop().time() - begun
-            self._fresh_until = begun + max(KEPT_SECONDS, SHARE * took)
+            self._fresh_until = begun + max(ANSWER_CACHED_SECONDS, SHARE * took)
         text = inside.meter.write(self._gauges)
         return Response(text, HTTPStatus.OK, {"cache-control": "no-store", "content-type": MEDIA_TYPE})

@@ -85,11 +85,11 @@ async def receive_event(request: Request, inside: Inside, counted: Pace) -> Resp
 def _proves(request: Request, token: Secret, body: bytes, now: Instant) -> bool:
     """Return whether a request has the token, or is signed with it."""
     headers = request.headers
-    shown, held = find_token(headers), token.reveal()
-    if hmac.compare_digest(shown.encode(errors="surrogatepass"), held.encode()):
+    shown, expected = find_token(headers), token.reveal()
+    if hmac.compare_digest(shown.encode(errors="surrogatepass"), expected.encode()):
         return True
     given = (headers.get(f"webhook-{part}", "") for part in ("id", "timestamp", "signature"))
-    return is_genuine(*given, body=body, keys=read_secrets(held), now=now)
+    return is_genuine(*given, body=body, keys=read_secrets(expected), now=now)
 
 
 def key_of(request: Request) -> str:
@@ -126,7 +126,7 @@ _EXAMPLE: Final = 'such as {"url": "https://shop.example/prices"}'
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SignalContent:
     """The content of a signal: addresses, page numbers, the instant of the change (None: now), and
     its kind.
     """
@@ -146,16 +146,16 @@ async def receive_signal(request: Request, inside: Inside, counted: Pace) -> Res
     """Accept the signal and answer 202, or refuse it with the reason."""
     message = f"more than {SIGNALS_BURST} signals at once, or {SIGNALS_PER_SECOND:g} a second"
     _limit(counted, "", inside, message, hint=f"name several pages in one signal, up to {MOST_URLS:,}")
-    said = read_params(read_parameters(await body_of(request), request.headers.get("content-type", "")))
+    signal = read_params(read_parameters(await body_of(request), request.headers.get("content-type", "")))
     signals = inside.signals
-    found = await signals.find(said.urls, said.pages)
+    found = await signals.find(signal.urls, signal.pages)
     unknown = [url for url, page_ids in found.by_url.items() if not page_ids]
-    unknown += [str(page_id) for page_id in said.pages if page_id not in found.watched]
+    unknown += [str(page_id) for page_id in signal.pages if page_id not in found.watched]
     if not found.watched:
         message = "none of these pages is watched"
         raise ProblemError(HTTPStatus.NOT_FOUND, message, hint="`tidings list --json` shows what is")
     try:
-        taken = await signals.take(found.watched, kind=said.kind, at=said.at, key=key_of(request))
+        taken = await signals.take(found.watched, kind=signal.kind, at=signal.at, key=key_of(request))
     except UsageError as error:
         raise ProblemError(HTTPStatus.BAD_REQUEST, str(error)) from error
     except StoreError as error:
@@ -171,7 +171,7 @@ async def receive_signal(request: Request, inside: Inside, counted: Pace) -> Res
     return Response(json.dumps(record), HTTPStatus.ACCEPTED, {"cache-control": "no-store"}, "application/json")
 
 
-def read_params(params: Mapping[str, Any]) -> Said:
+def read_params(params: Mapping[str, Any]) -> SignalContent:
     """Parse the params of a signal. Raises `ProblemError` with the reason."""
     if extra := set(params) - _FIELDS:
         message = f"a signal has no field {min(extra)[:40]!r}; it has {', '.join(sorted(_FIELDS))}"
@@ -186,7 +186,7 @@ def read_params(params: Mapping[str, Any]) -> Said:
     if not urls and not pages:
         message = "a signal says which pages it speaks of"
         raise ProblemError(HTTPStatus.BAD_REQUEST, message, hint=_EXAMPLE)
-    return Said(tuple(dict.fromkeys(urls)), pages, _at(params.get("at")), _kind(params.get("kind")))
+    return SignalContent(tuple(dict.fromkeys(urls)), pages, _at(params.get("at")), _kind(params.get("kind")))
 
 
 def _page(value: Any) -> int:

@@ -9,15 +9,17 @@ continues where it was.
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from starlette.responses import Response
 
 from tidings.record import dataclass
 from tidings.service.notify.deliver import STREAMED
 from tidings.storage.watches import deliveries, events
+from tidings.storage.write import old_rows
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from tidings.storage.db.connection import Connection
-    from tidings.web.inside import Inside
+    from tidings.web.inside import Arrivals, Inside
 
 T = TypeVar("T")
 HEARTBEAT_SECONDS: Final = 15.0
@@ -102,19 +104,24 @@ class Batches:
 
 async def answer(request: Request, inside: Inside, batches: Batches) -> Response:
     """Return the stream from the client's last number or, without one, from now on."""
-    newest = await inside.store.read(events.last_seq)
-    after = _number(request.headers.get("last-event-id"), newest)
+    newest, deleted = await inside.store.read(_read_range)
+    after = _number(request.headers.get("last-event-id"), newest, deleted)
     if request.method == "HEAD":
         return Response(headers=_HEADERS, media_type=_TYPE)
     if len(inside.arrivals) >= MOST_FOLLOWERS or inside.arrivals.is_over:
         message = f"{MOST_FOLLOWERS} follow the stream already" if not inside.arrivals.is_over else "the service ends"
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "30"})
-    return EventStream(Follower(inside, batches, after))
+    return EventStream(StreamFollower(inside, batches, after))
 
 
-def _number(given: str | None, newest: int) -> int:
+def _read_range(c: Connection) -> tuple[int, int]:
+    """Return the number of the newest event, and of the newest record that was deleted."""
+    return events.last_seq(c), old_rows.stream_deleted(c)
+
+
+def _number(given: str | None, newest: int, deleted: int) -> int:
     """Return the number after which to begin. Raises `ProblemError` for an invalid or
-    future one.
+    future one, and for one after which records were deleted.
     """
     if not given:
         return newest
@@ -126,74 +133,109 @@ def _number(given: str | None, newest: int) -> int:
         raise ProblemError(
             HTTPStatus.CONFLICT, message, hint="begin again: without Last-Event-ID, or with 0 for all stored events"
         )
+    if 0 < int(given) < deleted:
+        message = f"Last-Event-ID is {given}, and the records up to number {deleted} were deleted, as old as store.messages_days says"
+        raise ProblemError(
+            HTTPStatus.GONE,
+            message,
+            hint="begin again: with 0 for all stored records, or without Last-Event-ID; /api/v1/events has all changes",
+        )
     return int(given)
 
 
-class Follower:
-    """One stream follower. `gone` says that it has left."""
+class Follower(ABC):
+    """A client that is written what has arrived, then what arrives, until it leaves or the service
+    ends.
+    """
 
     def __init__(
-        self, inside: Inside, batches: Batches, after: int, *, heartbeat_seconds: float = HEARTBEAT_SECONDS
+        self,
+        arrivals: Arrivals,
+        *,
+        begin: bytes,
+        heartbeat: bytes = b":\n\n",
+        follows: bool = True,
+        heartbeat_seconds: float = HEARTBEAT_SECONDS,
     ) -> None:
-        self._inside = inside
-        self._arrivals = inside.arrivals
-        self._batches = batches
-        self._after = after
-        self._heartbeat = heartbeat_seconds
+        self.arrivals = arrivals
+        self._begin = begin
+        self._heartbeat = heartbeat
+        self._follows = follows
+        self._heartbeat_seconds = heartbeat_seconds
         self._stirred = asyncio.Event()
-        self.is_gone = False
+        self._is_gone = False
 
     def leave(self) -> None:
-        """Mark the follower as gone."""
-        self.is_gone = True
+        """Mark the client as gone."""
+        self._is_gone = True
         self._stirred.set()
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield the records, each with its number, and a heartbeat from time to time to keep the
-        connection open.
-
-        The first piece has the starting number, so that a client cut off before the first record
-        misses none.
+        """Yield what is to be written and, while nothing arrives, a heartbeat from time to time to
+        keep the connection open.
         """
-        self._stirred = self._arrivals.join()
+        self._stirred = self.arrivals.join()
         try:
-            yield f"retry: {RETRY_MILLISECONDS}\nid: {self._after}\n\n".encode()
-            while not (self.is_gone or self._arrivals.is_over):
+            if self._begin:
+                yield self._begin
+            while not (self._is_gone or self.arrivals.is_over):
                 self._stirred.clear()
-                batch = await self._batches.after(self._after, self._inside)
-                self._after = batch.upto
-                if batch.records:
-                    yield b"".join(b"id: %d\ndata: %s\n\n" % (seq, line) for seq, line in batch.records)
-                if batch.is_all and not await self._rest():
-                    yield b":\n\n"
+                piece, is_all = await self._read()
+                if piece:
+                    yield piece
+                if is_all:
+                    if not self._follows:
+                        return
+                    if not await self._rest():
+                        yield self._heartbeat
         finally:
-            self._arrivals.leave(self._stirred)
+            self.arrivals.leave(self._stirred)
+
+    @abstractmethod
+    async def _read(self) -> tuple[bytes, bool]:
+        """Return what is to be written next, and whether that is all for now."""
 
     async def _rest(self) -> bool:
-        """Wait for records or the end; return False if only a heartbeat is due."""
+        """Wait for an arrival or the end; return False if only a heartbeat is due."""
         try:
-            await asyncio.wait_for(self._stirred.wait(), self._heartbeat)
+            await asyncio.wait_for(self._stirred.wait(), self._heartbeat_seconds)
         except TimeoutError:
             return False
         return True
 
 
-class Follows(Protocol):
-    """A client that is written to until it leaves."""
+class StreamFollower(Follower):
+    """A follower of the stream.
 
-    def leave(self) -> None:
-        """Mark the follower as gone."""
-        ...
+    The first piece has the starting number, so that a client cut off before the first record misses
+    none.
+    """
 
-    def pieces(self) -> AsyncIterator[bytes]:
-        """Yield what is to be written."""
-        ...
+    def __init__(
+        self, inside: Inside, batches: Batches, after: int, *, heartbeat_seconds: float = HEARTBEAT_SECONDS
+    ) -> None:
+        super().__init__(inside.arrivals, begin=begin_at(after), heartbeat_seconds=heartbeat_seconds)
+        self._inside = inside
+        self._batches = batches
+        self._after = after
+
+    async def _read(self) -> tuple[bytes, bool]:
+        batch = await self._batches.after(self._after, self._inside)
+        self._after = batch.upto
+        return b"".join(b"id: %d\ndata: %s\n\n" % (seq, line) for seq, line in batch.records), batch.is_all
+
+
+def begin_at(number: int) -> bytes:
+    """Return the first piece of a stream of server-sent events, from which a client that is cut off
+    continues after `number`.
+    """
+    return f"retry: {RETRY_MILLISECONDS}\nid: {number}\n\n".encode()
 
 
 class EventStream(Response):
     """A streaming response that ends when its reader leaves or the service stops."""
 
-    def __init__(self, follower: Follows, *, media_type: str = _TYPE) -> None:
+    def __init__(self, follower: Follower, *, media_type: str = _TYPE) -> None:
         super().__init__(headers=_HEADERS, media_type=media_type)
         del self.headers["content-length"]
         self._follower = follower

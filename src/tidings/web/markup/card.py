@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup, escape
 
 from tidings.presentation.writing import cut_text, one_line
-from tidings.web.markup.translations import say
+from tidings.web.markup.translations import translate
 
 if TYPE_CHECKING:
     from tidings.presentation.edits import EditLine
@@ -44,8 +44,8 @@ def picture(title: str, host: str, edits: Sequence[EditLine], rest: int, when: s
     for number, row in enumerate(rows, start=2):
         y = MARGIN + LEADING * number + 4
         spans = Markup("").join(
-            Markup('<tspan fill="{}" text-decoration="{}">{}</tspan>').format(_COLOURS[kind], _DECORATIONS[kind], said)
-            for kind, said in row
+            Markup('<tspan fill="{}" text-decoration="{}">{}</tspan>').format(_COLOURS[kind], _DECORATIONS[kind], text)
+            for kind, text in row
         )
         parts.append(
             Markup('<text x="{}" y="{}" font-size="16" xml:space="preserve">{}</text>').format(MARGIN, y, spans)
@@ -58,9 +58,9 @@ def picture(title: str, host: str, edits: Sequence[EditLine], rest: int, when: s
     ).format(WIDTH, height, Markup("").join(parts))
 
 
-def _text(y: int, said: str, kind: str, *, size: int, weight: int) -> Markup:
+def _text(y: int, text: str, kind: str, *, size: int, weight: int) -> Markup:
     return Markup('<text x="{}" y="{}" font-size="{}" font-weight="{}" fill="{}">{}</text>').format(
-        MARGIN, y, size, weight, _COLOURS[kind], escape(said)
+        MARGIN, y, size, weight, _COLOURS[kind], escape(text)
     )
 
 
@@ -77,14 +77,14 @@ def _write(edits: Sequence[EditLine], rest: int) -> Iterator[list[tuple[str, str
             pieces += [("inserted", edit.new)] if edit.new else []
         yield from _wrap(pieces)
     if rest:
-        yield [("soft", say("and {rest} more", rest=f"{rest:,}"))]
+        yield [("soft", translate("and {rest} more", rest=f"{rest:,}"))]
 
 
 def _wrap(pieces: Sequence[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
     line: list[tuple[str, str]] = []
     left = COLUMNS
-    for kind, said in pieces:
-        for word in said.replace(" ", " \n").split("\n"):
+    for kind, text in pieces:
+        for word in text.replace(" ", " \n").split("\n"):
             for part in [word[n : n + COLUMNS] for n in range(0, len(word), COLUMNS)]:
                 if len(part.rstrip()) > left and line:
                     yield line

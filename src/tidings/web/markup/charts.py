@@ -1,25 +1,28 @@
 """Small charts in HTML and SVG: the checks of 30 days, the history of a watched value, and the
-hours of the week in which changes were found.
+hours of the week in which changes were found, and what other budgets would bring.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from tidings.clock import DAY
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.record import dataclass
 from tidings.storage.observed import polls
 from tidings.storage.observed.polls import Beats
-from tidings.storage.watches import values
-from tidings.web.markup.formats import count
-from tidings.web.markup.translations import say, sentences
+from tidings.storage.watches import subscriptions, values
+from tidings.web.markup.formats import count, number, span
+from tidings.web.markup.translations import sentences, translate
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
+    from tidings.service.on_demand.what_if import BudgetPoint
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.values import StoredValue
 
@@ -52,18 +55,18 @@ def draw_beats(beats: Beats) -> Markup:
         if 0 <= slot < SLOTS:
             name = {"seen": "hs", "changed": "hc", "failed": "hf"}[kind]
             paths[name] += f"M{1 + 3 * slot} {_STROKES[name]}"
-    said = say("{days} days: ", days=DAYS) + ", ".join(
+    label = translate("{days} days: ", days=DAYS) + ", ".join(
         [
             count(beats.polls, "check"),
             count(beats.changes, "change"),
-            *([say("{failures} failed", failures=f"{beats.failures:,}")] if beats.failures else []),
+            *([translate("{failures} failed", failures=f"{beats.failures:,}")] if beats.failures else []),
         ]
     )
     drawn = Markup("").join(
         Markup('<path class="{}" d="{}"/>').format(name, path) for name, path in paths.items() if path
     )
     return Markup('<svg class="beat" viewBox="0 0 144 18" role="img" aria-label="{}"><title>{}</title>{}</svg>').format(
-        said, said, drawn
+        label, label, drawn
     )
 
 
@@ -77,7 +80,7 @@ HEIGHT: Final = 140
 @dataclass(frozen=True, slots=True)
 class Course:
     """The history of one value: its name, its rows newest first with the difference to the one
-    before (None: no number), and its plot.
+    before (None: no number), its plot, and its page if values of several have this name.
     """
 
     label: str
@@ -85,24 +88,29 @@ class Course:
     now: str
     rows: Sequence[tuple[StoredValue, float | None]]
     plot: Markup
+    url: str
 
 
 def courses(c: Connection, sentinel_id: int, now: Instant) -> list[Course]:
-    """Return the history of each value that a sentinel watches."""
+    """Return the history of each value that a sentinel watches; a page continues those that it
+    has replaced.
+    """
+    replaced = subscriptions.find_replaced(c, sentinel_id)
+    now_at = {one.page_id: page_id for page_id, left in replaced.items() for one in left}
     found: dict[tuple[int, str], list[StoredValue]] = {}
     for value in values.listing(c, sentinel_id, limit=SHOWN):
-        found.setdefault((value.page_id, value.label), []).append(value)
-    return [_course(label, rows, now) for (_, label), rows in found.items()]
+        found.setdefault((now_at.get(value.page_id, value.page_id), value.label), []).append(value)
+    names = Counter(label for _, label in found)
+    return [_course(label, rows, now, is_named=names[label] > 1) for (_, label), rows in found.items()]
 
 
-def _course(label: str, rows: Sequence[StoredValue], now: Instant) -> Course:
+def _course(label: str, rows: Sequence[StoredValue], now: Instant, *, is_named: bool) -> Course:
     newest = rows[-1]
     differences = [None, *(_difference(before, after) for before, after in pairwise(rows))]
     shown = list(zip(rows, differences, strict=True))[::-1][:ROWS]
     numbers = [(row.at, float(row.amount)) for row in rows if row.amount]
-    return Course(
-        label, newest.unit, newest.text, shown, _plot(label, numbers, now) if len(numbers) > 1 else Markup("")
-    )
+    plot = _plot(label, numbers, now) if len(numbers) > 1 else Markup("")
+    return Course(label, newest.unit, newest.text, shown, plot, newest.url if is_named else "")
 
 
 def _difference(before: StoredValue, after: StoredValue) -> float | None:
@@ -128,7 +136,7 @@ def _plot(label: str, numbers: Sequence[tuple[Instant, float]], now: Instant) ->
     for (_, before), (at, value) in pairwise(numbers):
         points += [f"{x(at):.1f},{y(before):.1f}", f"{x(at):.1f},{y(value):.1f}"]
     points.append(f"{x(last):.1f},{y(numbers[-1][1]):.1f}")
-    said = say(
+    description = translate(
         "{label}: from {first} to {last}, lowest {lowest}, highest {highest}; table below",
         label=label,
         first=f"{numbers[0][1]:g}",
@@ -141,7 +149,7 @@ def _plot(label: str, numbers: Sequence[tuple[Instant, float]], now: Instant) ->
         '<text x="0" y="{}">{}</text><text x="0" y="{}">{}</text><polyline class="c" points="{}"/>'
         '<circle class="f1" cx="{}" cy="{}" r="4"/></svg>'
     ).format(
-        WIDTH, HEIGHT, said, 12, WIDTH - 20, HEIGHT - 12, WIDTH - 20, 16, f"{highest:g}", HEIGHT - 8, f"{lowest:g}",
+        WIDTH, HEIGHT, description, 12, WIDTH - 20, HEIGHT - 12, WIDTH - 20, 16, f"{highest:g}", HEIGHT - 8, f"{lowest:g}",
         " ".join(points), f"{x(last):.1f}", f"{y(numbers[-1][1]):.1f}",
     )  # fmt: skip
 
@@ -166,12 +174,93 @@ def draw_week(hours: Mapping[tuple[int, int], int]) -> Markup:
         for hour in range(24)
     )
     names = Markup("").join(
-        Markup('<text x="0" y="{}">{}</text>').format(DAY_HEIGHT * k + 12, say(day)) for k, day in enumerate(WEEKDAYS)
+        Markup('<text x="0" y="{}">{}</text>').format(DAY_HEIGHT * k + 12, translate(day))
+        for k, day in enumerate(WEEKDAYS)
     )
     clock = Markup("").join(
         Markup('<text x="{}" y="132">{}</text>').format(34 + HOUR_WIDTH * hour, hour) for hour in (0, 6, 12, 18)
     )
-    said = say("{changes} by day and hour of the week", changes=count(sum(hours.values()), "change"))
+    label = translate("{changes} by day and hour of the week", changes=count(sum(hours.values()), "change"))
     return Markup('<svg class="plot hours" viewBox="0 0 492 136" role="img" aria-label="{}">{}{}{}</svg>').format(
-        said, names, cells, clock
+        label, names, cells, clock
     )
+
+
+CURVE: Final = (640, 236)
+"""Width and height of a curve."""
+_LEFT, _TOP, _RIGHT, _BOTTOM = 64, 16, 622, 190
+_DELAYS: Final = (SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY)
+
+
+def draw_curve(points: Sequence[BudgetPoint], now: float) -> Sequence[tuple[str, Markup]]:
+    """Return what budgets bring, over the checks made with them, as curves with their headings: the
+    share of changes found, and the delay; nothing for fewer than two points.
+
+    Args:
+        points: The results, by budget.
+        now: The present budget.
+    """
+    shown = [one for one in points if one.made > 0]
+    present = next((one.made for one in shown if one.budget == now), 0.0)
+    if len({one.made for one in shown}) < 2:
+        return []
+    shares = [(one.made, one.found) for one in shown]
+    quarters = [(share / 4, f"{25 * share}\N{NO-BREAK SPACE}%") for share in range(5)]
+    drawn = [(translate("Changes found"), _draw_curve(translate("Changes found"), shares, quarters, present))]
+    delays = [(one.made, one.delay) for one in shown if one.delay]
+    edges = [edge for edge in _DELAYS if min(dict(delays).values(), default=0) / 8 < edge]
+    edges = [edge for edge in edges if edge < 8 * max(dict(delays).values(), default=0)]
+    if len({made for made, _ in delays}) > 1 and len(edges) > 1:
+        low, high = math.log(edges[0]), math.log(edges[-1])
+        heights = [(made, (math.log(delay) - low) / (high - low)) for made, delay in delays]
+        ticks = [((math.log(edge) - low) / (high - low), span(edge)) for edge in edges]
+        label = translate("Half of them seen within")
+        drawn.append((label, _draw_curve(label, heights, ticks, present)))
+    return drawn
+
+
+def _draw_curve(
+    label: str, heights: Sequence[tuple[float, float]], ticks: Sequence[tuple[float, str]], now: float
+) -> Markup:
+    """Return one curve over the logarithm of the checks; heights and ticks are from 0 to 1."""
+    heights = sorted(heights)
+    low, high = math.log(heights[0][0]), math.log(heights[-1][0])
+
+    def x(made: float) -> float:
+        return _LEFT + (_RIGHT - _LEFT) * (math.log(made) - low) / (high - low)
+
+    def y(height: float) -> float:
+        return _BOTTOM - (_BOTTOM - _TOP) * min(max(height, 0.0), 1.0)
+
+    lines = Markup("").join(
+        Markup('<path class="g" d="M{} {:.1f}H{}"/><text x="{}" y="{:.1f}" text-anchor="end">{}</text>').format(
+            _LEFT, y(height), _RIGHT, _LEFT - 8, y(height) + 4, words
+        )
+        for height, words in ticks
+    )
+    spots = Markup("").join(
+        Markup('<circle class="f1" cx="{:.1f}" cy="{:.1f}" r="{}"/>').format(
+            x(made), y(height), 6 if made == now else 3
+        )
+        for made, height in heights
+    )
+    feet: dict[float, str] = {}
+    for made, _ in sorted(heights, key=lambda one: (one[0] != now, -one[0])):
+        if all(abs(x(made) - other) > _FOOT for other in feet):
+            feet[x(made)] = translate("{checks}, now", checks=number(made)) if made == now else number(made)
+    words = Markup("").join(
+        Markup('<text x="{:.1f}" y="{}" text-anchor="{}">{}</text>').format(
+            place, _BOTTOM + 20, "end" if place > _RIGHT - _FOOT / 2 else "middle", tick_label
+        )
+        for place, tick_label in feet.items()
+    )
+    points = " ".join(f"{x(made):.1f},{y(height):.1f}" for made, height in heights)
+    name = translate("{curve}, by checks a day; table below", curve=label)
+    return Markup(
+        '<svg class="plot xl" viewBox="0 0 {} {}" role="img" aria-label="{}">{}<polyline class="c" points="{}"/>{}{}'
+        '<text x="{}" y="{}" text-anchor="end">{}</text></svg>'
+    ).format(*CURVE, name, lines, points, spots, words, _RIGHT, _BOTTOM + 38, translate("checks a day"))
+
+
+_FOOT: Final = 70
+"""Least distance between two numbers under a curve."""

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from markupsafe import Markup, escape
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.web.markup.translations import say, say_count, sentences
+from tidings.web.markup.translations import sentences, translate, translate_count
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -53,28 +53,31 @@ def short(instant: Instant, now: Instant, zone: tzinfo) -> str:
     at, today = local(instant, zone), local(now, zone)
     if at.date() == today.date():
         return f"{at:%H:%M}"
-    month = say(_SHORT_MONTHS[at.month - 1])
+    month = translate(_SHORT_MONTHS[at.month - 1])
     if abs(instant - now) < 300 * DAY:
-        return say("{day}\N{NO-BREAK SPACE}{month}, {time}", day=at.day, month=month, time=f"{at:%H:%M}")
-    return say("{day}\N{NO-BREAK SPACE}{month}\N{NO-BREAK SPACE}{year}", day=at.day, month=month, year=at.year)
+        return translate("{day}\N{NO-BREAK SPACE}{month}, {time}", day=at.day, month=month, time=f"{at:%H:%M}")
+    return translate("{day}\N{NO-BREAK SPACE}{month}\N{NO-BREAK SPACE}{year}", day=at.day, month=month, year=at.year)
 
 
 def day(instant: Instant, now: Instant, zone: tzinfo) -> str:
     """Return the heading of a day: `Today, Saturday 28 November`, `Yesterday`, `Monday 2 March`."""
     at, today = local(instant, zone).date(), local(now, zone).date()
-    said = _day(at) + ("" if at.year == today.year else f" {at.year}")
+    text = _day(at) + ("" if at.year == today.year else f" {at.year}")
     match (today - at).days:
         case 0:
-            return say("Today, {day}", day=said)
+            return translate("Today, {day}", day=text)
         case 1:
-            return say("Yesterday")
+            return translate("Yesterday")
         case _:
-            return said
+            return text
 
 
 def _day(at: date) -> str:
-    return say(
-        "{weekday} {day} {month}", weekday=say(_DAYS[at.weekday()]), day=at.day, month=say(_MONTHS[at.month - 1])
+    return translate(
+        "{weekday} {day} {month}",
+        weekday=translate(_DAYS[at.weekday()]),
+        day=at.day,
+        month=translate(_MONTHS[at.month - 1]),
     )
 
 
@@ -104,19 +107,19 @@ def span(duration: Duration) -> str:
         if duration >= size:
             number = duration / size
             figure = f"{number:.0f}" if number >= 3 else f"{number:.1f}".removesuffix(".0")
-            return f"{figure}{_NBSP}{say(unit)}"
-    return f"0{_NBSP}{say('s')}"
+            return f"{figure}{_NBSP}{translate(unit)}"
+    return f"0{_NBSP}{translate('s')}"
 
 
 def ago(instant: Instant | None, now: Instant) -> str:
     """Return `3 min ago`, `in 9 s`, `just now`, or `never`."""
     if instant is None:
-        return say("never")
+        return translate("never")
     if instant <= now < instant + SECOND:
-        return say("just now")
+        return translate("just now")
     if instant > now:
-        return say("in {time}", time=span(instant - now))
-    return say("{time} ago", time=span(now - instant))
+        return translate("in {time}", time=span(instant - now))
+    return translate("{time} ago", time=span(now - instant))
 
 
 def number(value: float) -> str:
@@ -126,7 +129,7 @@ def number(value: float) -> str:
 
 def count(many: float, noun: str, plural: str = "") -> str:
     """Return a count with its noun: `1 check`, `1,284 checks`."""
-    return say_count(many, f"{{n}}{_NBSP}{noun}", f"{{n}}{_NBSP}{plural or noun + 's'}")
+    return translate_count(many, f"{{n}}{_NBSP}{noun}", f"{{n}}{_NBSP}{plural or noun + 's'}")
 
 
 def text(value: object, *, most: int = 400) -> Markup:
@@ -155,13 +158,13 @@ def _show(text: str) -> Markup:
     if not any(ord(one) in _CONTROLS for one in text):
         return escape(text)
     return Markup("").join(
-        Markup('<span class="tag" title="{}">U+{}</span>').format(say("a control character"), f"{ord(one):04X}")
+        Markup('<span class="tag" title="{}">U+{}</span>').format(translate("a control character"), f"{ord(one):04X}")
         if ord(one) in _CONTROLS and one not in "\n\t"
         else escape(one)
         for one in text
     )
 
 
-def brief(said: str) -> str:
+def brief(text: str) -> str:
     """Return the brief of a trouble in the reader's language; a page in error is failing."""
-    return say("failing") if "(" in said else say(said)
+    return translate("failing") if "(" in text else translate(text)

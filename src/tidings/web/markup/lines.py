@@ -10,7 +10,7 @@ from markupsafe import Markup
 from tidings.presentation.edits import AREAS, EditLine, edits_of, headline
 from tidings.presentation.views.table import difference_of
 from tidings.web.markup import formats
-from tidings.web.markup.translations import draw, say
+from tidings.web.markup.translations import draw, translate
 
 if TYPE_CHECKING:
     from tidings.service.show.records import Record
@@ -31,17 +31,25 @@ def line(record: Record) -> Markup:
         return _text(headline(record))
     edits, rest = edits_of(record, most=SHOWN)
     is_price = str(record.get("kind", "")).startswith("price")
-    before, said = "", []
+    before, pieces = "", []
     for edit in edits:
         label = edit.context.label or edit.context.heading
-        said.append(_edit(edit, "" if label == before else label, is_price=is_price))
+        pieces.append(_edit(edit, "" if label == before else label, is_price=is_price))
         before = label
-    if not said:
+    if not pieces:
         return _text(headline(record))
     more = (
-        Markup(' <span class="soft">{}</span>').format(say("and {rest} more", rest=f"{rest:,}")) if rest else Markup("")
+        Markup(' <span class="soft">{}</span>').format(translate("and {rest} more", rest=f"{rest:,}"))
+        if rest
+        else Markup("")
     )
-    return Markup("; ").join(said) + more
+    return Markup("; ").join(pieces) + more
+
+
+def is_cut(record: Record) -> bool:
+    """Return whether the line lacks something of a change: further edits, or the end of a text."""
+    edits, rest = edits_of(record, most=SHOWN)
+    return bool(record.get("parts") or rest) or any(len(text) > LONGEST for one in edits for text in (one.old, one.new))
 
 
 def plain(record: Record) -> str:
@@ -74,7 +82,7 @@ def _place(place: str) -> Markup:
     area, joint, rest = place.partition(" › ")
     if area not in AREAS.values():
         return _text(place)
-    return Markup("{}{}{}").format(say(area), joint, _text(rest))
+    return Markup("{}{}{}").format(translate(area), joint, _text(rest))
 
 
 def words(record: Record) -> int:
@@ -113,11 +121,17 @@ def _edit(edit: EditLine, label: str, *, is_price: bool) -> Markup:
             return named + Markup("<del>{}</del> → <ins>{}</ins>").format(_text(edit.old), _text(edit.new))
         case "inserted":
             return draw(
-                "New{sort}: <1>{new}</1>", sort=f" {say(edit.sort)}" if edit.sort else "", _1=_INS, new=_text(edit.new)
+                "New{sort}: <1>{new}</1>",
+                sort=f" {translate(edit.sort)}" if edit.sort else "",
+                _1=_INS,
+                new=_text(edit.new),
             )
         case "deleted":
             return draw(
-                "Gone{sort}: <1>{old}</1>", sort=f" {say(edit.sort)}" if edit.sort else "", _1=_DEL, old=_text(edit.old)
+                "Gone{sort}: <1>{old}</1>",
+                sort=f" {translate(edit.sort)}" if edit.sort else "",
+                _1=_DEL,
+                old=_text(edit.old),
             )
         case "moved":
             return draw("Moved: {new}", new=_text(edit.new))

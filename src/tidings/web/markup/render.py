@@ -24,7 +24,7 @@ from tidings.notification.channel import KINDS
 from tidings.settings import table
 from tidings.web.markup import formats
 from tidings.web.markup.sentences import Sentences, catalogue
-from tidings.web.markup.translations import draw, get_language, say
+from tidings.web.markup.translations import draw, get_language, translate
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -58,7 +58,9 @@ def environment() -> Environment:
         extensions=[Sentences],
     )
     made.filters.update(span=formats.span, number=formats.number, text=formats.text, brief=formats.brief)
-    made.globals.update(_=draw, count=formats.count, say=say, version=__version__, asset=asset, language=get_language)
+    made.globals.update(
+        _=draw, count=formats.count, translate=translate, version=__version__, asset=asset, language=get_language
+    )
     return made
 
 
@@ -70,13 +72,15 @@ def _list_tables() -> Iterator[str]:
 
 
 _SERVICE: Final = (
-    "service/*.py", "service/collections/*.py", "service/examine/*.py", "service/explain/*.py", "service/health/*.py",
-    "service/notify/*.py", "service/on_demand/*.py", "service/people/*.py", "service/plan/*.py", "service/poll/*.py",
-    "service/search/*.py", "service/secrets/*.py", "service/sentinels/*.py", "service/show/*.py", "service/sources/*.py",
-    "service/watch/*.py", "detection/ask/*.py", "detection/doubt/*.py", "detection/noise/*.py", "document/**/*.py",
-    "fetching/**/*.py", "isolation/*.py", "language/**/*.py", "model/interval.py", "notification/*.py", "presentation/**/*.py",
-    "storage/*.py", "storage/*/*.py", "web/*.py",
-    "errors.py",
+    "archive/*.py", "bus/*.py", "detection/ask/*.py", "detection/data/differences.py", "detection/data/tabular.py",
+    "detection/doubt/*.py", "detection/job/*.py", "detection/kinds/*.py", "detection/noise/*.py", "document/**/*.py",
+    "fetching/**/*.py", "isolation/*.py", "language/**/*.py", "model/**/*.py", "notification/*.py", "presentation/**/*.py",
+    "scheduling/bounds/*.py", "search/*.py", "service/*.py", "service/collections/*.py", "service/examine/*.py",
+    "service/explain/*.py", "service/health/*.py", "service/imports/*.py", "service/machines/*.py", "service/notify/*.py",
+    "service/on_demand/*.py", "service/people/*.py", "service/plan/*.py", "service/poll/*.py", "service/rules/*.py",
+    "service/run/*.py", "service/search/*.py", "service/secrets/*.py", "service/sentinels/*.py", "service/show/*.py",
+    "service/sources/*.py", "service/upkeep/*.py", "service/watch/*.py", "storage/*.py", "storage/*/*.py", "web/*.py",
+    "errors.py", "registry.py",
 )  # fmt: skip
 """The modules whose sentences screens show: troubles, reasons, findings, problems."""
 
@@ -109,13 +113,17 @@ def asset(name: str) -> str:
 
 
 async def static(request: Request, desk: object) -> Response:
-    """Respond with a file of `static/`. Raises `ProblemError` (404) for any other."""
+    """Respond with a file of `static/`. Raises `ProblemError` (404) for any other.
+
+    Under the hash of another version, as in an upgrade of several processes, it is not cached.
+    """
     del desk
     name = str(request.path_params["name"])
     if name not in {path.name for path in STATIC.iterdir()}:
         raise ProblemError(HTTPStatus.NOT_FOUND, "not found")
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return pack(request, (STATIC / name).read_bytes(), HTTPStatus.OK, {"cache-control": _FOR_EVER}, kind)
+    caching = _FOR_EVER if request.url.path == asset(name) else "no-store"
+    return pack(request, (STATIC / name).read_bytes(), HTTPStatus.OK, {"cache-control": caching}, kind)
 
 
 def pack(request: Request, body: bytes, status: int, headers: Mapping[str, str], media_type: str) -> Response:

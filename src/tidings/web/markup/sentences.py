@@ -18,7 +18,7 @@ from typing import Any, Final
 from jinja2 import Environment, nodes
 from jinja2.ext import Extension
 
-from tidings.web.markup.told import OURS
+from tidings.web.markup.localize import OURS
 
 LONGEST: Final = 600
 """The longest sentence of the service, in characters."""
@@ -59,7 +59,7 @@ def _rewrite(source: str) -> Iterator[str]:
         if token.startswith(("{%", "{#", "<!")) or (element and element not in INLINE):
             yield from _write(run)
             run = []
-            yield _say_attributes(token)
+            yield _translate_attributes(token)
             silent = element if element in RAW and not token.startswith("</") else ""
         elif token:
             run.append(token)
@@ -98,7 +98,7 @@ def _write(run: list[str]) -> Iterator[str]:
     while place < len(run):
         if _element(run[place]) and place not in ends and place not in closed:
             yield from _write_balanced(run, stretch)
-            yield _say_attributes(run[place])
+            yield _translate_attributes(run[place])
             stretch = []
             place += 1
         else:
@@ -112,7 +112,7 @@ def _write_balanced(run: list[str], stretch: list[tuple[int, int]]) -> Iterator[
     """Yield one nesting level: a sentence if it has a word, else each element separately."""
     own = [run[first] for first, last in stretch if first == last]
     begin, end = 0, len(stretch)
-    if any(_is_said(token) for token in own):
+    if any(_is_text(token) for token in own):
         while _is_beside(run, *stretch[begin]):
             begin += 1
         while _is_beside(run, *stretch[end - 1]):
@@ -129,7 +129,7 @@ def _write_balanced(run: list[str], stretch: list[tuple[int, int]]) -> Iterator[
 
 def _pass_on(run: list[str], first: int, last: int) -> Iterator[str]:
     """Yield what is not part of a sentence; its elements may contain one."""
-    yield _say_attributes(run[first])
+    yield _translate_attributes(run[first])
     if last > first:
         yield from _write(run[first + 1 : last])
         yield run[last]
@@ -141,16 +141,16 @@ def _is_beside(run: list[str], first: int, last: int) -> bool:
     """
     if first == last:
         return not run[first].strip() or bool(_ICON.match(run[first]) or _element(run[first]))
-    return not any(_is_said(token) or token.startswith("{{") for token in run[first + 1 : last])
+    return not any(_is_text(token) or token.startswith("{{") for token in run[first + 1 : last])
 
 
-def _is_said(token: str) -> bool:
+def _is_text(token: str) -> bool:
     return not token.startswith(("{", "<")) and bool(_WORD.search(unescape(token)))
 
 
 def _sentence(run: list[str]) -> str:
     """Return the call for a sentence, with the surrounding space outside."""
-    said, values, sets = "", [], ""
+    text, values, sets = "", [], ""
     ends, number = _pairs(run), 0
     closing: dict[int, int] = {}
     for place, token in enumerate(run):
@@ -158,19 +158,19 @@ def _sentence(run: list[str]) -> str:
             if place in ends:
                 number += 1
                 closing[ends[place]] = number
-                said += f"<{number}>"
-                sets += f"{{% set _{number} %}}{_say_attributes(token)}{{% endset %}}"
+                text += f"<{number}>"
+                sets += f"{{% set _{number} %}}{_translate_attributes(token)}{{% endset %}}"
                 values.append(f"_{number}=_{number}")
             if place in closing and token.startswith("</"):
-                said += f"</{closing[place]}>"
+                text += f"</{closing[place]}>"
         elif token.startswith("{{"):
             name = _name(token[2:-2], {one.partition("=")[0] for one in values})
-            said += f"{{{name}}}"
+            text += f"{{{name}}}"
             values.append(f"{name}=({token[2:-2].strip()})")
         else:
-            said += unescape(token)
-    before, after = said[: len(said) - len(said.lstrip(" \n"))], said[len(said.rstrip(" \n")) :]
-    core = re.sub(r"[ \n]+", " ", said.strip(" \n"))
+            text += unescape(token)
+    before, after = text[: len(text) - len(text.lstrip(" \n"))], text[len(text.rstrip(" \n")) :]
+    core = re.sub(r"[ \n]+", " ", text.strip(" \n"))
     call = ", ".join([_quote(core), *values])
     return f"{before}{sets}{{{{ _({call}) }}}}{after}"
 
@@ -190,18 +190,18 @@ def _name(expression: str, taken: set[str]) -> str:
     return name
 
 
-def _say_attributes(tag: str) -> str:
+def _translate_attributes(tag: str) -> str:
     """Return a tag with its user-visible attributes as sentences."""
     if not tag.startswith("<"):
         return tag
 
-    def say(found: re.Match[str]) -> str:
+    def replace(found: re.Match[str]) -> str:
         pieces = [one for one in re.split(f"({_TEMPLATE})", found[2]) if one]
-        if not any(_is_said(one) for one in pieces) or any(one.startswith("{%") for one in pieces):
+        if not any(_is_text(one) for one in pieces) or any(one.startswith("{%") for one in pieces):
             return found[0]
         return f' {found[1]}="{_sentence(pieces)}"'
 
-    return _ATTRIBUTE.sub(say, tag)
+    return _ATTRIBUTE.sub(replace, tag)
 
 
 def sentences_of_templates(environment: Environment) -> Iterator[tuple[str, ...]]:
@@ -295,15 +295,15 @@ def _list_silent(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _write_joined(node: ast.JoinedStr) -> str:
-    said, names = "", set[str]()
+    text, names = "", set[str]()
     for one in node.values:
         if isinstance(one, ast.Constant):
-            said += str(one.value)
+            text += str(one.value)
         elif isinstance(one, ast.FormattedValue):
             name = _name(ast.unparse(one.value), names)
             names.add(name)
-            said += f"{{{name}}}"
-    return said
+            text += f"{{{name}}}"
+    return text
 
 
 def _of_text(text: str, words: re.Pattern[str] = _TWO_WORDS) -> Iterator[tuple[str]]:
@@ -319,17 +319,17 @@ def _words(nodes: Iterable[ast.AST | None]) -> Iterator[tuple[str]]:
     for one in nodes:
         if isinstance(one, ast.Constant) and isinstance(one.value, str) and _WORD.search(one.value):
             yield (one.value,)
-        elif isinstance(one, ast.JoinedStr) and _WORD.search(_PLACE.sub("", said := _write_joined(one))):
-            yield (said,)
+        elif isinstance(one, ast.JoinedStr) and _WORD.search(_PLACE.sub("", text := _write_joined(one))):
+            yield (text,)
 
 
 def _of_call(name: str, texts: list[str]) -> Iterator[tuple[str, ...]]:
     match name, texts:
-        case (("_" | "say" | "sentence" | "draw"), [text, *_]):
+        case (("_" | "translate" | "sentence" | "draw"), [text, *_]):
             yield (text,)
         case "sentences", _:
             yield from ((text,) for text in texts)
-        case "say_count", [one, more]:
+        case "translate_count", [one, more]:
             yield one, more
         case "count", [noun, *rest]:
             yield f"{{n}}\N{NO-BREAK SPACE}{noun}", f"{{n}}\N{NO-BREAK SPACE}{rest[0] if rest else noun + 's'}"

@@ -50,33 +50,28 @@ def languages() -> frozenset[str]:
     return frozenset({ENGLISH, *(path.stem for path in FOLDER.glob("*.json"))})
 
 
-def say(sentence: str, /, **values: object) -> str:
+def translate(sentence: str, /, **values: object) -> str:
     """Return a sentence in the reader's language, as plain text.
 
     Args:
         sentence: The English sentence; `{name}` is replaced by a value.
-        values: The values by name.
+        values: The values by name; without any, the places are left as they are.
     """
-    said = _translate(_language.get(), sentence)
-    return said.format(**values) if values else said
-
-
-def translate(sentence: str) -> str:
-    """Return a sentence in the reader's language, with its places."""
-    return _translate(_language.get(), sentence)
+    text = _translate(_language.get(), sentence)
+    return text.format(**values) if values else text
 
 
 def sentence(text: str) -> str:
-    """Return a sentence unchanged: marks it for the catalogue; `say` translates it later."""
+    """Return a sentence unchanged: marks it for the catalogue; `translate` translates it later."""
     return text
 
 
 def sentences(*texts: str) -> tuple[str, ...]:
-    """Return sentences unchanged: marks each for the catalogue; `say` translates it later."""
+    """Return sentences unchanged: marks each for the catalogue; `translate` translates it later."""
     return texts
 
 
-def say_count(many: float, one: str, more: str) -> str:
+def translate_count(many: float, one: str, more: str) -> str:
     """Return a sentence with a count in the reader's language.
 
     Args:
@@ -86,8 +81,8 @@ def say_count(many: float, one: str, more: str) -> str:
     """
     forms, form_of = _forms(_language.get(), one, more)
     whole = int(many) if many == int(many) else None
-    said: str = forms[min(form_of(2 if whole is None else whole), len(forms) - 1)]
-    return said.format(n=f"{many:.2g}" if whole is None else f"{whole:,}")
+    text: str = forms[min(form_of(2 if whole is None else whole), len(forms) - 1)]
+    return text.format(n=f"{many:.2g}" if whole is None else f"{whole:,}")
 
 
 def draw(sentence: str, /, **values: Any) -> Markup:
@@ -135,12 +130,12 @@ def _parts(language: str, sentence: str) -> tuple[tuple[Markup, str | None, bool
     """Return a translated sentence in pieces: text, or a placeholder's name and whether it is a
     tag's end.
     """
-    said, done = _translate(language, sentence), 0
+    text, done = _translate(language, sentence), 0
     parts: list[tuple[Markup, str | None, bool]] = []
-    for found in _MARK.finditer(said):
+    for found in _MARK.finditer(text):
         parts += (
-            (escape(said[done : found.start()]), None, False),
+            (escape(text[done : found.start()]), None, False),
             (Markup(), found[1] or f"_{found[3]}", bool(found[2])),
         )
         done = found.end()
-    return (*parts, (escape(said[done:]), None, False))
+    return (*parts, (escape(text[done:]), None, False))

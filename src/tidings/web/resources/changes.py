@@ -1,17 +1,27 @@
-"""Changes: list, read, mark as read or kept (the marks are the asker's own); and deliveries:
+"""Changes: list, read, mark as read or kept (the marks are the asker's own); their log as numbered
+CloudEvents, the stored ones since a number, then new ones while the client listens; and deliveries:
 messages and their receivers, of which dead letters can be sent again.
+
+The log is sent as server-sent events or JSON lines, by the Accept header. Unlike the channel
+`stream` it has every change, whether or not a clause notifies anybody of it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
 from tidings.errors import UnknownNameError
-from tidings.service.show.records import change_record, delivery_record
-from tidings.storage.watches import changes, deliveries, inbox
+from tidings.model.event_type import EventType
+from tidings.service.show.records import change_record, delivery_record, rfc3339
+from tidings.storage.db import instance
+from tidings.storage.watches import changes, deliveries, events, inbox
 from tidings.storage.watches.sentinels import is_seen
+from tidings.web.api.stream import EventStream, Follower, begin_at
+from tidings.web.problems import ProblemError
 from tidings.web.resources.operation import foreign, moment, page
 
 if TYPE_CHECKING:
@@ -147,3 +157,92 @@ async def replay(call: Call) -> Any:
     row = await call.write(write, call.get_parameter("delivery"))
     call.desk.forget_health()
     return delivery_record(row)
+
+
+TYPE: Final = "tidings.change.found.v1"
+SSE: Final = "text/event-stream"
+LINES: Final = "application/x-ndjson"
+MOST_FOLLOWERS: Final = 1_000
+BATCH: Final = 100
+SPAN: Final = 50_000
+
+
+def cloud_event(c: Connection, seq: int, change_id: str) -> dict[str, Any] | None:
+    """Return the CloudEvent (1.0) of a change, None if the change is no longer stored."""
+    found = changes.get(c, change_id)
+    if found is None:
+        return None
+    return {
+        "specversion": "1.0",
+        "id": found.row.id,
+        "source": f"urn:tidings:{instance.load(c).id}",
+        "type": TYPE,
+        "subject": found.sentinel,
+        "time": rfc3339(found.row.detected_at),
+        "datacontenttype": "application/json",
+        "sequence": str(seq),
+        "data": change_record(found.row, sentinel=found.sentinel, url=found.url),
+    }
+
+
+def after(c: Connection, number: int, viewer: int | None) -> tuple[list[tuple[int, str]], int, bool]:
+    """Return the first events above a number that an owner sees, as lines of JSON, the last number
+    scanned, and whether that was all.
+    """
+    newest = events.last_seq(c)
+    upto = min(newest, number + SPAN)
+    rows = events.listing(c, after=number, upto=upto, types=(EventType.CHANGE_FOUND,), limit=BATCH)
+    found = []
+    for row in rows:
+        if row.change_id is None or row.sentinel_id is None or not is_seen(c, row.sentinel_id, viewer):
+            continue
+        if (event := cloud_event(c, row.seq, row.change_id)) is not None:
+            found.append((row.seq, json.dumps(event, ensure_ascii=True, separators=(",", ":"))))
+    reached = rows[-1].seq if len(rows) == BATCH else max(number, upto)
+    return found, reached, reached >= newest
+
+
+async def stream(call: Call) -> EventStream:
+    """Return the stream from the requested number or, without one, from now on."""
+    newest = await call.read(events.last_seq)
+    given = call.request.headers.get("last-event-id", "")
+    begin = call.query.after
+    if given.isascii() and given.isdecimal() and len(given) < 19:
+        begin = int(given)
+    if begin is not None and begin > newest:
+        message = (
+            f"the newest event has the number {newest}: {begin} is of another service, or of an older state of this one"
+        )
+        raise ProblemError(HTTPStatus.CONFLICT, message, hint="begin again: with after=0 for all stored events")
+    arrivals = call.desk.arrivals
+    if len(arrivals) >= MOST_FOLLOWERS or arrivals.is_over:
+        message = "too many follow already" if not arrivals.is_over else "the service ends"
+        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "30"})
+    is_sse = LINES not in call.request.headers.get("accept", "")
+    listener = Listener(call, newest if begin is None else begin, is_sse=is_sse, follows=call.query.follow)
+    return EventStream(listener, media_type=SSE if is_sse else LINES)
+
+
+class Listener(Follower):
+    """One client reading the log from a number on."""
+
+    def __init__(self, call: Call, begin: int, *, is_sse: bool, follows: bool) -> None:
+        super().__init__(
+            call.desk.arrivals,
+            begin=begin_at(begin) if is_sse else b"",
+            heartbeat=b":\n\n" if is_sse else b"\n",
+            follows=follows,
+        )
+        self._call = call
+        self._after = begin
+        self._is_sse = is_sse
+
+    async def _read(self) -> tuple[bytes, bool]:
+        number, viewer = self._after, self._call.asker.viewer
+        found, self._after, is_all = await self._call.desk.readings.at(
+            (number, viewer, self.arrivals.count), lambda: self._call.read(after, number, viewer)
+        )
+        return b"".join(self._write(seq, line) for seq, line in found), is_all
+
+    def _write(self, seq: int, line: str) -> bytes:
+        return (f"id: {seq}\nevent: {TYPE}\ndata: {line}\n\n" if self._is_sse else f"{line}\n").encode()

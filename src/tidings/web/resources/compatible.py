@@ -41,7 +41,7 @@ CHANGING: Final = ("recheck", "recheck_all", "paused", "muted")
 FORMS: Final = {"text": "text", "markdown": "text", "html": "html", "htmlcolor": "html"}
 
 
-class Asked(Struct, kw_only=True):
+class CompatibleQuery(Struct, kw_only=True):
     """The query parameters of its clients; all others are ignored."""
 
     tag: str = ""
@@ -55,7 +55,7 @@ class Asked(Struct, kw_only=True):
     muted: str = ""
 
 
-def _check_reads(query: Asked) -> None:
+def _check_reads(query: CompatibleQuery) -> None:
     if any(getattr(query, name) for name in CHANGING):
         hint = "use the screens, or `POST /api/v1/sentinels/NAME/check`"
         raise ProblemError(HTTPStatus.FORBIDDEN, "these addresses only read", hint=hint)
@@ -69,7 +69,7 @@ async def watches(call: Call) -> Any:
 
 async def search(call: Call) -> Any:
     """Return the watches whose address or title equals or, with `partial`, contains a text."""
-    query: Asked = call.query
+    query: CompatibleQuery = call.query
     wanted, found = query.q.strip().lower(), await call.read(_listing, call, "")
 
     def fits(text: str) -> bool:
@@ -148,10 +148,10 @@ def _find(c: Connection, call: Call) -> tuple[SentinelRow, int]:
     raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such watch")
 
 
-def _stamp(kept: list[Version]) -> Iterator[tuple[int, Version]]:
+def _stamp(stored: list[Version]) -> Iterator[tuple[int, Version]]:
     """Yield each version with the second that its clients name it by, which is unique."""
     last = 0
-    for one in kept:
+    for one in stored:
         last = max(last + 1, one.fetched_at // SECOND)
         yield last, one
 
@@ -171,9 +171,9 @@ def _at(c: Connection, call: Call, *names: str) -> tuple[SentinelRow, int, list[
     `previous`.
     """
     row, page_id = _find(c, call)
-    kept = {str(at): one for at, one in _stamp(versions.listing(c, page_id))}
-    kept |= {"latest": [*kept.values()][-1], "previous": [*kept.values()][-2:][0]} if kept else {}
-    found = [kept.get(call.get_parameter(name)) for name in names]
+    by_stamp = {str(at): one for at, one in _stamp(versions.listing(c, page_id))}
+    by_stamp |= {"latest": [*by_stamp.values()][-1], "previous": [*by_stamp.values()][-2:][0]} if by_stamp else {}
+    found = [by_stamp.get(call.get_parameter(name)) for name in names]
     if None in found:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no version of that time", hint="take a key of /history")
     return row, page_id, [one for one in found if one is not None]
@@ -185,8 +185,8 @@ async def snapshot(call: Call) -> Response:
     if call.query.html:
         content = await call.desk.comparisons.body(page_id=page_id, seq=version.seq)
         return Response(content, headers=SANDBOX, media_type="application/octet-stream")
-    said = await call.desk.comparisons.text(page_id=page_id, version=version)
-    return _text(said)
+    text = await call.desk.comparisons.text(page_id=page_id, version=version)
+    return _text(text)
 
 
 async def difference(call: Call) -> Response:
@@ -197,9 +197,9 @@ async def difference(call: Call) -> Response:
     return _text(presenter("changes", form).fragment(record))
 
 
-def _text(said: str) -> Response:
+def _text(text: str) -> Response:
     headers = {**SANDBOX, "content-disposition": "inline"}
-    return Response(said.encode(errors="replace"), headers=headers, media_type="text/plain; charset=utf-8")
+    return Response(text.encode(errors="replace"), headers=headers, media_type="text/plain; charset=utf-8")
 
 
 def _tag_id(name: str) -> str:
@@ -233,7 +233,7 @@ async def system(call: Call) -> Any:
 
 _API: Final = f"{COMPATIBLE}/api/v1"
 COMPATIBLE_OPERATIONS: Final = tuple(
-    Operation("GET", f"{_API}{path}", "readers", name, summary, answer, dict[str, Any], Asked)
+    Operation("GET", f"{_API}{path}", "readers", name, summary, answer, dict[str, Any], CompatibleQuery)
     for path, name, summary, answer in (
         ("/watch", "compatible_watches", "Watches", watches),
         ("/watch/{watch}", "compatible_watch", "A watch", watch),

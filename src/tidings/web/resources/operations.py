@@ -16,7 +16,7 @@ import msgspec
 
 from tidings import __version__
 from tidings.web.problems import PROBLEM
-from tidings.web.resources import changes, feeds, happenings, installation, pages, people, sentinels, shapes
+from tidings.web.resources import changes, feeds, installation, pages, sentinels, shapes
 from tidings.web.resources.operation import JSON, Operation
 from tidings.web.resources.shapes import Nothing, Problem
 
@@ -171,36 +171,48 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     ),
     Operation(
         "GET", "/api/v1/events", "readers", "events", "Changes as CloudEvents, from any number on",
-        happenings.stream, query=shapes.StreamQuery, gives=f"{happenings.SSE}, {happenings.LINES}", problems=(409,),
+        changes.stream, query=shapes.StreamQuery, gives=f"{changes.SSE}, {changes.LINES}", problems=(409,),
     ),
-    Operation("GET", "/api/v1/users", "admins", "list_users", "Who has an account", people.list_users, shapes.Users),
+    Operation("GET", "/api/v1/users", "admins", "list_users", "Who has an account", installation.list_users, shapes.Users),
     Operation(
         "POST", "/api/v1/users", "admins", "add_user", "Make an account",
-        people.add_user, shapes.User, body=shapes.NewUser, status=HTTPStatus.CREATED,
+        installation.add_user, shapes.User, body=shapes.NewUser, status=HTTPStatus.CREATED,
     ),
     Operation(
         "PATCH", "/api/v1/users/{user}", "admins", "alter_user", "Another role, password or share of the budget",
-        people.alter_user, shapes.User, body=shapes.UserAlteration,
+        installation.alter_user, shapes.User, body=shapes.UserAlteration,
     ),
     Operation(
         "DELETE", "/api/v1/users/{user}", "admins", "remove_user", "Remove an account and what is only its own",
-        people.remove_user, shapes.Removed, problems=(422,),
+        installation.remove_user, shapes.Removed, problems=(422,),
     ),
     Operation(
         "GET", "/api/v1/users/{user}/export", "admins", "export_user", "All data stored about a user",
-        people.export_user, shapes.Export,
+        installation.export_user, shapes.Export,
     ),
     Operation(
         "GET", "/api/v1/tokens", "admins", "list_tokens", "Tokens, without their secrets",
-        people.list_tokens, shapes.Tokens,
+        installation.list_tokens, shapes.Tokens,
     ),
     Operation(
         "POST", "/api/v1/tokens", "admins", "add_token", "Make a token; it is shown once",
-        people.add_token, shapes.Token, body=shapes.NewToken, status=HTTPStatus.CREATED,
+        installation.add_token, shapes.Token, body=shapes.NewToken, status=HTTPStatus.CREATED,
     ),
     Operation(
         "DELETE", "/api/v1/tokens/{token}", "admins", "revoke_token", "End a token",
-        people.revoke_token, shapes.Revoked,
+        installation.revoke_token, shapes.Revoked,
+    ),
+    Operation(
+        "GET", "/api/v1/public", "editors", "list_public_pages", "Pages of tags that everybody with the address sees",
+        sentinels.list_public_pages, shapes.PublicPages,
+    ),
+    Operation(
+        "PUT", "/api/v1/tags/{tag}/public", "editors", "publish_tag", "Make a public page of a tag",
+        sentinels.publish_tag, shapes.PublicPage,
+    ),
+    Operation(
+        "DELETE", "/api/v1/public/{token}", "editors", "remove_public_page", "Remove a public page; its address ends",
+        sentinels.remove_public_page, shapes.Revoked,
     ),
     *(
         Operation("GET", f"/api/v1/{of}feed.{kind}", "readers", f"{name}_{kind}", words, answer, gives=media)

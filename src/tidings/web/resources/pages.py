@@ -141,9 +141,9 @@ async def text(call: Call) -> Response:
     """Return the text of a version as a reader sees it."""
     page_id, seq = call.number("page"), call.number("number")
     version = await call.read(_version, page_id, seq)
-    said = await call.desk.comparisons.text(page_id=page_id, version=version)
+    content = await call.desk.comparisons.text(page_id=page_id, version=version)
     headers = {**SANDBOX, "content-disposition": "inline"}
-    return Response(said.encode(errors="replace"), headers=headers, media_type="text/plain; charset=utf-8")
+    return Response(content.encode(errors="replace"), headers=headers, media_type="text/plain; charset=utf-8")
 
 
 async def compare(call: Call) -> Any:

@@ -10,14 +10,16 @@ from urllib.parse import quote
 
 from msgspec import UNSET
 
-from tidings.errors import TidingsError, UnknownNameError, UsageError
-from tidings.model.watch.sentinel import Command, Sentinel
+from tidings.errors import TidingsError, UsageError
+from tidings.model.watch.sentinel import Command
 from tidings.service.collections.known import NO_SCOPE, page_record, report
-from tidings.service.sentinels import apply, register
+from tidings.service.people import published as publishing
+from tidings.service.sentinels import edit, register
+from tidings.service.sentinels.author import check_sentinel
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
-from tidings.storage.people import accounts
+from tidings.storage.people import accounts, published
 from tidings.storage.watches import collections, sentinels, subscriptions
 from tidings.web.problems import ProblemError
 from tidings.web.resources.operation import Reply, Text, after_number, check_match, etag_of, page
@@ -98,11 +100,8 @@ def _create(
     c: Connection, text: str, file: str, asker: Asker, settings: Settings, now: Instant
 ) -> dict[str, list[Any]]:
     """Register a text for the asker, who owns what it creates and must own what it alters."""
-    for name in register.list_altered(text, file, settings):
-        _check_own(c, name, asker)
-    done = register.carry_out(c, text, settings, now, file)
+    done = register.carry_out(c, text, settings, now, file, asker.author)
     for row in done.made:
-        sentinels.give(c, row.id, asker.owner_id)
         subscriptions.request_polls(c, row.id, now)
     owners = accounts.names(c)
 
@@ -115,19 +114,6 @@ def _create(
         "unaltered": list_given(done.unaltered),
         "warnings": [one.as_dict() for one in done.warnings],
     }
-
-
-def _check_own(c: Connection, name: str, asker: Asker) -> None:
-    """Raise an error unless the asker may see and alter the sentinel of a name; an unknown name is
-    left to the lookup.
-    """
-    row = sentinels.last_of(c, name)
-    if row is None:
-        return
-    if not sentinels.is_seen(c, row.id, asker.viewer):
-        raise UnknownNameError(f'there is no sentinel "{name}"')
-    if not asker.may_alter(row.owner_id):
-        raise UsageError(f"{name} is shared with you to read; only its owner alters it")
 
 
 async def alter(call: Call) -> Any:
@@ -145,16 +131,13 @@ def _alter(
 ) -> dict[str, Any]:
     check_match(call.request, record_of(by_name.find(c, name), accounts.names(c)))
     if changed.text is not UNSET:
-        named = [one.name for one in register.read_statements("", changed.text, settings) if isinstance(one, Sentinel)]
-        if named != [name]:
-            raise UsageError(f"the text is to be the whole statement that creates {name}, and no other")
-        owner = by_name.find(c, name).owner_id
-        apply.apply(c, {"": changed.text}, settings=settings, now=now)
-        sentinels.give(c, by_name.find(c, name).id, owner)
+        row, author = by_name.find(c, name), call.asker.author
+        edit.replace_text(c, row, changed.text, settings=settings, now=now, author=author)
     if changed.tags is not UNSET:
-        carry_out(c, name, "tags", ", ".join(changed.tags), settings, now)
+        carry_out(c, name, "tags", ", ".join(changed.tags), settings, now, call.asker)
     if changed.enabled is not UNSET:
-        register.command(c, Command("enable" if changed.enabled else "disable", name), now=now)
+        pause = register.pause(name, changed.until, settings.serve.zone, now)
+        register.command(c, Command("enable", name) if changed.enabled else pause, now=now)
     if changed.name is not UNSET and changed.name != name:
         register.rename(c, name, changed.name, now=now)
         name = changed.name
@@ -209,9 +192,9 @@ async def bulk(call: Call) -> Any:
     now, settings = call.desk.clock.wall(), call.desk.statement_settings
 
     def write(c: Connection, name: str) -> None:
+        check_sentinel(c, call.asker.author, name)
         by_name.find(c, name)
-        _check_own(c, name, call.asker)
-        carry_out(c, name, wanted.act, ", ".join(wanted.tags), settings, now)
+        carry_out(c, name, wanted.act, ", ".join(wanted.tags), settings, now, call.asker)
 
     done: list[dict[str, Any]] = []
     for name in dict.fromkeys(wanted.names):
@@ -231,13 +214,33 @@ async def preview(call: Call) -> Any:
     text, file = _read_text(call)
     if file:
         raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a preview is of statements in the sentence form")
-    found, warnings = await call.desk.try_out(text)
+    found, warnings = await call.desk.try_out(text, call.asker)
     return {"items": [one.record() for one in found], "warnings": [one.as_dict() for one in warnings]}
 
 
 async def tags(call: Call) -> Any:
     """Return the tags that sentinels have."""
     return {"items": await call.read(sentinels.tags, viewer=call.asker.viewer)}
+
+
+async def list_public_pages(call: Call) -> Any:
+    """Return the public pages of the asker, all for who sees all."""
+    found = await call.read(published.listing, owner_id=None if call.asker.sees_all else call.asker.owner_id)
+    return {"items": [publishing.record(one) for one in found]}
+
+
+async def publish_tag(call: Call) -> Any:
+    """Make a public page of the asker's sentinels with a tag."""
+    given = {"owner_id": call.asker.owner_id, "viewer": call.asker.viewer, "at": call.desk.clock.wall()}
+    return publishing.record(await call.write(publishing.publish, call.get_parameter("tag"), **given))
+
+
+async def remove_public_page(call: Call) -> Any:
+    """Remove a public page of the asker."""
+    token = call.get_parameter("token")
+    if not await call.write(published.revoke, token, owner_id=None if call.asker.sees_all else call.asker.owner_id):
+        raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such page")
+    return {"revoked": token}
 
 
 async def get_collection(call: Call) -> Any:

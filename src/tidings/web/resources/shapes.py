@@ -119,6 +119,7 @@ class Alteration(Taken):
     name: Name | UnsetType = UNSET
     tags: Annotated[list[Words], Meta(max_length=100)] | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
+    until: Annotated[str, Meta(max_length=100, description="With `enabled` false: when it is enabled again")] = ""
 
 
 class Bulk(Taken):
@@ -149,11 +150,11 @@ class MaskSwitch(Taken):
 
 
 class NewUser(Taken):
-    """A new account."""
+    """A new account; without a role the first one is an admin, others are readers."""
 
     name: Annotated[str, Meta(min_length=1, max_length=64)]
     password: Annotated[str, Meta(min_length=1, max_length=1_024)]
-    role: Role = "reader"
+    role: Role | UnsetType = UNSET
 
 
 class UserAlteration(Taken):
@@ -210,6 +211,7 @@ class Sentinel(Given):
     class_: str = msgspec.field(name="class")
     start_at: Moment
     end_at: Moment
+    resume_at: Moment
     created_at: Moment
     revision: int
     pages: int
@@ -546,6 +548,25 @@ class Tags(Given):
     items: list[str]
 
 
+class PublicPage(Given):
+    """A public page: `path` is its address on this service, `owner` the account whose sentinels it
+    shows, none for the installation's.
+    """
+
+    record: Literal["published_tag"]
+    tag: str
+    token: str
+    path: str
+    owner: str | None
+    created_at: Moment
+
+
+class PublicPages(Given):
+    """Public pages by tag."""
+
+    items: list[PublicPage]
+
+
 class User(Given):
     """An account, without its password."""
 
@@ -572,6 +593,7 @@ class Export(User):
     """All stored data of an account."""
 
     shared_tags: list[str]
+    public_pages: list[PublicPage]
     tokens: list[dict[str, Any]]
     sentinels: list[dict[str, Any]]
     changes: list[dict[str, Any]]

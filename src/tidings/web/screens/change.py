@@ -21,9 +21,9 @@ from tidings.storage.observed import pages, versions
 from tidings.storage.watches import changes, deliveries, inbox, sentinels
 from tidings.web import request_body
 from tidings.web.markup import card, formats, lines
+from tidings.web.markup.localize import localize_drawn
 from tidings.web.markup.render import environment
-from tidings.web.markup.told import tell_drawn
-from tidings.web.markup.translations import say, sentence
+from tidings.web.markup.translations import sentence, translate
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back, reader_zone
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tidings.storage.watches.deliveries import DeliveryRow
     from tidings.storage.watches.inbox import InboxItem
     from tidings.storage.watches.sentinels import SentinelRow
+    from tidings.web.access import Asker
     from tidings.web.screens.desk import Desk
 
 PICTURES: Final = "screenshots"
@@ -78,7 +79,7 @@ async def show(request: Request, desk: Desk) -> Response:
     zone = reader_zone(request)
     whens = {one.seq: formats.short(one.fetched_at, desk.clock.wall(), zone) for one in found.versions}
     shown = await _draw(desk, found, record, (old, new), whens, request.query_params.get("view", ""))
-    drawn = Markup(tell_drawn(shown.body, desk.clock.wall(), zone))  # noqa: S704 - captions are escaped anew
+    drawn = Markup(localize_drawn(shown.body, desk.clock.wall(), zone))  # noqa: S704 - captions are escaped anew
     shown = replace(shown, body=drawn)
     return await desk.page(
         request,
@@ -140,14 +141,14 @@ async def render(request: Request, desk: Desk) -> Response:
     """Return the rendered page of a change, with marks, for the frame of its screen, without
     anything active.
     """
-    found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
+    found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker)
     if found is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change"))
+        raise ProblemError(HTTPStatus.NOT_FOUND, translate("there is no such change"))
     row = found.item.change.row
     old, new = _choose(request, row.from_seq, "from"), _choose(request, row.to_seq, "to")
     by_seq = {one.seq: one for one in found.versions}
     if old not in by_seq or new not in by_seq:
-        raise ProblemError(HTTPStatus.GONE, say("these versions are no longer stored"))
+        raise ProblemError(HTTPStatus.GONE, translate("these versions are no longer stored"))
     merged = await desk.comparisons.render(page_id=row.page_id, old=by_seq[old], new=by_seq[new])
     headers = {**HEADERS, "x-frame-options": "SAMEORIGIN"}
     return Response(merged.html or f"<!doctype html><p>{escape(merged.why_not)}</p>", headers=headers)
@@ -165,7 +166,7 @@ async def share(request: Request, desk: Desk) -> Response:
     return Response(drawn, headers=headers, media_type="image/svg+xml")
 
 
-async def tell_as_text(request: Request, desk: Desk) -> Response:
+async def show_as_text(request: Request, desk: Desk) -> Response:
     """Return a change as a text to share, as messages have it."""
     _, record = await _read_record(request, desk)
     text = presenter("changes", "text").present([record])
@@ -173,9 +174,9 @@ async def tell_as_text(request: Request, desk: Desk) -> Response:
 
 
 async def _read_record(request: Request, desk: Desk) -> tuple[_FoundChange, Record]:
-    found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
+    found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker)
     if found is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change"))
+        raise ProblemError(HTTPStatus.NOT_FOUND, translate("there is no such change"))
     change = found.item.change
     return found, change_record(change.row, sentinel=change.sentinel, url=change.url)
 
@@ -203,14 +204,14 @@ async def differing(request: Request, desk: Desk) -> Response:
 
 async def _read_pictured(request: Request, desk: Desk) -> tuple[Version, Version]:
     """Return the versions named in the address, both of which have a picture."""
-    found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
+    found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker)
     if found is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change"))
+        raise ProblemError(HTTPStatus.NOT_FOUND, translate("there is no such change"))
     row = found.item.change.row
     old, new = _choose(request, row.from_seq, "from"), _choose(request, row.to_seq, "to")
     by_seq = {one.seq: one for one in found.versions if one.screenshot}
     if old not in by_seq or new not in by_seq:
-        raise ProblemError(HTTPStatus.GONE, say("there are no such pictures"))
+        raise ProblemError(HTTPStatus.GONE, translate("there are no such pictures"))
     return by_seq[old], by_seq[new]
 
 
@@ -246,7 +247,10 @@ async def _draw(
     if wanted == PICTURES and len(pictured) == 2:
         address = f"/changes/{row.id}/screenshot"
         sides = [
-            (f"{address}?from={one.seq}&to={other.seq}", say("Version {seq}, {when}", seq=one.seq, when=whens[one.seq]))
+            (
+                f"{address}?from={one.seq}&to={other.seq}",
+                translate("Version {seq}, {when}", seq=one.seq, when=whens[one.seq]),
+            )
             for one, other in (pictured, reversed(pictured))
         ]
         body = (
@@ -254,17 +258,19 @@ async def _draw(
             .get_template("slider.html")
             .render(sides=sides, difference=f"{address}s?from={pair[0]}&to={pair[1]}")
         )
-        views = [("", say("Comparison"), False), (PICTURES, say("Screenshots"), True)]
+        views = [("", translate("Comparison"), False), (PICTURES, translate("Screenshots"), True)]
         return _Shown(PICTURES, Markup(body), views)  # noqa: S704 - a template escapes what it is given
     if pair[0] not in by_seq or pair[1] not in by_seq:
         return _Shown(
             "",
             _fragment(record),
-            problem=say("These versions are no longer stored. This is what was found while they were."),
+            problem=translate("These versions are no longer stored. This is what was found while they were."),
         )
     old, new = by_seq[pair[0]], by_seq[pair[1]]
     address = f"/changes/{row.id}/rendered?from={pair[0]}&to={pair[1]}"
-    old_caption, new_caption = (say("Version {seq}, {when}", seq=one.seq, when=whens[one.seq]) for one in (old, new))
+    old_caption, new_caption = (
+        translate("Version {seq}, {when}", seq=one.seq, when=whens[one.seq]) for one in (old, new)
+    )
     try:
         view = await desk.comparisons.view(
             found.owner,
@@ -273,7 +279,9 @@ async def _draw(
             new=new,
             view=wanted if wanted in _LABELS else "",
             captions=(old_caption, new_caption),
-            rendered=frame(address, say("{page}, with what changed", page=found.title or found.item.change.sentinel)),
+            rendered=frame(
+                address, translate("{page}, with what changed", page=found.title or found.item.change.sentinel)
+            ),
             found=row.found if is_own else None,
         )
         if view is None:
@@ -282,12 +290,16 @@ async def _draw(
                 if is_own
                 else await desk.comparisons.two_versions(found.owner, page_id=row.page_id, old=old, new=new)
             )
-            views = [("", say("Comparison"), True), (PICTURES, say("Screenshots"), False)] if len(pictured) == 2 else []
+            views = (
+                [("", translate("Comparison"), True), (PICTURES, translate("Screenshots"), False)]
+                if len(pictured) == 2
+                else []
+            )
             return _Shown("", _fragment(record), views)
     except TidingsError as error:
         return _Shown("", _fragment(record) if is_own else Markup(""), problem=str(error))
-    views = [(one.view, say(_LABELS[one.view]), one.view == view.view) for one in view.choices if not one.why_not]
-    views += [(PICTURES, say("Screenshots"), False)] if len(pictured) == 2 else []
+    views = [(one.view, translate(_LABELS[one.view]), one.view == view.view) for one in view.choices if not one.why_not]
+    views += [(PICTURES, translate("Screenshots"), False)] if len(pictured) == 2 else []
     return _Shown(view.view, Markup(view.whole), views, view.notice)  # noqa: S704 - the view escapes all texts of pages
 
 
@@ -295,16 +307,16 @@ def _fragment(record: Record) -> Markup:
     return Markup(presenter("changes", "html").fragment(record))  # noqa: S704 - the presenter escapes all texts of pages
 
 
-def _read(c: Connection, change_id: str, reader: int) -> _FoundChange | None:
-    item = inbox.get(c, change_id, reader=reader)
+def _read(c: Connection, change_id: str, asker: Asker) -> _FoundChange | None:
+    item = inbox.get(c, change_id, reader=asker.owner_id)
     if item is None:
         return None
     row = item.change.row
-    newer, older = inbox.neighbours(c, change_id)
+    newer, older = inbox.neighbours(c, change_id, viewer=asker.viewer)
     sent = [] if item.change.event_seq is None else deliveries.of_event(c, row.sentinel_id, item.change.event_seq)
-    kept = versions.newest_of(c, row.page_id, VERSIONS)
-    wanted = {row.from_seq, row.to_seq} - {one.seq for one in kept}
-    kept += [one for seq in wanted if (one := versions.get(c, row.page_id, seq)) is not None]
+    recent = versions.newest_of(c, row.page_id, VERSIONS)
+    wanted = {row.from_seq, row.to_seq} - {one.seq for one in recent}
+    recent += [one for seq in wanted if (one := versions.get(c, row.page_id, seq)) is not None]
     return _FoundChange(
         item,
         sentinels.get(c, row.sentinel_id),
@@ -312,7 +324,7 @@ def _read(c: Connection, change_id: str, reader: int) -> _FoundChange | None:
         newer,
         older,
         sent,
-        sorted(kept, key=lambda one: one.seq),
+        sorted(recent, key=lambda one: one.seq),
         find_usual([_count_words(one) for one in changes.listing(c, sentinel=item.change.sentinel, limit=RECENT)]),
     )
 

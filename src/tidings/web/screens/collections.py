@@ -10,7 +10,7 @@ from tidings.service.collections.known import NO_SCOPE, report
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.watches import collections, sentinels
-from tidings.web.markup.translations import say
+from tidings.web.markup.translations import translate
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -26,7 +26,7 @@ PAGE: Final = 50
 async def show(request: Request, desk: Desk) -> Response:
     """Return the collections that the reader sees."""
     rows = await desk.store.read(_list, request.state.asker.viewer)
-    return await desk.page(request, "collections.html", title=say("Collections"), here="collections", rows=rows)
+    return await desk.page(request, "collections.html", title=translate("Collections"), here="collections", rows=rows)
 
 
 async def show_one(request: Request, desk: Desk) -> Response:
@@ -44,7 +44,7 @@ async def show_one(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "collection.html",
-        title=f"{name} · {say('Collections')}",
+        title=f"{name} · {translate('Collections')}",
         here="collections",
         row=row,
         stands=stands,
@@ -58,7 +58,7 @@ async def show_one(request: Request, desk: Desk) -> Response:
 
 def _list(c: Connection, viewer: int | None) -> list[dict[str, Any]]:
     found = []
-    for row in sentinels.saying(c, COLLECTION):
+    for row in sentinels.list_with_text(c, COLLECTION):
         sentinel = meaning(row.text)
         if sentinel.scope is not None and sentinels.is_seen(c, row.id, viewer):
             stands = report(c, row.id, sentinel.scope)

@@ -8,36 +8,45 @@ process, and no screen delays a check.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import secrets
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from http import HTTPStatus
-from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from starlette.responses import RedirectResponse
 
 from tidings.clock import HOUR, SECOND
+from tidings.isolation.runner import Died
 from tidings.record import replace
 from tidings.service.health.sources import health_of_service
 from tidings.service.health.trouble import Health
 from tidings.service.on_demand import trial
 from tidings.service.on_demand.compare import Comparisons
-from tidings.service.on_demand.simulation import simulate
+from tidings.service.on_demand.trial import Tried
 from tidings.service.on_demand.try_receivers import send_test_message
+from tidings.service.on_demand.what_if import try_budget
+from tidings.service.run.from_settings import open_long_runner
+from tidings.service.watch.watchlist import meaning
 from tidings.storage.db.database import open_database
 from tidings.storage.search.index import SearchIndex
 from tidings.storage.search.log import SearchLog
 from tidings.storage.watches import inbox, sentinels
+from tidings.storage.watches.events import OWNER
 from tidings.storage.write.store import Store
+from tidings.web.access import NOBODY
 from tidings.web.api.stream import SharedReads
 from tidings.web.markup import formats
+from tidings.web.markup.localize import LONGEST, localize
 from tidings.web.markup.render import POLICY, environment, pack
-from tidings.web.markup.told import LONGEST, tell
-from tidings.web.markup.translations import say
+from tidings.web.markup.translations import translate
 from tidings.web.problems import ProblemError
 from tidings.web.rate_limits import Tries
+from tidings.web.request_body import SentFile
+from tidings.web.screens.what_if import WhatIf
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -46,11 +55,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from tidings.clock import Clock
-    from tidings.detection.job.contract import Body
+    from tidings.isolation.runner import Runner
     from tidings.language.problems import Problem
     from tidings.service.notify.rehearse import Rehearsed
-    from tidings.service.on_demand.simulation import Outcome, PageHistory
-    from tidings.service.on_demand.trial import Tried
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
@@ -63,36 +70,70 @@ identifying.
 """
 COUNTED_FOR_SECONDS: Final = 20.0
 MOST_COPIES: Final = 16
-LARGEST_COPY: Final = 2_000_000
-"""Largest page, in bytes, offered for picking parts."""
+MOST_UPLOADS: Final = 3
 TEST_PATIENCE: Final = 10 * SECOND
 """How long a test message may wait for an answer."""
-MOST_TRIALS: Final = 2
-"""Most concurrent trials; each has its own processes."""
+MOST_AT_ONCE: Final = 3
+MOST_OF_A_USER: Final = 2
+"""Most concurrent works of a kind, such as trials, which have their own processes."""
 
 
-class TrialCopies:
-    """Pages received by trials, each for its user, under an unguessable name; only the
-    newest few.
+A = TypeVar("A")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+class CachedCopies(Generic[T]):
+    """What users sent or trials received, for a next step: each for its user, under an unguessable
+    name; only the newest few of each user.
+
+    Args:
+        most: How many of a user there are at most; all users have four times as many.
     """
 
-    def __init__(self) -> None:
-        self._kept: dict[str, tuple[int, Body]] = {}
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: dict[str, tuple[int, T]] = {}
 
-    def keep(self, body: Body, owner_id: int) -> str:
-        """Store a page; return its name, "" if it is too large."""
-        if len(body.data) > LARGEST_COPY:
-            return ""
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def keep(self, copy: T, owner_id: int) -> str:
+        """Store a copy; return its name."""
         name = secrets.token_urlsafe(12)
-        self._kept[name] = owner_id, body
-        if len(self._kept) > MOST_COPIES:
-            del self._kept[next(iter(self._kept))]
+        self._kept[name] = owner_id, copy
+        counts = Counter(owner for owner, _ in self._kept.values())
+        if counts[owner_id] > self._most:
+            self._forget_oldest(owner_id)
+        elif len(self._kept) > 4 * self._most:
+            self._forget_oldest(max(counts, key=lambda owner: counts[owner]))
         return name
 
-    def get(self, name: str, owner_id: int) -> Body | None:
-        """Return a stored page of a user, None if there is none."""
-        owner, body = self._kept.get(name, (None, None))
-        return body if owner == owner_id else None
+    def _forget_oldest(self, owner_id: int) -> None:
+        del self._kept[next(name for name, (owner, _) in self._kept.items() if owner == owner_id)]
+
+    def get(self, name: str, owner_id: int) -> T | None:
+        """Return a stored copy of a user, None if there is none."""
+        owner, copy = self._kept.get(name, (None, None))
+        return copy if owner == owner_id else None
+
+    def drop(self, name: str) -> None:
+        """Forget a copy."""
+        self._kept.pop(name, None)
+
+
+class Slots:
+    """Room for one kind of long work: at most three at once, and two of a user."""
+
+    def __init__(self) -> None:
+        self._all = asyncio.Semaphore(MOST_AT_ONCE)
+        self._own: dict[int, asyncio.Semaphore] = {}
+
+    @contextlib.asynccontextmanager
+    async def take(self, owner_id: int) -> AsyncIterator[None]:
+        """Wait for a slot, and hold it."""
+        async with self._own.setdefault(owner_id, asyncio.Semaphore(MOST_OF_A_USER)), self._all:
+            yield
 
 
 class Desk:
@@ -120,27 +161,32 @@ class Desk:
         """limits password attempts"""
         self.first_code = secrets.token_urlsafe(12)
         """the code that creates the first account, within an hour"""
-        self.copies = TrialCopies()
+        self.copies = CachedCopies[Tried](MOST_COPIES)
         """pages from trials, for picking parts"""
+        self.uploads = CachedCopies[SentFile](MOST_UPLOADS)
+        """files that are shown before they are imported"""
         self.readings = SharedReads()
         """shared reads of followers"""
         self._begun = clock.now()
-        self._trying = asyncio.Semaphore(MOST_TRIALS)
+        self._trials, self._tests, self._computing = Slots(), Slots(), Slots()
         self.clock = clock
         self.arrivals = arrivals
         self.store = Store(database)
         self.comparisons = Comparisons(self.store.read, settings, dialect=database.dialect)
         self._index: SearchIndex | None = None
         self._log: SearchLog | None = None
-        self._simulating: ProcessPoolExecutor | None = None
+        self._apart: Runner | None = None
+        self.what_if = WhatIf(self.store, settings, partial(self.work_apart, try_budget))
+        """the curve of the plan"""
         self._health = Health()
         self._read_at = float("-inf")
 
     async def close(self) -> None:
         """Close the database and the process that compares."""
         await self.comparisons.close()
-        if self._simulating is not None:
-            self._simulating.shutdown(cancel_futures=True)
+        await self.what_if.close()
+        if self._apart is not None:
+            await self._apart.close()
         for opened in (self._index, self._log):
             if opened is not None:
                 opened.close()
@@ -193,55 +239,64 @@ class Desk:
         """Drop the cached health: something was just fixed."""
         self._read_at = float("-inf")
 
-    async def try_out(self, text: str) -> tuple[list[Tried], tuple[Problem, ...]]:
+    async def try_out(self, text: str, asker: Asker) -> tuple[list[Tried], tuple[Problem, ...]]:
         """Return what statements of the language would watch, each page fetched once; only the cost
         of the checks is stored.
 
-        Raises `SentinelError` with every problem found.
+        Raises `SentinelError` with every problem found, `UsageError` for what the asker may not do.
+
+        Args:
+            text: The statements.
+            asker: Who tries them.
         """
 
         def run() -> tuple[list[Tried], tuple[Problem, ...]]:
             database = open_database(self.settings, create=False)
             try:
-                return asyncio.run(trial.trial(database, text, self.statement_settings))
+                return asyncio.run(trial.trial(database, text, self.statement_settings, author=asker.author))
             finally:
                 database.close()
 
-        async with self._trying:
+        async with self._trials.take(asker.owner_id):
             return await asyncio.to_thread(run)
 
-    async def send_test(self, row: SentinelRow) -> list[Rehearsed]:
+    async def send_test(self, row: SentinelRow, asker: Asker) -> list[Rehearsed]:
         """Send a test message to each receiver of a sentinel; return what became of it."""
 
         def run() -> list[Rehearsed]:
             database = open_database(self.settings, create=False)
             try:
-                return asyncio.run(send_test_message(database, row, self.settings, patience=TEST_PATIENCE))
+                return asyncio.run(
+                    send_test_message(database, meaning(row.text), self.settings, patience=TEST_PATIENCE)
+                )
             finally:
                 database.close()
 
-        async with self._trying:
+        async with self._tests.take(asker.owner_id):
             return await asyncio.to_thread(run)
 
-    async def simulate(self, history: PageHistory, settings: Settings) -> Outcome:
-        """Return the simulated outcome of these settings, from a separate process. Raises
-        `ProblemError` if that process is killed; the next call starts another.
+    async def work_apart(self, function: Callable[[A], R], argument: A, owner_id: int = OWNER) -> R:
+        """Return the result of long work, from a separate process. Raises `ProblemError` if that
+        process was killed; the next call starts another.
+
+        Args:
+            function: What is done, in the other process.
+            argument: Its argument.
+            owner_id: Who asked for it.
         """
-        async with self._trying:
-            if self._simulating is None:
-                self._simulating = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-            work = partial(simulate, history, settings)
-            try:
-                return await asyncio.get_running_loop().run_in_executor(self._simulating, work)
-            except BrokenExecutor as error:
-                self._simulating = None
-                message = say("the simulation was killed, perhaps for want of memory; try again")
-                raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message) from error
+        async with self._computing.take(owner_id):
+            if self._apart is None:
+                self._apart = open_long_runner(self.settings)
+            found = await self._apart.run(function, argument)
+        if isinstance(found, Died):
+            message = translate("this took too much time or memory, and was ended")
+            raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, hint=found.reason)
+        return found.value
 
     async def page(
         self, request: Request, template: str, *, title: str, here: str = "", status: int = HTTPStatus.OK, **values: Any
     ) -> Response:
-        """Return a screen.
+        """Return a screen; without menu and counts for those who were not asked who they are.
 
         Args:
             request: The request.
@@ -252,8 +307,9 @@ class Desk:
             values: The values of the template.
         """
         asker = request.state.asker
-        unread, watched = await self.store.read(_counts, asker)
-        health = await self.health_for(asker)
+        is_inside = asker != NOBODY
+        unread, watched = await self.store.read(_counts, asker) if is_inside else (0, 0)
+        health = await self.health_for(asker) if is_inside else Health()
         zone, now = reader_zone(request), self.clock.wall()
         html = (
             environment()
@@ -264,12 +320,13 @@ class Desk:
                 unread=unread,
                 watched=watched,
                 asker=asker,
+                is_inside=is_inside,
                 problems=len([one for one in health.troubles if one.severity != "note"]),
                 zone=str(zone),
                 now=now,
                 at=lambda instant: formats.stamp(instant, now, zone),
                 ago=lambda instant: formats.ago(instant, now),
-                told=lambda text, most=LONGEST: tell(text, now, zone, most=most),
+                localize=lambda text, most=LONGEST: localize(text, now, zone, most=most),
                 **values,
             )
         )
@@ -282,12 +339,12 @@ class Desk:
 
     async def problem(self, request: Request, error: ProblemError) -> Response:
         """Return a problem as a screen, with advice."""
-        title = tell(error, self.clock.wall(), reader_zone(request)).striptags()
-        said = await self.page(
+        title = localize(error, self.clock.wall(), reader_zone(request)).striptags()
+        response = await self.page(
             request, "problem.html", title=title, status=error.status, problem=str(error), hint=error.hint
         )
-        said.headers.update(error.headers)
-        return said
+        response.headers.update(error.headers)
+        return response
 
 
 def reader_zone(request: Request) -> tzinfo:

@@ -16,15 +16,14 @@ from tidings.errors import TidingsError
 from tidings.presentation.edits import LISTS, edits_of
 from tidings.record import dataclass, replace
 from tidings.service.explain import fewer
-from tidings.service.sentinels import apply
 from tidings.service.show.records import change_record
-from tidings.service.watch import by_name
 from tidings.storage.observed import versions
 from tidings.storage.watches import changes, inbox, sentinels
 from tidings.web import request_body
 from tidings.web.markup import lines
-from tidings.web.markup.translations import say, sentence
+from tidings.web.markup.translations import sentence, translate
 from tidings.web.problems import ProblemError
+from tidings.web.screens.sentinel import alter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from tidings.model.observed.version import Version
     from tidings.service.explain.fewer import Proposal
     from tidings.service.show.records import Record
-    from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.changes import StoredChange
     from tidings.storage.watches.sentinels import SentinelRow
@@ -80,7 +78,7 @@ async def show(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "fewer.html",
-        title=say(NAMES[how]),
+        title=translate(NAMES[how]),
         here="inbox",
         how=how,
         names=NAMES,
@@ -99,40 +97,25 @@ async def show(request: Request, desk: Desk) -> Response:
 async def act(request: Request, desk: Desk) -> Response:
     """Apply a proposal to the sentinel; the inbox offers an undo."""
     found = await _find(request, desk)
-    form = await request_body.read_form(request)
+    form, asker = await request_body.read_form(request), request.state.asker
     how, given = form.one("how"), form.one("edit")
     proposals = _proposals(found, how if how in NAMES else "noise")
     if (chosen := _choose(given, proposals)) is None:
-        raise ProblemError(HTTPStatus.BAD_REQUEST, say("nothing that could be left out was chosen"))
+        raise ProblemError(HTTPStatus.BAD_REQUEST, translate("nothing that could be left out was chosen"))
     proposal, now = proposals[chosen], desk.clock.wall()
     try:
-        await desk.store.write(alter, found.owner.name, proposal.text, desk.statement_settings, now)
+        await desk.store.write(alter, found.owner.name, proposal.text, desk.statement_settings, now, asker)
     except TidingsError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
-    reader = request.state.asker.owner_id
-    await desk.store.write(inbox.mark, [found.change.row.id], at=now, is_read=True, reader=reader)
+    await desk.store.write(inbox.mark, [found.change.row.id], at=now, is_read=True, reader=asker.owner_id)
     desk.forget_health()
     return RedirectResponse(f"/sentinels/{quote(found.owner.name)}?undo={found.owner.revision}", HTTPStatus.SEE_OTHER)
-
-
-def alter(c: Connection, name: str, text: str, settings: Settings, now: Instant) -> None:
-    """Replace a sentinel's text.
-
-    Args:
-        c: The transaction.
-        name: The name of the sentinel.
-        text: Its whole statement.
-        settings: The settings by which statements are checked.
-        now: When it is altered (µs).
-    """
-    by_name.find(c, name)
-    apply.apply(c, {"": text}, settings=settings, now=now)
 
 
 async def _find(request: Request, desk: Desk) -> _FoundProposals:
     found = await desk.store.read(_read, str(request.path_params["id"]), desk.clock.wall())
     if found is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change, or its sentinel has ended"))
+        raise ProblemError(HTTPStatus.NOT_FOUND, translate("there is no such change, or its sentinel has ended"))
     return found
 
 
@@ -164,17 +147,17 @@ def _proposals(found: _FoundProposals, how: str) -> list[Proposal]:
         return [] if made is None else [made]
     edits, _ = edits_of(_record(found.change), most=EDITS)
     every = [made for edit in edits if (made := fewer.not_relevant(found.owner.text, edit)) is not None]
-    return list({one.says: one for one in every}.values())
+    return list({one.sentence: one for one in every}.values())
 
 
 def _list_edits(found: _FoundProposals, proposals: Sequence[Proposal]) -> list[Markup]:
     """Return the edits that each proposal would ignore, in one line."""
     edits, _ = edits_of(_record(found.change), most=EDITS)
-    by_says: dict[str, list[Markup]] = {}
+    by_text: dict[str, list[Markup]] = {}
     for edit in edits:
         if (made := fewer.not_relevant(found.owner.text, edit)) is not None:
-            by_says.setdefault(made.says, []).append(lines.edit_line(edit))
-    return [Markup("; ").join(by_says.get(one.says, ())) for one in proposals]
+            by_text.setdefault(made.sentence, []).append(lines.edit_line(edit))
+    return [Markup("; ").join(by_text.get(one.sentence, ())) for one in proposals]
 
 
 def _choose(text: str, proposals: Sequence[Proposal]) -> int | None:
@@ -186,8 +169,8 @@ async def _preview(desk: Desk, found: _FoundProposals, proposal: Proposal) -> Pr
     """Compare the versions of the latest changes again, as the altered sentinel would see them."""
     after = replace(found.owner, text=proposal.text)
     hidden, unknown, stays = 0, 0, []
-    looked = found.others[:MOST]
-    for one in looked:
+    checked = found.others[:MOST]
+    for one in checked:
         old, new = await desk.store.read(_versions, one)
         if old is None or new is None:
             unknown += 1
@@ -201,4 +184,4 @@ async def _preview(desk: Desk, found: _FoundProposals, proposal: Proposal) -> Pr
             stays.append((one.row.id, lines.line(_record(one))))
         else:
             hidden += 1
-    return Preview(hidden, len(looked), stays, unknown)
+    return Preview(hidden, len(checked), stays, unknown)

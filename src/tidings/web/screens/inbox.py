@@ -4,7 +4,6 @@ to each open screen whenever a change is found, with the number of unread ones.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import groupby
@@ -20,14 +19,13 @@ from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, deliveries, inbox, sentinels
 from tidings.storage.watches.deliveries import DeliveryStatus
 from tidings.web import request_body
-from tidings.web.api.stream import HEARTBEAT_SECONDS, RETRY_MILLISECONDS, EventStream
+from tidings.web.api.stream import HEARTBEAT_SECONDS, EventStream, Follower, begin_at
 from tidings.web.markup import charts, formats, lines
-from tidings.web.markup.translations import say, sentence, sentences
+from tidings.web.markup.translations import sentence, sentences, translate
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back, reader_zone
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from datetime import tzinfo
 
     from markupsafe import Markup
@@ -129,19 +127,19 @@ async def show(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "inbox.html",
-        title=say("Inbox"),
+        title=translate("Inbox"),
         here="inbox",
         is_empty=not found.names and not found.counts["all"],
         wanted=asked,
         counts=found.counts,
         groups=[(day, list(groups)) for day, groups in _days(items, found, now, zone)],
-        says=_says(items, now, zone),
+        summary=_describe(items, now, zone),
         menus=_menus(found, asked, request),
         link=lambda **changed: _link(request, changed),
         here_url=str(request.url.path) + (f"?{request.url.query}" if request.url.query else ""),
         older=older,
         is_filtered=is_filtered,
-        nothing=say("No change matches this filter.") if is_filtered else _rest(found),
+        nothing=translate("No change matches this filter.") if is_filtered else _rest(found),
         today={
             "notified": found.today[0],
             "quiet": found.today[1],
@@ -255,7 +253,7 @@ def _groups(items: Sequence[InboxItem], found: _FoundChanges, now: Instant, zone
             first.sentinel,
             found.titles.get(first.row.page_id) or first.sentinel,
             split_url(first.url).hostname or "",
-            say("burst of {many} in {time}", many=len(burst), time=formats.span(length))
+            translate("burst of {many} in {time}", many=len(burst), time=formats.span(length))
             if is_folding and length
             else "",
             charts.draw_beats(found.beats.get(first.row.page_id, charts.NONE)),
@@ -270,10 +268,10 @@ def _line(item: InboxItem, sent: Sequence[tuple[str, DeliveryStatus]], now: Inst
     record = change_record(row, sentinel=item.change.sentinel, url=item.change.url)
     why = str(record["kind"])
     if row.noise:
-        why = say("{kind}, ignored for noise", kind=why)
+        why = translate("{kind}, ignored for noise", kind=why)
     elif row.quiet:
-        why = say("{kind}, quiet", kind=why)
-    why = " · ".join([why, *_say_sent(sent)])
+        why = translate("{kind}, quiet", kind=why)
+    why = " · ".join([why, *_list_sent(sent)])
     return Line(
         row.id,
         lines.line(record),
@@ -295,23 +293,25 @@ _SENT: Final[Mapping[DeliveryStatus, str]] = {
 }
 
 
-def _say_sent(sent: Sequence[tuple[str, DeliveryStatus]]) -> Iterator[str]:
+def _list_sent(sent: Sequence[tuple[str, DeliveryStatus]]) -> Iterator[str]:
     """Yield what became of the messages about a change."""
-    for status, said in _SENT.items():
-        if kinds := [say(kind) for kind, one in sent if one == status and kind not in PULLED]:
-            yield say(said, kinds=", ".join(kinds))
+    for status, label in _SENT.items():
+        if kinds := [translate(kind) for kind, one in sent if one == status and kind not in PULLED]:
+            yield translate(label, kinds=", ".join(kinds))
 
 
-def _says(items: Sequence[InboxItem], now: Instant, zone: tzinfo) -> str:
+def _describe(items: Sequence[InboxItem], now: Instant, zone: tzinfo) -> str:
     if not items:
         return ""
     named = len({item.change.sentinel for item in items})
     oldest = formats.short(items[-1].change.row.detected_at, now, zone)
-    return say("from {sentinels}, the oldest from {time}", sentinels=formats.count(named, "sentinel"), time=oldest)
+    return translate(
+        "from {sentinels}, the oldest from {time}", sentinels=formats.count(named, "sentinel"), time=oldest
+    )
 
 
 def _rest(found: _FoundChanges) -> str:
-    return say(
+    return translate(
         "Nothing new. {sentinels} on checking.",
         sentinels=formats.count(len(found.names), "sentinel goes", "sentinels go"),
     )
@@ -319,21 +319,22 @@ def _rest(found: _FoundChanges) -> str:
 
 def _menus(found: _FoundChanges, asked: Filter, request: Request) -> list[tuple[str, str, str, list[tuple[str, str]]]]:
     def menu(label: str, key: str, current: str, values: Sequence[str]) -> tuple[str, str, str, list[tuple[str, str]]]:
+        """Return a menu: its label, its key, the current value, and the first values to choose."""
         return label, key, current, [(value, value) for value in values[:40]]
 
-    made = [menu(say("Sentinel"), "sentinel", asked.sentinel, found.names)]
+    made = [menu(translate("Sentinel"), "sentinel", asked.sentinel, found.names)]
     if found.tags:
-        made.append(menu(say("Tag"), "tag", asked.tag, found.tags))
-    made.append(menu(say("Kind"), "kind", asked.kind, found.kinds))
-    times = [(value, say(value)) for value in TIMES]
-    made.append((say("Time"), "time", say(request.query_params.get("time", "")), times))
+        made.append(menu(translate("Tag"), "tag", asked.tag, found.tags))
+    made.append(menu(translate("Kind"), "kind", asked.kind, found.kinds))
+    times = [(value, translate(value)) for value in TIMES]
+    made.append((translate("Time"), "time", translate(request.query_params.get("time", "")), times))
     return made
 
 
 def _link(request: Request, changed: dict[str, Any]) -> str:
-    kept = {key: request.query_params[key] for key in _KEYS if key in request.query_params and key != "before"}
-    kept.update({key: str(value) for key, value in changed.items()})
-    query = urlencode({key: value for key, value in kept.items() if value})
+    parameters = {key: request.query_params[key] for key in _KEYS if key in request.query_params and key != "before"}
+    parameters.update({key: str(value) for key, value in changed.items()})
+    query = urlencode({key: value for key, value in parameters.items() if value})
     return f"/?{query}" if query else "/"
 
 
@@ -341,42 +342,24 @@ async def follow(request: Request, desk: Desk) -> Response:
     """Return the stream of one open screen."""
     if len(desk.arrivals) >= MOST_SCREENS or desk.arrivals.is_over:
         raise ProblemError(
-            HTTPStatus.SERVICE_UNAVAILABLE, say("too many screens are open"), headers={"retry-after": "60"}
+            HTTPStatus.SERVICE_UNAVAILABLE, translate("too many screens are open"), headers={"retry-after": "60"}
         )
     return EventStream(OpenScreen(desk, request.state.asker))
 
 
-class OpenScreen:
-    """An open screen, until `leave`."""
+class OpenScreen(Follower):
+    """An open screen: it is written the number of unread changes whenever one arrives."""
 
     def __init__(self, desk: Desk, asker: Asker, *, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
+        super().__init__(desk.arrivals, begin=begin_at(0), heartbeat_seconds=heartbeat_seconds)
         self._desk = desk
         self._own = inbox.Filter(viewer=asker.viewer, reader=asker.owner_id)
-        self._heartbeat = heartbeat_seconds
-        self._stirred = asyncio.Event()
-        self._is_gone = False
+        self._written = -1
 
-    def leave(self) -> None:
-        """Mark the client as gone."""
-        self._is_gone = True
-        self._stirred.set()
-
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield the number of unread changes whenever one arrives, and a heartbeat from time to
-        time.
-        """
-        self._stirred = self._desk.arrivals.join()
-        try:
-            yield f"retry: {RETRY_MILLISECONDS}\nid: 0\n\n".encode()
-            while not (self._is_gone or self._desk.arrivals.is_over):
-                self._stirred.clear()
-                place = (self._own, self._desk.arrivals.count)
-                unread = await self._desk.readings.at(place, lambda: self._desk.store.read(inbox.count, self._own))
-                yield b"event: unread\ndata: %d\n\n" % unread
-                while not self._stirred.is_set():
-                    try:
-                        await asyncio.wait_for(self._stirred.wait(), self._heartbeat)
-                    except TimeoutError:
-                        yield b":\n\n"
-        finally:
-            self._desk.arrivals.leave(self._stirred)
+    async def _read(self) -> tuple[bytes, bool]:
+        if self._written == self.arrivals.count:
+            return b"", True
+        self._written = self.arrivals.count
+        place = (self._own, self._written)
+        unread = await self._desk.readings.at(place, lambda: self._desk.store.read(inbox.count, self._own))
+        return b"event: unread\ndata: %d\n\n" % unread, True

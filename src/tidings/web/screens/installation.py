@@ -17,7 +17,7 @@ from tidings.storage.db.database import open_database
 from tidings.storage.watches import deliveries, endpoints
 from tidings.web import request_body
 from tidings.web.access import check_objects
-from tidings.web.markup.translations import say
+from tidings.web.markup.translations import translate
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back
 
@@ -47,7 +47,7 @@ async def show_health(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "health.html",
-        title=say("Health"),
+        title=translate("Health"),
         here="health",
         troubles=[one for one in health.troubles if one.severity != "note"],
         notes=[one for one in health.troubles if one.severity == "note"],
@@ -100,7 +100,7 @@ async def show_settings(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "settings.html",
-        title=say("Settings"),
+        title=translate("Settings"),
         here="settings",
         sections=sections,
         data=str(desk.settings.data),
@@ -109,12 +109,12 @@ async def show_settings(request: Request, desk: Desk) -> Response:
 
 def _spell(row: SettingRow, value: Any) -> str:
     if row.secret:
-        return say("set, not shown") if value else say("not set")
+        return translate("set, not shown") if value else translate("not set")
     match value:
         case tuple():
-            return ", ".join(map(str, value)) or say("none")
+            return ", ".join(map(str, value)) or translate("none")
         case bool():
-            return say("on") if value else say("off")
+            return translate("on") if value else translate("off")
         case int() | float():
             return f"{value:,}".removesuffix(".0")
-    return str(value) if value != "" else say("not set")
+    return str(value) if value != "" else translate("not set")

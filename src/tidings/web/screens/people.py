@@ -15,15 +15,18 @@ from starlette.responses import RedirectResponse, Response
 
 from tidings.clock import DAY, MINUTE
 from tidings.errors import TidingsError, UsageError
+from tidings.model.secret import Secret
 from tidings.service.people import accounts as accounts_of
 from tidings.service.people import tokens as tokens_of
+from tidings.service.secrets import secrets as secrets_of
 from tidings.storage.observed import polls
 from tidings.storage.people import accounts, tokens
+from tidings.storage.secrets import Vault
 from tidings.web import request_body
-from tidings.web.access import RANKS, ROLES_OF_SCOPES, cookie_name
+from tidings.web.access import RANKS, ROLES_OF_SCOPES, cookie_name, find_address
 from tidings.web.markup.formats import count
 from tidings.web.markup.render import POLICY, environment, pack
-from tidings.web.markup.translations import say, sentences
+from tidings.web.markup.translations import sentences, translate
 from tidings.web.problems import ProblemError
 from tidings.web.request_guard import find_token
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
     from tidings.storage.db.connection import Connection
     from tidings.storage.people.accounts import AccountRow
+    from tidings.web.access import Asker
     from tidings.web.request_body import SentForm
     from tidings.web.screens.desk import Desk
 
@@ -65,21 +69,26 @@ async def act(request: Request, desk: Desk) -> Response:
     form = await request_body.read_form(request)
     name, password, where = form.one("name"), form.one("password"), own_path(form.one("next") or "/")
     if "origin" not in request.headers and "sec-fetch-site" not in request.headers:
-        raise ProblemError(HTTPStatus.FORBIDDEN, say("sign in from the form of this service"))
+        raise ProblemError(HTTPStatus.FORBIDDEN, translate("sign in from the form of this service"))
     has_accounts = await desk.store.read(accounts.exist)
-    address = request.client.host if request.client is not None else ""
+    address = find_address(request, desk.settings.serve)
     if wait := desk.tries.wait(name, address, desk.clock.now()):
         minutes = max(1, round(wait / MINUTE))
-        said = say("Too many tries. Wait {minutes}.", minutes=count(minutes, "minute"))
-        return _door(request, problem=said, status=HTTPStatus.TOO_MANY_REQUESTS, is_first=not has_accounts, next=where)
+        message = translate("Too many tries. Wait {minutes}.", minutes=count(minutes, "minute"))
+        return _door(
+            request, problem=message, status=HTTPStatus.TOO_MANY_REQUESTS, is_first=not has_accounts, next=where
+        )
     if not has_accounts:
         return await _first(request, desk, name, password, form.one("code"))
     row = await desk.store.read(accounts.find, name[:64])
     async with HASHING:
         is_right = await asyncio.to_thread(accounts_of.opens, row, password)
     if not is_right or row is None:
-        said = say("Wrong name or password.")
-        return _door(request, problem=said, status=HTTPStatus.UNAUTHORIZED, is_first=False, next=where, name=name[:64])
+        message = translate("Wrong name or password.")
+        return _door(
+            request, problem=message, status=HTTPStatus.UNAUTHORIZED, is_first=False, next=where, name=name[:64]
+        )
+    desk.tries.succeed(name, address)
     async with HASHING:
         again = await asyncio.to_thread(accounts_of.renew_hash, row, password)
     if again is not None:
@@ -89,12 +98,12 @@ async def act(request: Request, desk: Desk) -> Response:
 
 async def _first(request: Request, desk: Desk, name: str, password: str, code: str) -> Response:
     if not desk.is_first_code(code):
-        said = say("This is not the code that the terminal shows, or its hour is over.")
-        return _door(request, problem=said, status=HTTPStatus.UNAUTHORIZED, is_first=True, next="/", name=name[:64])
+        message = translate("This is not the code that the terminal shows, or its hour is over.")
+        return _door(request, problem=message, status=HTTPStatus.UNAUTHORIZED, is_first=True, next="/", name=name[:64])
     try:
         async with HASHING:
-            kept = await asyncio.to_thread(accounts_of.hash_of, password)
-        row = await desk.store.write(_make_first, name, kept, desk.clock.wall())
+            password_hash = await asyncio.to_thread(accounts_of.hash_of, password)
+        row = await desk.store.write(_make_first, name, password_hash, desk.clock.wall())
     except UsageError as error:
         status = HTTPStatus.UNPROCESSABLE_ENTITY
         return _door(request, problem=str(error), status=status, is_first=True, next="/", name=name[:64])
@@ -103,7 +112,7 @@ async def _first(request: Request, desk: Desk, name: str, password: str, code: s
 
 def _make_first(c: Connection, name: str, password_hash: str, now: int) -> AccountRow:
     if accounts.exist(c):
-        raise UsageError(say("there is an account by now: sign in with it"))
+        raise UsageError(translate("there is an account by now: sign in with it"))
     return accounts_of.add(c, name, "admin", password_hash, at=now)
 
 
@@ -153,7 +162,7 @@ async def users(request: Request, desk: Desk, *, problem: str = "") -> Response:
     found = await desk.store.read(read)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK
     return await desk.page(
-        request, "users.html", title=say("Users"), here="users", status=status, problem=problem, **found
+        request, "users.html", title=translate("Users"), here="users", status=status, problem=problem, **found
     )
 
 
@@ -161,7 +170,7 @@ def _read_checks(text: str) -> float:
     """Return a number of checks a day, 0 for an empty field. Raise `UsageError` for others."""
     digits = text.replace(",", "").strip()
     if digits and not (digits.isascii() and digits.isdecimal()):
-        raise UsageError(say("write a whole number of checks a day, or nothing for no limit"))
+        raise UsageError(translate("write a whole number of checks a day, or nothing for no limit"))
     return float(digits[:12] or 0)
 
 
@@ -173,16 +182,16 @@ async def act_on_users(request: Request, desk: Desk) -> Response:
         match form.one("act"):
             case "add":
                 async with HASHING:
-                    kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
-                await desk.store.write(accounts_of.add, name, role, kept, at=now)
+                    password_hash = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
+                await desk.store.write(accounts_of.add, name, role, password_hash, at=now)
             case "role":
                 await desk.store.write(accounts_of.set_role, name, role)
             case "budget":
                 await desk.store.write(accounts_of.set_share, name, _read_checks(form.one("checks")))
             case "password":
                 async with HASHING:
-                    kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
-                await desk.store.write(accounts_of.set_password, name, kept)
+                    password_hash = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
+                await desk.store.write(accounts_of.set_password, name, password_hash)
             case "remove":
                 row = await desk.store.read(accounts.get_by_name, name)
                 await desk.store.write(accounts_of.remove, name, now)
@@ -201,8 +210,8 @@ def _check_signed_in(request: Request) -> None:
     not create one with more rights.
     """
     if not request.state.asker.name or find_token(request.headers):
-        hint = say("an admin makes one: `tidings user add NAME`")
-        raise ProblemError(HTTPStatus.FORBIDDEN, say("this is for people who have signed in"), hint=hint)
+        hint = translate("an admin makes one: `tidings user add NAME`")
+        raise ProblemError(HTTPStatus.FORBIDDEN, translate("this is for people who have signed in"), hint=hint)
 
 
 async def show_account(request: Request, desk: Desk, *, problem: str = "", token: str = "") -> Response:
@@ -224,12 +233,13 @@ async def show_account(request: Request, desk: Desk, *, problem: str = "", token
             "made": polls.sum_share(c, desk.clock.wall() - DAY, owner_id=asker.owner_id),
             "tokens": tokens.listing(c, owner_id=asker.owner_id),
             "shared": accounts.list_shared_tags(c, asker.owner_id),
+            "secrets": secrets_of.listing(c, Vault(desk.settings.data), owner_id=asker.owner_id),
         }
 
     return await desk.page(
         request,
         "account.html",
-        title=say("Account"),
+        title=translate("Account"),
         here="account",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
         problem=problem,
@@ -241,8 +251,8 @@ async def show_account(request: Request, desk: Desk, *, problem: str = "", token
 
 
 async def act_on_account(request: Request, desk: Desk) -> Response:
-    """Set the zone or the password, create or revoke a token, share a tag or not, export
-    the data.
+    """Set the zone or the password, create or revoke a token, set or drop a secret, share a tag or
+    not, export the data.
     """
     _check_signed_in(request)
     form, asker = await request_body.read_form(request), request.state.asker
@@ -252,7 +262,9 @@ async def act_on_account(request: Request, desk: Desk) -> Response:
                 zone = form.one("zone").strip()
                 if zone and zone not in available_timezones():
                     raise UsageError(
-                        say("there is no time zone {zone}; one is called like Europe/Berlin", zone=repr(zone[:60]))
+                        translate(
+                            "there is no time zone {zone}; one is called like Europe/Berlin", zone=repr(zone[:60])
+                        )
                     )
                 await desk.store.write(accounts.alter, asker.owner_id, zone=zone)
             case "password":
@@ -263,10 +275,14 @@ async def act_on_account(request: Request, desk: Desk) -> Response:
                 await desk.store.write(tokens.revoke, form.one("token"), owner_id=asker.owner_id)
             case "share":
                 if not (tag := form.one("tag").strip()[:LONGEST_TAG]):
-                    raise UsageError(say("name the tag that is shared"))
+                    raise UsageError(translate("name the tag that is shared"))
                 await desk.store.write(accounts.share, asker.owner_id, tag)
             case "unshare":
                 await desk.store.write(accounts.unshare, asker.owner_id, form.one("tag"))
+            case "secret":
+                await desk.store.write(_set_secret, Vault(desk.settings.data), form, asker, desk.clock.wall())
+            case "drop":
+                await desk.store.write(secrets_of.drop, form.one("name"), owner_id=asker.owner_id)
             case "export":
                 return await _export(request, desk)
             case _:
@@ -276,25 +292,33 @@ async def act_on_account(request: Request, desk: Desk) -> Response:
     return RedirectResponse("/account", HTTPStatus.SEE_OTHER)
 
 
+def _set_secret(c: Connection, vault: Vault, form: SentForm, asker: Asker, now: int) -> None:
+    """Store a secret of an editor, for their own sentinels."""
+    if not asker.may("editors"):
+        raise UsageError(translate("a reader has no sentinels, so no secret is needed"))
+    secrets_of.set_(c, vault, form.one("name").strip(), Secret(form.one("value")), owner_id=asker.owner_id, at=now)
+
+
 async def _set_password(request: Request, desk: Desk, form: SentForm) -> Response:
     """Change the password, given the present one; all other sessions end."""
     asker = request.state.asker
-    address = request.client.host if request.client is not None else ""
+    address = find_address(request, desk.settings.serve)
     if wait := desk.tries.wait(asker.name, address, desk.clock.now()):
-        raise UsageError(say("too many tries; wait {minutes} min", minutes=max(1, round(wait / MINUTE))))
+        raise UsageError(translate("too many tries; wait {minutes} min", minutes=max(1, round(wait / MINUTE))))
     row = await desk.store.read(accounts.get_by_name, asker.name)
     async with HASHING:
         if not await asyncio.to_thread(accounts_of.opens, row, form.one("old")):
-            raise UsageError(say("the old password is wrong"))
-        kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
-    await desk.store.write(accounts_of.set_password, asker.name, kept)
+            raise UsageError(translate("the old password is wrong"))
+        desk.tries.succeed(asker.name, address)
+        password_hash = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
+    await desk.store.write(accounts_of.set_password, asker.name, password_hash)
     return await begin_session(request, desk, row, "/account")
 
 
 async def _make_token(request: Request, desk: Desk, form: SentForm) -> Response:
     asker, scope = request.state.asker, form.one("scope")
     if RANKS[ROLES_OF_SCOPES.get(scope, "admin")] > RANKS[asker.role]:
-        raise UsageError(say("a token does no more than its owner may"))
+        raise UsageError(translate("a token does no more than its owner may"))
     made, _ = await desk.store.write(
         tokens_of.add, form.one("name").strip(), scope, owner_id=asker.owner_id, at=desk.clock.wall()
     )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR
 from tidings.model.url import split_url
-from tidings.record import dataclass
 from tidings.service.explain.plan_summary import list_budgets, list_coming_polls, summarize_plan
-from tidings.service.on_demand.simulation import other_settings, read_history
+from tidings.service.on_demand.what_if import DAYS, choose_budgets
 from tidings.storage.observed import polls
-from tidings.web.markup.translations import say
+from tidings.web.markup import charts
+from tidings.web.markup.translations import translate
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -29,49 +28,28 @@ SOON: Final = 20
 HOSTS: Final = 15
 
 
-DAYS: Final = 7
-"""Days of recorded changes that are simulated."""
-PAGES: Final = 40
-"""Most pages simulated, evenly chosen."""
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetPoint:
-    """The simulated result of a budget (checks a day).
-
-    Checks made per day, changes captured of all, the median delay (µs), the share seen within an
-    hour.
-    """
-
-    budget: float
-    made: float
-    captured: int
-    changes: int
-    delay: int | None
-    soon: float
-    is_now: bool
-
-
 async def show(request: Request, desk: Desk) -> Response:
     """Return the plan."""
     now = desk.clock.wall()
     found = await desk.store.read(_read, desk.settings, now, request.state.asker.viewer)
     given = request.query_params.get("budget", "").replace(",", "").strip()[:12]
-    wanted = int(given) if given.isascii() and given.isdecimal() else 0
-    curve, share, problem = await _curve(desk, wanted, now) if wanted else ([], 1.0, "")
+    wanted = float(given) if given.isascii() and given.isdecimal() else 0.0
+    if wanted or request.query_params.get("curve") == "1":
+        planned = found["fixed"] + found["chosen"]
+        desk.what_if.ask(choose_budgets(planned, desk.settings.budget.polls_per_day, [wanted] if wanted else []), now)
     is_certified = request.query_params.get("certificate") == "1"
     return await desk.page(
         request,
         "plan.html",
         is_certified=is_certified,
         appraisal=await _appraise(desk, now) if is_certified else None,
-        title=say("Plan and budget"),
+        title=translate("Plan and budget"),
         here="plan",
         wanted=given,
-        curve=curve,
-        curve_share=share,
+        curve=desk.what_if,
         curve_days=DAYS,
-        curve_problem=problem or ("" if wanted or not given else say("Write a whole number of checks a day.")),
+        plots=charts.draw_curve(desk.what_if.points, desk.settings.budget.polls_per_day),
+        is_no_number=bool(given) and not wanted,
         **found,
     )
 
@@ -81,32 +59,6 @@ async def _appraise(desk: Desk, now: Instant) -> Appraisal | None:
     from tidings.service.on_demand.appraisal import find_appraisal  # numpy, which no other screen needs
 
     return await desk.store.read(find_appraisal, desk.settings, now)
-
-
-async def _curve(desk: Desk, wanted: int, now: Instant) -> tuple[list[BudgetPoint], float, str]:
-    """Return the results of two other budgets, the share of pages simulated, and the error,
-    if any.
-    """
-    history, share = (await desk.store.read(read_history, desk.settings, begin=now - DAYS * DAY, end=now)).part(PAGES)
-    if not history.made:
-        return [], share, say("Nothing was recorded yet. Come back in a day.")
-    budget = desk.settings.budget.polls_per_day
-    points = []
-    for a_day in sorted({budget, float(wanted)}):
-        found = await desk.simulate(history, other_settings(desk.settings, budget=max(1.0, a_day * share)))
-        delay = found.ledger.delay_quantile(0.5)
-        points.append(
-            BudgetPoint(
-                a_day,
-                found.checks_a_day / share,
-                found.captured,
-                found.changes,
-                None if math.isnan(delay) else round(delay),
-                found.within(HOUR),
-                a_day == budget,
-            )
-        )
-    return points, share, ""
 
 
 @lru_cache(maxsize=1024)

@@ -11,10 +11,11 @@ from urllib.parse import urlencode
 from starlette.responses import RedirectResponse
 
 from tidings.errors import StoreError, UsageError
+from tidings.language.times import read_moment
 from tidings.service.search import asking
 from tidings.storage.watches import listed
 from tidings.web.markup import formats
-from tidings.web.markup.translations import say
+from tidings.web.markup.translations import translate
 from tidings.web.problems import ProblemError
 from tidings.web.request_guard import OWN_SITE
 from tidings.web.screens.desk import reader_zone
@@ -49,8 +50,8 @@ async def show(request: Request, desk: Desk) -> Response:
             wanted = _read_request(given, request, now, number)
             answer = await asking.ask(desk.store, desk.index, wanted, now=now)
             if number == 1:
-                said = str(answer.query)
-                await _count(request, desk, lambda log: log.note_search(said, owner_id=asker.owner_id, at=now))
+                query_text = str(answer.query)
+                await _count(request, desk, lambda log: log.note_search(query_text, owner_id=asker.owner_id, at=now))
         except UsageError as error:
             problem = str(error)
     behind = await asking.behind(desk.store, desk.index) if asker.sees_all else 0
@@ -62,7 +63,7 @@ async def show(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "search.html",
-        title=say("{query} · Search", query=given["q"][:60]) if given["q"] else say("Search"),
+        title=translate("{query} · Search", query=given["q"][:60]) if given["q"] else translate("Search"),
         here="search",
         wanted=given,
         answer=answer,
@@ -86,7 +87,7 @@ async def open_page(request: Request, desk: Desk) -> Response:
     seen = await desk.store.read(listed.find_pages, ids, viewer=asker.viewer, reader=asker.owner_id, ended=True)
     url = seen[ids[0]].url if seen else ""
     if not _is_web(url):
-        raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such page"))
+        raise ProblemError(HTTPStatus.NOT_FOUND, translate("there is no such page"))
     rank = request.query_params.get("rank", "")
     if rank.isascii() and rank.isdecimal() and len(rank) < 5:
         await _count(request, desk, lambda log: log.note_click(int(rank), owner_id=asker.owner_id))
@@ -110,7 +111,7 @@ def _read_request(given: dict[str, str], request: Request, now: Instant, number:
     return asking.SearchRequest(
         text=given["q"],
         **{key: given[key] for key in ("site", "sentinel", "tag", "kind")},
-        at=asking.instant(given["at"], zone, is_end=True) if given["at"] else None,
+        at=read_moment(given["at"], zone, now, is_end=True) if given["at"] else None,
         changed_since=None if age is None else now - age,
         viewer=asker.viewer,
         reader=asker.owner_id,

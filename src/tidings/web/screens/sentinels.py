@@ -13,7 +13,7 @@ from tidings.language import expressions
 from tidings.model.url import split_url
 from tidings.model.watch.sentinel import Command
 from tidings.record import dataclass
-from tidings.service.explain.explain_sentinel import outlook
+from tidings.service.explain.explain_sentinel import list_prospects
 from tidings.service.sentinels import register
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
@@ -23,7 +23,7 @@ from tidings.storage.watches.listed import TableRequest
 from tidings.web import request_body
 from tidings.web.access import check_objects
 from tidings.web.markup import charts, formats
-from tidings.web.markup.translations import say, sentence
+from tidings.web.markup.translations import sentence, translate
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back
 
@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.storage.observed.pages import Brief
     from tidings.storage.observed.polls import Beats
-    from tidings.storage.watches.listed import Lives
+    from tidings.storage.watches.listed import LifeFilter
     from tidings.storage.watches.sentinels import SentinelRow
+    from tidings.web.access import Asker
+    from tidings.web.request_body import SentForm
     from tidings.web.screens.desk import Desk
 
 PAGE: Final = 50
@@ -50,16 +52,15 @@ STATES: Final = {
     "paused": sentence("Paused"),
     "ended": sentence("Ended"),
 }
-LIVES: Final[Mapping[str, Lives]] = {"all": "living", "need": "living", "paused": "paused", "ended": "ended"}
+LIVES: Final[Mapping[str, LifeFilter]] = {"all": "living", "need": "living", "paused": "paused", "ended": "ended"}
 MOST_NEEDY: Final = 200
 """Most sentinels with trouble whose tags are coloured."""
 _STANDS: Final = {"disabled": sentence("paused"), "ended": sentence("ended")}
-ACTS: Final = {"pause": "disable", "enable": "enable"}
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A sentinel as a row of the table; `icon` and `says` are its state."""
+    """A sentinel as a row of the table; `icon` and `state_text` are its state."""
 
     name: str
     title: str
@@ -67,11 +68,11 @@ class Shown:
     watches: str
     icon: str
     tone: str
-    says: str
+    state_text: str
     beat: Markup
     last: Instant | None
     next: Instant | None
-    next_says: str
+    next_text: str
     a_day: float | None
     tags: Sequence[str]
 
@@ -97,7 +98,7 @@ async def show(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "sentinels.html",
-        title=say("Sentinels"),
+        title=translate("Sentinels"),
         here="sentinels",
         wanted=wanted,
         states=STATES,
@@ -111,13 +112,13 @@ async def show(request: Request, desk: Desk) -> Response:
 async def act(request: Request, desk: Desk) -> Response:
     """Apply an action to all selected ones: check now, pause, resume, tag."""
     form = await request_body.read_form(request)
-    names, what = form.every("s"), form.one("act")
+    names, what, asker = form.every("s"), form.one("act"), request.state.asker
     now = desk.clock.wall()
     refused: list[str] = []
     for name in names:
         try:
-            await desk.store.read(check_objects, request.state.asker, {"name": name}, alters=True)
-            await desk.store.write(carry_out, name, what, form.one("tags"), desk.statement_settings, now)
+            await desk.store.read(check_objects, asker, {"name": name}, alters=True)
+            await desk.store.write(carry_out, name, what, read_given(what, form), desk.statement_settings, now, asker)
         except SentinelError as error:
             refused += [f"{name}: {problem}" for problem in error.problems]
         except TidingsError as error:
@@ -126,33 +127,41 @@ async def act(request: Request, desk: Desk) -> Response:
     if refused:
         raise ProblemError(
             HTTPStatus.UNPROCESSABLE_ENTITY,
-            say("{many} of {all} could not be done", many=len(refused), all=len(names)),
+            translate("{many} of {all} could not be done", many=len(refused), all=len(names)),
             hint="; ".join(refused[:5]),
         )
     return back(request, "/sentinels")
 
 
-def carry_out(c: Connection, name: str, what: str, tags: str, settings: Settings, now: Instant) -> None:
+def read_given(what: str, form: SentForm) -> str:
+    """Return what an action takes of a form."""
+    return form.one({"tags": "tags", "pause": "until"}.get(what, "act")).replace("T", " ")
+
+
+def carry_out(c: Connection, name: str, what: str, given: str, settings: Settings, now: Instant, asker: Asker) -> None:
     """Apply one action to one sentinel. Raises `TidingsError` where it is not possible.
 
     Args:
         c: The transaction.
         name: The name of the sentinel.
         what: `check`, `pause`, `enable`, `drop` or `tags`; anything else does nothing.
-        tags: For `tags`, the names, separated by commas.
+        given: For `tags`, the names, separated by commas; for `pause`, its end, "" for none.
         settings: The settings in use.
         now: When it is done (µs).
+        asker: Who does it.
     """
     match what:
         case "check":
             subscriptions.request_polls(c, by_name.find(c, name).id, now)
-        case "pause" | "enable":
-            register.command(c, Command(ACTS[what], name), now=now)  # type: ignore[arg-type]
+        case "pause":
+            register.command(c, register.pause(name, given, settings.serve.zone, now), now=now)
+        case "enable":
+            register.command(c, Command("enable", name), now=now)
         case "drop":
             register.command(c, Command("drop", name), now=now)
         case "tags":
-            words = ", ".join(f'"{tag.strip()}"' for tag in tags.replace('"', "").split(",") if tag.strip()) or "none"
-            register.carry_out(c, f"Alter {name} Tags {words}", settings, now, "")
+            words = ", ".join(f'"{tag.strip()}"' for tag in given.replace('"', "").split(",") if tag.strip()) or "none"
+            register.carry_out(c, f"Alter {name} Tags {words}", settings, now, "", asker.author)
         case _:
             pass
 
@@ -194,7 +203,8 @@ def _read(
                 health.of(row.name),
                 beats,
                 titles,
-                outlook(c, row, find=find, settings=settings, now=now, learned=learned),
+                list_prospects(c, row, find=find, settings=settings, now=now, learned=learned),
+                listed.find_last_change(c, row.id),
             )
             for row in shown
         ],
@@ -219,26 +229,27 @@ def _show(
     beats: Mapping[int, Beats],
     titles: Mapping[int, str],
     coming: Sequence[Any],
+    last_change: Instant | None,
 ) -> Shown:
-    icon, tone, says = state_of(row, health, is_new=not any(page.polls for page in watched))
-    looks = [one for one in coming if one.what == "look"]
-    next_at = min((one.at for one in looks if one.at is not None), default=None)
-    paces = {one.page_id: DAY / one.every for one in looks if one.every}
+    icon, tone, state_text = state_of(row, health, is_new=not any(page.polls for page in watched))
+    polls = [one for one in coming if one.what == "look"]
+    next_at = min((one.at for one in polls if one.at is not None), default=None)
+    paces = {one.page_id: DAY / one.every for one in polls if one.every}
     own = [beats[page.page_id] for page in watched if page.page_id in beats]
     first = watched[0] if watched else None
     hosts = dict.fromkeys(split_url(page.given).hostname or page.given for page in watched[:5])
     return Shown(
         row.name,
         titles.get(first.page_id, "") if first else "",
-        ", ".join(hosts) + (say(" and {hosts} more", hosts=len(watched) - 5) if len(watched) > 5 else ""),
+        ", ".join(hosts) + (translate(" and {hosts} more", hosts=len(watched) - 5) if len(watched) > 5 else ""),
         expressions.to_text(meaning(row.text).monitor),
         icon,
         tone,
-        says,
+        state_text,
         charts.draw_beats(charts.merge_beats(own)),
-        max((page.last_change for page in watched), default=0) or None,
+        last_change,
         next_at,
-        say(_STANDS[row.state]) if row.state in _STANDS else "" if next_at else say("no time set"),
+        translate(_STANDS[row.state]) if row.state in _STANDS else "" if next_at else translate("no time set"),
         sum(paces.values()) if paces else None,
         row.tags,
     )
@@ -247,7 +258,7 @@ def _show(
 def state_of(row: SentinelRow, health: Health, *, is_new: bool) -> tuple[str, str, str]:
     """Return the state of a sentinel: an icon, `ok`, `warn`, `bad` or `soft`, and a word."""
     if row.state in {"disabled", "ended"}:
-        return "pause", "soft", say(_STANDS[row.state])
+        return "pause", "soft", translate(_STANDS[row.state])
     own = [one for one in health.own if one.severity != "note"]
     if own:
         return (
@@ -258,5 +269,5 @@ def state_of(row: SentinelRow, health: Health, *, is_new: bool) -> tuple[str, st
     if health.own:
         return "wave", "warn", formats.brief(health.own[0].brief)
     if is_new:
-        return "wait", "soft", say("first check due")
-    return "check", "ok", say("fine")
+        return "wait", "soft", translate("first check due")
+    return "check", "ok", translate("fine")

@@ -9,6 +9,9 @@ import re
 import pytest
 
 from tests.fakes import Page
+from tidings.cli.change.first_check import complete
+from tidings.errors import SecretError
+from tidings.service.secrets import secrets
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 SHOP = b"""<title>Kettle Shop</title>
@@ -108,6 +111,15 @@ def test_step_flags_become_one_clause(tidings, shop):
     assert wrong.err.startswith("--step: E03"), wrong.err
 
 
+def test_no_check_flag_requests_nothing(tidings, shop, server):
+    """Its help says so. The service checks the page later."""
+    ran = tidings("add", "--url", shop, "--no-check")
+
+    assert (0, []) == (ran.code, server.paths())
+    assert f"watching  {shop}" in ran.out.splitlines()
+    assert "warning" not in ran.out
+
+
 def test_user_flag_logs_in_and_hides_the_password(tidings, shop, server, monkeypatch):
     """The password of basic authentication is read from standard input, and stored encrypted."""
     monkeypatch.setattr("sys.stdin", io.StringIO("k4nary\n"))
@@ -121,6 +133,70 @@ def test_user_flag_logs_in_and_hides_the_password(tidings, shop, server, monkeyp
     assert "not set" not in shown
 
 
+def read_logins(tidings) -> list[list[str]]:
+    """Return the sentinels that use each stored login."""
+    stored = tidings("secret", "list", "--json").records
+    return sorted(one["sentinels"] for one in stored if one["name"].startswith(("login-", "form-")))
+
+
+def test_second_login_at_a_host_leaves_the_first(tidings, shop, server, monkeypatch):
+    """Another password of the same user is another secret while a sentinel uses the first; an equal
+    one is shared.
+    """
+    outs = []
+    for name, password in (("a", "one"), ("b", "one"), ("c", "two"), ("d", "two")):
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{password}\n"))
+        outs.append(tidings("add", "--url", f"{shop}/{name}", "--name", name, "--user", "anna").out)
+    logins = read_logins(tidings)
+    server.seen.clear()
+    tidings("check", "a", "b", "c", "d")
+    sent = {seen.path[-1]: seen.headers.get("authorization") for seen in server.seen if "/shop/" in seen.path}
+
+    one, two = (f"Basic {base64.b64encode(text).decode()}" for text in (b"anna:one", b"anna:two"))
+    assert {"a": one, "b": one, "c": two, "d": two} == sent
+    assert [["a", "b"], ["c", "d"]] == logins
+    assert [False, False, True, True] == ["warning   a, b log in with another password" in out for out in outs]
+
+
+def test_login_that_nothing_uses_is_replaced(tidings, shop, monkeypatch):
+    """A dropped sentinel leaves its secret."""
+    outs = []
+    for password in ("one", "two"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{password}\n"))
+        outs.append(tidings("add", "--url", shop, "--name", "a", "--user", "anna").out)
+        tidings("drop", "a")
+
+    assert "another password" not in "".join(outs)
+    assert [[]] == read_logins(tidings)
+
+
+@pytest.mark.parametrize("given", ["", "\n", "\r\n"])
+@pytest.mark.parametrize("form", [False, True])
+def test_empty_password_is_refused(tidings, shop, monkeypatch, given, form):
+    """A forgotten pipe must not store a login that cannot work. Nothing is registered."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(given))
+    flags = ("--login-form", shop) if form else ()
+    ran = tidings("add", "--url", shop, "--user", "anna", *flags)
+
+    assert (2, True) == (ran.code, "the password of anna is empty" in ran.err)
+    assert [] == tidings("list", "--json").records
+    assert [] == read_logins(tidings)
+
+
+def test_page_that_is_watched_is_described_as_it_is_now(tidings, server):
+    """Its first version may be years old."""
+    server.pages["/p"] = Page(b"<title>Old</title><p>Sold out", HTML)
+    tidings("add", "--url", server.url("/p"), "--name", "a")
+    server.pages["/p"] = Page(b"<title>New</title><p>In stock: seven kettles <a href=x>here</a>", HTML)
+    tidings("check", "a")
+
+    out = tidings("add", "--url", server.url("/p"), "--name", "b").out
+
+    assert "watching  New\n" in out
+    assert "watched   all words (5 words, 1 link, 0 images now)\n" in out
+    assert "begins    In stock: seven kettles here\n" in out
+
+
 def test_password_flag_names_a_secret(tidings, shop, server, monkeypatch):
     """A script cannot answer a prompt."""
     monkeypatch.setattr("sys.stdin", io.StringIO("k4nary"))
@@ -132,7 +208,7 @@ def test_password_flag_names_a_secret(tidings, shop, server, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "text"),
     [
         (("--header", "nothing"), "is not a header; write for example"),
         (("--user", "a:b"), "cannot have a colon"),
@@ -142,12 +218,12 @@ def test_password_flag_names_a_secret(tidings, shop, server, monkeypatch):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_invalid_flag_registers_nothing(tidings, shop, flags, said):
+def test_invalid_flag_registers_nothing(tidings, shop, flags, text):
     """The error names the flag."""
     ran = tidings("add", "--url", shop, *flags)
 
     assert 2 == ran.code
-    assert said in ran.err
+    assert text in ran.err
     assert [] == tidings("list", "--json").records
 
 
@@ -191,3 +267,95 @@ def test_unreadable_address_is_refused(tidings, url):
 
     assert (2, True) == (ran.code, "is not an address" in ran.err)
     assert "Traceback" not in ran.err
+
+
+RSS = """<rss version="2.0"><channel><title>Harbour news</title>
+<item><title>Pier closed</title><link>https://h.example/1</link><guid>1</guid></item></channel></rss>"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "monitor"),
+    [
+        ((), "Monitor items"),
+        (("--only-added",), "Monitor items inserted"),
+        (("--monitor", "all words"), "Monitor all words"),
+    ],
+)
+def test_items_of_a_feed_are_watched(tidings, server, flags, monitor):
+    """Unless another change is asked for: its text has numbers and addresses that nobody reads."""
+    server.pages["/feed"] = Page(RSS.encode(), {"Content-Type": "application/rss+xml"})
+    tidings("add", "--url", server.url("/feed"), "--name", "feed", *flags)
+    shown = tidings("show", "feed").out
+
+    assert monitor in [line.strip() for line in shown.splitlines()]
+
+
+@pytest.mark.parametrize("words", [("--url",), ()])
+def test_address_without_scheme_is_tried_by_https_then_http(tidings, server, shop, words):
+    """As a browser does; the flag can be left out too."""
+    ran = tidings("add", *words, shop.removeprefix("http://"), "--name", "shop", checks=True)
+
+    assert "watching  Kettle Shop" in ran.out.splitlines()
+    assert f"Using {shop}" in tidings("show", "shop").out
+
+
+def test_address_that_answers_by_neither_stays_https(tidings):
+    """The first check of a service tries again."""
+    ran = tidings("add", "--url", "127.0.0.1:1025/x", "--name", "nowhere")
+
+    assert "watching  https://127.0.0.1:1025/x" in ran.out.splitlines()
+    assert "warning   no connection to 127.0.0.1" in ran.out
+
+
+@pytest.mark.parametrize("command", ["add", "test"])
+def test_first_check_obeys_robots(tidings, server, shop, monkeypatch, command):
+    """robots.txt is read first. A page that it forbids is not requested."""
+    monkeypatch.setenv("TIDINGS_FETCH_HOST_GAP_SECONDS", "5")
+    server.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /shop", {"Content-Type": "text/plain"})
+
+    ran = tidings(command, "--url", shop)
+
+    assert f"robots.txt of {server.url().split('/')[2]} forbids this page to Tidings" in ran.out
+    assert ["/robots.txt"] == server.paths()
+
+
+def test_robots_txt_and_the_page_are_one_visit(tidings, server, shop, monkeypatch):
+    """The first check of a page shows it at once, and not a gap later."""
+    monkeypatch.setenv("TIDINGS_FETCH_HOST_GAP_SECONDS", "600")
+
+    assert "129.00 EUR" in tidings("add", "--url", shop, "--monitor", "price").out
+    assert ["/robots.txt", "/shop"] == server.paths()
+
+
+def test_monitor_flag_with_a_file_is_refused(tidings, tmp_path):
+    """It would be ignored."""
+    path = tmp_path / "s.sentinel"
+    path.write_text("Create Sentinel s Using https://example.org/ Monitor any change")
+
+    assert "--monitor needs --url" in tidings("add", str(path), "--monitor", "price").err
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("example.org/?next=https://x.org/", "https://example.org/?next=https://x.org/"),
+        ("http://example.org/", "http://example.org/"),
+        ("example.org:8080/a", "https://example.org:8080/a"),
+    ],
+)
+def test_address_without_a_scheme_gets_one(given, expected):
+    """An address in its query is no scheme."""
+    assert expected == complete(given)
+
+
+def test_sentinel_is_not_stored_without_its_password(tidings, shop, monkeypatch):
+    """Otherwise it would fail, and a repeated command would make another."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise SecretError("secrets.key cannot be read")
+
+    monkeypatch.setattr("sys.stdin", io.StringIO("shut"))
+    monkeypatch.setattr(secrets, "set_", refuse)
+
+    assert "secrets.key cannot be read" in tidings("add", "--url", shop, "--user", "anna").err
+    assert [] == tidings("list", "--json").records

@@ -33,12 +33,12 @@ def test_set_reads_standard_input_and_prints_only_the_name(tidings, pipe, server
     the sentinels that use it.
     """
     watch(tidings, server, tmp_path)
-    said = pipe("c4nary\n", "secret", "set", "api-token")
+    text = pipe("c4nary\n", "secret", "set", "api-token")
     [record] = pipe("c4nary\n", "secret", "set", "api-token", "-", "--json").records
     tidings("check", "api")
     [seen] = [seen for seen in server.seen if seen.path == "/news"]
 
-    assert (0, "api-token is set; used by api\n") == (said.code, said.out)
+    assert (0, "api-token is set; used by api\n") == (text.code, text.out)
     assert ("api-token", "text", ["api"], True) == tuple(record[key] for key in ("name", "kind", "sentinels", "opens"))
     assert "c4nary" not in json.dumps(record)
     assert "c4nary" == seen.headers["x-key"]
@@ -203,10 +203,10 @@ def test_rotate_changes_the_key_and_keeps_the_secrets(tidings, pipe, tmp_path):
     """The new key file has one key, and all secrets can be decrypted."""
     pipe("c4nary", "secret", "set", "token")
     key = (tmp_path / "data" / "secrets.key").read_bytes()
-    said, [record] = tidings("secret", "rotate"), tidings("secret", "rotate", "--json").records
+    text, [record] = tidings("secret", "rotate"), tidings("secret", "rotate", "--json").records
     now = (tmp_path / "data" / "secrets.key").read_bytes()
 
-    assert said.out.startswith("1 secret encrypted with a new key; keep a copy of ")
+    assert text.out.startswith("1 secret encrypted with a new key; keep a copy of ")
     assert {"record": "rotation", "secrets": 1} == record
     assert key != now
     assert 1 == len(now.splitlines())

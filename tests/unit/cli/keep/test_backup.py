@@ -30,7 +30,7 @@ def test_backup_is_verified_and_restored(tidings, tmp_path, server):
 
 def test_passphrase_is_read_from_standard_input(tidings, tmp_path, server, monkeypatch):
     """A script never passes it as an argument."""
-    tidings("add", "--url", server.url("/news"), "--name", "news", "--no-test", "--no-check")
+    tidings("add", "--url", server.url("/news"), "--name", "news", "--no-test")
     monkeypatch.setattr(sys, "stdin", io.StringIO("correct horse\n"))
     [made] = tidings("backup", "--with-secrets", "--json", str(tmp_path / "b.tar")).records
     monkeypatch.setattr(sys, "stdin", io.StringIO("correct horse\n"))

@@ -1,9 +1,9 @@
-import asyncio
 from types import SimpleNamespace
 from typing import Any
 
 from tidings.cli.run import check
 from tidings.cli.run.check import _Waiting
+from tidings.service.run.check import Checked, Results
 
 
 def test_wait_is_printed_once_until_it_changes(capsys):
@@ -15,29 +15,36 @@ def test_wait_is_printed_once_until_it_changes(capsys):
     assert "tidings: waiting for a\ntidings: waiting for b\n" == capsys.readouterr().err
 
 
-def test_what_is_committed_together_is_read_and_printed_at_once(monkeypatch, capsys):
-    """Five hundred pages that are stored in twenty commits are not five hundred reads and writes."""
-    reads = []
+def test_results_are_printed_once(capsys: Any) -> None:
+    """What is committed together is printed at once; a new version without a change waits for the
+    end, since a change of several pages may still include it.
+    """
+    report = check._Report(as_json=False, is_quiet=False)
+    polled = [(_poll(1, "unchanged"), "http://a.example/1"), (_poll(2, "changed"), "http://a.example/2")]
+    report.note([Results([one], []) for one in polled])
 
-    class Database:
-        def read(self, function: Any, *given: Any) -> Any:
-            reads.append(len(given[0]))
-            return function(None, *given)
+    assert "unchanged  http://a.example/1\n" == capsys.readouterr().out
 
-    def read_results(_: Any, units: list[Any]) -> list[Any]:
-        return [check._Results([(unit.poll, f"http://a.example/{unit.poll.id}")], []) for unit in units]
+    database: Any = SimpleNamespace(read=lambda _, ids: {id_: f"http://a.example/{id_}" for id_ in ids})
+    report.rest(Checked(polls=[poll for poll, _ in polled]), database)
 
-    async def commit(*numbers: int) -> None:
-        for number in numbers:
-            unit: Any = SimpleNamespace(poll=SimpleNamespace(id=number, outcome="unchanged", page_id=number))
-            report.note(unit)
-        await asyncio.sleep(0)
+    assert (
+        "no news  http://a.example/2  a new version is stored, but nothing that you watch changed\n"
+        == capsys.readouterr().out
+    )
 
-    monkeypatch.setattr(check, "_read_results", read_results)
-    database: Any = Database()
-    report = check._Report(database, as_json=False, is_quiet=False)
-    asyncio.run(commit(1, 2, 3))
-    asyncio.run(commit(4))
 
-    assert [3, 1] == reads
-    assert [f"unchanged  http://a.example/{number}" for number in (1, 2, 3, 4)] == capsys.readouterr().out.splitlines()
+def _poll(number: int, outcome: str) -> Any:
+    return SimpleNamespace(id=number, page_id=number, outcome=outcome)
+
+
+def test_all_checks_every_enabled_sentinel(tidings, server):
+    """Even those that are not due; a paused one is left out."""
+    for name in ("one", "two", "paused"):
+        server.pages[f"/{name}"] = server.pages["/news"]
+        tidings("add", "--url", server.url(f"/{name}"), "--name", name)
+    tidings("disable", "paused")
+    ran = tidings("check", "--all", "--json")
+
+    assert {server.url("/one"), server.url("/two")} == {one["url"] for one in ran.records if one["record"] == "poll"}
+    assert 2 == tidings("check", "--all", "one").code

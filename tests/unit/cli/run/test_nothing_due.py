@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from tidings.cli.run.nothing_due import forget, note, nothing_is_due
 from tidings.settings import Settings, StoreSettings
 from tidings.storage.db import sqlite
 
+REPOSITORY = Path(__file__).parents[4]
 AT, UNTIL = 1_000_000_000, 1_060_000_000
 
 
@@ -121,12 +123,12 @@ def test_failing_disk_costs_only_the_note(settings: Settings):
     assert not nothing_is_due(settings, AT)
 
 
-CHECK = "import sys; from tidings.cli.main import main; main(['check']); print('aiohttp' in sys.modules, 'tidings.storage' in sys.modules)"
+CHECK = "import sys; from tidings.cli.main import main; main(sys.argv[1:]); print('aiohttp' in sys.modules, 'tidings.storage' in sys.modules)"
 
 
-def check_apart() -> list[str]:
+def check_apart(*words: str) -> list[str]:
     """Return the output of a check in its own process, and whether it loaded an HTTP client and a database."""
-    ran = subprocess.run([sys.executable, "-c", CHECK], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", CHECK, "check", *words], capture_output=True, text=True, check=True)
     return ran.stdout.splitlines()
 
 
@@ -142,6 +144,15 @@ def test_check_after_one_with_nothing_due_reads_only_the_note(checked):
     """The second check prints the same, and loads neither the network nor the database."""
     assert ["0 checked, 0 changed", "False False"] == check_apart()
     assert "" == checked("check", "--json").out
+
+
+def test_documented_line_for_cron_reads_only_the_note(checked):
+    """It has a time limit."""
+    text = (REPOSITORY / "docs/begin/keep-running.md").read_text("utf-8")
+    (words,) = re.findall(r"^\*/10 \* \* \* \* tidings check (.*) >/dev/null$", text, re.MULTILINE)
+
+    assert ["0 checked, 0 changed", "False False"] == check_apart(*words.split())
+    assert "--for" in words
 
 
 @pytest.mark.parametrize("words", [("alter", "n", "Fetch 2 hour"), ("disable", "n")], ids=["alter", "disable"])
@@ -166,8 +177,8 @@ def test_failed_poll_leaves_no_note(tidings, server):
     server.pages["/gone"] = Page(b"", {}, status=500)
     tidings("add", "--url", server.url("/gone"), "--name", "n", "--every", "1 hour")
     tidings("check")
-    *said, loaded = check_apart()
+    *text, loaded = check_apart()
 
-    assert "the server answered 500" in said[0]
+    assert "the server answered 500" in text[0]
     assert "True True" == loaded
     assert not (Path(os.environ["TIDINGS_DATA"]) / nothing_due.FILE).exists()

@@ -63,6 +63,6 @@ def test_reading_commands_work_with_a_laboratory_policy(tidings, server: WebServ
     """`list`, `show` and `changes` work with a policy that the service refuses."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     for name in TO_COMPARE[:2]:
-        said = [tidings(*verb, "--set", f"schedule.policy={name}") for verb in (("list",), ("show", "n"), ("changes",))]
+        text = [tidings(*verb, "--set", f"schedule.policy={name}") for verb in (("list",), ("show", "n"), ("changes",))]
 
-        assert [0, 0, 0] == [each.code for each in said]
+        assert [0, 0, 0] == [each.code for each in text]

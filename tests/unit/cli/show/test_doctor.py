@@ -1,6 +1,8 @@
 """`tidings doctor` prints a line for each check and never a traceback."""
 
 import json
+import shlex
+from pathlib import Path
 
 import pytest
 
@@ -73,7 +75,27 @@ def test_damaged_database_is_one_line_with_its_fix(capsys, data, content):
     (line,) = [record for record in records(output) if record["what"] == "database"]
 
     assert (1, "fail") == (code, line["status"])
-    assert f"cp BACKUP {data}/tidings.db" in line["mend"]
+    assert line["mend"].startswith("tidings restore --replace BACKUP  #")
+
+
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"junk"), Path.unlink], ids=["damaged", "lost"])
+def test_fix_of_a_damaged_database_works(capsys, tmp_path, damage):
+    """The printed command, with the name of a backup, puts everything right."""
+    data, backup = tmp_path / "data", tmp_path / "backup.tar"
+    text = "Create Sentinel news Using https://example.org/ Monitor any change"
+    assert 0 == main(["--data", str(data), "add", "--no-check", text])
+    assert 0 == main(["--data", str(data), "backup", str(backup)])
+    damage(data / "tidings.db")
+    capsys.readouterr()
+    (line,) = [one for one in records(doctor(capsys, data, "--json")[1]) if one["what"] == "database"]
+
+    command = line["mend"].partition("  #")[0].replace("BACKUP", str(backup))
+    assert 0 == main(["--data", str(data), *shlex.split(command)[1:]])
+
+    capsys.readouterr()
+    assert [] == [one for one in records(doctor(capsys, data, "--json")[1]) if one["status"] == "fail"]
+    main(["--data", str(data), "list"])
+    assert "news" in capsys.readouterr().out
 
 
 def test_deep_flag_verifies_bodies(capsys, data):

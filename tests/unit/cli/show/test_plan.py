@@ -59,7 +59,7 @@ def test_check_after_the_end_of_its_sentinel_is_not_planned(tidings, server, tmp
 
     assert planned["at"] is None
     assert planned["reason"].startswith("none, because the sentinel ends before that")
-    assert [(None, planned["reason"])] == [(look["at"], look["why"]) for look in shown]
+    assert [(None, planned["reason"])] == [(poll["at"], poll["why"]) for poll in shown]
 
 
 def test_start_at_the_end_of_a_dropped_sentinel_is_planned(tidings, server, tmp_path):
@@ -131,7 +131,7 @@ def test_policies_without_instants_are_listed():
     """For all others, the plan reads the instants that they keep."""
     made = {name: make(HOUR) for name, make in POLICIES.items()}
 
-    assert {name for name, policy in made.items() if not isinstance(policy, Remembers)} == BY_TURNS
+    assert BY_TURNS == {name for name, policy in made.items() if not isinstance(policy, Remembers)}
 
 
 def test_expert_flag_without_prices_shows_rates_only(watched):
@@ -146,11 +146,11 @@ def test_expert_flag_without_prices_shows_rates_only(watched):
 
 def test_expert_flag_works_with_every_policy(watched):
     """A policy may have no price, no rates or no instants."""
-    said = {name: watched("plan", "--expert", "--json", "--set", f"schedule.policy={name}") for name in POLICIES}
+    text = {name: watched("plan", "--expert", "--json", "--set", f"schedule.policy={name}") for name in POLICIES}
 
-    assert {0} == {each.code for each in said.values()}
-    assert {"look", "outline"} <= {record["kind"] for record in said["round_robin"].records}
-    assert {"look", "outline", "price", "certificate"} == {record["kind"] for record in said["price_hours"].records}
+    assert {0} == {each.code for each in text.values()}
+    assert {"look", "outline"} <= {record["kind"] for record in text["round_robin"].records}
+    assert {"look", "outline", "price", "certificate"} == {record["kind"] for record in text["price_hours"].records}
 
 
 def test_plan_without_sentinels_names_the_next_command(tidings, server):

@@ -12,13 +12,13 @@ def test_search_by_words_and_by_date(tidings, server):
 
     found = tidings("search", "tally", "--json").records
     nothing = tidings("search", "count")
-    said = tidings("search", "count OR tally", "--changed-since", "2020-01-01").out
+    text = tidings("search", "count OR tally", "--changed-since", "2020-01-01").out
 
     assert [("The News", "1.2", [[0, 5]])] == [(one["title"], one["version"], one["marks"]) for one in found]
     assert (1, "no watched page contains count\n") == (nothing.code, nothing.out)
-    assert "1. The News" in said
-    assert "[tally] 2" in said
-    assert "1 page: 1 of 127.0.0.1" in said
+    assert "1. The News" in text
+    assert "[tally] 2" in text
+    assert "1 page: 1 of 127.0.0.1" in text
     assert "2 texts, 1 of them from the newest versions" in tidings("search", "--rebuild").out
     assert 1 == tidings("search", "count", "--at", "2020-01-01").code
 

@@ -1,4 +1,4 @@
-"""What each page of an expression decides alone, and what several must decide together."""
+"""What each page of an expression decides alone, and what several pages must decide together."""
 
 import pytest
 
@@ -11,7 +11,7 @@ NAMES = ("A", "B", "C")
 
 
 def monitor(text):
-    """Return what a Monitor clause says over the pages A, B and C."""
+    """Return the expression of a Monitor clause over the pages A, B and C."""
     pages = ", ".join(f"https://{name.lower()}.example/ As {name}" for name in NAMES)
     parsed = parse(f"Create Sentinel s Using {pages} Monitor {text}", known=lambda _: None, now=0)
     assert not parsed.problems
@@ -20,7 +20,9 @@ def monitor(text):
 
 
 def spell(part):
-    """Return a joined expression in short: leaves by their text, meetings in brackets, alternatives in parentheses."""
+    """Return a joined expression in short form: leaves by their text, joins in brackets,
+    alternatives in parentheses.
+    """
     match part:
         case Leaf(page, expression):
             return f"{page}: {expressions.to_text(expression)}"
@@ -60,13 +62,13 @@ def spell(part):
     ],
     ids=["every page", "or", "and", "veto of one page", "veto of another", "both", "or inside", "any page", "not or"],
 )
-def test_each_page_decides_what_it_can(text, meant):
-    """Interests of one page that stand together are one leaf; what is left waits for other pages."""
+def test_interests_of_one_page_are_one_leaf(text, meant):
+    """The rest of the expression waits for other pages."""
     assert meant == spell(join(monitor(text), NAMES))
 
 
-def test_leaves_and_meetings_are_counted_once_and_inner_ones_come_first():
-    """An outer meeting can rest on an inner one."""
+def test_leaves_and_joins_are_counted_once():
+    """An inner join comes before the outer one that needs it."""
     whole = join(
         monitor("(words of A AND (links of B OR (links of A AND links of C))) OR (words of A AND links of C)"), NAMES
     )
@@ -76,7 +78,7 @@ def test_leaves_and_meetings_are_counted_once_and_inner_ones_come_first():
     assert ["A", "C"] == [leaf.page for leaf in leaves(next(meetings(whole)))]
 
 
-def test_what_has_changed_decides_as_the_words_say():
+def test_changed_leaves_decide_the_expression():
     """AND needs all, OR one, NOT none."""
     whole = join(monitor("words of A AND (links of B OR links of C) AND NOT images of C"), NAMES)
     a, b, c, images = leaves(whole)

@@ -7,7 +7,7 @@ import pytest
 from tidings.detection.ask.conditions import Seen, hold
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
-from tidings.detection.kinds.interests import looks_through
+from tidings.detection.kinds.interests import uses_masks
 from tidings.document.parse import parse
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount
 from tidings.model.watch.sentinel import AllOf, AnyOf, Condition, Interest, Not, Selector
@@ -64,8 +64,8 @@ def between(measure, lower, upper):
         (number("changes", ">=", 1), "sold out", "5", False),
     ],
 )
-def test_numbers(interest, old, new, expected):
-    """The number now, the crossing, and how far it has moved, against what it was."""
+def test_conditions_on_numbers(interest, old, new, expected):
+    """They compare the new number, a crossing, and the distance from the old number."""
     assert expected == report(interest, f"<p>{old}</p>", f"<p>{new}</p>")
 
 
@@ -103,13 +103,13 @@ LINKS = "<a href=/1>a</a><a href=/2>a</a>"
         (counting("any", "share", ">", 0.9), "GIF89a a", "GIF89a b", True),
     ],
 )
-def test_shares_and_counts(interest, old, new, expected):
-    """Words one by one, everything else object by object; in percent of the old version's."""
+def test_conditions_on_shares_and_counts(interest, old, new, expected):
+    """Words count one by one, all else object by object; a percentage is of the old version."""
     assert expected == report(interest, old, new)
 
 
-def saying(kind, measure, text, *, direction=None):
-    return Interest(kind, (), direction, where=(Condition(measure, text=text),))
+def saying(kind, measure, text, *others, direction=None):
+    return Interest(kind, (), direction, where=(Condition(measure, text=text, others=others),))
 
 
 LONG = " ".join(f"w{n}" for n in range(3_000))
@@ -126,6 +126,15 @@ LONG = " ".join(f"w{n}" for n in range(3_000))
         (saying("words", "contains", "two  words"), "a", "a two <b>words</b>", True),
         (saying("words", "matches", r"\d{3}"), "a", "a 123", True),
         (saying("words", "matches", r"^\d{3}$"), "a", "a 12", False),
+        (saying("words", "contains", "gold", "RETRACTED"), "a", "a retracted", True),
+        (saying("words", "contains", "gold", "silver"), "a", "a retracted", False),
+        (saying("words", "lacks", "RETRACTED"), "a", "a retracted", False),
+        (saying("words", "lacks", "RETRACTED"), "a", "a b", True),
+        (saying("words", "lacks", "RETRACTED"), "a retracted", "a retracted b", True),
+        (saying("words", "lacks", "RETRACTED"), "a", "a", False),
+        (saying("words", "lacks", "gold", "silver"), "a", "a Silver", False),
+        (saying("words", "lacks", "gold", direction="deleted"), "a gold", "a", False),
+        (saying("words", "lacks", "late"), "a", f"a {LONG} late", False),
         (saying("links", "contains", "/new"), "", "<a href=/New>x</a>", True),
         (saying("links", "contains", "/new"), "<a href=/new>x</a>", "", False),
         (saying("keywords", "contains", "oil"), "a", "a", False),
@@ -139,13 +148,13 @@ LONG = " ".join(f"w{n}" for n in range(3_000))
         ),
     ],
 )
-def test_texts(interest, old, new, expected):
-    """What came (or went, where that is meant) is searched whole, whatever is shown of it."""
+def test_conditions_on_texts(interest, old, new, expected):
+    """Inserted text (or deleted text, if meant) is searched completely, whatever is shown of it."""
     assert expected == report(interest, old, new)
 
 
-def test_all_conditions_must_hold_of_one_interest():
-    """`but` joins them; each is about the same change."""
+def test_all_conditions_of_an_interest_must_hold():
+    """`but` joins them; they are about the same change."""
     both = Interest("words", where=(Condition("inserted", ">=", 2), Condition("contains", text="gold")))
 
     assert report(both, "a", "a gold rush")
@@ -153,8 +162,8 @@ def test_all_conditions_must_hold_of_one_interest():
     assert not report(both, "a", "a b c")
 
 
-def test_a_condition_is_part_of_the_interest_in_and_or_and_not():
-    """What does not meet its conditions was not found: it cannot fill an AND, and takes nothing out."""
+def test_condition_belongs_to_its_interest():
+    """If it fails, the interest found nothing: it cannot fulfil an AND, and NOT removes nothing."""
     rich = Interest("words", where=(Condition("inserted", ">=", 3),))
     links = Interest("links")
     old, new = "a", "a b<a href=/x></a>"
@@ -165,8 +174,8 @@ def test_a_condition_is_part_of_the_interest_in_and_or_and_not():
     assert not report(AllOf((Interest("words"), Not(rich))), "a", "a b c d")
 
 
-def test_entries_are_searched_whole():
-    """The text of an entry counts, not its title alone."""
+def test_entry_is_searched_completely():
+    """Its text counts, not only its title."""
     interest = Interest("items", direction="inserted", where=(Condition("contains", text="oil"),))
     old = '[{"id": 1, "title": "a", "body": "x"}]'
 
@@ -204,7 +213,7 @@ MORE = '[{"id": 13, "title": "New", "body": "security"}, {"id": 12, "title": "Ne
 
 
 def choose(interest, old, new, media="text/html"):
-    """Return all that is told."""
+    """Return all that is reported."""
     change = evaluate(interest, Pair(page(old, media), page(new, media)))
     assert change or not (change.inserted or change.deleted or change.updated or change.moved)
     return [*change.inserted, *change.deleted, *(new for _, new in change.updated), *change.moved]
@@ -220,6 +229,8 @@ def asking(kind, text, direction=None, measure="contains", **more):
         (asking("items", "security", "inserted"), feed(OLD), feed(HOLE, CAKE, OLD), ["Update"]),
         (asking("items", "security"), feed(OLD), feed(HOLE, CAKE, ("1", "Hello", "you")), ["Update"]),
         (asking("items", "(?i)cake|world", "inserted", "matches"), feed(OLD), feed(HOLE, CAKE, OLD), ["Party"]),
+        (asking("items", "security", "inserted", "lacks"), feed(OLD), feed(HOLE, CAKE, OLD), ["Party"]),
+        (asking("items", "beer", "inserted", "lacks"), feed(OLD), feed(HOLE, CAKE, OLD), ["Update", "Party"]),
         (asking("items", "beer", "inserted"), feed(OLD), feed(HOLE, CAKE, OLD), []),
         (asking("items", "security", "inserted"), DATA, MORE, ["New"]),
         (asking("items", "security", "deleted"), MORE, DATA, ["New"]),
@@ -242,15 +253,17 @@ def asking(kind, text, direction=None, measure="contains", **more):
         (asking("any", "security"), "<p>a", "<p>a security<a href=/x>", ["security", "http://x.org/x"]),
     ],
 )
-def test_of_a_list_of_things_a_text_chooses(interest, old, new, expected):
-    """Entries, links, images, rows, cells, items and matches are told one by one: those that say it, not all that came beside them."""
+def test_text_condition_selects_items_of_a_list(interest, old, new, expected):
+    """Entries, links, images, rows, cells, items and matches are reported one by one: those with
+    the text, not all that came.
+    """
     media = "application/json" if old[:1] == "[" else "application/rss+xml" if old[:5] == "<?xml" else "text/html"
 
     assert expected == choose(interest, old, new, media)
 
 
-def test_other_conditions_are_about_what_was_chosen():
-    """`contains "security" but inserted >= 2`: two that say it."""
+def test_other_conditions_count_the_selected_items():
+    """`contains "security" but inserted >= 2` needs two with the text."""
     for count, expected in ((1, ["Update"]), (2, [])):
         interest = Interest(
             "items", (), "inserted", where=(Condition("contains", text="security"), Condition("inserted", ">=", count))
@@ -258,15 +271,15 @@ def test_other_conditions_are_about_what_was_chosen():
         assert expected == choose(interest, feed(OLD), feed(HOLE, CAKE, OLD), "application/rss+xml")
 
 
-def test_several_texts_choose_together():
-    """What is told has all of them, each in the same thing."""
+def test_several_text_conditions_select_together():
+    """An item must have all of them."""
     both = (Condition("contains", text="security"), Condition("contains", text="update"))
     new = feed(("4", "Security", "party"), HOLE, CAKE, OLD)
 
     assert ["Update"] == choose(Interest("items", where=both), feed(OLD), new, "application/rss+xml")
 
 
-def test_not_takes_out_the_things_that_it_names():
+def test_not_removes_the_selected_items():
     """`AND NOT links where contains "/job/"` leaves the other links."""
     jobs = asking("links", "/job/")
     new = "<p>b<a href=/job/1>a</a><a href=/about>b</a>"
@@ -305,25 +318,25 @@ PHRASES = ChangeSet(
 
 
 def holds(measure, relation, value, *findings, direction=None, sizes=(20, 20), is_percent=False, text=""):
-    """Return whether a condition holds of findings in a page that had so many objects, and has."""
+    """Return whether a condition holds for findings in a page that had so many objects, and has."""
     old, new = page("<p>before"), page("<p>after")
     seen = Seen(old, new, findings, lambda one: sizes[one is new])
     return hold((Condition(measure, relation, value, is_percent, text),), (seen,), direction)
 
 
 @pytest.mark.parametrize(
-    ("direction", "said"),
+    ("direction", "text"),
     [(None, {"come", "now"}), ("inserted", {"come"}), ("updated", {"now"}), ("deleted", {"gone"})],
 )
-def test_of_things_what_came_is_searched_or_what_went_where_that_is_meant(direction, said):
-    """What is as often there as it was says nothing, and what was before an update neither."""
+def test_new_items_are_searched_or_deleted_ones_if_meant(direction, text):
+    """Items with the same count do not matter, nor does the old side of an update."""
     words = {"come", "now", "gone", "was", "same"}
 
-    assert said == {word for word in words if holds("contains", "=", 0, COUNTED, direction=direction, text=word)}
+    assert text == {word for word in words if holds("contains", "=", 0, COUNTED, direction=direction, text=word)}
 
 
-def test_things_are_searched_by_their_names_although_their_words_changed_too():
-    """A row of a table has edits; its name is the row, whatever of it is in the words."""
+def test_items_are_searched_by_name():
+    """A row of a table has edits of its words; its name is the whole row."""
     row = ChangeSet(("table",), edits=(Edit("insert", 0, 0, 0, 1),), objects=(ObjectCount("table", "row", 0, 1),))
 
     assert (True, False) == (
@@ -346,8 +359,8 @@ def test_things_are_searched_by_their_names_although_their_words_changed_too():
         (None, "changed", 0),
     ],
 )
-def test_things_are_counted(finding, measure, count):
-    """Object by object, places of phrases place by place; nothing is found: none."""
+def test_items_are_counted(finding, measure, count):
+    """They are objects, or occurrences of phrases; without a finding the number is 0."""
     assert holds(measure, "=", count, *([finding] if finding else []))
 
 
@@ -361,8 +374,8 @@ def test_things_are_counted(finding, measure, count):
         (None, (20, 20), 0),
     ],
 )
-def test_a_share_is_of_both_versions_and_at_most_all(finding, sizes, share):
-    """What was updated counts in both; a page without objects has one, so that the share is a number."""
+def test_share_is_of_both_versions_and_at_most_all(finding, sizes, share):
+    """An update counts in both; a page without objects counts one, so that the share is a number."""
     findings = [finding] if finding else []
 
     assert holds("share", "=", share, *findings, sizes=sizes)
@@ -370,8 +383,8 @@ def test_a_share_is_of_both_versions_and_at_most_all(finding, sizes, share):
 
 
 @pytest.mark.parametrize(("findings", "expected"), [((), True), ((COUNTED,), False)])
-def test_percent_of_nothing(findings, expected):
-    """Nothing of nothing is 0 %; anything of nothing is more than any share."""
+def test_percentage_of_an_empty_version(findings, expected):
+    """Nothing of nothing is 0 %; something of nothing is more than any share."""
     assert expected == holds("changed", "=", 0, *findings, sizes=(0, 6), is_percent=True)
     assert expected != holds("changed", ">", 1_000_000, *findings, sizes=(0, 6), is_percent=True)
 
@@ -381,29 +394,67 @@ def test_percent_of_nothing(findings, expected):
     [
         ("page has", "<p>In  Stock</p>", True),
         ("page has", "<p>sold out</p>", False),
+        ("page has", "<p>Available</p>", True),
+        ("page lacks", "<p>Available</p>", False),
         ("page lacks", "<p>In Stock</p>", False),
         ("page lacks", "<p>sold out</p>", True),
     ],
 )
-def test_what_the_page_says_beside_the_change_decides(measure, rest, expected):
-    """The whole page is read, whatever part is compared, and as it is now."""
-    interest = Interest("words", selector=Selector("css", "h1"), where=(Condition(measure, text="in stock"),))
+def test_condition_on_the_page_reads_the_new_page(measure, rest, expected):
+    """It is the whole page, whichever part is compared."""
+    interest = Interest(
+        "words", selector=Selector("css", "h1"), where=(Condition(measure, text="in stock", others=("available",)),)
+    )
 
     assert expected == report(interest, "<h1>Kettle</h1><p>sold in stock</p>", f"<h1>Teapot</h1>{rest}")
 
 
-def test_a_change_that_only_waits_for_the_page_is_compared_without_noise():
-    """A condition on the page names no value of its own, so that noise stays noise."""
-    assert looks_through(Interest("words", where=(Condition("page has", text="open"),)))
-    assert not looks_through(Interest("words", where=(Condition("contains", text="open"),)))
+def test_condition_on_the_page_keeps_noise_masked():
+    """It names no value of the change."""
+    assert uses_masks(Interest("words", where=(Condition("page has", text="open"),)))
+    assert not uses_masks(Interest("words", where=(Condition("contains", text="open"),)))
 
 
 @pytest.mark.parametrize("is_old", [True, False])
-def test_a_picture_in_the_place_of_a_text_is_reported_whole(is_old):
-    """Lines that were never there are looked for only where both versions have a text."""
+def test_picture_that_replaces_a_text_is_reported_whole(is_old):
+    """New lines are only found if both versions have a text."""
     picture = parse(b"\x89PNG\r\n\x1a\n" + b"0" * 50, "image/png", url="http://x.org/", keep_tree=True)
     pair = Pair(picture, page("tea")) if is_old else Pair(page("tea"), picture)
 
     found = evaluate(Interest("words", where=(Condition("never seen", "=", True),)), pair)
 
     assert "body" in found.kinds
+
+
+STATS = "<p>42 rows</p><dl><dt>Total:<dd>7 of 12 seats<dt>Rest<dd>{}</dl><p>{} left, 5 gone</p>"
+
+
+@pytest.mark.parametrize(
+    ("fields", "place", "expected"),
+    [
+        ({"after": "Rest"}, 0, [("3", "4")]),
+        ({"after": "rest"}, 1, []),
+        ({"before": "left"}, 1, [("3", "4")]),
+        ({"after": "Rest", "before": "gone"}, 0, [("3", "4")]),
+        ({"ordinal": 4}, 0, [("3", "4")]),
+        ({"ordinal": 5}, 1, [("3", "4")]),
+        ({}, 0, []),
+        ({"after": "nowhere"}, 0, []),
+        ({"ordinal": 4, "where": (Condition("value", ">", 3),)}, 0, [("3", "4")]),
+        ({"ordinal": 4, "where": (Condition("value", ">", 4),)}, 0, []),
+        ({"before": "left", "where": (Condition("becomes", ">", 3),)}, 1, [("3", "4")]),
+    ],
+)
+def test_number_is_found_by_the_texts_around_it_or_its_place(fields, place, expected):
+    """Before a text it is the nearest one, which is the last."""
+    old, new = (STATS.format(*(value if at == place else "3" for at in (0, 1))) for value in "34")
+
+    assert expected == list(evaluate(Interest("number", **fields), Pair(page(old), page(new))).updated)
+
+
+def test_words_between_two_texts_are_compared():
+    """They may be on several lines; what stands around them does not count."""
+    old, new = "<p>a Open</p><p>one</p><p>Closed b</p>", "<p>c Open</p><p>two</p><p>Closed d</p>"
+    interest = Interest("words", after="open", before="closed")
+
+    assert (("one", "two"),) == evaluate(interest, Pair(page(old), page(new))).updated

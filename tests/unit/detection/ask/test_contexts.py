@@ -1,19 +1,19 @@
-"""Where the texts of a change stand.
-
-What entries of a change say, for people.
-"""
+"""The surroundings of the texts of a change, and notes on its entries."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import share
-from tidings.detection.ask.contexts import AROUND, MOST
+from tidings.detection.ask.contexts import AROUND, MOST, with_contexts
+from tidings.detection.ask.expression import evaluate
+from tidings.detection.ask.pair import Pair
 from tidings.detection.ask.summary import summary
 from tidings.detection.job.contract import Body
 from tidings.detection.job.examiner import compare_bodies
 from tidings.document.parse import parse
 from tidings.document.select.extraction import WHOLE, Extraction
+from tidings.document.text.placed import place_text
 from tidings.model.observed.change import ChangeSet, EntryNote
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Interest
@@ -30,7 +30,7 @@ def find(old: str, new: str, *, content_type: str = "text/html", extraction: Ext
 
 
 def report(page: str, old: str, new: str, **options) -> dict[str, str]:
-    """Return what is known of the first text where `#` of a page became another, what is empty left out."""
+    """Return what is known of the first text if `#` of a page is replaced, without empty fields."""
     change = find(page.replace("#", old), page.replace("#", new), **options)
     if not change.contexts:
         return {}
@@ -60,43 +60,43 @@ HEADS = "<tr><th>Show<th>Begins<th>Free"
         ("<table><tr><td>a<table><tr><td>b<td>#</table><td>c</table>", {"label": "b"}),
     ],
 )  # fmt: skip
-def test_a_text_has_its_heading_label_and_neighbours(page, expected):
-    """A reader knows what a value belongs to."""
+def test_text_has_heading_label_and_neighbours(page, expected):
+    """They show a reader what a value belongs to."""
     assert expected == report(page, "12", "3")
 
 
-def test_a_part_has_the_heading_of_its_page():
-    """What Select takes stands under a heading that it does not take."""
+def test_selected_part_has_the_heading_of_its_page():
+    """Select does not contain that heading."""
     page = "<h2>Kettle</h2><p class=price>Now # EUR</p><h2>Other</h2><p>9</p>"
     part = Extraction(selectors=(Selector("css", ".price"),))
 
     assert {"heading": "Kettle", "before": "Now ", "after": " EUR"} == report(page, "12", "3", extraction=part)
 
 
-def test_texts_of_each_list_have_their_own_context():
-    """What came and what went stand each where they stood."""
+def test_inserted_and_deleted_texts_have_their_own_contexts():
+    """Each has that of its own version."""
     change = find("<h2>A</h2><p>one two three<h2>B</h2><p>x", "<h2>A</h2><p>one three<h2>B</h2><p>x new words here")
 
     assert [("deleted", 0, "A"), ("inserted", 0, "B")] == [(one.of, one.number, one.heading) for one in change.contexts]
 
 
-def test_equal_texts_have_contexts_in_their_order():
-    """The same edit in two rows is told of two rows."""
+def test_equal_texts_have_contexts_in_order():
+    """The same edit in two rows is reported for both."""
     rows = "<table><tr><td>a<td>#<tr><td>b<td>#</table>"
     change = find(rows.replace("#", "1"), rows.replace("#", "2"))
 
     assert ["a", "b"] == [one.label for one in change.contexts]
 
 
-def test_only_the_first_texts_of_a_large_change_have_a_context():
-    """A change of everything stays small."""
+def test_large_change_has_few_contexts():
+    """Only its first texts have one."""
     rows = ["".join(f"<p>line {number} is {number + more}" for number in range(0, 2_000, 2)) for more in (0, 1)]
 
     assert MOST == len(find(*rows).contexts)
 
 
-def test_a_summary_with_a_label_stands_alone():
-    """It says which database, not only that something is degraded."""
+def test_summary_has_the_label():
+    """It names the database, not only "degraded"."""
     page = "<h1>Status page</h1><dl><dt>Database<dd>#<dt>Web<dd>ok</dl>"
 
     assert 'Status page: Database "ok" → "degraded"' == summary(
@@ -114,8 +114,8 @@ PAGES = st.lists(PIECES, max_size=40).map(" ".join)
 
 @share(1)
 @given(PAGES, PAGES)
-def test_what_is_said_of_a_text_stands_in_its_page(old, new):
-    """Nothing is invented and nothing fails, whatever the markup."""
+def test_context_is_text_of_the_page(old, new):
+    """Nothing is invented and nothing fails, for all markup."""
     change = find(old, new)
     texts = [" ".join(parse(page.encode(), "text/html", url=URL).text.split()) for page in (old, new)]
 
@@ -127,8 +127,8 @@ def test_what_is_said_of_a_text_stands_in_its_page(old, new):
         assert any(f"{one.before}{shown[one.number]}{one.after}" in text for text in texts)
 
 
-def test_a_text_within_a_megabyte_without_white_space_has_no_context() -> None:
-    """Where no token is looked for, nothing is shown of what stands beside it."""
+def test_text_in_a_megabyte_without_spaces_has_no_context() -> None:
+    """No token is searched there, and no neighbours are shown."""
     row = "漢字" * 40_000
     change = find(f"<p>{row}乙</p><p>one</p>", f"<p>{row}丙</p><p>two</p>")
     assert change
@@ -143,7 +143,7 @@ AT = 1_795_765_200_000_000
 
 
 def notes(old, new, media="application/rss+xml"):
-    """Return the notes of what became of a feed."""
+    """Return the notes on a changed feed."""
     before, after = (Body(data=text.encode(), content_type=media, url="https://a.example/") for text in (old, new))
     change, _ = compare_bodies(before, after, Interest("items"))
     return change.entries
@@ -158,15 +158,15 @@ def notes(old, new, media="application/rss+xml"):
         ("", "", None),
     ],
 )
-def test_a_new_entry_says_who_wrote_it_and_when(body, author, published):
-    """As far as its feed says."""
+def test_new_entry_has_author_and_date(body, author, published):
+    """They are those of the feed."""
     (note,) = notes(RSS.format(FIRST), RSS.format(ITEM.format(2, "Two", body) + FIRST))
 
     assert EntryNote("inserted", 0, "Two", "https://a.example/2", author, published) == note
 
 
-def test_a_long_text_is_cut_between_words():
-    """280 characters at most, without the title."""
+def test_long_note_is_cut_between_words():
+    """It has at most 280 characters without the title."""
     text = "<description>" + "words " * 100 + "</description>"
     (note,) = notes(RSS.format(FIRST), RSS.format(ITEM.format(2, "Two", text) + FIRST))
 
@@ -175,8 +175,8 @@ def test_a_long_text_is_cut_between_words():
     assert len(note.text) <= 281
 
 
-def test_an_edited_entry_says_what_of_it_is_another():
-    """Its title and its text."""
+def test_edited_entry_says_what_changed():
+    """It is the title, the text, or both."""
     old, new = (
         ITEM.format(2, title, f"<description>It is {text}.</description>") + FIRST
         for title, text in (("Two", "a"), ("Zwei", "b"))
@@ -187,10 +187,25 @@ def test_an_edited_entry_says_what_of_it_is_another():
     assert (("title", "Two", "Zwei"), ("text", "It is a.", "It is b.")) == note.edits
 
 
-def test_entries_of_json_have_notes_too():
-    """The fields that say who and when."""
+def test_entries_of_json_have_notes():
+    """Their fields have author and date."""
     old = '[{"id": 1, "title": "One"}]'
     new = '[{"id": 2, "title": "Two", "url": "https://a.example/2", "author": "Ann", "created_at": "2026-11-27T07:40:00Z"}, {"id": 1, "title": "One"}]'
     (note,) = notes(old, new, "application/json")
 
     assert ("Two", "Ann", AT) == (note.title, note.author, note.published)
+
+
+def test_change_in_a_calendar_has_the_event_as_its_heading():
+    """Fields have their names in words, and a new event is its name, time and place."""
+    event = "BEGIN:VEVENT\nUID:{0}\nDTSTART:2026120{0}T100000\nSUMMARY:Event {0}\nLOCATION:{1}\nEND:VEVENT\n"
+    old, new = (
+        parse(f"BEGIN:VCALENDAR\n{events}END:VCALENDAR\n".encode(), "text/calendar", url="http://x.org/")
+        for events in (event.format(1, "Hall"), event.format(1, "Room 5") + event.format(2, "Hall"))
+    )
+    pair = Pair(old, new)
+    found = with_contexts(evaluate(Interest("any"), pair), pair, (WHOLE,))
+
+    text, context = place_text(found.inserted[0], found.contexts[0])
+    assert "Event 1, 2026-12-01 10:00: LOCATION:Room 5; Event 2, 2026-12-02 10:00, Hall" == text
+    assert "" == context.heading

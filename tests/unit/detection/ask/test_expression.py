@@ -1,3 +1,5 @@
+"""Expressions: AND, OR, NOT and directions over the findings of kinds."""
+
 import pytest
 from hypothesis import given
 
@@ -20,7 +22,7 @@ I = ChangeSet(kinds=("images",), deleted=("/i",), objects=(ObjectCount("images",
 
 
 class Findings:
-    """Stands for a pair of versions on which kinds find what they are given."""
+    """Stands for a pair of versions in which kinds find what they are given."""
 
     def __init__(self, findings):
         self.findings = findings
@@ -67,8 +69,10 @@ def kinds_of(expression, *findings):
         (AllOf((Not(LINKS),)), [W], ()),
     ],
 )
-def test_and_or_not(expression, findings, expected):
-    """OR unites; AND needs every part; NOT takes out what a sibling contains, else vetoes (sentinels §4.5)."""
+def test_and_or_and_not_join_findings(expression, findings, expected):
+    """OR unites; AND needs every part; NOT removes what a sibling contains, otherwise it is a veto
+    (sentinels §4.5).
+    """
     assert expected == kinds_of(expression, *findings)
 
 
@@ -83,23 +87,23 @@ def test_and_or_not(expression, findings, expected):
         (AllOf((ANY, Not(Interest("any", direction="deleted")))), (("new", "/l"), ())),
     ],
 )
-def test_directions_narrow_and_subtract(expression, expected):
-    """A direction keeps its part of each finding; under NOT only that part is taken out."""
+def test_direction_keeps_its_part_of_a_finding(expression, expected):
+    """Under NOT only that part is removed."""
     found = evaluate(expression, make_change(W, L, I))
 
     assert expected == (found.inserted, found.deleted)
 
 
 @given(expressions)
-def test_nothing_found_means_no_change(expression):
-    """Where no kind finds anything no expression does; digests that are all equal let an expression be skipped."""
+def test_expression_without_findings_has_no_change(expression):
+    """It can be skipped if all its digests are equal."""
     assert ChangeSet() == evaluate(expression, make_change())
     assert digests_of(expression)
 
 
 @given(expressions)
-def test_what_is_found_is_what_kinds_found(expression):
-    """An expression only ever selects: every edit and row of its change is one that a kind found."""
+def test_expression_only_selects_findings(expression):
+    """Every edit and row of its change is one that a kind found."""
     found = evaluate(expression, make_change(W, L, I))
 
     assert set(found.edits) <= set(W.edits)
@@ -107,6 +111,6 @@ def test_what_is_found_is_what_kinds_found(expression):
     assert bool(found) == bool(found.kinds)
 
 
-def test_leaves_from_left_to_right():
-    """Every interest of an expression is found, also under NOT."""
+def test_leaves_are_listed_from_left_to_right():
+    """Interests under NOT are included."""
     assert [ANY, LINKS, IMAGES] == list(interests_of(AllOf((ANY, Not(AnyOf((LINKS, IMAGES)))))))

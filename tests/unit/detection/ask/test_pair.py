@@ -1,4 +1,4 @@
-"""A pair of versions; and with it keywords and phrases inside AND, OR and NOT (sentinels §4.5)."""
+"""A pair of versions; keywords and phrases inside AND, OR and NOT (sentinels §4.5)."""
 
 import pytest
 from hypothesis import given
@@ -29,8 +29,8 @@ def texts(expression, old, new):
     return found.inserted, found.deleted, found.updated
 
 
-def test_a_term_is_looked_for_once():
-    """What two sentinels ask for is found for both."""
+def test_term_is_searched_once():
+    """Two sentinels that ask for it share the search."""
     both = pair("oil", "oil oil")
 
     assert both.compare(OIL, "oil") is both.compare(Interest("keywords", ("oil",)), "oil")
@@ -56,8 +56,8 @@ def test_a_term_is_looked_for_once():
         (AllOf((AnyOf((OIL, LINKS)), Not(WORDS))), "oil", "<a href=/x>gas</a>", ((), (), ())),
     ],
 )
-def test_keywords_in_expressions(expression, old, new, expected):
-    """Each keyword of a list is one of its own; NOT takes out the terms that a sibling watches, else it is a veto."""
+def test_each_keyword_of_a_list_is_separate(expression, old, new, expected):
+    """NOT removes terms of a sibling, otherwise it is a veto."""
     assert expected == texts(expression, old, new)
 
 
@@ -85,8 +85,8 @@ def test_keywords_in_expressions(expression, old, new, expected):
         (AllOf((WORDS, Not(OIL))), "price 5 oil x", "price 6 gas x", ((), (), (("5", "6 gas"),))),
     ],
 )
-def test_all_words_but_keywords(expression, old, new, expected):
-    """Words contain keywords: what belongs to them is taken out of the edits, and the rest is told."""
+def test_words_without_keywords(expression, old, new, expected):
+    """Edits of the keywords are removed, and the rest is reported."""
     assert expected == texts(expression, old, new)
 
 
@@ -102,13 +102,13 @@ TERMS = "please note that today {} for any of our services and goods"
         ("there is no fee at all there is no fee at all", ((), (), ())),
     ],
 )
-def test_all_words_but_a_phrase(new, expected):
-    """Whatever becomes of the phrase, its rewording too, is taken out."""
+def test_words_without_a_phrase(new, expected):
+    """All edits of the phrase are removed, with its rewording."""
     assert expected == texts(AllOf((WORDS, Not(FEE))), TERMS.format("there is no fee at all"), TERMS.format(new))
 
 
-def test_phrases_beside_words():
-    """What else changed is told."""
+def test_words_beside_a_phrase_are_reported():
+    """The phrase may be unchanged."""
     old, new = TERMS.format("there is no fee at all"), TERMS.format("there is some fee at all") + " but one"
 
     assert (("but one",), (), ()) == texts(AllOf((WORDS, Not(FEE))), old, new)
@@ -117,16 +117,18 @@ def test_phrases_beside_words():
 
 
 @given(old=bodies, new=bodies)
-def test_all_words_but_one_are_the_words_as_if_it_stood_nowhere(old, new):
-    """There is a change exactly if the other words changed; it has no token of the keyword, and never more than before."""
+def test_words_without_a_keyword_are_those_of_a_page_without_it(old, new):
+    """There is a change exactly if other words changed; it has no token of the keyword, and never
+    more than before.
+    """
     both = pair(old, new)
     whole, left = evaluate(WORDS, both), evaluate(AllOf((WORDS, Not(OIL))), both)
     others = [[token for token in document.tokens if token.lower() != "oil"] for document in (both.old, both.new)]
 
     assert (others[0] != others[1]) == bool(left)
     for side, document in enumerate((both.old, both.new)):
-        told = _tokens(left, side)
-        assert "oil" not in {document.folded[at] for at in told}
+        reported = _tokens(left, side)
+        assert "oil" not in {document.folded[at] for at in reported}
     assert sum(len(_tokens(left, side)) for side in (0, 1)) <= sum(len(_tokens(whole, side)) for side in (0, 1))
 
 
@@ -135,6 +137,6 @@ def _tokens(found, side):
     return {at for span in spans for at in range(*span)}
 
 
-def test_equal_text_is_equal_terms():
-    """The digest of the text decides for keywords and phrases: where it is equal nothing of them changed."""
+def test_equal_texts_have_equal_terms():
+    """The digest of the text decides for keywords and phrases."""
     assert {"text"} == digests_of(AnyOf((BOTH, FEE)))

@@ -1,4 +1,4 @@
-"""Already: what holds of a first version, by the expression that asks for it."""
+"""Conditions that already hold for a first version."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ PAGE = f'<script type="application/ld+json">{OFFER}</script><p class="n">We have
         ("price is below 100 AND all words", ()),
     ],
 )
-def test_what_holds_already(monitor, expected):
-    """Only what `is` asks for, if all conditions hold; of AND all parts."""
+def test_conditions_that_hold_already_are_reported(monitor, expected):
+    """Only `is` conditions do, if all of an interest hold; of AND all parts must."""
     page = parse(PAGE.encode(), "text/html", url="https://a.example/", keep_tree=True)
     monitored = monitor_of(monitor)
 

@@ -1,3 +1,5 @@
+"""The summary of a change in one line."""
+
 import pytest
 
 from tidings.detection.ask.summary import summary
@@ -18,7 +20,7 @@ EDITS = (Edit("insert", 0, 0, 0, 1),)
         (ChangeSet(("words",), moved=("x y",), edits=EDITS), 'moved "x y"'),
         (
             ChangeSet(("links",), inserted=("http://x/",), objects=(ObjectCount("links", "http://x/", 0, 1),)),
-            'link added "http://x/"',
+            'new link "http://x/"',
         ),
         (
             ChangeSet(
@@ -27,21 +29,21 @@ EDITS = (Edit("insert", 0, 0, 0, 1),)
                 edits=EDITS,
                 objects=(ObjectCount("images", "/i", 0, 1),),
             ),
-            'added "new"; image added "/i"',
+            'added "new"; new image "/i"',
         ),
         (
             ChangeSet(("body",), deleted=("pdf x",), objects=(ObjectCount("body", "pdf x", 1, 0),)),
-            'body removed "pdf x"',
+            'removed body "pdf x"',
         ),
     ],
 )
-def test_one_line_says_what_changed(change, expected):
-    """The first texts, and what they are if they are no words."""
+def test_summary_has_the_first_texts(change, expected):
+    """For other objects it says what they are."""
     assert expected == summary(change)
 
 
-def test_the_line_is_bounded_and_clean():
-    """Long texts are cut, control and bidi characters do not reach the line (H-059)."""
+def test_summary_is_short_and_clean():
+    """Long texts are cut, and control and bidi characters do not reach it (H-059)."""
     change = ChangeSet(("words",), inserted=("x" * 5_000, "\u202eevil\x1b[31m\n"), edits=EDITS)
 
     assert len(summary(change)) <= 200
@@ -50,7 +52,7 @@ def test_the_line_is_bounded_and_clean():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "text"),
     [
         ("https://a.example/x/f.pdf", "https://a.example/x/f-2.pdf", 'link "form": "/f.pdf" → "/f-2.pdf"'),
         ("https://a.example/f", "https://b.example/f", 'link "form": "https://a.example/f" → "https://b.example/f"'),
@@ -59,8 +61,8 @@ def test_the_line_is_bounded_and_clean():
         ("https://a.example/", "https://a.example/new/", 'link "form": "/" → "/new/"'),
     ],
 )
-def test_a_link_that_leads_elsewhere_names_both_addresses_the_old_one_first(old, new, said):
-    """What they share is left out if it is the scheme and the host at least."""
+def test_changed_link_has_both_addresses(old, new, text):
+    """The old one comes first; their common start is left out if it is at least scheme and host."""
     change = ChangeSet(
         ("links",),
         inserted=(new,),
@@ -72,4 +74,4 @@ def test_a_link_that_leads_elsewhere_names_both_addresses_the_old_one_first(old,
         ),
     )
 
-    assert said == summary(change)
+    assert text == summary(change)

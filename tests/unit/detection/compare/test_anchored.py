@@ -1,3 +1,5 @@
+"""Long texts are aligned between anchors."""
+
 import itertools
 import random
 
@@ -11,7 +13,7 @@ WORDS = 2_000
 
 
 def number_sides(*sides):
-    """Return the sides as lists of small numbers, as `compare_sequences` hands them over."""
+    """Return the sides as lists of small numbers, as `compare_sequences` passes them."""
     numbers = {token: number for number, token in enumerate(dict.fromkeys(token for side in sides for token in side))}
     return [[numbers[token] for token in side] for side in sides]
 
@@ -21,8 +23,10 @@ def keep(blocks):
 
 
 @given(pairs | edit_pairs())
-def test_runs_are_equal_in_order_and_part(pair):
-    """Each run is equal on both sides and begins where the one before it has ended on at least one side, and not before on the other."""
+def test_runs_are_equal_ordered_and_separate(pair):
+    """Each is equal on both sides and begins where the one before it ended on at least one side,
+    and not before on the other.
+    """
     a, b = number_sides(*pair)
     if not a or not b:
         return
@@ -36,8 +40,10 @@ def test_runs_are_equal_in_order_and_part(pair):
             assert (i + size, j + size) != (next_i, next_j)
 
 
-def test_a_long_text_with_few_edits_loses_nothing():
-    """Words that occur once anchor it: with a budget of a hundredth of what an exact alignment takes all of the common part is found."""
+def test_long_text_with_few_edits_is_aligned_exactly():
+    """Words that occur once anchor it: a hundredth of the cost of an exact alignment finds the
+    whole common part.
+    """
     rng = random.Random(1)
     old = rng.choices(range(WORDS), k=3 * WORDS)
     new = [number for number in old if rng.random() > 0.01]
@@ -46,16 +52,16 @@ def test_a_long_text_with_few_edits_loses_nothing():
     assert LCSseq.similarity(a, b) == keep(align(a, b, len(a) * len(b) // 100))
 
 
-def test_blocks_that_changed_places():
-    """The longer one stays, the other is out of order."""
+def test_longer_of_two_swapped_blocks_stays():
+    """The other is out of order."""
     a = list(range(WORDS))
     b = a[1_200:] + a[:1_200]
 
     assert [(0, 800, 1_200)] == align(a, b, 10_000)
 
 
-def test_words_that_are_frequent_anchor_by_fours():
-    """Without one word that occurs once, rows of four words that do anchor the text."""
+def test_four_frequent_words_together_are_an_anchor():
+    """No single word occurs once."""
     old = random.Random(2).choices(range(12), k=6_000)
     new = [*old[:3_000], 3, 4, 5, *old[3_000:]]
     a, b = number_sides(old, new)
@@ -63,16 +69,16 @@ def test_words_that_are_frequent_anchor_by_fours():
     assert 6_000 - 20 <= keep(align(a, b, 40_000))
 
 
-def test_a_text_of_two_words_is_cut_into_chunks():
-    """Where nothing can anchor, chunks in proportion are aligned each by itself."""
+def test_text_without_anchors_is_cut_into_chunks():
+    """They are in proportion, and each is aligned by itself."""
     rng = random.Random(3)
     old, new = (rng.choices(range(2), k=3_000) for _ in range(2))
 
     assert keep(align(old, new, 90_000)) >= 0.9 * LCSseq.similarity(old, new)
 
 
-def test_words_that_stand_once_in_unlike_texts_are_no_anchors():
-    """Rare words that two texts share by chance come in any order: what they have in common is found as if these were not there."""
+def test_rare_words_of_unlike_texts_are_no_anchors():
+    """They are shared by chance, in any order: the common part is found as without them."""
     rng = random.Random(4)
     rare = range(100, 300)
     sides = [rng.choices(range(40), k=4_000) for _ in range(2)]
@@ -84,8 +90,8 @@ def test_words_that_stand_once_in_unlike_texts_are_no_anchors():
     assert keep(align(a, b, 600_000)) >= 0.97 * LCSseq.similarity(a, b)
 
 
-def test_a_gap_between_anchors_is_aligned_exactly_while_that_can_be_paid_for():
-    """A part that was written anew, between parts that stayed, keeps all words that it has in common with the one before."""
+def test_gap_between_anchors_is_aligned_exactly_within_the_budget():
+    """A rewritten part between unchanged ones keeps all words in common."""
     rng = random.Random(5)
     parts = [rng.choices(range(30), k=1_000) for _ in range(2)]
     start, end = [[*range(first, first + 2_000)] for first in (100, 5_000)]
@@ -94,8 +100,8 @@ def test_a_gap_between_anchors_is_aligned_exactly_while_that_can_be_paid_for():
     assert LCSseq.similarity(a, b) == keep(align(a, b, 1_100_000))
 
 
-def test_what_all_exact_alignments_take_is_bounded():
-    """Many large gaps do not each take the whole budget: after a few of them the next ones are cut."""
+def test_all_exact_alignments_share_a_budget():
+    """Many large gaps do not each use all of it: after a few, the next ones are cut."""
     rng = random.Random(6)
     sides: list[list[int]] = [[], []]
     for gap in range(40):

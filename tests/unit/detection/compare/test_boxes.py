@@ -1,3 +1,5 @@
+"""Boxes: the words before and after an instance of a phrase."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,16 +18,16 @@ def naive_gaps(words, lower, upper, most):
 
 
 @given(words=words, lower=box, upper=box, most=st.integers(0, 12))
-def test_gaps_are_all_that_boxes_wrap(words, lower, upper, most):
-    """The shortest first; an empty box is the start or the end of the page."""
+def test_gaps_are_the_texts_between_boxes(words, lower, upper, most):
+    """The shortest comes first; an empty box is the start or the end of the page."""
     page = Boxes(words, "abc")
 
     assert naive_gaps(words, lower, upper, most) == page.gaps(page.encode(lower), page.encode(upper), most)
 
 
 @given(words=words, lower=box, upper=box)
-def test_the_nearest_is_the_shortest_of_all(words, lower, upper):
-    """However long it is."""
+def test_nearest_gap_is_the_shortest(words, lower, upper):
+    """Its length does not matter."""
     page = Boxes(words, "abc")
     (best, *_) = naive_gaps(words, lower, upper, len(words)) or (None,)
 
@@ -33,8 +35,8 @@ def test_the_nearest_is_the_shortest_of_all(words, lower, upper):
 
 
 @given(words=words, wanted=st.lists(box.filter(bool), min_size=1, max_size=12))
-def test_one_pass_finds_what_single_searches_find(words, wanted):
-    """Many boxes are looked for at once, with the same result."""
+def test_one_pass_agrees_with_single_searches(words, wanted):
+    """Many boxes are searched at once."""
     one, many = Boxes(words, "abc"), Boxes(words, "abc")
     few, module.FEW = module.FEW, 0
     many.prepare(map(many.encode, wanted))
@@ -44,15 +46,15 @@ def test_one_pass_finds_what_single_searches_find(words, wanted):
         assert one.gaps(each, "", len(words)) == many.gaps(each, "", len(words))
 
 
-def test_unknown_words_are_in_no_box():
-    """A word that no box has never makes one agree."""
+def test_unknown_words_match_no_box():
+    """A word that is in no box never agrees."""
     page = Boxes(["q", "a"], "a")
 
     assert [] == page.gaps(page.encode(["a", "a"]), "", 9)
 
 
-def test_steps_are_bounded():
-    """Boxes that stand everywhere end the search; what was found until then is told."""
+def test_search_of_boxes_has_limited_steps():
+    """Frequent boxes end it; the result until then is used."""
     page = Boxes(["a"] * 300_000, "a")
     found = [page.gaps(box, box, 30) for box in (page.encode("a" * size) for size in (10, 7, 5))]
 

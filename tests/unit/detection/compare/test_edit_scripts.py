@@ -1,3 +1,5 @@
+"""Invariants of every comparison, on random edit scripts."""
+
 import random
 
 import pytest
@@ -5,8 +7,8 @@ import pytest
 from tests.edit_scripts import list_broken_rules, make_script
 
 
-def test_what_must_hold_of_every_comparison():
-    """On five hundred random scripts; `bench/edit_scripts.py` runs ten thousand."""
+def test_invariants_hold_for_random_edit_scripts():
+    """Five hundred are tested; `bench/edit_scripts.py` runs ten thousand."""
     broken = {seed: rules for seed in range(500) if (rules := list_broken_rules(*make_script(random.Random(seed))))}
 
     assert {} == broken
@@ -19,6 +21,6 @@ def test_what_must_hold_of_every_comparison():
         ("a", "b", 1, "as many words are kept as the script left"),
     ],
 )
-def test_a_broken_rule_would_be_seen(old, new, left, rule):
-    """Where more was left alone than can have been."""
+def test_broken_invariant_would_be_found(old, new, left, rule):
+    """More was left unchanged than possible."""
     assert [rule] == list_broken_rules(old.split(), new.split(), left)

@@ -1,3 +1,5 @@
+"""Objects as multisets: which instance came or went."""
+
 from collections import Counter
 
 import pytest
@@ -31,8 +33,10 @@ def places(page, word="x", box=2):
         ("a x b", "p x q r x s", [(0, 0)]),
     ],
 )
-def test_an_occurrence_is_known_by_the_words_around_it(old, new, expected):
-    """The same words first, then the most alike, then in order; the side with fewer is used up."""
+def test_instances_are_paired_by_their_surroundings(old, new, expected):
+    """The same words come first, then the most similar, then the order; the side with fewer is used
+    up.
+    """
     assert expected == pair_occurrences(places(old), places(new))
 
 
@@ -41,8 +45,8 @@ _page = st.lists(st.sampled_from("xxab"), max_size=14).map(" ".join)
 
 @settings(max_examples=60)
 @given(_page, _page)
-def test_as_many_are_left_as_the_numbers_differ_by(old, new):
-    """Never more: each occurrence has one partner at most."""
+def test_unpaired_instances_are_the_difference_of_the_counts(old, new):
+    """Each instance has one partner at most."""
     before, after = places(old), places(new)
     found = pair_occurrences(before, after)
 
@@ -50,8 +54,8 @@ def test_as_many_are_left_as_the_numbers_differ_by(old, new):
     assert len({i for i, _ in found}) == len({j for _, j in found}) == len(found)
 
 
-def test_very_many_are_paired_in_their_order(monkeypatch):
-    """What would have to be compared too often is not."""
+def test_very_many_instances_are_paired_in_order(monkeypatch):
+    """A comparison of all would take too long."""
     monkeypatch.setattr(instances, "MOST_COMPARED", 1)
 
     assert [(0, 0), (1, 1)] == pair_occurrences(places("a x b x c"), places("p x q x r"))
@@ -62,7 +66,9 @@ def rows(old, new):
 
 
 def test_worked_example_of_the_thesis():
-    """004 §5.4.1: old {d:2,b:2,c:2}, new {a:1,c:2,b:2,e:1} gives a and e inserted, d deleted, b and c as they were."""
+    """004 §5.4.1: old {d:2,b:2,c:2}, new {a:1,c:2,b:2,e:1}: a and e are inserted, d is deleted, b
+    and c are unchanged.
+    """
     assert [("a", 0, 1), ("e", 0, 1), ("d", 2, 0)] == rows("ddbbcc", "accbbe")
 
 
@@ -79,14 +85,18 @@ def test_worked_example_of_the_thesis():
     ],
     ids=["fewer", "last one gone", "first one", "both empty", "order", "equal hashes in Java", "count of a signature"],
 )
-def test_rows_of_objects(old, new, expected):
-    """Counts decide, never order nor hash; empty sides are as good as others; an absent object counts 0 (detection §1.3)."""
+def test_rows_have_the_counts_of_objects(old, new, expected):
+    """Order and hash do not matter; empty sides are allowed; an absent object counts 0 (detection
+    §1.3).
+    """
     assert expected == rows(old, new)
 
 
 @given(pairs)
-def test_rows_are_the_difference_of_counts(pair):
-    """A row's new minus old is Counter(new) minus Counter(old); objects without a row have not changed."""
+def test_rows_are_the_difference_of_counters(pair):
+    """New minus old of a row is Counter(new) minus Counter(old); objects without a row did not
+    change.
+    """
     old, new = pair
     difference = {row.object: row.new - row.old for row in compare_objects("links", old, new)}
 
@@ -96,8 +106,8 @@ def test_rows_are_the_difference_of_counts(pair):
 
 
 @given(pairs)
-def test_swapping_the_sides_swaps_the_counts(pair):
-    """What was inserted one way is deleted the other way."""
+def test_swapping_the_versions_swaps_the_counts(pair):
+    """Inserted becomes deleted."""
     old, new = pair
     turned = {ObjectCount("links", row.object, row.new, row.old) for row in compare_objects("links", new, old)}
 
@@ -105,8 +115,8 @@ def test_swapping_the_sides_swaps_the_counts(pair):
 
 
 @given(pairs)
-def test_order_of_rows(pair):
-    """Rows come in the order of first occurrence in new, then in old."""
+def test_rows_are_in_the_order_of_first_occurrence(pair):
+    """Those of the new version come first, then those of the old."""
     old, new = pair
     names = [row.object for row in compare_objects("links", old, new)]
 
@@ -147,20 +157,20 @@ def find(before, now, kind="images"):
 
 @pytest.mark.parametrize(("before", "now"), SAME)
 @pytest.mark.parametrize("kind", ["images", "any"])
-def test_an_image_in_another_size_is_the_same_one(kind, before, now):
-    """As long as it shares a size with the one before, whichever attribute has it."""
+def test_image_in_another_size_is_the_same(kind, before, now):
+    """It shares a size with the one before, in any attribute."""
     assert not find(before, now, kind)
 
 
 @pytest.mark.parametrize(("before", "now"), NEWS)
 @pytest.mark.parametrize("kind", ["images", "any"])
-def test_another_image_is_told(kind, before, now):
-    """One that shares no size with an image that went, or that is there more often than before."""
+def test_other_image_is_reported(kind, before, now):
+    """It shares no size with a deleted one, or is there more often than before."""
     assert find(before, now, kind)
 
 
-def test_only_the_others_are_told():
-    """Beside an image in another size, the one that came is told and nothing else."""
+def test_only_other_images_are_reported():
+    """An image in another size beside it is not."""
     rows = find("<img src=/a srcset='/b 2x'>", "<img src=/new><img src=/b>").objects
 
     assert [("https://x.example/new", 0, 1)] == [(row.object, row.old, row.new) for row in rows]

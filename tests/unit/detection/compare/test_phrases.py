@@ -1,3 +1,5 @@
+"""Phrases: each instance is unchanged, reworded, inserted or deleted."""
+
 import random
 from collections import Counter
 from dataclasses import replace
@@ -39,8 +41,8 @@ def report(change):
 
 
 @given(old=small_pages, new=small_pages, phrase=phrases, rules=rules)
-def test_counts_are_the_counts(old, new, phrase, rules):
-    """The numbers are those of all occurrences, and the edits account for their difference one by one."""
+def test_counts_agree_with_the_edits(old, new, phrase, rules):
+    """They are the numbers of all occurrences, and the edits explain their difference."""
     change = compare_phrase(old, new, phrase, rules)
     marks = report(change)
 
@@ -51,8 +53,10 @@ def test_counts_are_the_counts(old, new, phrase, rules):
 
 
 @given(old=small_pages, new=small_pages, phrase=phrases, rules=rules)
-def test_edits_point_at_what_they_say(old, new, phrase, rules):
-    """What went, was reworded or kept stands in the old page, what came or was kept in the new; nobody shares a place there."""
+def test_edits_have_the_places_of_their_texts(old, new, phrase, rules):
+    """Deleted, reworded and kept text is on the old page, inserted and kept text on the new; no
+    place is used twice.
+    """
     change = compare_phrase(old, new, phrase, rules)
 
     for edit in change.edits:
@@ -66,8 +70,10 @@ def test_edits_point_at_what_they_say(old, new, phrase, rules):
 
 
 @given(old=small_pages, new=small_pages, phrase=phrases, rules=rules)
-def test_an_updated_phrase_is_reworded_and_in_nobodys_place(old, new, phrase, rules):
-    """Its new text is not the phrase, is no longer than the bound, and shares no word with any occurrence or other update."""
+def test_updated_phrase_is_another_text_in_a_free_place(old, new, phrase, rules):
+    """It is not the phrase, is no longer than the limit, and shares no word with an occurrence or
+    another update.
+    """
     change = compare_phrase(old, new, phrase, rules)
     taken = Counter(at for start in set(occurrences(new, phrase)) for at in range(start, start + len(phrase)))
     taken = Counter(set(taken))
@@ -80,14 +86,14 @@ def test_an_updated_phrase_is_reworded_and_in_nobodys_place(old, new, phrase, ru
 
 
 @given(words=small_pages, phrase=phrases, rules=rules)
-def test_nothing_changes_by_itself(words, phrase, rules):
-    """A page compared with itself has no edits, not even of context."""
+def test_page_compared_with_itself_has_no_edits(words, phrase, rules):
+    """There is no edit of context either."""
     assert () == compare_phrase(words, list(words), phrase, rules).edits
 
 
 @given(old=small_pages, new=small_pages, phrase=phrases, rules=rules)
-def test_silence_is_the_same_in_both_directions(old, new, phrase, rules):
-    """Swapping the pages keeps what is only context; where nothing is reworded, inserted and deleted swap."""
+def test_swapped_pages_keep_context_edits(old, new, phrase, rules):
+    """Without rewording, inserted and deleted are swapped."""
     there, back = report(compare_phrase(old, new, phrase, rules)), report(compare_phrase(new, old, phrase, rules))
 
     assert there["context"] == back["context"]
@@ -98,8 +104,8 @@ edges = st.lists(st.sampled_from(FILLER), max_size=30)
 
 
 @given(before=edges, after=edges, new_before=edges, new_after=edges)
-def test_what_happens_beyond_its_box_is_nothing_to_a_phrase(before, after, new_before, new_after):
-    """Whatever else changes on the page, the phrase that stands between its ten and ten words is in no edit."""
+def test_change_outside_its_box_does_not_affect_a_phrase(before, after, new_before, new_after):
+    """The phrase between its ten and ten words is in no edit."""
     untouched = [*LEFT, *PHRASE, *RIGHT]
     change = compare_phrase([*before, *untouched, *after], [*new_before, *untouched, *new_after], PHRASE)
     here, there = len(before) + len(LEFT), len(new_before) + len(LEFT)
@@ -109,8 +115,10 @@ def test_what_happens_beyond_its_box_is_nothing_to_a_phrase(before, after, new_b
 
 
 @given(seed=st.integers(0, 10_000), share=st.integers(0, 10))
-def test_box_words_replaced_at_random(seed, share):
-    """W-123: the phrase unchanged among new words is silent up to half of them; reworded, with near words kept, it is an update."""
+def test_phrase_survives_half_of_its_surroundings(seed, share):
+    """W-123: unchanged among new words it is silent, up to half of them; reworded among near words
+    it is an update.
+    """
     rng = random.Random(seed)
     boxes = [*LEFT, *RIGHT]
     for at in rng.sample(range(20), share):
@@ -122,8 +130,10 @@ def test_box_words_replaced_at_random(seed, share):
     assert {"u": 1} == report(compare_phrase(old, [*near[0], "low", "risk", "bond", "investing", *near[1]], PHRASE))
 
 
-def test_neighbours_with_one_signature_are_told_in_their_order():
-    """Three alike, the first reworded, the third gone: the edits start where a reader would say."""
+def test_neighbours_with_the_same_signature_are_reported_in_order():
+    """Of three, the first is reworded and the third is gone: the edits are where a reader would
+    place them.
+    """
     unit = [*LEFT, *PHRASE, *RIGHT]
     reworded = [*LEFT, "low", "risk", "bond", "investing", *RIGHT]
     change = compare_phrase(unit * 3, reworded + unit, PHRASE)
@@ -132,16 +142,18 @@ def test_neighbours_with_one_signature_are_told_in_their_order():
     assert ["d"] == [e.status for e in change.edits if e.status != "u"]
 
 
-def test_a_reworded_phrase_is_found_behind_an_empty_place():
-    """Of two with the same boxes one is gone and one reworded: both are told, whichever gap is the shorter."""
+def test_reworded_phrase_is_found_after_an_empty_place():
+    """Of two with the same boxes one is gone and one reworded: both are reported, whichever gap is
+    shorter.
+    """
     unit = [*LEFT, *PHRASE, *RIGHT]
     change = compare_phrase(unit * 2, [*LEFT, *RIGHT, *LEFT, "low", "risk", "bond", "investing", *RIGHT], PHRASE)
 
     assert {"d": 1, "u": 1} == report(change)
 
 
-def test_too_many_are_only_counted():
-    """Above the cap the numbers are still right."""
+def test_too_many_occurrences_are_only_counted():
+    """The numbers are still right."""
     change = compare_phrase(["a"] * (MOST_INSTANCES + 5), ["a"] * (MOST_INSTANCES + 3), ["a"])
 
     assert (MOST_INSTANCES + 5, MOST_INSTANCES + 3, (), True) == (change.old, change.new, change.edits, change.counted)
@@ -167,8 +179,8 @@ ADVERSARIES = {
 
 
 @pytest.mark.parametrize("name", ADVERSARIES)
-def test_ten_thousand_instances_are_compared_in_bounded_time(name):
-    """Each is told, though not each pair of the hundred million is looked at."""
+def test_ten_thousand_instances_are_compared_in_limited_time(name):
+    """Each is reported, without a comparison of each pair."""
     old, new, expected = ADVERSARIES[name]
     before, after = old(), new()
     with bound_time(10):  # at most 0.7 s
@@ -178,16 +190,16 @@ def test_ten_thousand_instances_are_compared_in_bounded_time(name):
     assert MANY * MANY > MOST_PAIRS
 
 
-def test_the_same_word_again_and_again():
-    """In a page of nothing but a: each occurrence overlaps the next, and a thousand fewer are a thousand fewer."""
+def test_repeated_word_is_counted_with_overlaps():
+    """In a page of only `a`, a thousand fewer are a thousand fewer."""
     with bound_time(5):  # 0.2 s
         change = compare_phrase(["a"] * (MANY + 1), ["a"] * (MANY - 999), ["a", "a"])
 
     assert {"d": 1_000} == report(change)
 
 
-def test_boxes_that_stand_everywhere():
-    """A page of a million words that are all boxes ends the search early: nothing like the phrase is there in any case."""
+def test_frequent_boxes_end_the_search_early():
+    """A page of a million words that are all boxes has nothing like the phrase."""
     with bound_time(10):  # 0.7 s
         change = compare_phrase(_page(1_000, PHRASE, ["a"]), ["a"] * 900_000, PHRASE)
 
@@ -198,8 +210,8 @@ def test_boxes_that_stand_everywhere():
     ("old", "new", "expected"),
     [("", "", 0), ("a b", "b a", 0), ("a b c d", "a b c e", 0.25), ("a", "b", 1), ("", "a", 1), ("a a", "a", 1 / 3)],
 )
-def test_share_of_words_that_changed(old, new, expected):
-    """Of both versions together; order means nothing."""
+def test_share_of_changed_words_is_of_both_versions(old, new, expected):
+    """Order does not matter."""
     assert expected == pytest.approx(measure_changed_share(old.split(), new.split()))
 
 
@@ -215,35 +227,37 @@ def test_share_of_words_that_changed(old, new, expected):
         ((1.0,), 3, 0.4),
     ],
 )
-def test_signatures_are_shorter_and_updates_wider_where_much_changes(shares, box, factor):
-    """The usual share decides: as many words as stay untouched nineteen times in twenty; the factor falls by five times the share."""
+def test_signatures_and_updates_depend_on_the_usual_share(shares, box, factor):
+    """As many words count as stay unchanged nineteen times in twenty; the factor falls by five
+    times the share.
+    """
     rules = adapt(shares, RESOLVED)
 
     assert (box, factor) == (rules.box, pytest.approx(rules.factor[0] / rules.factor[1]))
 
 
-def test_in_the_thesis_way_both_are_fixed():
-    """Ten words and 0.6, whatever the page did."""
+def test_signatures_and_updates_of_the_thesis_are_fixed():
+    """They are ten words and 0.6."""
     assert STRICT == adapt((0.5,) * 8, STRICT)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.integers(1, 10))
-def test_rules_stay_in_their_bounds(shares, box):
-    """No signature is longer than asked for, none empty, and an update keeps at least two of five words."""
+def test_rules_of_signatures_have_limits(shares, box):
+    """None is longer than asked for, none is empty, and an update keeps at least two of five words."""
     rules = adapt(shares, Rules(box=box))
 
     assert min(3, box) <= rules.box <= box
     assert 0.4 <= rules.factor[0] / rules.factor[1] <= 0.6
 
 
-def test_one_rewritten_version_makes_no_page_unstable():
-    """The middle one of the newest counts."""
+def test_one_rewritten_version_does_not_change_the_usual_share():
+    """It is the median of the newest ones."""
     assert 0.01 == usual((0.01, 0.9, 0.01))
     assert 0.0 == usual((0.0,) * MOST_SHARES + (1.0,) * 20)
 
 
-def test_shares_ride_along_with_a_digest():
-    """They are written with five places; a digest without them has none."""
+def test_shares_are_stored_with_a_digest():
+    """They have five places; a digest without them has none."""
     digest = Digest("page", 1, "", shares_as_object((0.125, 0.00001)))
 
     assert (0.125, 0.00001) == shares_in(digest)
@@ -259,8 +273,8 @@ def examine_page(new, reference, known):
     return examine(Job(new=body, references={1: old}, known={1: known} if known else {}, wanted=(wanted,)))
 
 
-def test_the_history_of_a_page_goes_on_from_version_to_version():
-    """Each job adds its share; what was there before decides, so that no change is judged by itself."""
+def test_history_of_shares_continues_from_version_to_version():
+    """Each job adds its share; earlier ones decide, so that no change is judged by itself."""
     first = examine_page(f"{WORDS} a b c d", f"{WORDS} a b c e", None).digest
     second = examine_page(f"{WORDS} x y z q", f"{WORDS} a b c d", first).digest
     same = examine_page(f"{WORDS} x y z q", f"{WORDS} x y z q", second).digest
@@ -269,8 +283,10 @@ def test_the_history_of_a_page_goes_on_from_version_to_version():
     assert (0.04, 0.01) == shares_in(second) == shares_in(same)
 
 
-def test_a_phrase_of_a_page_that_is_always_rewritten_is_updated_sooner():
-    """With half of it left it is gone from a stable page, and reworded on one where much is rewritten each time."""
+def test_phrase_of_a_rewritten_page_is_updated_sooner():
+    """With half of it left, it is gone from a stable page, and reworded on one that is rewritten
+    each time.
+    """
     old, new = (parse(f"<body>{WORDS} {phrase} {WORDS}".encode(), "text/html") for phrase in ("a b c d", "a b x y"))
     (stable,) = Phrases("a b c d").compare(old, new)
     (unstable,) = Phrases("a b c d").compare(replace(old, changed_shares=(0.2,)), new)

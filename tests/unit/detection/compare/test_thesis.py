@@ -1,3 +1,5 @@
+"""Phrases to the letter of the thesis."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,22 +15,24 @@ def rows(old, new, rules=STRICT):
     return [(edit.status, edit.old, edit.new) for edit in change.edits]
 
 
-def test_a_row_is_told_once_however_often_it_stands():
-    """Rows are signatures with counts: two more of one signature are one i+, two fewer one d-."""
+def test_rows_are_signatures_with_counts():
+    """Two more of one signature are one i+, two fewer are one d-."""
     once, thrice = "a p q b", "a p q b a p q b a p q b"
 
     assert [("i+", (3, 3), (9, 11))] == rows(once, thrice, BOX_1)
     assert [("d-", (9, 11), (3, 3))] == rows(thrice, once, BOX_1)
 
 
-def test_of_many_stretches_between_the_boxes_the_shortest_is_taken():
-    """The thesis does not say which; this is where an update is most likely."""
+def test_shortest_text_between_the_boxes_is_used():
+    """The thesis leaves it open; an update is most likely there."""
     assert [("u", (1, 3), (5, 8))] == rows("a p q b", "a x x x a p x q b", BOX_1)
 
 
 @given(old=words, new=words)
-def test_rows_are_the_difference_of_two_counts(old, new):
-    """Of all signatures that one page has more often than the other, each makes one row, and there are no others."""
+def test_rows_are_the_difference_of_counts(old, new):
+    """Each signature that one page has more often than the other is one row, and there are no
+    others.
+    """
     change = compare_phrase(old, new, ["p", "q"], BOX_1)
 
     def signatures(words):

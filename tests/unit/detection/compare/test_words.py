@@ -1,3 +1,5 @@
+"""Word edits between two texts."""
+
 import itertools
 import random
 import sys
@@ -20,8 +22,8 @@ def chance(seed):
 
 
 @given(pairs | edit_pairs())
-def test_edits_turn_old_into_new(pair):
-    """apply(edits, old) = new, whatever the budget of cells."""
+def test_edits_turn_the_old_text_into_the_new_one(pair):
+    """apply(edits, old) = new, for every budget of cells."""
     old, new = pair
 
     assert [new] * len(BUDGETS) == [
@@ -30,8 +32,8 @@ def test_edits_turn_old_into_new(pair):
 
 
 @given(pairs | edit_pairs())
-def test_no_edits_exactly_for_equal_sequences(pair):
-    """A sequence compared with itself gives nothing; two that differ give something."""
+def test_only_equal_sequences_have_no_edits(pair):
+    """Two that differ have some."""
     old, new = pair
 
     assert () == compare_sequences(old, list(old))
@@ -39,15 +41,15 @@ def test_no_edits_exactly_for_equal_sequences(pair):
 
 
 @given(pairs | edit_pairs())
-def test_the_common_part_is_a_longest_one_within_the_budget(pair):
-    """What is kept is as long as the longest common subsequence, which rapidfuzz computes on its own."""
+def test_common_part_is_the_longest_within_the_budget(pair):
+    """It is as long as the longest common subsequence of rapidfuzz."""
     old, new = pair
 
     assert LCSseq.similarity(old, new) == common_length(compare_sequences(old, new), len(old))
 
 
 @given(pairs | edit_pairs())
-def test_swapping_the_sides_swaps_insert_and_delete(pair):
+def test_swapping_the_texts_swaps_inserted_and_deleted(pair):
     """As many tokens are inserted one way as are deleted the other way."""
     old, new = pair
     there, back = compare_sequences(old, new), compare_sequences(new, old)
@@ -57,8 +59,8 @@ def test_swapping_the_sides_swaps_insert_and_delete(pair):
 
 
 @given(pairs | edit_pairs())
-def test_edits_are_in_order_and_part_by_what_is_kept(pair):
-    """Edits never touch: between two of them at least one token stays; each does what its name says."""
+def test_edits_are_ordered_and_separated(pair):
+    """At least one token is between two of them; each does what its name says."""
     for cells in BUDGETS:
         edits = compare_sequences(*pair, cells=cells)
 
@@ -70,7 +72,7 @@ def test_edits_are_in_order_and_part_by_what_is_kept(pair):
             ] == edit.op
 
 
-def test_a_pair_that_changed_places():
+def test_swapped_pair_has_two_edits():
     """`a b c d` → `a c b d`: three words stay, one is deleted and one inserted (detection §1.6)."""
     edits = compare_sequences("abcd", "acbd")
 
@@ -78,22 +80,24 @@ def test_a_pair_that_changed_places():
     assert ["delete", "insert"] == sorted(edit.op for edit in edits)
 
 
-def test_two_long_texts_with_little_in_common_keep_the_most_that_they_can():
-    """Two long pages of terms share phrases and no order; words of each kind that stand once on both sides are in any order."""
+def test_long_texts_with_little_in_common_keep_the_most():
+    """Two long pages of terms share phrases and no order; words that occur once on both sides are
+    in any order.
+    """
     old, new = (_zipf(seed, 6_000) for seed in (8, 9))
 
     assert LCSseq.similarity(old, new) == common_length(compare_sequences(old, new), len(old))
 
 
-def test_empty_sides():
-    """From nothing all is inserted; to nothing all is deleted."""
+def test_other_side_of_an_empty_text_is_one_edit():
+    """All is inserted, or all is deleted."""
     assert (Edit("insert", 0, 0, 0, 2),) == compare_sequences([], ["a", "b"])
     assert (Edit("delete", 0, 2, 0, 0),) == compare_sequences(["a", "b"], [])
     assert () == compare_sequences([], [])
 
 
-def test_beyond_the_budget_little_is_lost():
-    """Of 200 edited pairs compared with 400 cells at least 98 % of the longest common part is kept."""
+def test_little_is_lost_beyond_the_budget():
+    """Of 200 edited pairs with 400 cells, at least 98 % of the longest common part is kept."""
     kept = best = 0
     rng = chance(7)
     for _ in range(200):
@@ -134,8 +138,10 @@ ADVERSARIES = {
 
 
 @pytest.mark.parametrize("name", ADVERSARIES)
-def test_adversaries_stay_right_and_bounded(name):
-    """Inputs that need minutes elsewhere (changedetection.io 3173) still give edits that turn old into new, not too many."""
+def test_hostile_texts_have_correct_edits_in_limited_time(name):
+    """Inputs that need minutes elsewhere (changedetection.io 3173) have edits that turn old into
+    new, not too many.
+    """
     old, new = ADVERSARIES[name]()
     edits = compare_sequences(old, new)
 
@@ -143,8 +149,8 @@ def test_adversaries_stay_right_and_bounded(name):
     assert len(edits) <= MOST_RUNS + 1
 
 
-def test_a_page_may_have_more_different_words_than_there_are_characters():
-    """A few words over against a million others are within the cells of an exact alignment."""
+def test_page_may_have_a_million_different_words():
+    """A few words against a million others are within the cells of an exact alignment."""
     many = [*map(str, range(sys.maxunicode + 2))]
 
     assert (Edit("insert", 0, 0, 0, 7), Edit("replace", 1, 2, 8, len(many))) == compare_sequences(["7", "q"], many)
@@ -165,8 +171,8 @@ def report(old, new):
     ]
 
 
-def test_a_line_more_is_told_as_that_line():
-    """Of all ways to put a line between lines that begin or end alike the one that takes it whole is told."""
+def test_inserted_line_is_reported_as_a_whole():
+    """It is between lines that begin or end like it."""
     old = of_lines("Flat one for rent", "Flat two for rent")
     new = of_lines("Flat one for rent", "Flat three for rent", "Flat two for rent")
 
@@ -174,16 +180,16 @@ def test_a_line_more_is_told_as_that_line():
     assert [("Flat three for rent", "")] == report(new, old)
 
 
-def test_without_lines_nothing_is_moved():
-    """Inside a line an edit stays where the alignment has put it."""
+def test_edit_inside_a_line_stays_in_place():
+    """Only lines move edits."""
     old, new = of_lines("a b a b c"), of_lines("a b a b a b c")
     edits = compare_sequences(old.tokens, new.tokens)
 
     assert edits == readable(edits, Side(old.tokens, frozenset), Side(new.tokens, frozenset))
 
 
-def test_a_passage_that_was_written_anew_is_one_update():
-    """A small word that stays between longer rewordings is part of them; between short ones it stays."""
+def test_rewritten_passage_is_one_update():
+    """A small unchanged word between longer rewordings is part of it; between short ones it stays."""
     anew = of_lines("x cats sleep of day y"), of_lines("x dogs bark of night z")
     short = of_lines("price 3 and 5 x"), of_lines("price 4 and 6 x")
 
@@ -191,8 +197,8 @@ def test_a_passage_that_was_written_anew_is_one_update():
     assert [("3", "4"), ("5", "6")] == report(*short)
 
 
-def test_what_was_only_inserted_is_never_told_as_deleted():
-    """Words that stay between inserts stay, however short they are."""
+def test_words_between_insertions_stay():
+    """However short they are, they are not reported as deleted."""
     assert [("", "a b c"), ("", "d e f")] == report(of_lines("x of y"), of_lines("x a b c of d e f y"))
 
 
@@ -201,8 +207,10 @@ def ranges(side, places):
 
 
 @given(pairs | edit_pairs(), st.sets(st.integers(0, 200)))
-def test_edits_stay_right(pair, places):
-    """They turn old into new, are in order and part; no token more is only inserted or only deleted, and no other."""
+def test_adjusted_edits_are_still_correct(pair, places):
+    """They turn old into new, ordered and separated; no other token is only inserted or only
+    deleted.
+    """
     old, new = pair
     edits = compare_sequences(old, new)
     made = readable(edits, ranges(old, places), ranges(new, places))

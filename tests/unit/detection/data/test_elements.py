@@ -1,4 +1,6 @@
-"""XML as an ordered, labelled tree: texts, attributes and elements that changed, with readable paths (004 §5.1, §8; W-100)."""
+"""XML as an ordered, labelled tree: changed texts, attributes and elements with readable paths (004
+§5.1, §8; W-100).
+"""
 
 from collections import Counter
 
@@ -44,7 +46,7 @@ def list_updated(old, new) -> Told:
     ],
     ids=["white space and order of attributes", "prefixes", "comments", "normal forms and CDATA", "sitemaps"],
 )
-def test_another_way_to_write_it_is_no_change(old, new):
+def test_other_form_of_the_same_xml_is_no_change(old, new):
     """The canonical forms are equal; the addresses of a sitemap have no order."""
     assert NOTHING == list_edits(old, new)
 
@@ -85,13 +87,15 @@ def test_another_way_to_write_it_is_no_change(old, new):
         ("<r><a/><b/></r>", "<r><a/></r>", ([], ["r/b"], [], [])),
     ],
 )
-def test_what_changed_in_the_tree(old, new, expected):
-    """Updates of texts and attributes, inserts, deletes and moves of elements, each once, by the key of their elements or their number."""
+def test_changes_of_the_tree_are_reported_once(old, new, expected):
+    """They are updates of texts and attributes, and inserted, deleted and moved elements, by their
+    keys or numbers.
+    """
     assert expected == list_edits(old, new)
 
 
-def test_parts_found_by_xpath_are_compared_likewise():
-    """The path begins at what was selected; what is excluded is not there."""
+def test_parts_selected_by_xpath_are_compared():
+    """The path begins at the selection; excluded elements are not there."""
     scope = {"selectors": (Selector("xpath", "//c"),), "exclude": (Selector("xpath", "//seen"),)}
     old, new = (
         f"<r><t>{value}</t><c n='a'><v>{value}</v><seen>{value}</seen></c><c n='b'/></r>" for value in ("1", "2")
@@ -103,8 +107,8 @@ def test_parts_found_by_xpath_are_compared_likewise():
     )
 
 
-def test_h_061_h_062_no_entity_grows_and_none_is_read():
-    """An entity stands for itself: that another one is named is a change, what it would be is never looked up nor grown."""
+def test_h_061_h_062_entities_are_neither_read_nor_expanded():
+    """A reference is compared as itself: another one is a change."""
     laughs = "<!DOCTYPE r [<!ENTITY a0 'lol'>" + "".join(f"<!ENTITY a{n} '{f'&a{n - 1};' * 10}'>" for n in range(1, 10))
     outside = "<!DOCTYPE r [<!ENTITY x SYSTEM 'file:///etc/passwd'><!ENTITY y SYSTEM 'http://127.0.0.1/'>]>"
 
@@ -113,8 +117,10 @@ def test_h_061_h_062_no_entity_grows_and_none_is_read():
     assert len(read(f"{laughs}]><r>&a9;</r>").text) < 1_000
 
 
-def test_xml_that_is_too_large_for_a_tree_is_compared_as_words_and_never_as_unchanged(monkeypatch):
-    """Above the budget of elements the words decide; where they are equal, Canonical XML does, white space left out."""
+def test_xml_that_is_too_large_is_compared_as_words(monkeypatch):
+    """If the words are equal, Canonical XML decides, without white space: it is never just
+    unchanged.
+    """
     monkeypatch.setattr(xml_tree, "MOST_ELEMENTS", 2)
     old = "<r><a>x</a><a>y</a></r>"
 
@@ -133,8 +139,8 @@ def test_xml_that_is_too_large_for_a_tree_is_compared_as_words_and_never_as_unch
     ],
     ids=["400 names", "200 attributes"],
 )
-def test_many_names_are_each_looked_at_some_times_and_not_all_for_each(written, monkeypatch):
-    """The work grows with the number of names, not with its square."""
+def test_comparison_of_many_names_takes_linear_time(written, monkeypatch):
+    """It does not grow with the square of their number."""
     looked_at: Counter[str] = Counter()
     local_name = elements._local_name
 
@@ -149,8 +155,8 @@ def test_many_names_are_each_looked_at_some_times_and_not_all_for_each(written, 
     assert looked_at.total() < 20 * (old.count("<") + old.count("="))
 
 
-def test_a_deep_chain_is_told_where_paths_end():
-    """A difference below the deepest place that is named is told with what holds it, from where the two part."""
+def test_deep_difference_is_reported_at_the_end_of_its_path():
+    """Below the deepest named place it is shown with its parent, from where the two differ."""
     deep = ["<a>" * 200 + f"{'w ' * 500}<z>{value}</z>" + "</a>" * 200 for value in ("one", "two")]
     ((old, new),) = list_edits(*deep)[2]
 

@@ -1,4 +1,4 @@
-"""Numbers of JSON: exact, shown as they are written, and equal however they are written."""
+"""Numbers of JSON are exact, shown as written, and equal in every form."""
 
 import pytest
 
@@ -42,8 +42,8 @@ def report(interest, before, now, form='[{{"id": "x", "n": {}}}, {{"id": "y"}}]'
 
 @pytest.mark.parametrize(("before", "now"), OTHERS)
 @pytest.mark.parametrize("interest", KINDS)
-def test_another_number_is_told_as_it_is_written(interest, before, now):
-    """Whatever a float could hold of it; both numbers are shown digit by digit."""
+def test_other_number_is_shown_as_written(interest, before, now):
+    """Both have all digits, also those that a float would lose."""
     ((old, new),) = report(interest, before, now).updated
 
     assert (True, True) == (before in old, now in new)
@@ -51,22 +51,22 @@ def test_another_number_is_told_as_it_is_written(interest, before, now):
 
 @pytest.mark.parametrize(("before", "now"), SAME)
 @pytest.mark.parametrize("interest", KINDS)
-def test_the_same_number_written_otherwise_is_no_news(interest, before, now):
-    """One and the same value, with or without a point, an exponent or a sign of zero."""
+def test_other_form_of_the_same_number_is_no_change(interest, before, now):
+    """It may have a point, an exponent or a sign of zero."""
     assert not report(interest, before, now)
 
 
 @pytest.mark.parametrize("number", ["1", "10000000000000000000001", "1.50", "1e400"])
-def test_an_entry_without_a_title_is_called_by_what_is_written(number):
-    """An object of an array that came is shown as JSON writes it, its integers as integers."""
+def test_entry_without_a_title_is_named_as_written(number):
+    """A new object of an array is shown as JSON, with its integers as integers."""
     (found,) = report(Interest("items"), "[", f'[{{"n": {number}, "s": ["é", null]}}', "{}]").inserted
 
     assert f'{{"n": {number}, "s": ["é", null]}}' == found
 
 
 @pytest.mark.parametrize("text", ['{"a": [1, 2.0, {}, [], ""], "b": {"c": null, "d": true}}', "[]", '"x"', "1e5", "{}"])
-def test_both_readers_are_written_alike(text):
-    """What was parsed for JSONPath and what is compared are written back as they came."""
+def test_both_parsers_write_values_unchanged(text):
+    """One is for JSONPath, the other for comparisons."""
     typed = value_of(text)
 
     assert [text] * 2 == ["".join(parts_of_json(value)) for value in (typed, JsonTree(text, typed).value)]

@@ -1,4 +1,4 @@
-"""JSON by its values: what is at which place, with its type, and no more told than changed (detection §5; H-065 to H-067)."""
+"""JSON by its values: places, types, and no more than what changed (detection §5; H-065 to H-067)."""
 
 import json
 import random
@@ -62,8 +62,10 @@ ITEMS = [{"id": 7, "name": "Pen", "price": 10}, {"id": 8, "name": "Ink", "price"
         ("[]", "[1]", (["[0]: 1"], [], [])),
     ],
 )
-def test_places_are_compared_and_the_order_of_keys_and_of_known_members_means_nothing(old, new, expected):
-    """A field that changed is one update with its path, a member that came is one insert; each has its value."""
+def test_places_are_compared_without_order(old, new, expected):
+    """A changed field is one update with its path, a new member one insert, each with its value;
+    keys and known members have no order.
+    """
     assert expected == list_edits(old, new)
 
 
@@ -91,8 +93,8 @@ def test_places_are_compared_and_the_order_of_keys_and_of_known_members_means_no
         ('"\\u00e9"', '"é"', True),
     ],
 )
-def test_values_are_exact(old, new, is_same):
-    """Types count, and every digit; how a number or a letter is written does not."""
+def test_types_and_digits_of_values_count(old, new, is_same):
+    """The notation of a number or a letter does not."""
     found = list_edits(f'{{"v": {old}}}', f'{{"v": {new}}}')
 
     assert is_same is (found == NOTHING)
@@ -125,13 +127,15 @@ def test_values_are_exact(old, new, is_same):
             ['[orderId=b]: {"orderId": "b", "v": 1}'], [], [("[orderId=a].v: 1", "[orderId=a].v: 2")])),
     ],
 )  # fmt: skip
-def test_members_without_an_id_are_a_multiset_and_numbers_a_series(old, new, expected):
-    """Texts, objects and arrays have no order; numbers, true, false and null have one. An object that keeps half of itself is the same one."""
+def test_members_without_an_id_have_no_order(old, new, expected):
+    """Texts, objects and arrays do not; numbers, true, false and null do. An object that keeps half
+    of itself is the same.
+    """
     assert expected == list_edits(old, new)
 
 
-def test_an_insert_at_the_front_of_many_items_is_one_insert():
-    """2,000 items with one before them: one insert, and one edit over its words."""
+def test_insert_before_many_items_is_one_edit():
+    """There are 2,000 items after it."""
     old = [{"id": number, "name": f"Item {number}", "tags": ["a", "b"]} for number in range(2_000)]
     found = change(old, [{"id": 9_999, "name": "New", "tags": []}, *old])
     (edit,) = found.edits
@@ -141,14 +145,14 @@ def test_an_insert_at_the_front_of_many_items_is_one_insert():
     assert (0, 5) == (edit.new_start, edit.new_end)
 
 
-def test_keys_that_are_there_twice_all_count():
+def test_repeated_keys_all_count():
     """`{"a": 1, "a": 2}` has two members (H-067)."""
     assert list_updated("a: 2", "a: 3") == list_edits('{"a": 1, "a": 2}', '{"a": 1, "a": 3}')
     assert NOTHING != list_edits('{"a": 1, "a": 2}', '{"a": 2}')
 
 
-def test_edits_stand_at_the_words_of_their_place():
-    """The tokens of an edit are those of the value that changed, so that conditions and NOT find them."""
+def test_edits_have_the_tokens_of_their_value():
+    """Conditions and NOT find them there."""
     old, new = ({"a": "one two", "b": {"c": value, "d": 1}} for value in ("red apple", "green big apple"))
     found = change(old, new)
     (edit,) = found.edits
@@ -157,8 +161,8 @@ def test_edits_stand_at_the_words_of_their_place():
     assert ["green", "big", "apple"] == read(new).tokens[edit.new_start : edit.new_end]
 
 
-def test_not_takes_a_keyword_out_of_the_values_that_have_it():
-    """Where two values are the same but for the word, NOT leaves nothing; other places keep their paths."""
+def test_not_removes_a_keyword_from_values():
+    """If two values differ only in the word, nothing is left; other places keep their paths."""
     apart = AllOf((Interest("any"), Not(Interest("keywords", terms=("up",)))))
 
     assert NOTHING == list_edits({"s": "it is up"}, {"s": "it is"}, apart)
@@ -166,8 +170,8 @@ def test_not_takes_a_keyword_out_of_the_values_that_have_it():
     assert list_updated("s: up 1", "s: down 1") == list_edits({"s": "up 1"}, {"s": "down 1"}, apart)
 
 
-def test_what_is_not_wanted_is_gone_through_once_whatever_the_number_of_differences():
-    """The work grows with differences and unwanted words, not with their product."""
+def test_unwanted_words_are_removed_in_linear_time():
+    """The time grows with differences and unwanted words, not with their product."""
     walks: Counter[str] = Counter()
 
     class Spans(list[tuple[int, int]]):
@@ -187,8 +191,10 @@ def test_what_is_not_wanted_is_gone_through_once_whatever_the_number_of_differen
     assert 2 == walks["all"]
 
 
-def test_parts_found_by_jsonpath_are_compared_likewise():
-    """The path of one part begins at it, that of several at the document; what is excluded is not there."""
+def test_parts_selected_by_jsonpath_are_compared():
+    """The path of one part begins at it, that of several at the document; excluded values are not
+    there.
+    """
     scope = {"selectors": (Selector("jsonpath", "$.data.items"),), "exclude": (Selector("jsonpath", "$..seen"),)}
     old, new = (
         {"t": value, "data": {"items": [{"id": 1, "v": value, "seen": value}, {"id": 2, "v": 0, "seen": 0}]}}
@@ -274,13 +280,17 @@ IN_PLACES: Told = ([], [], [("c.db.s: up", "c.db.s: down"), ("c.web.s: down", "c
         ("$.a", {"a": "x"}, {"a": "y"}, ([], [], [("x", "y")])),
     ],
 )  # fmt: skip
-def test_parts_are_known_by_where_they_stand(path, old, new, expected):
-    """By the fields of the objects that they lie in, else in their order: two values that change places are two changes."""
+def test_selected_parts_are_compared_by_place(path, old, new, expected):
+    """It is the fields of their objects, otherwise their order: two values that are swapped are two
+    changes.
+    """
     assert expected == list_edits(old, new, selectors=(Selector("jsonpath", path),))
 
 
-def test_parts_that_stand_elsewhere_are_compared_though_their_words_are_the_same():
-    """Where objects and their states change places at once the same words follow one another: the digest knows where they stand."""
+def test_swapped_parts_with_the_same_words_are_compared():
+    """If objects and their states are swapped at once, the words are in the same order: the digest
+    has their places.
+    """
     digests = []
     for value in (
         list_known(UP_DOWN, DOWN_UP),
@@ -294,8 +304,8 @@ def test_parts_that_stand_elsewhere_are_compared_though_their_words_are_the_same
     assert are_equal(KINDS["any"].digests, digests[0], digests[2])
 
 
-def test_long_texts_are_shown_from_where_they_part():
-    """Of two long texts people see the place of the difference, never the same beginning twice."""
+def test_long_texts_are_shown_from_their_difference():
+    """Their common beginning is not repeated."""
     text = "word " * 3_000
     ((old, new),) = change({"t": f"{text}red"}, {"t": f"{text}blue"}).updated
 
@@ -304,8 +314,10 @@ def test_long_texts_are_shown_from_where_they_part():
     assert len(new) < 200
 
 
-def test_lone_surrogates_and_deep_nesting_are_no_harm():
-    """What cannot be stored is replaced (H-056); what is nested too deep is told at the depth up to which places are named (H-065)."""
+def test_lone_surrogates_and_deep_nesting_are_harmless():
+    """Characters that cannot be stored are replaced (H-056); deep values are reported at the depth
+    of named places (H-065).
+    """
     deep = ["[" * 200 + value + "]" * 200 for value in ("1", "2")]
     deeper = ["[" * 3_000 + value for value in ("one", "two")]
 
@@ -314,8 +326,8 @@ def test_lone_surrogates_and_deep_nesting_are_no_harm():
     assert 1 == len(list_edits(*deeper)[2])
 
 
-def test_too_many_differences_are_told_as_one_and_never_as_none(monkeypatch):
-    """Beyond the bound the words are compared; where these are the same, that all is arranged otherwise is the change."""
+def test_too_many_differences_are_one_change(monkeypatch):
+    """Beyond the limit words are compared; if they are equal, another arrangement is the change."""
     monkeypatch.setattr(differences, "MOST_DIFFERENCES", 3)
     numbers = list(range(10))
 
@@ -356,8 +368,10 @@ def random_value(rng, depth=0):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_found_is_so(seed):
-    """Random values: none of themselves and of another order; a change where there is one, both ways; a gate hides none."""
+def test_findings_of_random_values_are_correct(seed):
+    """There is none for the same value or another order, one for each difference in both
+    directions, and no gate hides it.
+    """
     rng = random.Random(seed)
     for _ in range(60):
         old, new = random_value(rng), random_value(rng)
@@ -383,10 +397,8 @@ def test_what_is_found_is_so(seed):
         ([{"id": "7", "name": "x", "n": 1}], [{"id": "7", "name": "x", "n": 2}], "[id=7].n"),
     ],
 )
-def test_an_object_is_called_by_its_name(old, new, expected):
-    """A place says which object it lies in, if that has a name that stayed; a member of an array
-    that is known has one already.
-    """
+def test_place_names_its_object(old, new, expected):
+    """It is a stable name; a known member of an array has one already."""
     _, _, ((before, _),) = list_edits(old, new)
 
     assert expected == before.rpartition(": ")[0]

@@ -61,20 +61,20 @@ def where(*condition):
         ),
     ],
 )
-def test_what_changed_of_an_offer(interest, old, new, expected):
-    """Exact amounts with their currency; a page that says nothing is compared with nothing."""
+def test_change_of_an_offer_has_exact_amounts(interest, old, new, expected):
+    """The currency counts; a page without an offer is not compared."""
     assert expected == find(interest, old, new)
 
 
-def test_a_page_without_a_price_lacks_it():
-    """That is said by its name, so that it is told as lost and never as changed."""
+def test_page_without_a_price_is_reported_as_lacking_it():
+    """It is lost, not changed."""
     assert ("price",) == absence(PRICE, WHOLE, [shop()]).names
     assert () == absence(PRICE, WHOLE, [shop("5")]).names
     assert ("availability",) == absence(AVAILABILITY, WHOLE, [shop("5")]).names
 
 
-def test_a_price_that_is_said_for_the_first_time_is_inserted():
-    """So is what can be had; conditions look at it as at any other."""
+def test_first_price_is_inserted():
+    """So is an availability; conditions see it as any other."""
     assert ("5 EUR",) == evaluate(PRICE, Pair(shop(), shop("5"))).inserted
     assert ("InStock",) == evaluate(AVAILABILITY, Pair(shop(), shop(availability="in stock"))).inserted
     assert evaluate(where("value", "<", 6), Pair(shop(), shop("5")))
@@ -82,8 +82,8 @@ def test_a_price_that_is_said_for_the_first_time_is_inserted():
     assert not evaluate(PRICE, Pair(shop("5"), shop()))
 
 
-def test_a_price_in_one_line():
-    """What a subject says."""
+def test_price_has_one_line_for_a_subject():
+    """It is short."""
     change = evaluate(PRICE, Pair(shop("19.99"), shop("17.99")))
 
     assert 'price changed: "19.99 EUR" → "17.99 EUR"' == summary(change)

@@ -1,4 +1,4 @@
-"""Logs: what is written behind a text is all that is told, line by line (detection §5)."""
+"""Logs: only appended text is reported, line by line (detection §5)."""
 
 import pytest
 
@@ -23,8 +23,8 @@ def change(old, new):
         (LOG + "\n --\n", ()),
     ],
 )
-def test_appended_lines_are_told_one_by_one(new, expected):
-    """Each new line that says something is an insert; nothing of what was there before is told."""
+def test_appended_lines_are_reported_one_by_one(new, expected):
+    """Each non-empty new line is an insert; older lines are not reported."""
     found = change(LOG, new)
 
     assert expected == found.inserted
@@ -32,8 +32,8 @@ def test_appended_lines_are_told_one_by_one(new, expected):
     assert bool(expected) is bool(found)
 
 
-def test_the_edit_holds_the_new_words():
-    """The tokens of the edit are those that were appended."""
+def test_edit_of_a_log_has_the_new_words():
+    """Its tokens are the appended ones."""
     new = f"{LOG}10:02 down\n"
     (edit,) = change(LOG, new).edits
     tokens = [parse(text.encode(), "text/plain").tokens for text in (LOG, new)]
@@ -42,13 +42,13 @@ def test_the_edit_holds_the_new_words():
     assert tokens[1][len(tokens[0]) :] == tokens[1][edit.new_start : edit.new_end]
 
 
-def test_a_line_that_grows_is_no_new_line():
-    """Where the last word went on, the word changed."""
+def test_longer_last_line_is_no_new_line():
+    """If its last word continued, the word changed."""
     assert (("up", "upgraded"),) == change("it is up", "it is upgraded").updated
 
 
-def test_many_lines_end_in_one_text(monkeypatch):
-    """Beyond the bound what follows is told together, and nothing is lost."""
+def test_very_many_lines_end_in_one_text(monkeypatch):
+    """The lines beyond the limit are reported together, and nothing is lost."""
     monkeypatch.setattr(structured, "MOST_LINES", 2)
 
     assert ("a", "b", "c d") == change(LOG, f"{LOG}a\nb\nc\nd\n").inserted

@@ -1,4 +1,6 @@
-"""CSV: rows by their keys, cells, columns; as `any change`, as `table` and with the conditions of both (detection §5)."""
+"""CSV: rows by their keys, cells, columns; as `any change`, as `table` and with the conditions of
+both (detection §5).
+"""
 
 import pytest
 
@@ -37,13 +39,15 @@ def report(old, new, interest="words", media="text/csv"):
     ],
     ids=["order", "form", "cell", "row", "row gone", "column gone", "column", "name of a column"],
 )
-def test_rows_and_cells_are_told_as_of_a_table(interest, new, expected):
-    """The same for `any change`, `all words` and `table`: order and form mean nothing, a column is told once."""
+def test_rows_and_cells_are_reported_as_of_a_table(interest, new, expected):
+    """This is so for `any change`, `all words` and `table`: order and form do not matter, and a
+    column is reported once.
+    """
     assert expected == report(TEXT, new, interest)
 
 
-def test_edits_stand_at_the_cells():
-    """The tokens of an edit are those of the cell, so that a digit of one cell never joins the next one's."""
+def test_edits_have_the_tokens_of_their_cell():
+    """A digit of one cell never joins that of the next."""
     old, new = read("a,b\n1,2\n3,4\n"), read("a,b\n1,2\n3,5\n")
     (edit,) = evaluate(Interest("words"), Pair(old, new)).edits
 
@@ -51,8 +55,8 @@ def test_edits_stand_at_the_cells():
     assert ((5, 6), (5, 6)) == ((edit.old_start, edit.old_end), (edit.new_start, edit.new_end))
 
 
-def test_conditions_and_other_types_work_on_cells():
-    """A keyword, a number and `contains` see what cells say."""
+def test_conditions_and_other_types_read_cells():
+    """They are keywords, numbers and `contains`."""
     changed = TEXT.replace("3.0", "3.5")
 
     assert NOTHING == report(TEXT, changed, Interest("words", where=(Condition("contains", text="4.1"),)))
@@ -60,8 +64,8 @@ def test_conditions_and_other_types_work_on_cells():
     assert ([], [], [("4.1", "5")]) == report(TEXT, TEXT.replace("4.1", "5"), "number")
 
 
-def test_a_table_that_is_too_wide_or_too_long_is_compared_as_words(monkeypatch):
-    """Hundreds of thousands of columns, or more cells than the bound, are no table; the words in them are still compared."""
+def test_table_that_is_too_large_is_compared_as_words(monkeypatch):
+    """It has hundreds of thousands of columns, or more cells than the limit."""
     wide = "a," * 300_000
     monkeypatch.setattr(csv_rows, "MOST_CELLS", 8)
 
@@ -69,8 +73,8 @@ def test_a_table_that_is_too_wide_or_too_long_is_compared_as_words(monkeypatch):
     assert ([], [], [("3.0", "3.5")]) == report(TEXT, TEXT.replace("3.0", "3.5"))
 
 
-def test_plain_text_that_is_a_table_is_one():
-    """What a server calls plain text is compared by rows if it looks like a table throughout."""
+def test_plain_text_that_is_a_table_is_compared_by_rows():
+    """All its lines look like rows."""
     assert ([], [], [("SE, rate: 3.0", "SE, rate: 3.5")]) == report(
         TEXT, TEXT.replace("3.0", "3.5"), media="text/plain"
     )
@@ -96,15 +100,52 @@ def test_plain_text_that_is_a_table_is_one():
         ("", "land\nNO\nSE\n", "text/tab-separated-values"),
     ],
 )
-def test_a_decimal_comma_separates_no_cells(separator, old, media):
-    """What cuts all rows alike does, a tab before all else; a comma of numbers and sentences only where nothing else does."""
-    assert separator == csv_rows.separator_of(old, is_said=media != "text/plain")
+def test_decimal_comma_separates_no_cells(separator, old, media):
+    """A character that cuts all rows alike does, a tab first; a comma of numbers and sentences only
+    if nothing else does.
+    """
+    assert separator == csv_rows.separator_of(old, is_declared=media != "text/plain")
 
 
-def test_a_number_with_a_comma_is_one_cell():
-    """It is told whole, with the name of its column."""
+def test_number_with_a_comma_is_one_cell():
+    """It is reported whole, with the name of its column."""
     old = "land\trate\nNorge\t4,1\nSverige\t3,0\n"
 
     assert ([], [], [("Norge, rate: 4,1", "Norge, rate: 4,2")]) == report(
         old, old.replace("4,1", "4,2"), "any", "text/tab-separated-values; charset=utf-8"
     )
+
+
+FARES = "<table><tr><th>fare<th>Price (EUR)<th>note{rows}</table>"
+OLD = FARES.format(rows="<tr><td>adult<td>120<td>x<tr><td>child 12<td>60<td>y")
+NEW = FARES.format(rows="<tr><td>adult<td>99<td>changed<tr><td>child 12<td>70<td>z<tr><td>dog<td>5<td>new")
+
+
+def column(name: str, *where: Condition) -> Interest:
+    """Return the interest in a column of the first table."""
+    return Interest("table", ordinal=1, column=name, where=where)
+
+
+@pytest.mark.parametrize(
+    ("interest", "inserted", "updated"),
+    [
+        (column("Price (EUR)"), ["dog | 5"], ["adult, Price (EUR): 99", "child 12, Price (EUR): 70"]),
+        (column("price"), ["dog | 5"], ["adult, Price (EUR): 99", "child 12, Price (EUR): 70"]),
+        (
+            column("2", Condition("value", "<", 100)),
+            ["dog | 5"],
+            ["adult, Price (EUR): 99", "child 12, Price (EUR): 70"],
+        ),
+        (column("price", Condition("becomes", "<", 100)), ["dog | 5"], ["adult, Price (EUR): 99"]),
+        (column("price", Condition("rises", ">=", 10)), [], ["child 12, Price (EUR): 70"]),
+        (column("price", Condition("value", ">", 200)), [], []),
+        (column("note", Condition("contains", text="changed")), [], ["adult, note: changed"]),
+        (column("4"), [], []),
+    ],
+    ids=["name", "part of it", "number", "becomes", "rises", "none", "text", "no such column"],
+)
+def test_column_is_compared_alone_and_conditions_choose_its_cells(interest, inserted, updated):
+    """A number in the name of a row is none of the cell."""
+    found = report(OLD, NEW, interest, "text/html")
+
+    assert (inserted, [], updated) == (found[0], found[1], [new for _, new in found[2]])

@@ -1,3 +1,5 @@
+"""Findings: edits and objects as texts for people."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,8 +29,8 @@ def words(old, new):
     return finding_of_words(page(old), page(new))
 
 
-def test_texts_that_people_read():
-    """A run that became another is an update; the others are inserted or deleted, as the page writes them."""
+def test_texts_are_those_of_the_page():
+    """A replaced run is an update; others are inserted or deleted."""
     found = words("<p>Price: 19.99 today only. <p>gone, all gone", "<p>Price: 24.99 today <i>and</i> tomorrow. only")
 
     assert (("19.99", "24.99"),) == found.updated
@@ -37,8 +39,8 @@ def test_texts_that_people_read():
     assert ("words",) == found.kinds
 
 
-def test_a_move_is_told_once_and_stays_delete_and_insert():
-    """The text of a moved run stands in `moved` only; the edits are those that turn old into new."""
+def test_move_is_reported_once():
+    """Its text is only in `moved`; its edits are those that turn old into new."""
     rest = " ".join(f"rest{number}" for number in range(30))
     old, new = page(f"{PARAGRAPH} {rest}"), page(f"{rest} {PARAGRAPH}")
     found = finding_of_words(old, new)
@@ -48,8 +50,8 @@ def test_a_move_is_told_once_and_stays_delete_and_insert():
     assert new.tokens == apply_edits(found.edits, old.tokens, new.tokens)
 
 
-def test_a_rewritten_page_is_deleted_and_inserted():
-    """A long run that became another long run is no update."""
+def test_rewritten_page_is_deleted_and_inserted():
+    """A long run that replaced another long run is no update."""
     found = words(" ".join(f"a{n}" for n in range(100)), " ".join(f"b{n}" for n in range(100)))
 
     assert (1, 1, 0) == (len(found.inserted), len(found.deleted), len(found.updated))
@@ -64,22 +66,24 @@ def test_a_rewritten_page_is_deleted_and_inserted():
         ("updated", (), (), (("5", "6"),)),
     ],
 )
-def test_directions(direction, inserted, deleted, updated):
-    """`inserted` has the new side of an update too, `deleted` the old side; `updated` pairs only."""
+def test_direction_selects_texts(direction, inserted, deleted, updated):
+    """`inserted` has the new side of an update too, `deleted` the old side; `updated` has pairs
+    only.
+    """
     found = narrow(words("a 5 b c gone d", "a 6 b new c d"), direction)
 
     assert (inserted, deleted, updated) == (found.inserted, found.deleted, found.updated)
     assert bool(found.edits)
 
 
-def test_nothing_in_a_direction_is_nothing():
-    """An additions-only watch of a page that only lost words finds nothing (urlwatch 692)."""
+def test_direction_without_a_text_has_no_finding():
+    """A sentinel of additions finds nothing on a page that only lost words (urlwatch 692)."""
     assert ChangeSet() == narrow(words("a b c", "a c"), "inserted")
     assert ChangeSet() == narrow(finding_of_objects("links", [ObjectCount("links", "/a", 1, 0)]), "inserted")
 
 
-def test_union_has_everything_once():
-    """What two parts found is there once; what only one found is there too."""
+def test_union_has_each_finding_once():
+    """It may be in both parts or in one."""
     whole = words("a 5 b c gone d", "a 6 b new c d")
     links = finding_of_objects("links", [ObjectCount("links", "/a", 0, 1)])
     parts = [narrow(whole, "inserted"), narrow(whole, "deleted"), narrow(whole, "updated"), links, links]
@@ -92,8 +96,10 @@ def test_union_has_everything_once():
 
 
 @given(pages, pages)
-def test_a_change_of_words_is_never_empty(old, new):
-    """There is a finding exactly if the words differ, and it turns one page's words into the other's (changed, but nothing to show)."""
+def test_change_of_words_is_never_empty(old, new):
+    """There is a finding exactly if the words differ, and it turns one page's words into the
+    other's.
+    """
     before, after = page(old), page(new)
     found = finding_of_words(before, after)
 
@@ -107,8 +113,8 @@ some_spans = st.lists(st.tuples(st.integers(0, 11), st.integers(1, 4)), max_size
 
 
 @given(few_words, few_words, some_spans, some_spans)
-def test_words_are_left_out_as_if_all_others_were_compared(old, new, gone, come):
-    """That only what lies around the differences is compared changes no edit."""
+def test_comparison_without_words_is_exact(old, new, gone, come):
+    """Only the surroundings of the differences are compared, and no edit changes."""
     sides = [
         [(start, min(start + length, len(tokens))) for start, length in spans if start < len(tokens)]
         for tokens, spans in ((old, gone), (new, come))

@@ -1,4 +1,4 @@
-"""The first number of a text, however its country writes it: the written rules as a table."""
+"""The first number of a text, as each country writes it: the rules as a table."""
 
 from decimal import Decimal
 
@@ -63,14 +63,14 @@ def read(text, **more):
         ("10 apples", "10", "10"),
     ],
 )
-def test_how_numbers_are_written(text, written, value):
-    """Each rule of the module's text, and what must not be taken for a number."""
+def test_numbers_are_read_by_the_rules(text, written, value):
+    """The table has each rule of the module, and texts that are no numbers."""
     assert (written, Decimal(value)) == (read(text)[0], Decimal(read(text)[1]))
 
 
 @pytest.mark.parametrize("text", ["", "sold out", "v2", "abc1"])
-def test_what_has_no_number(text):
-    """Digits of a name are no number, and a text without one has none."""
+def test_text_may_have_no_number(text):
+    """Digits of a name are none."""
     assert read(text) is None
 
 
@@ -78,8 +78,8 @@ def test_what_has_no_number(text):
     ("text", "value"),
     [("price\n\n1.085", "1.085"), ("1e3", "1E+3"), ("-0.5", "-0.5"), ("1234567", "1234567"), ("x2 4", "4")],
 )
-def test_json_writes_numbers_in_one_way(text, value):
-    """A point is the decimal sign, always."""
+def test_point_in_json_is_the_decimal_sign(text, value):
+    """It always is."""
     assert Decimal(value) == Decimal(read(text, is_json=True)[1])
 
 
@@ -95,14 +95,14 @@ def test_json_writes_numbers_in_one_way(text, value):
         ("1.500,00", "1.500", ("1500.00", "1500")),
     ],
 )
-def test_a_doubt_is_settled_by_the_other_version(old, new, expected):
-    """Rule 4: where one version shows what a sign means, it means that in the other too."""
+def test_other_version_settles_an_ambiguous_number(old, new, expected):
+    """Rule 4: if one version shows the meaning of a sign, it has it in the other too."""
     assert tuple(map(Decimal, expected)) == values(number_in(old), number_in(new))
 
 
 @given(st.decimals(min_value=-(10**9), max_value=10**9, places=2))
-def test_what_is_written_in_english_and_german_is_read_back(number):
-    """Two decimals, thousands grouped: read as what was written, in both ways."""
+def test_numbers_in_english_and_german_are_read(number):
+    """They have two decimals and grouped thousands."""
     english = f"{number:,.2f}"
     german = english.translate(str.maketrans(",.", ".,"))
 
@@ -114,15 +114,15 @@ def test_what_is_written_in_english_and_german_is_read_back(number):
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_read_without_an_error(text):
-    """Whatever stands there has a number or has none."""
+def test_every_text_is_read_without_an_error(text):
+    """It has a number or none."""
     number = number_in(text)
 
     assert number is None or (text[number.start : number.end] == number.text and number.value().is_finite())
 
 
-def test_a_page_of_signs_and_digits_is_read_at_once():
-    """A megabyte made to mislead is read in linear time."""
+def test_page_of_signs_and_digits_is_read_in_linear_time():
+    """It is a megabyte made to mislead."""
     texts = (
         "1," * 500_000,
         "a1" * 500_000,

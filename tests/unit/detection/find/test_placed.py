@@ -4,8 +4,7 @@ import pytest
 
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
-from tidings.detection.find.findings import narrow
-from tidings.detection.find.placed import MOST_OF_ONE, MOST_TOLD
+from tidings.detection.find.findings import MOST_OF_ONE, MOST_REPORTED, narrow
 from tidings.detection.kinds.keywords import Keywords
 from tidings.detection.kinds.registry import KINDS
 from tidings.document.parse import parse
@@ -47,8 +46,8 @@ CHART = "<img src=/chart.png>"
     ],
     ids=["link", "image", "keyword", "strict keyword"],
 )
-def test_which_of_three_went_and_came(kind, thing, text, gone):
-    """By the words around it: its number among all of its page, what stands there, and what follows."""
+def test_place_of_an_instance_has_number_and_text(kind, thing, text, gone):
+    """It has its number among all on its page, its text, and what follows."""
     whole = page(thing, thing, thing)
     less = page(*(("" if number == gone else thing) for number in range(3)))
     after = PARTS[gone].partition("{} ")[2].split()[:1]
@@ -57,8 +56,8 @@ def test_which_of_three_went_and_came(kind, thing, text, gone):
     assert [("insert", gone + 1, 3, text, after)] == list_placed(kind, less, whole)
 
 
-def test_the_text_of_an_anchor_tells_links_apart():
-    """Two links to one page in one paragraph, one after the other: the one that went is known by what one clicks."""
+def test_text_of_an_anchor_distinguishes_links():
+    """Two links in one paragraph lead to one page: the deleted one has the text that people click."""
     first, second = "<a href=/p>prices</a>", "<a href=/p>order</a>"
 
     assert [("delete", 1, 2, "prices", ["order"])] == list_placed(
@@ -67,8 +66,10 @@ def test_the_text_of_an_anchor_tells_links_apart():
     assert [("delete", 2, 2, "order", ["five"])] == list_placed(KINDS["links"], page(first + " " + second), page(first))
 
 
-def test_a_keyword_has_its_edit():
-    """So that views can show it where it stands; what went has its place on the new page too, behind the words that stood before it."""
+def test_keyword_has_its_edit():
+    """Views show it in place; a deleted one has a place on the new page too, after the words that
+    were before it.
+    """
     (gone,) = Keywords("gold").compare(page("gold", "gold"), page("gold", "lead"))[0].edits
     (come,) = Keywords("gold").compare(page("gold", "lead"), page("gold", "gold"))[0].edits
     (lost,) = Keywords("gold").compare(page("gold", "gold"), page("gold"))[0].edits
@@ -78,8 +79,8 @@ def test_a_keyword_has_its_edit():
     assert ("delete", 11, 12, 5, 5) == (lost.op, lost.old_start, lost.old_end, lost.new_start, lost.new_end)
 
 
-def test_only_what_goes_in_the_direction_is_told():
-    """Of links inserted and deleted at once each has its own places."""
+def test_direction_selects_places():
+    """Links inserted and deleted at once each have their own."""
     (finding,) = KINDS["links"].compare(page("<a href=/a>a</a>"), page("<a href=/b>b</a>"))
 
     assert [("/b", "insert"), ("/a", "delete")] == [(p.object[-2:], p.op) for p in finding.places]
@@ -87,8 +88,8 @@ def test_only_what_goes_in_the_direction_is_told():
     assert ["delete"] == [place.op for place in narrow(finding, "deleted").places]
 
 
-def test_places_are_known_in_a_part_of_a_page():
-    """A selected part has its own numbers; where words are left out of lines, nobody knows where in them a link stood."""
+def test_part_of_a_page_has_its_own_numbers():
+    """If words are removed from lines, the place of a link in them is unknown."""
     old, new = page(REPORT, REPORT), page(REPORT)
     part = Extraction((Selector("css", "p:nth-of-type(2)"),))
 
@@ -96,13 +97,13 @@ def test_places_are_known_in_a_part_of_a_page():
     assert () == evaluate(Interest("links"), Pair(old, new), Extraction(exclude=(StopWords(("red",)),))).places
 
 
-def test_not_more_are_told_than_people_read():
-    """The numbers are always whole."""
+def test_number_of_places_is_limited():
+    """The counts are always complete."""
     many = parse(
         b"<body>" + b"<p><a href=/a>x</a> <a href=/b>x</a> <a href=/c>x</a> <a href=/d>x</a> y" * 50, "text/html"
     )
     (finding,) = KINDS["links"].compare(page(), many)
 
     assert 200 == sum(row.new for row in finding.objects)
-    assert MOST_TOLD == len(finding.places)
+    assert MOST_REPORTED == len(finding.places)
     assert MOST_OF_ONE == sum(place.object in {"http://x.org/a", "/a"} for place in finding.places)

@@ -1,11 +1,11 @@
-"""How prices and availabilities are written: a table of our own, over languages, currencies and markup."""
+"""Spellings of prices and availability: a table over languages, currencies and markup."""
 
 import pytest
 
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.data.price import availability_of, price_of
-from tidings.detection.kinds.number import first_number
+from tidings.detection.kinds.number import find_number
 from tidings.document.parse import parse
 from tidings.model.watch.interest import Interest
 
@@ -224,23 +224,23 @@ def shop(price="", state=""):
 
 
 @pytest.mark.parametrize(("body", "value"), [*TEXTS, *MARKUP, *AS_THEY_STAND])
-def test_the_amount_of_a_price(body, value):
-    """Whatever country, currency and markup it is written in, `number` reads the amount that people see."""
-    found = first_number(page(body))
+def test_amount_of_a_price_is_read_in_every_spelling(body, value):
+    """`number` reads the amount that people see, for each country, currency and markup."""
+    found = find_number(page(body))
 
     assert found is not None
     assert value == f"{found.value():f}"
 
 
 @pytest.mark.parametrize(("body", "value"), [*TEXTS, *MARKUP])
-def test_a_price_that_falls_is_told(body, value):
-    """Of each spelling a change of the amount is a change of the number."""
+def test_lower_price_is_reported_in_every_spelling(body, value):
+    """A changed amount is a changed number."""
     assert evaluate(Interest("number"), Pair(page("12345678"), page(body)))
 
 
 @pytest.mark.parametrize(("body", "value"), [row for row in TEXTS if not row[1].startswith("-")])
-def test_the_price_of_microdata_is_read_alike(body, value):
-    """What a shop writes for people into an element that says price."""
+def test_price_of_microdata_is_read_in_every_spelling(body, value):
+    """A shop writes the text for people into an element that says price."""
     found = price_of(shop(price=body))
 
     assert found is not None
@@ -248,11 +248,11 @@ def test_the_price_of_microdata_is_read_alike(body, value):
 
 
 @pytest.mark.parametrize(("written", "state"), [(one, state) for state, them in STATES.items() for one in them])
-def test_the_name_of_an_availability(written, state):
-    """In each language it has schema.org's name."""
+def test_availability_has_its_name_in_every_language(written, state):
+    """It is that of schema.org."""
     assert state == availability_of(shop(state=written))
 
 
-def test_the_table_is_large():
-    """Sixty spellings and more of prices, in text and in markup, and of availabilities."""
+def test_table_of_spellings_is_large():
+    """It has more than sixty of prices, in text and in markup, and of availability."""
     assert (len(TEXTS) + len(MARKUP), sum(map(len, STATES.values()))) >= (60, 60)

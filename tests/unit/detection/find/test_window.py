@@ -26,7 +26,7 @@ def life(compare: Compare, versions: int) -> Iterator[tuple[int, Window, int]]:
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_the_table_of_compared_versions(name):
+def test_compared_versions_agree_with_the_table(name):
     """Ten versions are compared, and kept, as the table of sentinels §4.4 says."""
     compare, compared, kept = TABLE[name]
     window = Window()
@@ -34,11 +34,13 @@ def test_the_table_of_compared_versions(name):
         window = after(compare, window, seq)
 
     assert compared == [seen for _, _, seen in life(compare, 10)]
-    assert kept == window.kept
+    assert kept == window.needed
 
 
-def test_a_window_that_still_fills_is_partial():
-    """Of `moving 3` the second and third version are compared with a nearer one than asked for; no other option ever does so."""
+def test_window_is_partial_until_it_is_full():
+    """Of `moving 3` the second and third version are compared with a nearer one; no other option
+    does so.
+    """
     flags = {
         name: [is_partial(row[0], w) and seen > 0 for _, w, seen in life(row[0], 6)] for name, row in TABLE.items()
     }
@@ -48,8 +50,10 @@ def test_a_window_that_still_fills_is_partial():
 
 
 @pytest.mark.parametrize("compare", OPTIONS, ids=lambda c: f"{c.mode} {c.n}")
-def test_what_is_kept_suffices_and_is_the_least(compare):
-    """For n ≤ 8 and 60 versions: a version is compared as the formulas say, and is kept exactly as long as some later one needs it."""
+def test_kept_versions_are_the_least_that_suffice(compare):
+    """For n ≤ 8 and 60 versions: each is compared as the formulas say, and is kept exactly as long
+    as a later one needs it.
+    """
     formulas = {
         "pairwise": lambda k: k - 1,
         "moving": lambda k: max(k - compare.n, min(1, k - 1)),
@@ -60,19 +64,19 @@ def test_what_is_kept_suffices_and_is_the_least(compare):
     needed = {k: {seen for later, _, seen in lives if later > k and 0 < seen <= k} for k in range(1, 60)}
 
     assert [formulas[compare.mode](k) for k in range(1, 60)] == [seen for _, _, seen in lives[:59]]
-    assert needed == {k: set(window.kept) for k, (_, window, _) in enumerate(lives[1:60], 1)}
+    assert needed == {k: set(window.needed) for k, (_, window, _) in enumerate(lives[1:60], 1)}
 
 
 @pytest.mark.parametrize("after_", OPTIONS, ids=lambda c: f"to {c.mode} {c.n}")
 @pytest.mark.parametrize("before", OPTIONS, ids=lambda c: f"{c.mode} {c.n}")
-def test_altering_compare_tells_nothing_twice_and_loses_nothing(before, after_):
-    """Whatever Compare was and becomes, the first comparison after it begins at a version up to which all was told, and no further back
-    than the versions that are kept.
+def test_altered_compare_repeats_and_loses_nothing(before, after_):
+    """The first comparison after it begins at a version up to which all was reported, and no
+    further back than the kept ones.
     """
     window = Window()
-    told = 1
+    reported_to = 1
     for seq in range(1, 13):
-        told = seq if reference(before, window) or not window.kept else told
+        reported_to = seq if reference(before, window) or not window.needed else reported_to
         window = after(before, window, seq)
     now = switch(before, after_, window, 12)
     if before == after_:
@@ -83,5 +87,5 @@ def test_altering_compare_tells_nothing_twice_and_loses_nothing(before, after_):
         now = after(after_, now, seq)
         seq += 1
 
-    assert found <= told
-    assert found == told or (before.mode == "moving" and after_.mode == "moving")
+    assert found <= reported_to
+    assert found == reported_to or (before.mode == "moving" and after_.mode == "moving")

@@ -1,3 +1,5 @@
+"""A job: the old and new bodies of a page, and what is found for each sentinel."""
+
 import dataclasses
 import gc
 import pickle
@@ -35,8 +37,8 @@ def job(old, new, expression=ANY, **more):
     return Job(new=new, wanted=wanted, last_charset=before.charset, **(rest | more))
 
 
-def test_a_first_version_is_described():
-    """Without references: charset, kind, title, digests, facts; nothing changed and nothing is found."""
+def test_first_version_is_described():
+    """Without references there are charset, kind, title, digests and facts, and no change."""
     seen = first(body("<title>Shop</title><p>only <b>€5</b> now<a href=/a>x</a><img src=/i>"))
 
     assert ("utf-8", "utf-8", "html", "Shop") == (seen.charset, seen.charset_source, seen.media_type, seen.title)
@@ -45,8 +47,8 @@ def test_a_first_version_is_described():
     assert (4, 1, 1, "only €5 nowx") == (seen.facts.words, seen.facts.links, seen.facts.images, seen.facts.first_words)
 
 
-def test_a_change_is_found_for_who_waits():
-    """The change carries its subscription, its reference and the name of the text that it counts in."""
+def test_change_belongs_to_its_subscription():
+    """It has its reference and the name of the text in which it counts."""
     seen = examine(job(body("<p>price 5"), body("<p>price 6")))
     (found,) = seen.found
 
@@ -55,8 +57,8 @@ def test_a_change_is_found_for_who_waits():
     assert (("5", "6"),) == found.change.updated
 
 
-def test_each_reference_and_expression_is_compared_on_its_own():
-    """Subscriptions of one page may look at other versions and other kinds; equal ones share the same change."""
+def test_each_reference_and_expression_is_compared():
+    """Subscriptions of one page may use other versions and kinds; equal ones share the change."""
     old, older, new = body("<p>a b"), body("<p>a"), body("<p>a b<a href=/l></a>")
     wanted = (
         Wanted(key=1, reference=2, expression=ANY),
@@ -71,16 +73,18 @@ def test_each_reference_and_expression_is_compared_on_its_own():
     assert seen.found[0].change is seen.found[-1].change
 
 
-def test_markup_changes_pass_the_gates_without_the_old_body():
-    """Where the known digests are equal the old body is not even looked at."""
+def test_old_body_is_not_read_if_digests_are_equal():
+    """Only markup changed."""
     old, new = body("<p>a <b>b</b><a href=/l?s=1>"), body("<div>a b<a href=/l?s=2>")
     seen = examine(job(old, new, references={}))
 
     assert (False, (), "") == (seen.text_changed, seen.found, seen.problem)
 
 
-def test_digests_of_other_rules_are_made_again():
-    """After a change of the rules the old body is read by the new ones: no watch alarms because Tidings was updated."""
+def test_digests_of_other_rules_are_computed_again():
+    """After a change of the rules the old body is read by the new ones: an update of Tidings
+    reports nothing.
+    """
     old = body("<p>a b")
     stale = dataclasses.replace(first(old).digest, rules_version=RULES_VERSION - 1, text="made by other rules")
     same = examine(job(old, body("<div>a b"), known={1: stale}, text_digest=stale.text))
@@ -90,8 +94,10 @@ def test_digests_of_other_rules_are_made_again():
     assert (True, 1) == (other.text_changed, len(other.found))
 
 
-def test_a_charset_flip_is_no_change():
-    """The same bytes, once called ISO-8859-1 (changedetection.io 2963): nothing changed, and the last charset holds."""
+def test_other_charset_label_is_no_change():
+    """The same bytes were once labelled ISO-8859-1 (changedetection.io 2963): the last charset
+    holds.
+    """
     old, new = (
         body("<p>naïve café", "text/html; charset=utf-8"),
         body("<p>naïve café ", "text/html; charset=iso-8859-1"),
@@ -101,8 +107,8 @@ def test_a_charset_flip_is_no_change():
     assert (False, (), "utf-8", "last good") == (seen.text_changed, seen.found, seen.charset, seen.charset_source)
 
 
-def test_a_one_byte_charset_that_is_called_another_is_no_change():
-    """Where the last charset makes the very same text, it holds; where the text is another, what is declared does."""
+def test_other_label_with_the_same_text_is_no_change():
+    """If the last charset gives the same text, it holds; otherwise the declared one does."""
     data = "<p>Цена пять".encode("cp1251")
     old = body(data, "text/html; charset=windows-1251")
     same = examine(job(old, body(data + b" ", "text/html; charset=iso-8859-1")))
@@ -110,8 +116,8 @@ def test_a_one_byte_charset_that_is_called_another_is_no_change():
     assert (False, (), "cp1251", "last good") == (same.text_changed, same.found, same.charset, same.charset_source)
 
 
-def test_a_known_charset_reads_the_old_body():
-    """A stored version is read in the charset that it was read in when it came."""
+def test_old_body_is_read_in_its_known_charset():
+    """It is that of its own version."""
     old = body("<p>naïve café".encode(), "text/html; charset=iso-8859-1", charset="utf-8")
     change, problem = compare_bodies(old, body("<p>naïve café"), ANY)
 
@@ -121,8 +127,10 @@ def test_a_known_charset_reads_the_old_body():
 @pytest.mark.parametrize(
     "hard", ["<div>" * 20_000, "<p " + " ".join(f"a{n}" for n in range(5_000)) + ">"], ids=["deep", "attributes"]
 )
-def test_a_page_that_cannot_be_read_is_a_problem_not_silence(hard):
-    """On either side: `could not compare`, nothing found, never "unchanged"; an old version is a problem of who compares with it alone."""
+def test_unreadable_page_is_a_problem(hard):
+    """On either side nothing is found and nothing is "unchanged": `could not compare`. An old
+    version is a problem only for those who compare with it.
+    """
     easy = body("<p>a")
     new = examine(job(easy, body(hard)))
     old = examine(
@@ -139,8 +147,8 @@ def test_a_page_that_cannot_be_read_is_a_problem_not_silence(hard):
     assert (False, new.problem) == (bool(change), problem)
 
 
-def test_a_picture_that_changed_is_told():
-    """Without text the body itself is compared."""
+def test_changed_picture_is_reported():
+    """Without text the body is compared."""
     seen = examine(job(body(b"GIF89a a", "image/gif"), body(b"GIF89a b", "image/gif"), LINKS))
 
     assert ("binary", True, 1, "body") == (
@@ -151,8 +159,8 @@ def test_a_picture_that_changed_is_told():
     )
 
 
-def test_facts_tell_script_pages_and_logins():
-    """A page of scripts without text, and a page that wants a password, are known as such."""
+def test_facts_show_script_pages_and_logins():
+    """The first has scripts and no text, the second asks for a password."""
     scripts = first(
         body("<div id=app></div><script src=/app.js></script><noscript>Please enable JavaScript</noscript>")
     ).facts
@@ -164,8 +172,8 @@ def test_facts_tell_script_pages_and_logins():
     assert (False, False) == (article.scripts_only, article.login)
 
 
-def test_jobs_and_examinations_travel():
-    """Both are pickled to the worker and back unchanged."""
+def test_jobs_and_results_are_pickled():
+    """They go to the worker and back unchanged."""
     asked = job(body("<p>a"), body("<p>b"))
     seen = examine(asked)
 
@@ -173,21 +181,21 @@ def test_jobs_and_examinations_travel():
     assert seen == pickle.loads(pickle.dumps(seen))
 
 
-def test_the_seed_reaches_the_digests():
-    """An installation's seed makes digests that others cannot foresee."""
+def test_digests_depend_on_the_seed():
+    """Others cannot predict those of an installation."""
     assert first(body("<p>a")).digest != first(body("<p>a"), seed=9).digest
 
 
-def test_shuffled_list_of_links_is_bounded():
-    """5,000 small list items in another order (web-monitoring-processing 169): one bounded comparison."""
+def test_shuffled_list_of_links_is_compared_in_limited_time():
+    """5,000 small items are in another order (web-monitoring-processing 169)."""
     items = [f"<li><a href=/{number}>{number}</a>" for number in range(5_000)]
     change, _ = compare_bodies(body("".join(items)), body("".join(items[::-1])), ANY)
 
     assert ("words",) == change.kinds
 
 
-def test_real_pages_agree_with_their_data_set():
-    """On forty real pages text changes where the data set says so; where it does not agree only signs, title or entities differ."""
+def test_changes_of_real_pages_agree_with_the_data_set():
+    """On forty pages text changes as the set says; otherwise only signs, title or entities differ."""
     pairs = data_sets.page_pairs()[::26]
     wrong = []
     for pair in pairs:
@@ -197,7 +205,7 @@ def test_real_pages_agree_with_their_data_set():
             wrong.append((pair.file, pair.text_changed))
 
     assert 40 == len(pairs)
-    assert all(said for _, said in wrong), wrong  # never a change where the text is the same
+    assert all(text for _, text in wrong), wrong  # never a change where the text is the same
     assert len(wrong) <= 4, wrong
 
 
@@ -209,8 +217,8 @@ def parts_of(new, *expressions):
     return examine(Job(new=new, references={}, known={}, wanted=wanted))
 
 
-def test_a_first_look_keeps_the_digest_of_each_part_and_says_how_it_begins():
-    """Parts are digested under their own names from the first version on."""
+def test_first_check_stores_the_digest_of_each_part():
+    """Parts have digests under their own names, and the beginning of their text."""
     seen = parts_of(body("<p id=a>one two<p>three"), PART, ANY, Interest("words", selector=Selector("css", "#x")))
 
     assert [Extraction((Selector("css", "#a"),)).fingerprint] == [digest.extraction for digest in seen.parts][:1]
@@ -218,8 +226,8 @@ def test_a_first_look_keeps_the_digest_of_each_part_and_says_how_it_begins():
     assert [(2, ('css "#x"',), True)] == [(one.key, one.names, one.is_all) for one in seen.absent]
 
 
-def test_an_equal_part_is_not_compared(monkeypatch):
-    """Where the digest of the part is the stored one the old page is not even read; another part of it may have changed."""
+def test_part_with_an_equal_digest_is_not_compared(monkeypatch):
+    """The old page is not read; another part may have changed."""
     old, new = body("<p id=a>one<p>two"), body("<p id=a>one<p>three")
     known = parts_of(old, PART).parts
     seen = job(old, new, PART, known_parts={1: known})
@@ -228,8 +236,10 @@ def test_an_equal_part_is_not_compared(monkeypatch):
     assert () == examine(seen).found
 
 
-def test_a_digest_of_another_extraction_decides_nothing():
-    """A filter that was edited has no digest yet: the old body is taken apart anew, and what did not change is no change."""
+def test_digest_of_another_extraction_is_not_used():
+    """An edited filter has none yet: the old body is extracted again, and unchanged text is no
+    change.
+    """
     old, new = body("<p id=a>one<p id=b>two"), body("<p id=a>one<p id=b>two!<p>x")
     known = parts_of(old, PART).parts
     other = Interest("words", selector=Selector("css", "#b"))
@@ -238,16 +248,16 @@ def test_a_digest_of_another_extraction_decides_nothing():
     assert 1 == len(examine(job(old, body("<p id=b>three"), other, known_parts={1: known})).found)
 
 
-def test_a_number_has_a_digest_of_its_own():
-    """A sign is no word: -5 and 5 have the same text, and differ all the same; `1.5` and `1,5` are one number."""
+def test_number_has_its_own_digest():
+    """A sign is no word: -5 and 5 have the same text, and differ; `1.5` and `1,5` are one number."""
     number = Interest("number")
 
     assert 1 == len(examine(job(body("<p>-5"), body("<p>5"), number)).found)
     assert () == examine(job(body("<p>1.5"), body("<p>1,5"), number)).found
 
 
-def test_what_is_refused_is_refused_for_who_asked():
-    """Others that wait for the same body have their answer."""
+def test_refusal_concerns_only_its_sentinel():
+    """Others that wait for the same body have their result."""
     dear = Interest("words", selector=Selector("xpath", "count(//p)"))
     old, new = body("<p>a"), body("<p>b")
     wanted = tuple(Wanted(key=key, reference=1, expression=e) for key, e in ((1, dear), (2, ANY), (3, dear)))
@@ -258,8 +268,8 @@ def test_what_is_refused_is_refused_for_who_asked():
     assert (ChangeSet(), True) == (compare_bodies(old, new, dear)[0], bool(compare_bodies(old, new, dear)[1]))
 
 
-def test_a_job_leaves_nothing_to_collect():
-    """Its documents are freed with its answer: the process collects no garbage between jobs."""
+def test_job_leaves_no_garbage():
+    """Its documents are freed with its result: the process collects no garbage between jobs."""
     noisy = job(body("<p>price 5<p>a"), body("<p>price 6<p>a"), noise=Noise(learns=True, polls=3, at=2, times={1: 1}))
     picked = job(body("<p>price 5"), body("<p>price 6"), Interest("words", selector=Selector("css", "p")))
     for each in (noisy, picked):
@@ -276,8 +286,8 @@ def test_a_job_leaves_nothing_to_collect():
     assert ([1, 1], 0) == (found, left)
 
 
-def test_the_worker_loads_no_arrays():
-    """The parsing process starts without numpy, a client or a database: few pages need the first, none the others."""
+def test_worker_does_not_load_numpy():
+    """It starts without numpy, a client and a database: few pages need the first, none the others."""
     code = (
         "import sys, tidings.detection.job.examiner; "
         "print({'numpy', 'aiohttp', 'sqlite3', 'tidings.storage'} & {*sys.modules})"

@@ -1,3 +1,5 @@
+"""Jobs with framed pages: a page and its frames as members."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -44,8 +46,8 @@ def tokens(parts: tuple[Part, ...]) -> list[str]:
     return [token for document in documents for token in document.tokens]
 
 
-def test_a_first_version_is_described_as_a_whole():
-    """The title is that of the page that holds the frames; words and links are counted over all members."""
+def test_first_version_of_a_framed_page_is_described():
+    """The title is that of the holder; words and links are counted over all members."""
     seen = examine(FramedJob(new=OLD, references={}, known={}, wanted=()))
 
     assert ("Doc", WITH_FRAMES) == (seen.title, seen.digest.extraction)
@@ -55,8 +57,8 @@ def test_a_first_version_is_described_as_a_whole():
     assert (False, (), "") == (seen.text_changed, seen.found, seen.problem)
 
 
-def test_a_change_in_one_frame_is_labelled_with_it():
-    """Only the frame that changed has a share, and the summary names it."""
+def test_change_in_a_frame_has_its_label():
+    """Only that frame has a share, and the summary names it."""
     seen = examine(job(version(menu=MENU, text="<p>text three 4</p>")))
     (found,) = seen.found
 
@@ -66,8 +68,8 @@ def test_a_change_in_one_frame_is_labelled_with_it():
     assert 'in text: text three "four" → "4"' == summary(found.change)
 
 
-def test_edits_index_the_tokens_of_the_members_one_after_the_other():
-    """Applied to the tokens of the old members in their order, the edits give those of the new ones."""
+def test_edits_count_the_tokens_of_all_members():
+    """Applied to those of the old members in order, they give those of the new ones."""
     new = version("<p>holder</p>", menu="<p>menu 1 two</p>", text="<p>text and more three</p>")
     old = version("<p>holder then</p>", menu=MENU, text=TEXT)
     (found,) = examine(job(new, WORDS, old=old)).found
@@ -76,8 +78,8 @@ def test_edits_index_the_tokens_of_the_members_one_after_the_other():
     assert tokens(new) == apply_edits(found.change.edits, tokens(old), tokens(new))
 
 
-def test_shares_cut_the_lists_up_in_the_order_of_the_page():
-    """Each list of a change is that of its shares, one after the other; what two frames have in common is told of both."""
+def test_lists_are_split_into_shares_in_the_order_of_the_page():
+    """A text common to two frames is reported for both."""
     new = version(menu="<p>menu one two sold</p><a href=/x>x</a><a href=/y></a>", text="<p>text sold three four</p>")
     (found,) = examine(job(new)).found
     menu, text = found.change.frames
@@ -89,7 +91,7 @@ def test_shares_cut_the_lists_up_in_the_order_of_the_page():
     assert "in 2 parts of the page" == summary(found.change).partition(":")[0]
 
 
-def test_a_frame_that_moved_within_the_page_is_the_same_frame():
+def test_moved_frame_is_the_same_frame():
     """Members are paired by their page: another order is no change."""
     swapped = BASE.replace("menu", "MARK").replace("text", "menu").replace("MARK", "text")
     seen = examine(job((part("/", swapped), OLD[2], OLD[1])))
@@ -97,8 +99,8 @@ def test_a_frame_that_moved_within_the_page_is_the_same_frame():
     assert ((), False) == (seen.found, seen.text_changed)
 
 
-def test_a_frame_that_comes_or_goes_has_all_its_content_inserted_or_deleted():
-    """The page names another frame: what the old one said is gone, what the new one says has come."""
+def test_replaced_frame_is_deleted_and_inserted():
+    """The page names another frame."""
     new = version(BASE.replace("/text", "/news"), menu=MENU, news="<p>fresh words</p>")
     (found,) = examine(job(new)).found
 
@@ -108,31 +110,31 @@ def test_a_frame_that_comes_or_goes_has_all_its_content_inserted_or_deleted():
     assert {(4, 6), (4, 4), (0, 0)} >= {(edit.new_start, edit.new_end) for edit in found.change.edits}
 
 
-def test_a_frame_that_could_not_be_read_before_is_no_news():
-    """The old page named it too and nobody had got it: its first good answer is a baseline."""
+def test_first_answer_of_a_failed_frame_is_a_baseline():
+    """The old page named it too."""
     (base, menu, _) = OLD
 
     assert () == examine(job(OLD, old=(base, menu), known={})).found
     assert () == examine(job(OLD, old=(base,), known={})).found
 
 
-def test_a_frame_that_is_named_still_and_not_followed_any_more_is_no_news():
-    """What falls out by a limit of ours has not gone from the page."""
+def test_frame_beyond_a_limit_is_not_deleted():
+    """The page still names it."""
     base, menu, _ = OLD
 
     assert () == examine(job((base, menu))).found
 
 
-def test_addresses_beyond_ascii_are_known_again():
-    """A frame is found in the page that names it however its address is written."""
+def test_frame_is_found_by_every_form_of_its_address():
+    """It may have characters beyond ASCII."""
     base = '<frameset><frame src="/größe"></frameset>'
     frame = part("/gr%C3%B6%C3%9Fe", TEXT)
 
     assert () == examine(job((part("/", base), frame), old=(part("/", base),), known={})).found
 
 
-def test_and_may_be_met_in_two_frames():
-    """The parts of AND may lie in different frames of one page; NOT takes out what it names in every frame."""
+def test_and_may_be_fulfilled_in_two_frames():
+    """NOT removes its findings in every frame."""
     new = version(menu=MENU + "<img src=/i>", text=TEXT + "<a href=/y>three</a>")
     (both,) = examine(job(new, AllOf((LINKS, IMAGES)))).found
     (words,) = examine(job(new, AllOf((ANY, Not(LINKS), Not(IMAGES))))).found
@@ -142,8 +144,8 @@ def test_and_may_be_met_in_two_frames():
     assert (("words",), ("three",)) == (words.change.kinds, words.change.inserted)
 
 
-def test_terms_are_left_out_in_each_frame():
-    """`all words AND NOT keyword` leaves the keyword out wherever it stands, and nothing else."""
+def test_keywords_are_excluded_in_each_frame():
+    """`all words AND NOT keyword` excludes nothing else."""
     new = version(menu=MENU.replace("one", "one sale"), text=TEXT.replace("four", "sale four five"))
     (found,) = examine(job(new, AllOf((WORDS, Not(Interest("keywords", terms=("sale",))))))).found
 
@@ -151,8 +153,8 @@ def test_terms_are_left_out_in_each_frame():
     assert ["http://x.org/text"] == [share.url for share in found.change.frames]
 
 
-def test_links_of_a_frame_are_joined_with_its_own_address():
-    """A frame that came from elsewhere has its own base."""
+def test_links_of_a_frame_have_its_own_base():
+    """It may come from another site."""
     old = (part("/", BASE), part("/menu", MENU, url="http://y.org/deep/page"))
     new = (part("/", BASE), part("/menu", MENU + "<a href=z>z</a>", url="http://y.org/deep/page"))
     (found,) = examine(job(new, LINKS, old=old)).found
@@ -160,8 +162,8 @@ def test_links_of_a_frame_are_joined_with_its_own_address():
     assert ("http://y.org/deep/z",) == found.change.inserted
 
 
-def test_a_member_that_cannot_be_read_is_a_problem_that_names_it():
-    """Nothing is compared and nothing is said to be unchanged."""
+def test_unreadable_frame_is_named_in_the_problem():
+    """Nothing is compared, and nothing is "unchanged"."""
     hostile = "<p>" + "<b>" * 200_000
     seen = examine(job(version(menu=hostile, text="<p>other</p>")))
 
@@ -169,8 +171,8 @@ def test_a_member_that_cannot_be_read_is_a_problem_that_names_it():
     assert () == seen.found
 
 
-def test_digests_of_other_rules_are_made_anew():
-    """A digest of older rules, or of the page before its frames were followed, decides nothing."""
+def test_digests_of_other_rules_are_computed_again():
+    """A digest of older rules, or from before frames were followed, decides nothing."""
     new = version(menu=MENU, text=TEXT + "<p>more</p>")
     known = examine(FramedJob(new=new, references={}, known={}, wanted=())).digest
     stale = [dataclasses.replace(known, rules_version=0), dataclasses.replace(known, extraction="page")]
@@ -180,8 +182,8 @@ def test_digests_of_other_rules_are_made_anew():
         assert (1, True) == (len(seen.found), seen.text_changed)
 
 
-def test_versions_are_compared_on_demand():
-    """Any two versions, with and without frames; a problem is said instead of a change."""
+def test_any_two_versions_are_compared_on_demand():
+    """They may have frames; a problem is reported instead of a change."""
     found, problem = compare_versions(OLD, version(menu=MENU, text="<p>text</p>"), WORDS, 0)
     nothing, why = compare_versions(OLD, version(menu="<b>" * 200_000, text=TEXT), WORDS, 0)
 
@@ -191,8 +193,8 @@ def test_versions_are_compared_on_demand():
 
 
 @pytest.mark.parametrize("depth", [0, 2])
-def test_a_written_frame_is_text_of_its_holder_only(depth: int):
-    """`srcdoc` belongs to the page where iframes are followed; a frame's own iframes are not looked into."""
+def test_srcdoc_is_text_of_its_page_only(depth: int):
+    """If iframes are followed, the iframes of a frame are not."""
     written = '<p>a</p><iframe srcdoc="inner"></iframe>'
     parts = (part("/", written), part("/menu", written))
     seen = examine(FramedJob(new=parts, references={}, known={}, wanted=(), depth=depth))
@@ -200,8 +202,8 @@ def test_a_written_frame_is_text_of_its_holder_only(depth: int):
     assert (3 if depth else 2) == seen.facts.words
 
 
-def test_a_job_and_its_answer_travel_between_processes():
-    """Both can be pickled; a body that is in two versions is sent once."""
+def test_job_and_result_of_a_framed_page_are_pickled():
+    """A body in two versions is sent once."""
     large = version(menu="<p>" + "word " * 50_000, text=TEXT)
     sent = pickle.dumps(job((large[0], large[1], part("/text", "<p>new</p>")), old=large))
 
@@ -209,8 +211,8 @@ def test_a_job_and_its_answer_travel_between_processes():
     assert 1 == len(examine(pickle.loads(sent)).found)
 
 
-def test_values_are_noise_in_frames_too():
-    """A counter in a frame is quiet, and a word beside it is told without it."""
+def test_values_in_frames_are_noise_too():
+    """A counter in a frame is masked, and a word beside it is reported."""
 
     def see(old: str, new: str) -> tuple[Found, bool]:
         whole = examine(job(version(menu=MENU, text=new), old=version(menu=MENU, text=old), noise=Noise()))
@@ -218,15 +220,17 @@ def test_values_are_noise_in_frames_too():
         return found, whole.text_changed
 
     quiet, is_news = see("<p>5 views, boots", "<p>6 views, boots")
-    told, is_news_too = see("<p>5 views, boots", "<p>6 views, shoes")
+    reported, is_news_too = see("<p>5 views, boots", "<p>6 views, shoes")
 
-    assert (True, False, False, True) == (quiet.quiet, is_news, told.quiet, is_news_too)
-    assert (("boots", "shoes"),) == told.change.updated
-    assert ["count"] == [one.mask for one in told.change.masked]
+    assert (True, False, False, True) == (quiet.quiet, is_news, reported.quiet, is_news_too)
+    assert (("boots", "shoes"),) == reported.change.updated
+    assert ["count"] == [one.mask for one in reported.change.masked]
 
 
-def test_contexts_of_members_are_numbered_together():
-    """The first text of the second frame that changed is the second of the page, and the first of its share."""
+def test_contexts_are_numbered_over_all_members():
+    """The first changed text of the second frame is the second of the page, and the first of its
+    share.
+    """
     seen = examine(
         job(version(menu="<h1>Menu</h1><p>menu 1 two</p><a href=/x>x</a>", text="<p>text three 4</p>"), WORDS)
     )

@@ -1,3 +1,5 @@
+"""Gates: digests that show that nothing changed, and old documents derived from new ones."""
+
 import dataclasses
 from dataclasses import replace
 
@@ -11,6 +13,8 @@ from tidings.detection.job.examiner import examine, parse_body
 from tidings.detection.job.gates import are_equal, derive_old, digest_of, is_current
 from tidings.document.document import Document
 from tidings.document.parse import parse
+from tidings.document.select.extraction import Extraction
+from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Interest
 
 
@@ -18,8 +22,8 @@ def digest(body, url="http://x.org/"):
     return digest_of(parse(body.encode(), url=url))
 
 
-def test_each_digest_sees_its_own_kind():
-    """Text, links and images have digests of their own; a session moves the one with queries only."""
+def test_each_kind_has_its_own_digest():
+    """They are of text, links and images; a session changes only that with queries."""
     first = digest("<p>a<a href=/l?s=1></a><img src=/i>")
     session = digest("<p>a<a href=/l?s=2></a><img src=/i>")
 
@@ -28,19 +32,19 @@ def test_each_digest_sees_its_own_kind():
     assert not are_equal(["text"], first, digest("<p>b"))
 
 
-def test_the_base_is_part_of_a_link():
+def test_base_is_part_of_a_link():
     """The same relative link on a page that moved is another link."""
     assert not are_equal(["links.plain"], digest("<a href=l>"), digest("<a href=l>", "http://y.org/"))
 
 
-def test_a_body_without_text_has_a_digest():
-    """A PDF that changed has another text digest, so that estimators see it."""
+def test_body_without_text_has_a_digest():
+    """A changed PDF has another text digest, which estimators see."""
     assert not are_equal(["text", "body"], digest("GIF89a a"), digest("GIF89a b"))
     assert are_equal(["text", "body"], digest("GIF89a a"), digest("GIF89a a"))
 
 
-def test_a_digest_of_other_rules_is_not_compared():
-    """Digests of an older tokenizer say nothing; neither does none."""
+def test_digest_of_other_rules_is_not_compared():
+    """Nor is a missing one."""
     now = digest("<p>a")
 
     assert is_current(now)
@@ -49,8 +53,8 @@ def test_a_digest_of_other_rules_is_not_compared():
     assert not is_current(None)
 
 
-def test_a_digest_that_somebody_watches_is_made_and_decides():
-    """Lines are digested where they are asked for; a digest that only one side has says nothing."""
+def test_requested_digest_is_computed_and_decides():
+    """Lines have one if asked for; one that only one side has decides nothing."""
     one, same, other = (digest_of(parse(body), further=["lines"]) for body in (b"<p>a b", b"<p id=x>a b", b"<p>a<p>b"))
 
     assert {"lines"} == set(one.objects) - set(digest("<p>a b").objects)
@@ -59,8 +63,8 @@ def test_a_digest_that_somebody_watches_is_made_and_decides():
     assert not are_equal(["lines"], digest("<p>a b"), digest("<p>a b"))
 
 
-def test_data_is_told_apart_by_its_structure():
-    """The same words in another place are other data; what has no structure is told apart by its text alone."""
+def test_structure_distinguishes_data():
+    """The same words in another place are other data; without a structure the text alone decides."""
     one, other, plain = (
         digest_of(parse(body, media))
         for body, media in (
@@ -74,8 +78,16 @@ def test_data_is_told_apart_by_its_structure():
     assert not are_equal(["structure"], one, other)
 
 
-def test_seed_makes_other_digests():
-    """An installation's digests cannot be aimed at from outside."""
+def test_structure_that_cannot_be_found_has_no_digest():
+    """The comparison then runs, and reports the refusal."""
+    whole = parse(b"<a><b/></a>", "text/xml", keep_tree=True)
+    part = dataclasses.replace(whole, extraction=Extraction((Selector("xpath", "count(//b)"),)))
+
+    assert [True, False] == ["structure" in digest_of(document).objects for document in (whole, part)]
+
+
+def test_digests_depend_on_the_seed():
+    """They cannot be predicted from outside."""
     document = parse(b"<p>a<a href=x>")
 
     assert not any(are_equal([name], digest_of(document), digest_of(document, seed=7)) for name in ("text", "links"))
@@ -84,10 +96,9 @@ def test_seed_makes_other_digests():
 @pytest.mark.parametrize(
     ("family", "step"), [("terms-html", 180), ("terms-text", 180), ("docs-text", 30), ("feed", 30)]
 )
-def test_no_verdict_is_ever_empty(family, step):
-    """On real successive versions: what is told has edits or objects and a text, and the text has changed exactly where words have.
-
-    `bench/detection.py` does the same with all pairs.
+def test_reported_change_is_never_empty(family, step):
+    """For real successive versions it has edits or objects and a text, and the text changed exactly
+    if the words did. `bench/detection.py` tests all pairs.
     """
     kinds = ("words", "any", "links", "images")
     wanted = tuple(Wanted(key=key, reference=1, expression=Interest(kind)) for key, kind in enumerate(kinds))
@@ -151,7 +162,7 @@ def derive(old_text: str, new_text: str) -> tuple[Document, Document | None]:
 
 
 def describe(document: Document) -> dict[str, object]:
-    """Return all that comparisons ask of a document."""
+    """Return all that comparisons read of a document."""
     names = ("pieces", "links", "link_places", "images", "marks", "title", "scripts", "charset", "text", "chunks")
     more = ("tokens", "canonical", "lines", "line_ends", "words", "folded_text")
     whole = {name: getattr(document, name) for name in (*names, *more)}
@@ -160,8 +171,8 @@ def describe(document: Document) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("was", "now"), EDITS)
-def test_one_text_differs(was, now):
-    """A page in which one text was edited is derived, whatever stands there."""
+def test_page_with_one_edited_text_is_derived(was, now):
+    """The text may be anything."""
     page = PAGE.format("edition 1")
     new = page.replace(was, now, 1)
 
@@ -172,8 +183,8 @@ def test_one_text_differs(was, now):
 
 
 @pytest.mark.parametrize(("was", "now"), NOT_DERIVED)
-def test_what_is_more_is_parsed(was, now):
-    """An edit of markup, of what is not shown or stands twice, of an entity, of cents."""
+def test_page_with_another_edit_is_parsed(was, now):
+    """It is an edit of markup, of invisible or repeated text, of an entity, or of cents."""
     page = PAGE.format("edition 1")
 
     _, derived = derive(page, page.replace(was, now, 1))
@@ -181,8 +192,8 @@ def test_what_is_more_is_parsed(was, now):
     assert derived is None
 
 
-def test_two_edits_are_parsed():
-    """Two texts that differ are more than one."""
+def test_page_with_two_edits_is_parsed():
+    """Two texts differ."""
     page = PAGE.format("edition 1")
 
     _, derived = derive(page, page.replace("left ", "far ").replace("last", "least"))
@@ -191,8 +202,8 @@ def test_two_edits_are_parsed():
 
 
 @pytest.mark.parametrize(("was", "now"), [("a, b", "a b"), ("a b", "a, b")])
-def test_a_sign_is_parsed(was, now):
-    """Where only signs differ, the digest cannot tell which text of the page was edited: here its title."""
+def test_page_with_other_signs_is_parsed(was, now):
+    """The digest cannot show which text was edited: here it is the title."""
     page = "<title>{}</title><p>" + now + "<p>more"
 
     _, derived = derive(page.format(was), page.format(now))
@@ -200,8 +211,8 @@ def test_a_sign_is_parsed(was, now):
     assert derived is None
 
 
-def test_shares_are_kept_with_what_is_known():
-    """A derived document has the shares of its version, and its tokens are not made again."""
+def test_derived_document_has_the_shares_of_its_version():
+    """Its tokens are not computed again."""
     (old_body, old), (new_body, new) = read(PAGE.format("edition 1")), read(PAGE.format("edition 2"))
 
     derived = derive_old(new, new_body, old_body, digest_of(old, seed=7), digest_of(new, seed=7), 7, (0.25,))
@@ -212,8 +223,8 @@ def test_shares_are_kept_with_what_is_known():
 
 
 @pytest.mark.parametrize("wrong", ["text", "links"])
-def test_digest_decides(wrong):
-    """What is derived and is not what was stored is not believed."""
+def test_derived_document_must_have_the_stored_digest(wrong):
+    """Otherwise it is not used."""
     (old_body, old), (new_body, new) = read(PAGE.format("edition 1")), read(PAGE.format("edition 2"))
     digest = digest_of(old, seed=7)
     other = (
@@ -225,8 +236,8 @@ def test_digest_decides(wrong):
     assert derive_old(new, new_body, old_body, None, digest_of(new, seed=7), 7) is None
 
 
-def test_bytes_of_another_charset_are_parsed():
-    """Bodies in two charsets are not one text."""
+def test_page_in_another_charset_is_parsed():
+    """Two charsets do not give one text."""
     old_body, old = read(PAGE.format("edition 1"), "utf-8")
     new_body, new = read(PAGE.format("edition 2"), "cp1252")
 
@@ -238,8 +249,8 @@ TEXTS = st.text(st.sampled_from("ab1 \n.,-$é\u00a0\u0301’<>&;\r\t/"), max_siz
 
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
 @example("", "\xa0", "1", "")
-def test_whatever_the_texts(before, was, now, behind):
-    """Whatever two texts are and stand between, the derived document is the parsed one."""
+def test_derived_document_is_the_parsed_one(before, was, now, behind):
+    """This is so for all texts and their surroundings."""
     page = f"<p>{before}<b>{{}}</b>{behind}<p><a href='/a'>one</a> two <i>three</i>"
 
     old, derived = derive(page.replace("{}", was), page.replace("{}", now))

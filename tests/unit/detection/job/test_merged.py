@@ -1,3 +1,5 @@
+"""Changes among their unchanged surroundings."""
+
 from __future__ import annotations
 
 import re
@@ -26,15 +28,15 @@ def words(name: str, number: int) -> str:
     return " ".join(f"{name}{n}" for n in range(number))
 
 
-def test_a_change_stands_among_what_stayed():
-    """The words before and after it are there, in the order of the page."""
+def test_change_has_the_words_around_it():
+    """They are in the order of the page."""
     assert [[("same", "the price is"), ("deleted", "5"), ("inserted", "6"), ("same", "euro")]] == merge(
         "the price is 5 euro", "the price is 6 euro"
     )
 
 
-def test_changes_that_are_far_apart_are_stretches_of_their_own():
-    """What lies between is left out and counted."""
+def test_distant_changes_are_separate_parts():
+    """The text between is left out and counted."""
     middle = words("m", 100)
     first, second = merge(f"one {middle} two", f"1 {middle} 2")
 
@@ -43,8 +45,8 @@ def test_changes_that_are_far_apart_are_stretches_of_their_own():
     assert [("deleted", "two"), ("inserted", "2")] == second[2:]
 
 
-def test_the_new_side_of_the_stretches_is_the_new_page():
-    """Nothing of the new version is lost or twice in a page that is shown whole."""
+def test_new_sides_of_all_parts_are_the_new_page():
+    """If it is shown completely, nothing is lost or repeated."""
     old, new = "a b c d e f g h", "a x c d f g y h z"
     (stretch,) = merge(old, new)
 
@@ -65,8 +67,8 @@ def test_the_new_side_of_the_stretches_is_the_new_page():
         ("5 10:05 6", "5 7 10:05 8 6:1"),
     ],
 )
-def test_a_number_of_which_a_part_changed_stands_there_once(old, new):
-    """Each side of a stretch is its version: nothing of a number that is shown whole stands beside it too."""
+def test_number_with_a_changed_part_is_shown_once(old, new):
+    """Each side of a part is its version: no digit of a whole number is beside it too."""
     (stretch,) = merge(old, new)
 
     assert old == " ".join(text for kind, text in stretch if kind != "inserted")
@@ -74,8 +76,8 @@ def test_a_number_of_which_a_part_changed_stands_there_once(old, new):
 
 
 @given(*[st.lists(st.sampled_from(["1", "2", "1:2", "2.1.2", "1,2", "a"]), min_size=1, max_size=4)] * 2)
-def test_each_side_is_its_version_whatever_numbers_there_are(old, new):
-    """Also where edits crowd within one number."""
+def test_each_side_is_its_version_with_all_numbers(old, new):
+    """There may be many edits within one number."""
     was, now = " ".join(old), " ".join(new)
     stretches = merge(was, now)
     moved = any(kind == "moved" for stretch in stretches for kind, _ in stretch)
@@ -90,13 +92,13 @@ def tokens(text: str) -> list[str]:
     return re.findall(r"\w+", text)
 
 
-def test_links_are_not_merged():
-    """They are counted, and a table tells them and where they stand."""
+def test_links_are_counted_only():
+    """A table shows them and their places."""
     assert [] == merge('<a href="/a">x</a>', '<a href="/b">x</a>', Interest("links"))
 
 
-def test_a_keyword_is_shown_where_it_came_or_went():
-    """In the words around it; where all words are watched too, it is shown once."""
+def test_keyword_is_shown_in_its_place():
+    """It is in the words around it, once if all words are watched too."""
     gold = Interest("keywords", terms=("gold",))
 
     assert [[("deleted", "gold"), ("same", "lead falls")]] == merge("gold falls", "lead falls", gold)

@@ -1,3 +1,5 @@
+"""Workers are forked after one examination, so that it is loaded once."""
+
 import subprocess
 import sys
 
@@ -5,8 +7,8 @@ from tidings.detection.job import practised
 from tidings.service.run.from_settings import PRELOAD
 
 
-def test_workers_are_forked_after_an_examination():
-    """What the first page would make is there before the first worker, and no numpy with it."""
+def test_workers_are_forked_after_a_first_examination():
+    """What the first page would load is there before the first worker, without numpy."""
     code = (
         f"import sys, {', '.join(PRELOAD)}; from tidings.detection.doubt import walls; "
         "from tidings.detection.job.contract import Examination; "
@@ -18,13 +20,13 @@ def test_workers_are_forked_after_an_examination():
     assert "1 __init__ False\n" == ran.stdout
 
 
-def test_the_practice_itself_has_no_fault():
-    """A fault of it is passed over where workers are forked, so it must show here."""
+def test_practice_has_no_fault():
+    """A fault would be ignored when workers are forked, so it must show here."""
     practised.practise()
 
 
-def test_workers_start_without_the_practice():
-    """If the examination fails, the module is loaded all the same."""
+def test_workers_start_if_the_practice_fails():
+    """The module is loaded all the same."""
     code = (
         "import tidings.detection.job.examiner as examiner; examiner.examine = lambda job: 1 / 0; "
         f"import {', '.join(PRELOAD)}; print('there')"

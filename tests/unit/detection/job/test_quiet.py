@@ -1,4 +1,6 @@
-"""Noise through whole jobs: checks in a row, what is told of each, and what is quiet (detection §4, §6)."""
+"""Noise over whole jobs: checks in a row, what is reported at each, and what is masked (detection
+§4, §6).
+"""
 
 import itertools
 import json
@@ -23,10 +25,12 @@ HEAD, TAIL = "<h1>The shop of the town</h1>", "<p>Contact us at any time</p>"
 
 @dataclass
 class Watch:
-    """A page that is looked at once an hour, with a second look a minute later wherever one is asked for."""
+    """A page that is checked once an hour, with a second poll a minute later whenever one is asked
+    for.
+    """
 
     expression: Any = ANY
-    kept: frozenset = frozenset()
+    switched_off: frozenset = frozenset()
     memory: Memory = field(default_factory=Memory)
     seconds: int = 0
     seen: Any = None
@@ -35,28 +39,30 @@ class Watch:
     _at: int = NINE
 
     def look(self, html, *, second=None, content_type="text/html"):
-        """Return what an hour later is told of a page that shows `html`, "" for nothing, or `quiet: …`; a minute after it shows `second`."""
+        """Return what is reported an hour later of a page that shows `html`, "" for nothing, or
+        `quiet: …`; a minute after it shows `second`.
+        """
         self.seen = self._look(html, HOUR, content_type=content_type)
         self._base = max(self._stored)
-        if self.seen.second_look:
+        if self.seen.second_poll:
             self.seconds += 1
             self.second(html if second is None else second)
         return say(self.seen)
 
     def second(self, html):
-        """Look a minute later, for nobody."""
+        """Poll a minute later, without a report."""
         self._look(html, MINUTE, is_second=True)
 
     def _look(self, html, after, *, is_second=False, content_type="text/html"):
         self._at += after
         newest = max(self._stored, default=0)
-        kept = {seq: self._stored[seq] for seq in {newest, self._base} - {0}}
+        switched_off = {seq: self._stored[seq] for seq in {newest, self._base} - {0}}
         new = Body(data=html.encode("latin-1"), content_type=content_type, url="http://x.org/")
         noise = Noise(
             memory=self.memory,
-            kept=self.kept,
+            switched_off=self.switched_off,
             at=self._at,
-            times={seq: at for seq, (_, _, at) in kept.items()},
+            times={seq: at for seq, (_, _, at) in switched_off.items()},
             learns=True,
             polls=newest + 1,
             is_second=is_second,
@@ -65,16 +71,16 @@ class Watch:
         seen = examine(
             Job(
                 new=new,
-                references={seq: body for seq, (body, _, _) in kept.items()},
-                known={seq: digest for seq, (_, digest, _) in kept.items()},
+                references={seq: body for seq, (body, _, _) in switched_off.items()},
+                known={seq: digest for seq, (_, digest, _) in switched_off.items()},
                 wanted=(Wanted(key=1, reference=self._base, expression=self.expression),)
-                if kept and not is_second
+                if switched_off and not is_second
                 else (),
-                text_digest=kept[newest][1].text if newest else "",
+                text_digest=switched_off[newest][1].text if newest else "",
                 noise=noise,
             )
         )
-        self._stored = kept | {newest + 1: (new, seen.digest, self._at)}
+        self._stored = switched_off | {newest + 1: (new, seen.digest, self._at)}
         self.memory = seen.memory or self.memory
         return seen
 
@@ -93,8 +99,8 @@ def page(*lines):
     return HEAD + "".join(f"<p>{line}</p>" for line in lines) + TAIL
 
 
-def test_a_relative_time_is_quiet_and_what_stands_beside_it_is_told():
-    """What is masked is kept beside what is told."""
+def test_relative_time_is_masked_and_its_neighbours_are_reported():
+    """The masked text is stored with the change."""
     watch = Watch()
     watch.look(page("Posted 3 hours ago", "boots"))
 
@@ -103,8 +109,8 @@ def test_a_relative_time_is_quiet_and_what_stands_beside_it_is_told():
     assert [("4 hours ago", "yesterday", "time")] == [(m.old, m.new, m.mask) for m in watch.seen.found[0].change.masked]
 
 
-def test_ignored_text_never_triggers_and_the_price_beside_it_is_told():
-    """changedetection.io 425: `Views: 5|Price 3`; only the price of the same line is told."""
+def test_counter_is_masked_and_the_price_beside_it_is_reported():
+    """changedetection.io 425: `Views: 5|Price 3`; only the price of the line is reported."""
     watch = Watch()
     watch.look(page("Views: 5|Price 3"))
 
@@ -112,8 +118,8 @@ def test_ignored_text_never_triggers_and_the_price_beside_it_is_told():
     assert "3>4" == watch.look(page("Views: 1,407|Price 4"))
 
 
-def test_a_clock_is_noise_while_it_goes_as_the_looks_do():
-    """What an hour later says an hour more is the clock of the page; an appointment that was moved is not."""
+def test_clock_that_runs_with_the_polls_is_noise():
+    """A time that is an hour later after an hour is the page's clock; a moved appointment is not."""
     watch = Watch()
     watch.look(page("at 10:00"))
 
@@ -121,20 +127,20 @@ def test_a_clock_is_noise_while_it_goes_as_the_looks_do():
     assert "11:00>17:45" == watch.look(page("at 17:45"))
 
 
-def test_a_learned_part_of_a_line_hides_no_price_beside_it():
-    """changedetection.io 3127: the line is not ignored because a part of it is noise."""
+def test_learned_noise_hides_no_price_beside_it():
+    """changedetection.io 3127: a line is not ignored because a part of it is noise."""
     watch = Watch()
-    told = [
+    reported = [
         watch.look(page(f"v {n * 7919 % 977} x price 10"), second=page(f"v {n * 31 % 101} y price 10"))
         for n in range(12)
     ]
 
-    assert ["quiet" in line for line in told][-3:] == [True] * 3
+    assert [True] * 3 == ["quiet" in line for line in reported][-3:]
     assert "10>12" == watch.look(page("v 555 x price 12"))
 
 
-def test_a_sale_twice_is_two_events():
-    """changedetection.io 855: text that was seen once alerts again."""
+def test_text_that_returns_is_reported_again():
+    """changedetection.io 855: `SALE` twice is two events."""
     watch = Watch()
 
     assert ["", "+SALE", "-SALE", "+SALE", "-SALE", "+SALE"] == [
@@ -142,31 +148,31 @@ def test_a_sale_twice_is_two_events():
     ]
 
 
-def test_a_block_that_rotates_is_quiet_after_two_returns():
-    """Urlwatch 22: A, B, A on alternate fetches; a third content is told."""
+def test_rotating_block_is_masked_after_two_returns():
+    """Urlwatch 22: A, B, A on alternate polls; a third content is reported."""
     one, two = page("try it for nothing"), page("buy one, get another")
     watch = Watch()
-    told = [watch.look(html, second=other) for html, other in [(one, two), (two, one)] * 4]
+    reported = [watch.look(html, second=other) for html, other in [(one, two), (two, one)] * 4]
 
-    assert [line.startswith("quiet") for line in told[-3:]] == [True] * 3
+    assert [True] * 3 == [line.startswith("quiet") for line in reported[-3:]]
     assert "quiet" not in watch.look(page("we are closing down"))
 
 
-def test_links_that_rotate_are_quiet_and_a_new_one_among_them_is_told():
-    """Two teasers of one directory in turn; the third was never shown."""
+def test_rotating_links_are_masked_and_a_new_one_is_reported():
+    """Two teasers of one directory alternate; the third was never shown."""
 
     def teaser(number):
         return page("news", f'<a href="/tease/{number}.html">more</a>')
 
     watch = Watch()
-    told = [watch.look(teaser(n), second=teaser(3 - n)) for n in (1, 2) * 5]
+    reported = [watch.look(teaser(n), second=teaser(3 - n)) for n in (1, 2) * 5]
 
-    assert [line.startswith("quiet") for line in told[-3:]] == [True] * 3
+    assert [True] * 3 == [line.startswith("quiet") for line in reported[-3:]]
     assert "+http://x.org/tease/77.html -http://x.org/tease/2.html" == watch.look(teaser(77))
 
 
-def test_what_is_new_at_a_second_look_is_told_at_the_next():
-    """What rotates shows something new while nobody is told; it is told beside another change, an hour later."""
+def test_new_content_of_a_second_poll_is_reported_at_the_next():
+    """It rotates, and is reported beside another change, an hour later."""
     between = "some words stand still between the two of them"
     one, two = page("try it for nothing", between, "boots"), page("buy one, get another", between, "boots")
     watch = Watch()
@@ -177,17 +183,19 @@ def test_what_is_new_at_a_second_look_is_told_at_the_next():
     assert "closing down" in watch.look(page("we are closing down", between, "shoes"))
 
 
-def test_an_advertisement_is_learned_and_an_article_beside_it_is_told():
-    """New at each look and within a minute: noise after five. What comes beside it, with its links, is not."""
+def test_advertisement_is_learned_and_an_article_beside_it_is_reported():
+    """It is new at each poll and within a minute: noise after five. A new article with its links is
+    not.
+    """
     texts = (
         "cheap red boots;win a car today;learn to sing in a week;the best soap of all;new roofs by Miller;fly to the moon;hats;a warm coat;"
         "tea from Assam;your own bakery;two for one;dance until dawn;the last tickets;oak tables"
     )
     ads = [f'<a href="http://ads.example/{n}">{text}</a>' for n, text in enumerate(texts.split(";"))]
     watch = Watch(ANY)
-    told = [watch.look(page(ads[n], "the news"), second=page(ads[13 - n], "the news")) for n in range(10)]
+    reported = [watch.look(page(ads[n], "the news"), second=page(ads[13 - n], "the news")) for n in range(10)]
 
-    assert ["quiet" in line for line in told[-4:]] == [True] * 4
+    assert [True] * 4 == ["quiet" in line for line in reported[-4:]]
     assert {"words"} <= {thing.sort for thing in watch.memory.masks}
     last = watch.look(
         page(ads[4], "the news", "<a href=/b>The bridge has fallen into the river and nobody knows how</a>")
@@ -197,8 +205,8 @@ def test_an_advertisement_is_learned_and_an_article_beside_it_is_told():
     assert not last.startswith("quiet")
 
 
-def test_links_within_an_advertisement_are_noise_wherever_they_lead():
-    """Each to a host of its own, which nobody could learn; a link on the page's own root is never noise."""
+def test_links_of_an_advertisement_are_noise():
+    """Each has another host, which cannot be learned; a link of the page itself is never noise."""
     watch, root = Watch(), Watch()
     texts = "red boots;win a car;learn to sing;best soap;new roofs;fly to Rome;hats;a coat;Assam tea;a bakery;two for one;dance".split(
         ";"
@@ -207,20 +215,20 @@ def test_links_within_an_advertisement_are_noise_wherever_they_lead():
     def ad(n):
         return page("the news of today", f'<a href="http://ads{n}.example/{n}">{texts[n]}</a>', "the weather")
 
-    told = [watch.look(ad(n), second=ad(11 - n)) for n in range(8)]
+    reported = [watch.look(ad(n), second=ad(11 - n)) for n in range(8)]
     links = [root.look(page(f'<a href="/n{n}">more</a>'), second=page(f'<a href="/m{n}">more</a>')) for n in range(8)]
 
-    assert ["quiet" in line for line in told[-2:]] == [True] * 2
+    assert [True] * 2 == ["quiet" in line for line in reported[-2:]]
     assert not any("quiet" in line for line in links)
 
 
-def test_a_newspaper_is_never_silenced():
-    """New headlines at every look for sixty hours, none of them within a minute."""
+def test_newspaper_is_never_masked():
+    """It has new headlines at every poll for sixty hours, none within a minute."""
     watch = Watch()
-    told = [watch.look(page(f"headline of hour {n} by x{n}y", "weather")) for n in range(60)]
+    reported = [watch.look(page(f"headline of hour {n} by x{n}y", "weather")) for n in range(60)]
 
-    assert all(told[1:])
-    assert not any("quiet" in line for line in told)
+    assert all(reported[1:])
+    assert not any("quiet" in line for line in reported)
     assert 0 < watch.seconds <= 2 + 60 // 50 + 1
 
 
@@ -232,8 +240,8 @@ def test_a_newspaper_is_never_silenced():
         Interest("number", selector=Selector("css", ".n")),
     ],
 )
-def test_what_somebody_names_is_not_masked(expression):
-    """A keyword, a selector, a number: told as it stands, and no second look is made for it."""
+def test_requested_text_is_not_masked(expression):
+    """A keyword, a selector and a number are reported as they are, without a second poll."""
     watch = Watch(expression)
     watch.look(page("<span class=n>5 views</span>"))
 
@@ -242,8 +250,8 @@ def test_what_somebody_names_is_not_masked(expression):
     assert 0 == watch.seconds
 
 
-def test_what_is_no_word_in_the_thesis_way_is_none_beside_noise():
-    """`words strictly` hears no symbols; it hears none where a time beside them is left out either."""
+def test_strict_words_beside_noise_have_no_symbols():
+    """`words strictly` ignores symbols, also if a time beside them is masked."""
     watch = Watch(Interest("words", form="strict"))
     watch.look(page("3 hours ago", "one - two", "boots"))
 
@@ -251,8 +259,10 @@ def test_what_is_no_word_in_the_thesis_way_is_none_beside_noise():
     assert "boots>shoes" == watch.look(page("5 hours ago", "one - two", "shoes"))
 
 
-def test_what_is_taken_out_of_the_page_leaves_its_masks():
-    """`any change AND NOT any change in css ".clock"` still looks at the rest through masks, and so does NOT with a keyword."""
+def test_masks_stay_on_the_rest_of_the_page():
+    """`any change AND NOT any change in css ".clock"` still masks the rest, and so does NOT with a
+    keyword.
+    """
     without_part = Watch(AllOf((ANY, Not(Interest("any", selector=Selector("css", ".clock"))))))
     without_word = Watch(AllOf((WORDS, Not(Interest("keywords", ("red",))))))
     for watch in (without_part, without_word):
@@ -262,17 +272,17 @@ def test_what_is_taken_out_of_the_page_leaves_its_masks():
     assert "x>y" == without_word.look(page("<b class=clock>y</b> red", "4 hours ago"))
 
 
-def test_a_mask_that_was_switched_off_masks_nothing():
-    """By the name of its class, or of all classes."""
-    for kept in ({"time"}, {VALUES}):
-        watch = Watch(kept=frozenset(kept))
+def test_mask_that_is_off_masks_nothing():
+    """It is switched off by its class, or with all classes."""
+    for switched_off in ({"time"}, {VALUES}):
+        watch = Watch(switched_off=frozenset(switched_off))
         watch.look(page("3 hours ago"))
 
         assert "3>4" == watch.look(page("4 hours ago"))
 
 
-def test_the_masked_text_is_what_estimators_hear_of():
-    """Whether the text changed is said of the text without what is noise."""
+def test_estimators_use_the_masked_text():
+    """Whether the text changed is decided without noise."""
     watch = Watch()
     watch.look(page("3 hours ago", "boots"))
     watch.look(page("4 hours ago", "boots"))
@@ -282,8 +292,8 @@ def test_the_masked_text_is_what_estimators_hear_of():
     assert (False, True) == (quiet, watch.seen.text_changed)
 
 
-def test_a_picture_that_became_another_has_changed():
-    """A body without text has no words that could be noise: that it is another one is a change, for estimators too."""
+def test_other_picture_is_a_change():
+    """It has no words that could be noise, so it changed for estimators too."""
     watch = Watch()
     for picture in ("first", "second"):
         watch.look(f"{PNG}{picture}", content_type="image/png")
@@ -291,23 +301,23 @@ def test_a_picture_that_became_another_has_changed():
     assert watch.seen.text_changed
 
 
-def test_sessions_in_watched_links_are_learned():
-    """`all links` compares addresses with their queries; a key that differs in a minute is noise, a new link is not."""
+def test_sessions_in_links_are_learned():
+    """`all links` compares queries; a key that differs within a minute is noise, a new link is not."""
     watch = Watch(LINKS)
 
     def links(n, *more):
         return page("".join(f'<a href="/{name}?sid=s{n * 7919 % 977}k&id=3">{name}</a>' for name in ("a", "b", *more)))
 
-    told = [watch.look(links(n), second=links(n + 500)) for n in range(10)]
+    reported = [watch.look(links(n), second=links(n + 500)) for n in range(10)]
 
-    assert [line.startswith("quiet") or not line for line in told[-4:]] == [True] * 4
+    assert [True] * 4 == [line.startswith("quiet") or not line for line in reported[-4:]]
     last = watch.look(links(77, "new"))
     assert "/new?" in last
     assert "/a?" not in last
 
 
-def test_each_address_names_the_mask_that_leaves_it_out():
-    """Of two query keys that are noise each has its own, so that switching one off tells what it left out."""
+def test_each_masked_address_names_its_mask():
+    """If two query keys are noise, each has its own: switching one off reports its addresses."""
     watch = Watch(LINKS)
 
     def links(n):
@@ -321,13 +331,13 @@ def test_each_address_names_the_mask_that_leaves_it_out():
     assert {"sid": ids["sid"], "?cb": ids["cb"]} == masked
 
 
-def test_another_order_is_noise_only_while_the_words_are_the_same():
-    """A list that is drawn anew at each look is learned; an item that comes into it is told."""
+def test_other_order_of_the_same_words_is_noise():
+    """A list in random order is learned; a new item is reported."""
     orders = list(itertools.permutations(["red boots", "wool hat", "rain coat", "silk tie"]))
     watch = Watch()
-    told = [watch.look(page(*orders[n * 5 % 24]), second=page(*orders[n * 7 % 24])) for n in range(16)]
+    reported = [watch.look(page(*orders[n * 5 % 24]), second=page(*orders[n * 7 % 24])) for n in range(16)]
 
-    assert sum(line.startswith("quiet") for line in told[-5:]) >= 3
+    assert sum(line.startswith("quiet") for line in reported[-5:]) >= 3
     assert "straw bag" in watch.look(page("straw bag", *orders[3]))
     last = watch.look(page("red boots", "linen tie", "rain coat", "silk tie"))
     assert "linen" in last
@@ -335,7 +345,9 @@ def test_another_order_is_noise_only_while_the_words_are_the_same():
 
 
 def shop(n, *, news="x"):
-    """A page of which six places in prose, a list, a table and five paragraphs alike are drawn anew by n."""
+    """Return a page with six random places: in prose, a list, a table and five similar paragraphs;
+    n is the seed.
+    """
     t = [f"k{(n * 7919 + place * 31) % 99991}z" for place in range(20)]
     items = "".join(
         f"<li>the {name} thing of the shop, key {t[at]} today</li>" for at, name in enumerate(("red", "old", "new"))
@@ -361,20 +373,22 @@ def shop(n, *, news="x"):
         Interest("items"),
     ],
 )
-def test_any_number_of_noisy_places_is_learned_wherever_prose_is_compared(expression):
-    """Of the page, a part of it, a list, a table, entries: quiet after the first few polls, and news in the midst of it is told."""
+def test_many_noisy_places_are_learned_everywhere(expression):
+    """They are in the page, a part of it, a list, a table and entries: masked after the first few
+    polls, and news among them is reported.
+    """
     watch = Watch(expression)
-    told = [watch.look(shop(n), second=shop(n + 500)) for n in range(10)]
+    reported = [watch.look(shop(n), second=shop(n + 500)) for n in range(10)]
     news = watch.look(shop(77, news="bridge"))
 
-    assert ["quiet" in line for line in told[-4:]] == [True] * 4
+    assert [True] * 4 == ["quiet" in line for line in reported[-4:]]
     assert "bridge" in news
     assert len(re.findall(r"k\d+z>", news)) <= 1  # that whose neighbour is the news
 
 
 @pytest.mark.parametrize("media", ["application/json", "text/html"])
-def test_blocks_that_share_words_are_one_place(media):
-    """Advertisements whose words agree by chance, and tokens of data beside one another."""
+def test_blocks_that_share_words_by_chance_are_one_place(media):
+    """They are advertisements with common words, and tokens of data beside each other."""
 
     def body(n):
         words = [
@@ -389,27 +403,27 @@ def test_blocks_that_share_words_are_one_place(media):
         return json.dumps({**tokens, "news": 7})
 
     watch = Watch()
-    told = [watch.look(body(n), second=body(3 * n + 1), content_type=media) for n in range(12)]
+    reported = [watch.look(body(n), second=body(3 * n + 1), content_type=media) for n in range(12)]
 
-    assert ["quiet" in line for line in told[-4:]] == [True] * 4
+    assert [True] * 4 == ["quiet" in line for line in reported[-4:]]
 
 
-def test_a_price_beside_a_counter_is_never_covered():
-    """`30 EUR - 12 watching`: the mask covers the count alone."""
+def test_price_beside_a_counter_is_never_masked():
+    """`30 EUR - 12 watching`: only the count is masked."""
     watch = Watch()
-    told = [
+    reported = [
         watch.look(page(f"30 EUR - {n * 7919 % 977} seers"), second=page(f"30 EUR - {n * 31 % 977} seers"))
         for n in range(10)
     ]
 
-    assert ["quiet" in line for line in told[-3:]] == [True] * 3
+    assert [True] * 3 == ["quiet" in line for line in reported[-3:]]
     assert "30>31" == watch.look(page("31 EUR - 555 seers"))
 
 
-def test_a_condition_is_taken_at_its_word():
-    """What has a `where` is compared as it stands, however noisy the page is."""
+def test_interest_with_a_condition_is_not_masked():
+    """An interest with `where` is compared as it is, on every noisy page."""
     plain, named = Watch(), Watch(Interest("any", where=(Condition("contains", text="x"),)))
     for watch, is_quiet in ((plain, True), (named, False)):
-        told = [watch.look(page(f"k{n * 7919 % 977}x"), second=page(f"k{n * 31 % 977}x")) for n in range(8)]
+        reported = [watch.look(page(f"k{n * 7919 % 977}x"), second=page(f"k{n * 31 % 977}x")) for n in range(8)]
 
-        assert is_quiet == ("quiet" in told[-1])
+        assert is_quiet == ("quiet" in reported[-1])

@@ -1,12 +1,12 @@
-"""Which part of a page each interest looks at, and what of an expression is about one page of several (sentinels §4.1, §4.5)."""
+"""The part of a page for each interest, and the parts of an expression for one of several pages
+(sentinels §4.1, §4.5).
+"""
 
 import pytest
 
 from tidings.detection.ask.expression import evaluate, evaluate_each
 from tidings.detection.ask.pair import Pair
-from tidings.detection.job.selectors import absence
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
-from tidings.detection.kinds.interests import is_across, on_page
 from tidings.document.parse import parse
 from tidings.document.select.chosen import RefusedError
 from tidings.document.select.extraction import WHOLE, Extraction, extraction_of
@@ -53,13 +53,13 @@ def find(expression, old, new, extraction=WHOLE):
         (AllOf((WORDS, Not(within("words", "#a", direction="inserted")))), "293", []),
     ],
 )
-def test_parts_of_one_page(expression, new, expected):
-    """Each interest sees its part; NOT of a part takes it out of what contains it, and is a veto beside what does not."""
+def test_each_interest_has_its_part_of_a_page(expression, new, expected):
+    """NOT of a part removes it from what contains it, and is a veto beside what does not."""
     assert expected == find(expression, "123", new)
 
 
-def test_a_selector_stands_within_what_the_sentinel_selects():
-    """Select, Exclude and Transform hold for every interest of a sentinel."""
+def test_selector_of_an_interest_is_within_that_of_the_sentinel():
+    """Select, Exclude and Transform hold for every interest."""
     sentinel = Sentinel(
         name="s",
         pages=(Watched("http://x.org/"),),
@@ -76,8 +76,8 @@ def test_a_selector_stands_within_what_the_sentinel_selects():
     assert [] == find(WORDS, "123", "321", extraction)
 
 
-def test_tokens_of_several_parts_are_counted_on():
-    """The tokens of a part follow those of the parts before it, in the order in which the expression names them."""
+def test_tokens_are_numbered_over_all_parts():
+    """Those of a part follow those of the parts before it in the expression."""
     expression = AnyOf((within("words", "#c"), within("words", "#a")))
     change = evaluate(expression, pair(PAGE.format("1 2", "x", "3 4"), PAGE.format("1 9", "x", "3 8")))
 
@@ -85,8 +85,10 @@ def test_tokens_of_several_parts_are_counted_on():
     assert [(1, 2), (3, 4)] == [(edit.old_start, edit.old_end) for edit in change.edits]
 
 
-def test_a_part_that_is_gone_is_not_compared_and_one_that_appears_is_new():
-    """It is no empty part; what else is looked at is compared. What appears came from nothing, unless it is doubted that it was away."""
+def test_missing_part_is_not_compared_and_a_new_one_is_inserted():
+    """It is not empty, and the rest is compared. A part that appears came from nothing, unless its
+    absence was in doubt.
+    """
     both = AnyOf((within("words", "#a"), within("words", "#b")))
 
     assert [] == list(evaluate(within("words", "#a"), pair("<p id=a>1", "<p>1")).deleted)
@@ -96,37 +98,15 @@ def test_a_part_that_is_gone_is_not_compared_and_one_that_appears_is_new():
     assert [("2", "3")] == list(evaluate(both, pair("<p id=a>1<p id=b>2", "<p id=b>3")).updated)
 
 
-@pytest.mark.parametrize(
-    ("expression", "names", "is_all"),
-    [
-        (within("words", "#a"), (), False),
-        (within("words", "#x"), ('css "#x"',), True),
-        (AnyOf((within("words", "#x"), within("words", "#a"))), ('css "#x"',), False),
-        (AnyOf((within("words", "#x"), within("links", "#y"))), ('css "#x"', 'css "#y"'), True),
-        (AllOf((within("words", "#a"), Not(within("words", "#x")))), (), False),
-        (Interest("table", ordinal=2), ("table 2",), True),
-        (Interest("list", ordinal=1), (), False),
-        (ANY, (), False),
-    ],
-)
-def test_what_is_not_there_has_a_name(expression, names, is_all):
-    """In the words of the language; what NOT names is nobody's loss."""
-    document = parse(b"<p id=a>1<table><tr><td>1</table><ul><li>x</ul>", "text/html", keep_tree=True)
-    lacking = absence(expression, WHOLE, [document])
-
-    assert (names, is_all) == (lacking.names, lacking.is_all)
-    assert not absence(within("words", "#x"), WHOLE, [document, parse(b"<b id=x>", "text/html", keep_tree=True)]).names
-
-
-def test_members_of_a_page_with_frames_are_selected_each():
-    """A part that one frame has is looked at there."""
+def test_part_is_selected_in_each_frame():
+    """One frame may have it."""
     one, two = pair("<p>1", "<p>2"), pair("<p id=a>1", "<p id=a>2")
 
     assert [0, 1] == [len(change.updated) for change in evaluate_each(within("words", "#a"), [one, two])]
 
 
-def test_what_cannot_be_taken_is_refused():
-    """An XPath that is none is no comparison."""
+def test_impossible_part_is_refused():
+    """An invalid XPath gives no comparison."""
     with pytest.raises(RefusedError):
         evaluate(Interest("words", selector=Selector("xpath", "count(//p)")), pair("<p>1", "<p>2"))
 
@@ -144,27 +124,6 @@ def test_what_cannot_be_taken_is_refused():
         (AllOf((ANY, Not(within("any", "#a")))), WHOLE, True),
     ],
 )
-def test_the_parsed_page_is_kept_only_where_it_is_needed(expression, extraction, expected):
-    """Whole pages are compared as they were before there were parts."""
+def test_parse_tree_is_kept_only_for_parts(expression, extraction, expected):
+    """Whole pages are compared without it."""
     assert expected == needs_nodes(expression, extraction)
-
-
-OF_A, OF_B = Interest("any", of="A"), Interest("words", of="B")
-
-
-@pytest.mark.parametrize(
-    ("expression", "a", "b", "is_joined"),
-    [
-        (ANY, ANY, ANY, False),
-        (OF_A, OF_A, None, False),
-        (AnyOf((OF_A, OF_B)), OF_A, OF_B, False),
-        (AllOf((OF_A, OF_B)), OF_A, OF_B, True),
-        (AllOf((OF_A, Not(OF_B))), OF_A, OF_B, True),
-        (AllOf((OF_A, Not(Interest("links", of="A")))), AllOf((OF_A, Not(Interest("links", of="A")))), None, False),
-        (AllOf((OF_A, LINKS)), AllOf((OF_A, LINKS)), LINKS, True),
-        (AnyOf((AllOf((OF_A, OF_B)), LINKS)), AnyOf((OF_A, LINKS)), AnyOf((OF_B, LINKS)), True),
-    ],
-)
-def test_what_of_an_expression_is_about_one_page(expression, a, b, is_joined):
-    """Parts of other pages are left to whoever combines pages; a NOT that is left alone is asked for what it names."""
-    assert (a, b, is_joined) == (on_page(expression, "A"), on_page(expression, "B"), is_across(expression))

@@ -1,3 +1,5 @@
+"""Keywords: how often each is on the old and the new page."""
+
 from collections import Counter
 
 import pytest
@@ -27,8 +29,8 @@ def rows(keyword, old, new):
 
 
 @given(old=bodies, new=bodies)
-def test_rows_are_differences_of_counts(old, new):
-    """Of a keyword of one word: how often it stands, folded, is the number of each side."""
+def test_row_of_a_keyword_has_its_counts(old, new):
+    """For one word it is its number on each side, without case."""
     before, after = (Counter(body.lower().replace("-", " ").split()) for body in (old, new))
     expected = (
         [ObjectCount("keywords", "risk", before["risk"], after["risk"])] if before["risk"] != after["risk"] else []
@@ -38,8 +40,8 @@ def test_rows_are_differences_of_counts(old, new):
 
 
 @given(old=bodies, new=bodies)
-def test_swapping_the_pages_swaps_the_numbers(old, new):
-    """What was inserted there is deleted back."""
+def test_swapped_pages_swap_the_counts(old, new):
+    """Inserted becomes deleted."""
     there, back = rows("low risk", old, new), rows("low risk", new, old)
 
     assert [(row.new, row.old) for row in there] == [(row.old, row.new) for row in back]
@@ -56,39 +58,39 @@ def test_swapping_the_pages_swaps_the_numbers(old, new):
         ("19.99", "19.99", "19.99 19.99 19,99 119.99", (1, 2)),
     ],
 )
-def test_a_keyword_of_several_words_stands_where_they_stand_in_a_row(keyword, old, new, expected):
-    """Whatever separates them; overlaps count."""
+def test_keyword_of_several_words_needs_them_in_a_row(keyword, old, new, expected):
+    """Any white space may separate them, and overlaps count."""
     assert [expected] == [(row.old, row.new) for row in rows(keyword, old, new)]
 
 
-def test_place_means_nothing():
-    """A keyword that moved is as often there as before."""
+def test_place_of_a_keyword_does_not_matter():
+    """A moved keyword has the same count."""
     assert [] == rows("oil", "oil gas crude", "gas crude oil")
 
 
-def test_the_row_without_a_term_finds_nothing():
+def test_keyword_without_a_term_finds_nothing():
     """Nor does a term without words."""
     assert () == Keywords().compare(page("a"), page("b"))
     assert () == Keywords("...").compare(page("a"), page("b..."))
 
 
-def test_with_case_and_without_symbols():
-    """The thesis' way."""
+def test_strict_keyword_has_case_and_no_symbols():
+    """This is the way of the thesis."""
     finding = Keywords("Oil €", exact=True).compare(page("oil"), page("Oil"))
 
     assert [(0, 1)] == [(row.old, row.new) for row in finding[0].objects]
 
 
-def test_a_body_that_cannot_be_read_is_neither_silence_nor_a_deletion():
-    """The page became a PDF: nobody knows whether the keyword stands in it, and so it is said."""
+def test_keyword_in_an_unreadable_body_is_reported_as_unknown():
+    """The page became a PDF: it is neither silent nor a deletion."""
     (finding,) = Keywords("oil").compare(page("oil"), parse(b"GIF89a ...", "image/gif"))
 
     assert ("body",) == finding.kinds
     assert () == finding.deleted
 
 
-def test_spans_are_where_it_stands():
-    """On the side of the direction; a keyword is never updated."""
+def test_spans_of_a_keyword_are_its_places():
+    """They are on the side of the direction; a keyword is never updated."""
     old, new = page("x oil y"), page("oil oil")
     keyword = Keywords("OIL")
 
@@ -101,13 +103,13 @@ def test_spans_are_where_it_stands():
 @pytest.mark.parametrize(
     ("found", "line"),
     [
-        (((0, 1),), 'keyword added "k0"'),
+        (((0, 1),), 'new keyword "k0"'),
         (((3, 2),), 'keyword "k0" 3 → 2'),
-        (((1, 2), (2, 0)), 'keyword "k0" 1 → 2; keyword removed "k1"'),
+        (((1, 2), (2, 0)), 'keyword "k0" 1 → 2; removed keyword "k1"'),
     ],
 )
-def test_a_line_has_the_numbers(found, line):
-    """Where it stands on both pages, how often."""
+def test_line_has_the_counts_of_both_pages(found, line):
+    """It says how often the keyword is there."""
     objects = tuple(ObjectCount("keywords", f"k{place}", *both) for place, both in enumerate(found))
     change = ChangeSet(
         ("keywords",),
@@ -126,8 +128,8 @@ def examine_page(new, old, known=None, terms=("oil",)):
     return examine(Job(new=bodies[1], references=references, known={1: known} if known else {}, wanted=(wanted,)))
 
 
-def test_the_old_page_is_read_again_only_where_the_number_differs():
-    """How often a keyword stands on a page is kept with its version: whatever else changed, the old body is left alone (W-101)."""
+def test_old_page_is_read_only_if_the_count_differs():
+    """The count of each keyword is stored with its version (W-101)."""
     known = examine_page("oil and gas", "").digest
     same, more = (
         examine_page("gas, then oil, much else", "oil and gas", known),
@@ -142,8 +144,8 @@ def test_the_old_page_is_read_again_only_where_the_number_differs():
 
 
 @pytest.mark.parametrize("terms", [("gas",), tuple(f"k{number}" for number in range(aims.MOST_TERMS + 1))])
-def test_without_a_number_that_was_kept_the_pages_are_compared(terms):
-    """For a keyword that is new, and where there are too many to keep a number of each."""
+def test_pages_are_compared_without_a_stored_count(terms):
+    """The keyword is new, or there are too many to store a count of each."""
     known = examine_page("oil and gas", "").digest
     found = examine_page("oil and", "oil and gas", known, terms)
 
@@ -151,8 +153,8 @@ def test_without_a_number_that_was_kept_the_pages_are_compared(terms):
     assert bool(found.found) == ("gas" in terms)
 
 
-def test_a_keyword_of_a_body_that_cannot_be_read_is_compared_by_the_body():
-    """Two pictures have no number of it, and are not equal for that."""
+def test_unreadable_bodies_are_compared_as_a_whole():
+    """Two pictures have no count, and are not equal for that."""
     pictures = [Body(data=b"\x89PNG\r\n\x1a\n" + mark, content_type="image/png") for mark in (b"a", b"b")]
     wanted = (Wanted(key=1, reference=1, expression=Interest("keywords", terms=("oil",))),)
     known = examine(Job(new=pictures[0], references={}, known={}, wanted=())).digest
@@ -174,18 +176,20 @@ def test_a_keyword_of_a_body_that_cannot_be_read_is_compared_by_the_body():
         ("", (), ()),
     ],
 )
-def test_a_term_is_cut_as_the_page_is(term, folded, exact):
-    """Punctuation separates; symbols are words, but not to the thesis; case means nothing, but to the thesis."""
+def test_term_is_split_as_the_page_is(term, folded, exact):
+    """Punctuation separates; symbols are words, except in the thesis; case does not matter, except
+    in the thesis.
+    """
     assert folded == words_of_term(term)
     assert exact == words_of_term(term, exact=True)
 
 
-def test_terms_that_mean_the_same_are_one():
-    """It is told as it was written first; what has no words is left out."""
+def test_equal_terms_are_one():
+    """The first spelling is shown; a term without words is left out."""
     assert ("Oil", "low risk", "gas") == distinct(("Oil", "low risk", "OIL", "...", "gas", "Low-Risk", "gas"))
 
 
-def test_words_know_their_tokens():
+def test_thesis_words_have_their_tokens():
     """Of a page of six tokens the thesis sees four words; ranges lead back to the tokens."""
     document = page("One € two Three + four")
     wording = words_of(document, exact=True)
@@ -197,6 +201,6 @@ def test_words_know_their_tokens():
     assert ["one", "€", "two", "three", "+", "four"] == words_of(document).words
 
 
-def test_an_empty_page_has_an_empty_place():
-    """Nothing stands at 0."""
+def test_keyword_on_an_empty_page_has_an_empty_place():
+    """It is at 0."""
     assert (0, 0) == words_of(page("")).tokens(0, 0)

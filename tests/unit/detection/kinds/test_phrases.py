@@ -1,3 +1,5 @@
+"""Phrases as a change type."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,8 +26,8 @@ def share(old, new):
     return finding
 
 
-def test_both_texts_are_told_as_the_pages_write_them():
-    """Without their markup; the edit is a replacement of these tokens."""
+def test_reworded_phrase_is_reported_with_both_texts():
+    """They have no markup; the edit replaces these tokens."""
     finding = share(TERMS.format(SHARE), TERMS.format(SELL))
 
     assert (("We may share your data", "We may sell your data"),) == finding.updated
@@ -35,19 +37,19 @@ def test_both_texts_are_told_as_the_pages_write_them():
     assert 'phrase "We may share your data" → "We may sell your data"' == summary(finding)
 
 
-def test_what_came_and_went_is_told_as_it_stands_there():
-    """In the case of the page, not of the sentinel."""
+def test_inserted_and_deleted_phrases_are_shown_as_on_the_page():
+    """They have the case of the page."""
     gone = share(TERMS.format(SHARE), TERMS.format(""))
     come = share(TERMS.format(""), TERMS.format("WE MAY SHARE your data"))
 
     assert (("We may share your data",), (Edit("delete", 4, 9, 4, 4),)) == (gone.deleted, gone.edits)
     assert (("WE MAY SHARE your data",), "insert") == (come.inserted, come.edits[0].op)
-    assert 'phrase removed "We may share your data"' == summary(gone)
+    assert 'removed phrase "We may share your data"' == summary(gone)
 
 
 @pytest.mark.parametrize("direction", ["inserted", "deleted", "updated"])
-def test_directions_are_apart(direction):
-    """A phrase that was reworded was neither inserted nor deleted, though it stands there less often now (004 §5.4)."""
+def test_reworded_phrase_is_only_updated(direction):
+    """It was neither inserted nor deleted, although its count is lower (004 §5.4)."""
     updated = share(TERMS.format(SHARE), TERMS.format(SELL))
     gone = share(TERMS.format(SHARE), TERMS.format(""))
     come = share(TERMS.format(""), TERMS.format(SHARE))
@@ -56,8 +58,8 @@ def test_directions_are_apart(direction):
     assert {direction} == {name for name, finding in found.items() if narrow(finding, direction)}
 
 
-def test_a_move_is_both_inserted_and_deleted():
-    """As for words (004 §5.3.1)."""
+def test_moved_phrase_is_inserted_and_deleted():
+    """So are words (004 §5.3.1)."""
     far = " ".join(f"w{number}" for number in range(30))
     finding = share(f"{SHARE}, it says. {far} end", f"it says. {far} end {SHARE}")
 
@@ -67,8 +69,8 @@ def test_a_move_is_both_inserted_and_deleted():
     assert not narrow(finding, "updated")
 
 
-def test_of_too_many_only_the_number_is_told():
-    """With the direction in which it went."""
+def test_too_many_phrases_are_only_counted():
+    """The direction is reported."""
     (finding,) = Phrases("a").compare(page("a " * (MOST_INSTANCES + 1)), page("a " * MOST_INSTANCES))
 
     assert (ObjectCount("phrases", "a", MOST_INSTANCES + 1, MOST_INSTANCES),) == finding.objects
@@ -79,8 +81,8 @@ def test_of_too_many_only_the_number_is_told():
 
 
 @given(old=bodies, new=bodies)
-def test_directions_make_up_the_whole(old, new):
-    """Every edit goes in one direction, and a finding without any direction is none."""
+def test_each_edit_has_one_direction(old, new):
+    """A finding without any direction is none."""
     found = Phrases("low risk").compare(page(old), page(new))
     parts = [narrow(finding, way) for finding in found for way in ("inserted", "deleted", "updated")]
 
@@ -90,8 +92,8 @@ def test_directions_make_up_the_whole(old, new):
     assert bool(found) == any(parts)
 
 
-def test_the_thesis_way_is_there_for_comparison():
-    """Vector 16: a word far away makes its signature another one."""
+def test_thesis_way_is_available():
+    """Vector 16: a distant word changes the signature."""
     box = "a b c d e f g h i j"
     old, new = page(f"{box} low risk"), page(f"{box} low risk".replace("a", "z"))
     (strict,) = Phrases("low risk", rules=STRICT).compare(old, new)
@@ -100,15 +102,15 @@ def test_the_thesis_way_is_there_for_comparison():
     assert () == Phrases("low risk").compare(old, new)
 
 
-def test_a_body_that_cannot_be_read_is_neither_silence_nor_a_deletion():
-    """The page became a PDF: nobody knows whether the phrase stands in it, and so it is said."""
+def test_phrase_in_an_unreadable_body_is_reported_as_unknown():
+    """The page became a PDF: it is neither silent nor a deletion."""
     (finding,) = Phrases("low risk").compare(page("low risk"), parse(b"GIF89a ...", "image/gif"))
 
     assert ("body",) == finding.kinds
 
 
-def test_spans_are_where_it_stands_and_what_became_of_it():
-    """With a direction only those that changed in it."""
+def test_spans_of_a_phrase_are_its_places():
+    """With a direction only the changed ones are listed."""
     old, new = page(TERMS.format(SHARE) + " No fee."), page(TERMS.format(SELL) + f" {SHARE}!")
     phrase = Phrases("we may share your data")
 

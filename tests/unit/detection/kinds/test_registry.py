@@ -1,3 +1,5 @@
+"""The change types together: words, links, images and bodies."""
+
 import pytest
 
 from tidings.detection.kinds.registry import KINDS
@@ -36,8 +38,10 @@ def kinds_of(kind, old, new):
         ("<title>a</title><p>x", "<title>b</title><p>x"),
     ],
 )
-def test_markup_alone_is_no_change(old, new):
-    """Vectors 24, 25, 27, 28 and 31 of detection §1.6, changedetection.io 712, sessions: nothing that people would call a change."""
+def test_changed_markup_is_no_change(old, new):
+    """Vectors 24, 25, 27, 28 and 31 of detection §1.6, changedetection.io 712, and sessions are
+    not.
+    """
     assert [] == kinds_of("any", old, new)
 
 
@@ -59,24 +63,28 @@ def test_markup_alone_is_no_change(old, new):
         ("any", "<rss><title>a</title></rss>", "<rss><title>b</title></rss>", ["words"]),
     ],
 )
-def test_what_each_kind_sees(kind, old, new, expected):
-    """Words in order, links and images as multisets; an explicit kind keeps queries; a sign that means something is a word."""
+def test_each_kind_has_its_content(kind, old, new, expected):
+    """Words are in order, links and images are multisets; an explicit kind keeps queries; a sign
+    with a meaning is a word.
+    """
     assert expected == kinds_of(kind, old, new)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"status", "header", "price", "availability"}])
-def test_a_body_without_text_is_compared_whole(kind):
-    """A picture that differs is a change for every kind that a body may have, never "unchanged"; the same picture is none."""
+def test_body_without_text_is_compared_as_a_whole(kind):
+    """Another picture is a change for every kind that a body may have, never "unchanged"; the same
+    picture is none.
+    """
     assert ["body"] == [name for name in kinds_of(kind, "GIF89a a", "GIF89a b") if name == "body"]
     assert [] == kinds_of(kind, "GIF89a a", "GIF89a a")
 
 
-def test_a_page_that_became_a_picture():
-    """Its words are gone and a body has come."""
+def test_page_that_became_a_picture_is_a_change():
+    """Its words are deleted, and a body is inserted."""
     assert ["words", "body"] == kinds_of("any", "<p>a", "GIF89a")
 
 
 @pytest.mark.parametrize(("old", "new"), [("<li>A<li>B<li>C", "<li>B<li>A<li>C"), ("", "<p>SALE"), ("<p>SALE", "")])
-def test_order_and_returning_texts_are_seen(old, new):
-    """Words in another order are a change; a text that comes, goes and comes again is one each time (changedetection.io 855, 2469)."""
+def test_other_order_and_returned_text_are_changes(old, new):
+    """A text that comes, goes and returns is one each time (changedetection.io 855, 2469)."""
     assert ["words"] == kinds_of("any", old, new)

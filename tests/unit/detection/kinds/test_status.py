@@ -10,9 +10,12 @@ from tidings.model.watch.interest import AllOf, AnyOf, Condition, Interest, Not
 VERSION, TAG = Interest("header", header="X-Version"), Interest("header", header="ETag")
 
 
-def where(*condition, text="", direction=None):
+def where(*condition, text="", others=(), direction=None):
     return Interest(
-        "header", header="X-Version", direction=direction, where=(replace(Condition(*condition), text=text),)
+        "header",
+        header="X-Version",
+        direction=direction,
+        where=(replace(Condition(*condition), text=text, others=others),),
     )
 
 
@@ -26,6 +29,19 @@ def where(*condition, text="", direction=None):
         (where("matches", text=r"^2\."), "1.0", "2.0", ((), (), (("X-Version: 1.0", "X-Version: 2.0"),))),
         (where("matches", text=r"^2\."), "2.0", "3.0", ((), (), ())),
         (where("contains", text="BETA"), "1", "2-beta", ((), (), (("X-Version: 1", "X-Version: 2-beta"),))),
+        (where("lacks", text="BETA"), "1", "2-beta", ((), (), ())),
+        (
+            where("lacks", text="rc", others=("alpha",)),
+            "1",
+            "2-beta",
+            ((), (), (("X-Version: 1", "X-Version: 2-beta"),)),
+        ),
+        (
+            where("contains", text="rc", others=("beta",)),
+            "1",
+            "2-beta",
+            ((), (), (("X-Version: 1", "X-Version: 2-beta"),)),
+        ),
         (
             where("contains", text="don't İSTANBUL"),
             "1",
@@ -51,24 +67,26 @@ def where(*condition, text="", direction=None):
         (Interest("words"), "1", "2", ((), (), ())),
     ],
 )
-def test_what_changed_of_a_header(interest, old, new, expected):
-    """It comes, goes or has another value; conditions are on the new one, or on the one that went."""
+def test_changed_header_is_reported(interest, old, new, expected):
+    """It is inserted, deleted or updated; conditions are about the new value, or about the deleted
+    one.
+    """
     change = evaluate_headers(interest, {"x-version": old, "etag": "a"}, {"x-version": new, "etag": "a"})
 
     assert expected == (change.inserted, change.deleted, change.updated)
     assert any(expected) == bool(change)
 
 
-def test_a_header_never_looked_at_is_no_news():
-    """The first answer is a baseline."""
+def test_first_value_of_a_header_is_a_baseline():
+    """It is not reported."""
     assert not evaluate_headers(VERSION, {}, {"x-version": "1"})
 
 
-def test_what_is_kept_of_an_answer():
-    """The headers that are asked for; a 304 that does not repeat one takes nothing away."""
+def test_requested_headers_are_stored():
+    """A 304 that does not repeat one removes nothing."""
     names = header_names(AnyOf((VERSION, Not(TAG), Interest("words"), VERSION)))
-    said = {"X-VERSION": " 1\t2 ", "Other": "x"}
+    text = {"X-VERSION": " 1\t2 ", "Other": "x"}
 
     assert ("x-version", "etag") == names
-    assert {"x-version": "1 2", "etag": ""} == keep_headers(names, said, {"etag": "a"}, whole=True)
-    assert {"x-version": "1 2", "etag": "a"} == keep_headers(names, said, {"etag": "a"}, whole=False)
+    assert {"x-version": "1 2", "etag": ""} == keep_headers(names, text, {"etag": "a"}, whole=True)
+    assert {"x-version": "1 2", "etag": "a"} == keep_headers(names, text, {"etag": "a"}, whole=False)

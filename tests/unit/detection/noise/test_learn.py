@@ -1,10 +1,12 @@
+"""Learning of noise from polls and second polls."""
+
 from itertools import pairwise
 
 from tidings.detection.find.findings import finding_of_words
 from tidings.detection.noise import learn
 from tidings.detection.noise.memory import Memory
 from tidings.detection.noise.places import place_of
-from tidings.detection.noise.polls import Looked
+from tidings.detection.noise.polls import NumberedPoll
 from tidings.document.parse import parse
 
 
@@ -16,8 +18,8 @@ def page(shown):
     return parse(rows.encode(), "text/html")
 
 
-def test_a_look_looks_for_no_more_places_than_it_adds(monkeypatch):
-    """A page with thousands of changes costs as much to learn from as one with four."""
+def test_poll_learns_a_limited_number_of_places(monkeypatch):
+    """A page with thousands of changes costs as much as one with four."""
     old, new = page("x"), page("y")
     asked = []
 
@@ -26,15 +28,15 @@ def test_a_look_looks_for_no_more_places_than_it_adds(monkeypatch):
         return place_of(*given)
 
     monkeypatch.setattr(learn, "place_of", count_calls)
-    found = learn.learn_from_poll(Memory(), old, new, finding_of_words(old, new).edits, Looked(1, 1))
+    found = learn.learn_from_poll(Memory(), old, new, finding_of_words(old, new).edits, NumberedPoll(1, 1))
 
     assert learn.MOST_NEW == len(found.things) < 60
     assert len(asked) <= 2 * learn.MOST_NEW
 
 
 def feed(first, visits, count=3):
-    """Return a page of entries whose visits are counted; `visits` are those of the first, each next
-    one has a few more.
+    """Return a page of entries with counted visits; `visits` are those of the first, each next one
+    has a few more.
     """
     entries = range(first, first + count)
     return parse(
@@ -51,7 +53,7 @@ WORDS = "amber hazel ocean vivid cedar jolly quilt xenon ember lemon solar zebra
 
 def learn_poll(memory, old, new, polls, *, is_second=False):
     edits = finding_of_words(old, new).edits
-    return learn.learn_from_poll(memory, old, new, edits, Looked(polls, polls, is_second=is_second))
+    return learn.learn_from_poll(memory, old, new, edits, NumberedPoll(polls, polls, is_second=is_second))
 
 
 def prove():
@@ -65,10 +67,8 @@ def spread(memory):
     return [thing for thing in memory.masks if thing.is_spread]
 
 
-def test_what_was_proved_of_entries_holds_for_those_that_take_their_place():
-    """The entries that second looks found to differ alike are gone from the feed for long; their
-    visits are noise in each that came.
-    """
+def test_noise_of_entries_holds_for_later_entries():
+    """The entries in which second polls found it are long gone; visits are noise in each new one."""
     memory = prove()
     assert spread(memory)
     for poll in range(7, 107):
@@ -78,10 +78,8 @@ def test_what_was_proved_of_entries_holds_for_those_that_take_their_place():
     assert len(memory.things) <= 64
 
 
-def test_what_no_entry_has_any_more_is_forgotten():
-    """Where nothing between the same words differs, the proof goes with the places that it was made
-    of.
-    """
+def test_noise_without_an_entry_is_forgotten():
+    """If nothing between the same words differs, the proof is removed with its places."""
     memory = prove()
     for poll in range(7, 57):
         old, new = (parse(f"<p>Other words of {poll} are here {side}</p>".encode(), "text/html") for side in "ab")
@@ -90,8 +88,8 @@ def test_what_no_entry_has_any_more_is_forgotten():
     assert [] == spread(memory)
 
 
-def test_second_looks_that_find_new_entries_still_end_the_proof():
-    """Visits that stay as they are within a minute are news again."""
+def test_quiet_second_polls_of_new_entries_end_the_proof():
+    """Visits that stay within a minute are news again."""
     memory = prove()
     for poll in range(7, 27):
         old, new = feed(poll, 100), feed(poll, 100, count=2)
@@ -106,8 +104,8 @@ def items(order):
     return parse(f"<p>the things that we sell</p><ul>{rows}</ul><p>contact us</p>".encode(), "text/html")
 
 
-def test_a_part_of_what_is_noise_in_its_order_is_no_place_of_its_own():
-    """An order in which the first or the last stay where they were is the same noise."""
+def test_part_of_a_noisy_order_is_no_own_place():
+    """An order with the same first or last items is the same noise."""
     memory = Memory()
     orders = ["012345", "534120", "315402", "315420", "315402", "425130", "524130"]
     for poll, (old, new) in enumerate(pairwise(orders), 1):
@@ -123,9 +121,9 @@ def node(took, number):
     )
 
 
-def test_noise_beside_which_something_else_differs_is_looked_at_again():
-    """Second looks found the same node by chance; the next one learns that it is noise too, and
-    then nothing is in doubt.
+def test_noise_beside_another_difference_gets_a_second_poll():
+    """Earlier ones found the same node by chance; the next learns that it is noise too, and then
+    nothing is in doubt.
     """
     memory = Memory()
     for poll in range(1, 8):

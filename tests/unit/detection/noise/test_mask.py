@@ -1,5 +1,7 @@
+"""Masks of a document."""
+
 from tidings.detection.ask.pair import Pair
-from tidings.detection.noise.mask import Mask
+from tidings.detection.noise.mask import NoiseMask
 from tidings.detection.noise.memory import Memory
 from tidings.document.parse import parse
 from tidings.model.watch.interest import Interest
@@ -9,9 +11,11 @@ def page(text):
     return parse(f"<p>{text}</p>".encode(), "text/html")
 
 
-def test_a_mask_takes_no_document_for_another_that_is_gone():
-    """Parts of a page are taken anew when a selector was mended; a new one may stand where in memory an old one stood."""
-    mask = Mask(Memory())
+def test_mask_does_not_confuse_documents():
+    """Parts are extracted again after a selector healed; a new one may have the memory address of
+    an old one.
+    """
+    mask = NoiseMask(Memory())
 
     def report(before):
         pair = Pair(page(f"{before} 3 hours ago"), page(f"{before} 4 hours ago"))

@@ -1,3 +1,5 @@
+"""Places of noise, named by the words around them."""
+
 import pytest
 
 from tidings.detection.find.findings import finding_of_words
@@ -21,8 +23,8 @@ def place_words(old, new):
 HEAD, TAIL = "Welcome to the shop", "Contact us here"
 
 
-def test_a_place_is_found_again_whatever_stands_in_it():
-    """The words around name it, in versions that were never seen, and if nothing stands in it."""
+def test_place_is_found_with_every_content():
+    """The words around name it, in new versions, also if it is empty."""
     place, *_ = place_words(page(HEAD, "buy red boots", TAIL), page(HEAD, "a green scarf", TAIL))
 
     assert (4, 7) == find(place, WordString(page(HEAD, "wool for winter", TAIL)))
@@ -30,8 +32,8 @@ def test_a_place_is_found_again_whatever_stands_in_it():
     assert (7, 10) == find(place, WordString(page("something quite new", HEAD, "wool for winter", TAIL)))
 
 
-def test_numbers_around_a_place_may_change():
-    """A counter beside it names it whatever it counts."""
+def test_numbers_around_a_place_may_differ():
+    """A counter beside it names it with every value."""
     place, *_ = place_words(page("Views 17", "red", TAIL), page("Views 17", "green", TAIL))
 
     assert (2, 3) == find(place, WordString(page("Views 1834", "blue", TAIL)))
@@ -46,15 +48,17 @@ def test_numbers_around_a_place_may_change():
         page(HEAD, HEAD, "red", TAIL),
     ],
 )
-def test_a_place_is_not_found_where_it_might_be_another(new):
-    """More than could be the same thing, other words around, or the same words twice: then nothing is masked."""
+def test_ambiguous_place_is_not_found(new):
+    """There is more text than in the same place, or other words around, or the same words twice:
+    then nothing is masked.
+    """
     place, *_ = place_words(page(HEAD, "red", TAIL), page(HEAD, "green", TAIL))
 
     assert find(place, WordString(new)) is None
 
 
-def test_a_place_has_words_that_name_it_alone():
-    """Of many equal neighbours as many are taken as it takes; where none do there is no place."""
+def test_place_has_enough_words_to_be_unique():
+    """Among many equal neighbours it takes more of them; if none are enough, there is no place."""
     rows = [line for name in ("boots", "scarf") for line in (name, "Price", "1", "Add to cart")]
     other = [*rows[:-2], "2", rows[-1]]
     place, *_ = place_words(page(*rows), page(*other))
@@ -64,16 +68,16 @@ def test_a_place_has_words_that_name_it_alone():
     assert nowhere is None or find(nowhere, WordString(page("a a 3 a a 1 a a"))) is not None
 
 
-def test_an_article_is_no_place():
-    """What is longer than an advertisement ever is, is never learned."""
+def test_long_text_is_no_place():
+    """Text longer than any advertisement is never learned."""
     long = " ".join(f"w{n}x" for n in range(MOST_WORDS + 1))
     place, *_ = place_words(page(HEAD, "short", TAIL), page(HEAD, long, TAIL))
 
     assert place is None
 
 
-def test_edits_that_chance_parts_are_one_hunk_and_a_price_beside_a_counter_is_its_own():
-    """Two quotes have a word in common by chance; `5 | Price 3` has two changes and not one."""
+def test_edits_separated_by_chance_are_one_place():
+    """Two quotes share a word by chance; `5 | Price 3` has two changes."""
 
     def hunks(old, new):
         return len(hunks_of(finding_of_words(old, new).edits, WordString(old), WordString(new)))
@@ -87,8 +91,8 @@ def test_edits_that_chance_parts_are_one_hunk_and_a_price_beside_a_counter_is_it
     )
 
 
-def test_another_order_is_seen_as_one():
-    """The same words in another order are one stretch; with one word more they are not."""
+def test_other_order_is_recognized():
+    """The same words in another order are one run; with one word more they are not."""
     old, new = (
         page(HEAD, "red boots", "wool hat", "rain coat", TAIL),
         page(HEAD, "rain coat", "red boots", "wool hat", TAIL),
@@ -116,8 +120,8 @@ def test_another_order_is_seen_as_one():
         (4, 5, (1, 1)),
     ],
 )
-def test_the_room_of_a_stretch_ends_at_its_neighbours(start, end, expected):
-    """Or one beyond the first and the last word of the page; what lies within the stretch is no neighbour."""
+def test_run_ends_at_its_neighbours(start, end, expected):
+    """Or one beyond the first and the last word of the page; text within the run is no neighbour."""
     spans = [(2, 3), (6, 6), (10, 12), (15, 17)]
     hunks = [Edit("replace", 0, 0, *span) for span in spans]
 

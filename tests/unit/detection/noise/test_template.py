@@ -1,4 +1,4 @@
-"""Templates: only what differed at second looks is noise, and only there."""
+"""Templates: only text that differed at second polls is noise, and only there."""
 
 import pytest
 
@@ -14,8 +14,8 @@ from tidings.detection.noise.template import (
 )
 
 
-def test_what_differs_at_a_second_look_is_a_hole_and_the_rest_stands_still():
-    """A later second look adds holes, and takes what really changed since as it is now."""
+def test_text_that_differs_at_a_second_poll_is_a_hole():
+    """A later second poll adds holes, and updates the fixed text."""
     first = draw((), "30 € 12 watching".split(), "30 € 13 watching".split())
     later = draw(first or (), "31 € 20 watching".split(), "31 € 21 seeing".split())
 
@@ -23,8 +23,8 @@ def test_what_differs_at_a_second_look_is_a_hole_and_the_rest_stands_still():
     assert ("31", "€", HOLE) == later
 
 
-def test_what_was_a_hole_stays_one_where_it_was_the_same_for_once():
-    """Two places of a line that differ in turn are both noise."""
+def test_hole_that_is_unchanged_once_stays_a_hole():
+    """Two places of a line that differ alternately are both noise."""
     first = draw((), "a 1 b 2 c".split(), "a 3 b 2 c".split())
 
     assert ("a", HOLE, "b", HOLE, "c") == draw(first or (), "a 5 b 6 c".split(), "a 5 b 7 c".split())
@@ -39,13 +39,13 @@ def test_what_was_a_hole_stays_one_where_it_was_the_same_for_once():
         ("a b", "a b"),
     ],
 )
-def test_an_amount_of_money_alone_proves_no_noise(old, new):
-    """A price that moves within a minute is a price."""
+def test_changed_price_alone_is_no_noise(old, new):
+    """It is a price, also if it changes within a minute."""
     assert draw((), old.split(), new.split()) is None
 
 
-def test_a_hole_is_found_by_its_neighbours_only():
-    """Where they became others nothing is masked; where others did, it is found."""
+def test_hole_is_found_by_its_neighbours():
+    """If they changed, nothing is masked; if others did, it is found."""
     template = ("30", "€", HOLE, "watching")
 
     assert [(2, 4)] == holes_in(template, "31 € 12 now watching".split())
@@ -53,8 +53,8 @@ def test_a_hole_is_found_by_its_neighbours_only():
     assert [(0, 3)] == holes_in((HOLE,), "a b c".split())
 
 
-def test_a_border_of_lines_stands_still():
-    """What is noise in one line covers nothing of the next; borders are no words."""
+def test_hole_does_not_cross_a_line():
+    """Noise of one line covers nothing of the next; line borders are no words."""
     template = (HOLE, BORDER, "old", "news")
 
     assert [(0, 2)] == holes_in(template, ["an", "ad", BORDER, "fresh", "things"])
@@ -63,8 +63,10 @@ def test_a_border_of_lines_stands_still():
     )
 
 
-def test_a_hole_is_known_elsewhere_by_the_words_in_its_line():
-    """Two before it and one behind it, numbers alike; at the border of a line there are too few."""
+def test_hole_is_found_in_other_lines_by_its_words():
+    """They are two before it and one after it, with all numbers equal; at the border of a line
+    there are too few.
+    """
     words = "text of entry 5 Visited 17 times".split()
 
     assert (("0", "Visited"), ("times",)) == beside(words, 5, 6)
@@ -73,8 +75,8 @@ def test_a_hole_is_known_elsewhere_by_the_words_in_its_line():
     assert beside(["17", BORDER, "b", "c"], 2, 3) is None
 
 
-def test_chance_words_between_two_other_lines_do_not_stand_still():
-    """Two advertisements of thirty words share some in their order; the next one shares others, and is noise too."""
+def test_words_shared_by_chance_are_no_fixed_text():
+    """Two advertisements of thirty words share some; the next one shares others, and is noise too."""
     ads = [
         "velvet boots timber for winter tea and one lamp from $ 30",
         "copper pans timber by summer tea or blue harbour bread from $ 912",
@@ -91,15 +93,15 @@ def test_chance_words_between_two_other_lines_do_not_stand_still():
     "news",
     ["Sold out", "level 5", "30", "| open |"],
 )
-def test_news_between_two_advertisements_of_one_line_stands_still(news):
+def test_news_between_two_advertisements_of_a_line_is_fixed_text(news):
     """Two words, a number or a sign are no chance."""
     old, new = f"velvet boots for you {news} copper pans by night", f"silver coats and us {news} linen bags with maps"
 
     assert (HOLE, *news.split(), HOLE) == draw((), old.split(), new.split())
 
 
-def test_in_a_short_line_every_word_that_stands_still_does():
-    """And where more of a long one stands still than differs."""
+def test_every_unchanged_word_of_a_short_line_is_fixed_text():
+    """So it is in a long line that is mostly unchanged."""
     short = draw((), "node 5 of 9".split(), "node 6 of 8".split())
     long = draw((), "a 1 b 2 c d e f".split(), "a 3 b 4 c d e f".split())
 
@@ -107,8 +109,8 @@ def test_in_a_short_line_every_word_that_stands_still_does():
     assert ("a", HOLE, "b", HOLE, "c", "d", "e", "f") == long
 
 
-def test_lines_are_joined_each_by_itself():
-    """What is noise in most of one line and most of the next leaves the border between them."""
+def test_each_line_has_its_own_holes():
+    """Noise in most of two lines leaves the border between them."""
     old = ["a1", "b", "c1", "d1", "e1", "f1", BORDER, "g1", "h", "i1", "j1", "k1", "l1"]
     new = ["a2", "b", "c2", "d2", "e2", "f2", BORDER, "g2", "h", "i2", "j2", "k2", "l2"]
 
@@ -123,6 +125,6 @@ def test_lines_are_joined_each_by_itself():
         ("in 5 s by node 1", "at 5 t by node 1", False),
     ],
 )
-def test_whether_more_differs_than_the_holes(old, new, stands):
-    """A hole that is not found any more lets everything differ."""
+def test_difference_outside_the_holes_is_found(old, new, stands):
+    """If a hole is not found any more, everything differs."""
     assert stands is stands_still(("in", HOLE, "s", "by", "node", "1"), old.split(), new.split())

@@ -1,3 +1,5 @@
+"""Values that are noise by their form: times, counters, the present date and time."""
+
 from datetime import UTC, datetime
 from random import Random
 
@@ -43,35 +45,35 @@ NEWS = [
 
 
 @pytest.mark.parametrize(("line", "expected"), NOISE)
-def test_times_counters_and_the_now_are_values(line, expected):
-    """How long ago, how often seen, how long it took, the date and the clock of the look, in several languages."""
+def test_times_counters_and_the_present_are_values(line, expected):
+    """They are ages, views, durations, and the date and time of the poll, in several languages."""
     assert expected == [(value.label, line[value.start : value.end]) for value in values_of(line, AT)]
 
 
 @pytest.mark.parametrize("line", NEWS)
-def test_what_people_watch_for_is_no_value(line):
-    """Prices, appointments, stock, versions, years: never a value class."""
+def test_watched_content_is_no_value(line):
+    """Prices, appointments, stock, versions and years are never a class of values."""
     assert () == values_of(line, AT)
 
 
-def test_without_the_time_of_the_look_there_is_no_now():
-    """A date is that of the look only if somebody knows when that was."""
+def test_present_time_needs_the_time_of_the_poll():
+    """Without it no date is the present one."""
     assert () == values_of("28 Nov 2026, 05:30")
 
 
 @pytest.mark.parametrize(
     ("new", "elapsed", "expected"), [("06:31", 3600, True), ("06:31", 7200, False), ("05:31", 86_400, True)]
 )
-def test_a_clock_is_noise_only_if_it_goes_as_the_looks_do(new, elapsed, expected):
-    """An opening time that moved by an hour between two looks of one day is news."""
+def test_clock_is_noise_only_if_it_runs_with_the_polls(new, elapsed, expected):
+    """An opening time that moved by an hour between two polls of a day is news."""
     (old,), (now,) = values_of("05:30", AT), values_of(new, AT)
 
     assert expected == are_paired(old, now, elapsed)
 
 
 @pytest.mark.parametrize("text", ["1 ", "1,111,", "vor ", "views: ", "generated a ", "20:2", "2026-"])
-def test_any_line_is_read_in_bounded_time(text):
-    """Each pattern is bounded by the length of a line: what it finds in the longest ends where the line does."""
+def test_every_line_is_read_in_limited_time(text):
+    """Each pattern is limited by the length of a line: its match in the longest one ends there."""
     line = (text * LONGEST_LINE)[:LONGEST_LINE]
 
     assert all(0 <= value.start < value.end <= LONGEST_LINE for value in values_of(line, AT))
@@ -84,8 +86,8 @@ WORDS = (
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_re2_rules_out_no_pattern_finds(seed: int) -> None:
-    """The values of a line are those that all patterns together find, each tried at every letter."""
+def test_quick_exclusion_by_re2_is_exact(seed: int) -> None:
+    """The values of a line are those of all patterns together, each tried at every letter."""
     rng = Random(seed)
     for _ in range(25):
         line = " ".join(rng.choice(WORDS) for _ in range(rng.randint(1, 9)))

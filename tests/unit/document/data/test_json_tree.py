@@ -16,7 +16,7 @@ PAGE = """<title>Kettle</title><p>Hello
 <script>if (a) { b() } c = [1</script>"""
 
 
-def found(*selectors: tuple[Any, str]) -> list[str]:
+def find_parts(*selectors: tuple[Any, str]) -> list[str]:
     document = parse(PAGE.encode(), "text/html", keep_tree=True)
     part = extract(document, Extraction(tuple(Selector(*one) for one in selectors)))
     return [piece for piece in part.pieces if piece.strip()]
@@ -35,12 +35,14 @@ def found(*selectors: tuple[Any, str]) -> list[str]:
     ],
 )
 def test_json_of_scripts_is_searched(selectors, expected):
-    """Blocks of data, what is given to a name, JSONP; another selector says in which scripts."""
-    assert expected == found(*selectors)
+    """Blocks of data, values assigned to a name, and JSONP are; another selector chooses the
+    scripts.
+    """
+    assert expected == find_parts(*selectors)
 
 
-def test_css_finds_what_the_entries_of_a_feed_show():
-    """The text of an entry is HTML in XML."""
+def test_css_finds_html_in_the_entries_of_a_feed():
+    """Their text is HTML inside XML."""
     entry = "<p>Now <b class='price'>12 EUR</b> only</p>".replace("<", "&lt;").replace(">", "&gt;")
     feed = (
         f"<rss version='2.0'><channel><title>f</title><item><description>{entry}</description></item></channel></rss>"

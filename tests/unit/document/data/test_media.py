@@ -1,3 +1,5 @@
+"""The kind of a body, from its first bytes and its content type."""
+
 import pytest
 
 from tidings.document.data.media import form_of, media_of_bytes, media_of_text, past_lead
@@ -30,17 +32,21 @@ from tidings.document.data.media import form_of, media_of_bytes, media_of_text, 
         (b"", None),
     ],
 )
-def test_first_bytes_tell_what_is_no_text(data, expected):
-    """A PDF or a picture is known by its first bytes, whatever the server says; a text may name them, and begin with them."""
+def test_first_bytes_show_what_is_no_text(data, expected):
+    """A PDF or a picture is recognized whatever the server says; a text may mention their names,
+    and begin with them.
+    """
     assert expected == media_of_bytes(data)
     assert expected == media_of_bytes(data, "text/html")
 
 
-def test_what_is_called_a_pdf_may_begin_later():
-    """Readers of PDF look for its beginning in the first 1,024 bytes; so do we, if the server says that it is one."""
+def test_pdf_may_begin_later():
+    """Its start may be anywhere in the first 1,024 bytes, as for readers of PDF, if the server says
+    that it is one.
+    """
     data = b"X-Junk: 1\r\n" + b"%PDF-1.4"
 
-    assert ["pdf", None, None] == [media_of_bytes(data, said) for said in ("application/pdf", "text/plain", None)]
+    assert ["pdf", None, None] == [media_of_bytes(data, text) for text in ("application/pdf", "text/plain", None)]
     assert media_of_bytes(b"<p>The document is away", "application/pdf") is None
 
 
@@ -53,8 +59,8 @@ def test_what_is_called_a_pdf_may_begin_later():
         (b"....ftyp", "file of 8 bytes"),
     ],
 )
-def test_what_is_no_text_is_named_with_its_size(data, expected):
-    """People read what sort of body it is, and how long."""
+def test_body_without_text_is_named_with_its_size(data, expected):
+    """The name says what it is."""
     assert expected == form_of(data)
 
 
@@ -91,8 +97,10 @@ def test_what_is_no_text_is_named_with_its_size(data, expected):
         ("", "text/html", "html"),
     ],
 )
-def test_content_tells_first_and_then_the_server(text, content_type, expected):
-    """What a text begins with decides; what says it is plain text or Markdown stays that unless it is a whole page."""
+def test_content_decides_before_the_content_type(text, content_type, expected):
+    """The beginning of a text decides; plain text and Markdown stay that unless they are a whole
+    page.
+    """
     assert expected == media_of_text(text, content_type)
 
 
@@ -112,6 +120,8 @@ def test_content_tells_first_and_then_the_server(text, content_type, expected):
         pytest.param("<!-- -->" * 500 + "x", None, 0, id="many comments"),
     ],
 )
-def test_what_stands_before_xml_is_none_of_it(text, content_type, expected):
-    """Blanks, marks and comments before the declaration are read past; in what the server calls XML anything is."""
+def test_text_before_xml_is_skipped(text, content_type, expected):
+    """It is blanks, marks and comments before the declaration; if the server says XML, it is
+    anything.
+    """
     assert text[expected:] == past_lead(text, content_type)

@@ -1,4 +1,4 @@
-"""PDF: its words, whatever else differs in the file; what cannot be read is said (detection §5; decision 0031)."""
+"""PDF: its words are compared; an unreadable one has a reason (detection §5; decision 0031)."""
 
 import pytest
 
@@ -8,6 +8,7 @@ from tidings.detection.ask.pair import Pair
 from tidings.document import parse as parsing
 from tidings.document.data.pdf import MOST_OF_A_STREAM
 from tidings.document.parse import parse
+from tidings.errors import spell_install
 from tidings.model.watch.interest import Interest
 
 pytest.importorskip("pypdfium2", reason="the extra pdf is not installed")
@@ -18,8 +19,10 @@ def report(old, new):
     return list(change.inserted), list(change.deleted), list(change.updated)
 
 
-def test_words_are_put_together_over_lines_and_pages():
-    """A word that a line or a page broke is one word; one that is written with a hyphen keeps it; the title is no text."""
+def test_words_are_joined_over_lines_and_pages():
+    """A word broken by a line or a page is one word; one written with a hyphen keeps it; the title
+    is no text.
+    """
     document = parse(
         pdf([["An exam-", "ple of well-", "Known words"], ["Caf\u00e9 bro-"], ["ken here"]], title="T"), "text/html"
     )
@@ -29,16 +32,16 @@ def test_words_are_put_together_over_lines_and_pages():
     assert ("pdf", "T", "", "") == (document.media, document.title, document.problem, document.note)
 
 
-def test_a_new_export_of_the_same_text_is_no_change():
-    """Dates and /ID mean nothing, neither does where lines and pages break; a changed word does."""
+def test_new_export_of_the_same_text_is_no_change():
+    """Dates and /ID do not count, nor where lines and pages break; a changed word does."""
     old = pdf([["The price is", "five euro"]], made="2026-01")
 
     assert ([], [], []) == report(old, pdf([["The price is five eu-"], ["ro"]], made="2027-12"))
     assert ([], [], [("five", "six")]) == report(old, pdf([["The price is", "six euro"]]))
 
 
-def test_a_scan_has_no_text_and_says_so():
-    """Its pictures are compared, its dates are not; the user is told what is watched."""
+def test_scan_without_text_has_a_note():
+    """Its pictures are compared, its dates are not."""
     old, same, other = (
         parse(scan(pixels, made=made)) for pixels, made in ((bytes(64), "1"), (bytes(64), "2"), (b"1" * 64, "1"))
     )
@@ -60,18 +63,18 @@ def test_a_scan_has_no_text_and_says_so():
     ],
     ids=["locked", "damaged", "cut", "bomb"],
 )
-def test_what_cannot_be_read_is_not_compared_and_never_unchanged(data, reason):
-    """A PDF that is locked, damaged or too much has a problem that says so."""
+def test_unreadable_pdf_has_a_problem(data, reason):
+    """It is locked, damaged or too large, and never counts as unchanged."""
     problem = parse(data, "application/pdf").problem
 
     assert problem.startswith("could not compare: ")
     assert reason in problem
 
 
-def test_without_the_extra_a_pdf_is_compared_as_a_whole_and_that_is_said(monkeypatch):
-    """The note tells what to install; another file is a change."""
+def test_pdf_is_compared_as_a_whole_without_the_extra(monkeypatch):
+    """The note says what to install; another file is a change."""
     monkeypatch.setattr(parsing, "is_readable", lambda: False)
     old, new = parse(pdf([["a"]], made="1")), parse(pdf([["a"]], made="2"))
 
-    assert 'pip install "tidings[pdf]"' in old.note
+    assert spell_install("pdf") in old.note
     assert ("body",) == evaluate(Interest("any"), Pair(old, new)).kinds

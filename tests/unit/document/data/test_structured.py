@@ -1,3 +1,5 @@
+"""JSON, XML, feeds and calendars as texts."""
+
 import pytest
 
 from tidings.detection.job.contract import Body
@@ -23,30 +25,34 @@ def words(data, content_type=None):
         ('{"a": "<b>x</b>"}', ["a", "<", "b", ">", "x", "<", "b", ">"]),
     ],
 )
-def test_json_is_keys_and_values_in_order(text, expected):
-    """Keys in their own order, whatever the body's, and values with escapes read; of a key that is there twice both count (H-066, H-067)."""
+def test_json_text_has_sorted_keys_and_values(text, expected):
+    """Keys are sorted and escapes are decoded; of a double key both count (H-066, H-067)."""
     assert expected == words(text)
 
 
-def test_numbers_of_any_length_are_texts():
+def test_numbers_may_have_any_length():
     """A 5,000-digit integer is a word like another (H-066)."""
     assert ["9" * 5_000] == words(f"[{'9' * 5_000}]")
 
 
-def test_json_too_deep_for_the_parser_is_read_as_text():
-    """100,000 nested arrays (H-065) raise nothing; the words in them are still seen."""
+def test_json_that_is_too_deep_is_read_as_text():
+    """100,000 nested arrays (H-065) raise nothing, and their words are compared."""
     assert ["deep"] == words("[" * 100_000 + '"deep"')
 
 
-def test_xml_is_the_text_of_its_elements():
-    """Each element is a border of words; comments and instructions are no text; CDATA is, and so is what attributes say."""
+def test_xml_text_is_that_of_its_elements():
+    """Each element separates words; comments and instructions are no text; CDATA and attributes
+    are.
+    """
     assert ["no", "a", "b", "c", "d"] == words(
         '<?xml version="1.0"?><x y="no">a<y>b</y>c<!-- no --><?no no?><z><![CDATA[d]]></z></x>'
     )
 
 
-def test_attributes_of_xml_are_read_in_the_order_of_their_names():
-    """Rates stand in attributes; their order, prefixes and where the schema lies mean nothing; of a feed only texts count."""
+def test_attributes_of_xml_are_sorted_by_name():
+    """Their values count; their order, prefixes and the place of the schema do not; in a feed only
+    texts count.
+    """
     rate = '<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="a b"><c rate="1.08" currency="USD"/></r>'
     other = "<r><c currency='USD' rate='1.08'></c></r>"
 
@@ -54,8 +60,8 @@ def test_attributes_of_xml_are_read_in_the_order_of_their_names():
     assert ["a"] == words('<rss version="2.0"><channel><item><title lang="en">a</title></item></channel></rss>')
 
 
-def test_html_in_a_feed_gives_its_own_text():
-    """A description that is escaped HTML or CDATA shows what a reader would see."""
+def test_html_in_a_feed_has_its_own_text():
+    """A description of escaped HTML or CDATA is read as a reader shows it."""
     escaped = RSS.format("", "<description>&lt;p&gt;un&lt;b&gt;broken&lt;/b&gt;&lt;/p&gt;</description>")
     section = RSS.format("", "<description><![CDATA[<p>un<b>broken</b></p>]]></description>")
 
@@ -63,8 +69,8 @@ def test_html_in_a_feed_gives_its_own_text():
     assert "unbroken" in words(escaped)
 
 
-def test_when_a_feed_was_built_is_no_text_of_it():
-    """`lastBuildDate` moves with every look; so may the date of an item, while what it says stays."""
+def test_build_date_of_a_feed_is_no_text():
+    """`lastBuildDate` differs at each poll, and so may the date of an item; their other text stays."""
     first = RSS.format("<lastBuildDate>Mon 10:06:29</lastBuildDate>", "<pubDate>Mon 9:00</pubDate>")
     second = RSS.format("<lastBuildDate>Mon 10:14:53</lastBuildDate>", "<pubDate>Mon 9:00</pubDate>")
 
@@ -72,8 +78,8 @@ def test_when_a_feed_was_built_is_no_text_of_it():
     assert words(first) == words(RSS.format("", "<pubDate>Tue 9:00</pubDate>"))
 
 
-def test_links_and_title_of_a_feed():
-    """The links of a feed are its link elements; the title is the first one."""
+def test_feed_has_links_and_a_title():
+    """Its links are its link elements; the title is the first one."""
     feed = parse(RSS.format("", "").encode())
     atom = parse(
         b'<feed xmlns="http://www.w3.org/2005/Atom"><title>A</title><entry><link href="http://x/2"/></entry></feed>'
@@ -96,8 +102,8 @@ def test_links_and_title_of_a_feed():
     ],
     ids=["file", "network", "laughs"],
 )
-def test_entities_are_never_loaded_nor_unfolded(document_type):
-    """An entity that names a file or an address, or one that grows, gives nothing (H-061 to H-063)."""
+def test_entities_are_neither_loaded_nor_expanded(document_type):
+    """One that names a file or an address, or one that grows, gives nothing (H-061 to H-063)."""
     document = parse(f'<?xml version="1.0"?>{document_type}<rss><title>t</title><x>before &e; after</x></rss>'.encode())
 
     assert "root" not in document.text
@@ -105,8 +111,8 @@ def test_entities_are_never_loaded_nor_unfolded(document_type):
     assert {"before", "after"} <= set(document.tokens)
 
 
-def test_xml_that_is_none_is_read_as_text():
-    """A body that ends early or nests too deep for the parser keeps every word."""
+def test_invalid_xml_is_read_as_text():
+    """A body that ends early or is nested too deeply keeps every word."""
     assert "kept" in words('<?xml version="1.0"?><a>kept')
     assert "kept" in words('<?xml version="1.0"?>' + "<a>" * 100_000 + "kept")
 
@@ -114,8 +120,8 @@ def test_xml_that_is_none_is_read_as_text():
 @pytest.mark.parametrize(
     "lead", ["\n", " \r\n\t", "\ufeff", "\n\ufeff", "<!-- made by x -->\n", "\n<!-- a --><!-- b -->"]
 )
-def test_xml_is_read_past_what_stands_before_it(lead):
-    """A feed and XML say the same with and without it: entries and links, not tags."""
+def test_xml_is_read_after_text_before_it(lead):
+    """A feed has the same entries and links with and without it."""
     declared = "<?xml version='1.0' encoding='utf-8'?>"
     feed = (
         "<rss version='2.0'><channel><item><title>Entry</title><link>http://b.example/1</link></item></channel></rss>"
@@ -162,13 +168,13 @@ B = "UID:b\r\nDTSTAMP:20260101T000000Z\r\nSUMMARY:Walk\r\nBEGIN:VALARM\r\nTRIGGE
         calendar(A + "\r\nLAST-MODIFIED:20260101T000000Z", B).replace("\r\n", "\n"),
     ],
 )
-def test_what_says_nothing_of_an_event_is_no_change(new):
-    """The order of events, stamps, how often one was written, where long lines are folded, and line ends."""
+def test_technical_parts_of_a_calendar_are_no_change(new):
+    """They are the order of events, stamps, the count of edits, folded lines, and line ends."""
     assert "" == compare(calendar(A, B), new)
 
 
 @pytest.mark.parametrize(
-    ("new", "said"),
+    ("new", "text"),
     [
         (calendar(A.replace("Tea", "Coffee"), B), "Coffee"),
         (calendar(A, B.replace("PT15M", "PT30M")), "PT30M"),
@@ -177,6 +183,6 @@ def test_what_says_nothing_of_an_event_is_no_change(new):
         (calendar(A, B)[:-20], "END"),
     ],
 )
-def test_what_an_event_says_is_news(new, said):
-    """Its summary, an alarm in it, one that came or went, and a calendar that breaks off."""
-    assert said in compare(calendar(A, B), new)
+def test_event_of_a_calendar_is_compared(new, text):
+    """Its summary, its alarm, a new or missing event, and a truncated calendar are changes."""
+    assert text in compare(calendar(A, B), new)

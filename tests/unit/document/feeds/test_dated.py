@@ -1,4 +1,4 @@
-"""When a feed changed last, by the dates of its entries."""
+"""The last change of a feed, by the dates of its entries."""
 
 import pytest
 
@@ -26,15 +26,15 @@ RSS = "<rss><channel><lastBuildDate>Tue, 01 Jan 2030 00:00:00 GMT</lastBuildDate
     ],
     ids=["newest", "zone", "no zone", "published", "rss", "no date", "long", "no entry"],
 )
-def test_the_newest_date_of_its_entries(text, seconds):
-    """When it was built says nothing: that moves with every look."""
+def test_newest_date_of_the_entries_counts(text, seconds):
+    """The build date does not: it differs at each poll."""
     found = newest_of(root_of(text))
 
     assert (None if seconds is None else seconds * SECOND) == found
 
 
-def test_what_is_read_of_a_feed_has_it():
-    """It comes with the parsing; a page has none."""
+def test_document_of_a_feed_has_the_date():
+    """A page has none."""
     feed = parse(
         ATOM.format(ENTRY.format("2023-11-14T22:13:20Z")).encode(), "application/atom+xml", url="https://x.example/"
     )

@@ -1,4 +1,6 @@
-"""Feeds: their own elements by namespace and place, texts as RFC 4287 says, addresses by xml:base, JSON Feed, and what is sent packed."""
+"""Feeds: elements by namespace and place, texts as in RFC 4287, addresses by xml:base, JSON Feed,
+and compressed bodies.
+"""
 
 import gzip
 import json
@@ -53,8 +55,8 @@ def atom(inner, attributes="", feed=""):
         "<media:group><media:title>Fire</media:title></media:group>",
     ],
 )
-def test_the_title_is_the_entrys_own(item):
-    """What an extension or an element inside calls a title is one only where the entry has none of its own."""
+def test_title_is_the_own_one_of_the_entry(item):
+    """A title of an extension or of an inner element counts only if the entry has none."""
     assert "Fire" == entry(rss(item)).title
 
 
@@ -70,7 +72,7 @@ def test_the_title_is_the_entrys_own(item):
         f"<description>short</description><body {XHTML}><p>Nine were hurt</p></body>",
     ],
 )
-def test_the_text_is_the_fullest_that_the_entry_has(item):
+def test_text_is_the_longest_of_the_entry(item):
     """The credit of a picture is no content, whatever its element is called."""
     assert "T Nine were hurt" == entry(rss(f"<title>T</title>{item}")).text
 
@@ -87,8 +89,8 @@ def test_the_text_is_the_fullest_that_the_entry_has(item):
         ("<image><link>http://x.org/picture</link></image><link>http://x.org/1</link>", "http://x.org/1"),
     ],
 )
-def test_an_entry_leads_where_its_own_link_does(item, link):
-    """Other links stand in for it only where they lead to the same."""
+def test_link_is_the_own_one_of_the_entry(item, link):
+    """Other links replace it only if they lead to the same."""
     assert link == entry(rss(item)).link
 
 
@@ -101,8 +103,8 @@ def test_an_entry_leads_where_its_own_link_does(item, link):
         "<category><item>no</item></category>",
     ],
 )
-def test_what_is_no_entry_by_its_place_is_none(channel):
-    """A logo of the channel is no news, and its title is not the feed's."""
+def test_element_elsewhere_is_no_entry(channel):
+    """A logo of the channel is none, and its title is not the feed's."""
     document = read(rss("<title>T</title>", f"{channel}<title>The Gazette</title>"))
 
     assert ["T"] == [found.title for found in entries_of(document)]
@@ -127,8 +129,8 @@ def test_what_is_no_entry_by_its_place_is_none(channel):
 )
 @pytest.mark.parametrize("media", ["application/xml", "text/html", "text/plain", "", "application/octet-stream"])
 @pytest.mark.parametrize("declared", ["", "<?xml version='1.0'?>\n"])
-def test_a_feed_is_one_whatever_its_prefixes_and_its_content_type(text, media, declared):
-    """RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, with a declaration or without."""
+def test_feed_is_recognized_by_its_root(text, media, declared):
+    """RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 are, with every prefix and content type."""
     document = read(declared + text, media)
 
     assert ["feed", ("T", "/1")] == [document.media, *((found.title, found.link) for found in entries_of(document))]
@@ -136,7 +138,7 @@ def test_a_feed_is_one_whatever_its_prefixes_and_its_content_type(text, media, d
 
 
 @pytest.mark.parametrize("text", ["<html><feed></html>", "<p>rss</p>", "<feedback>x</feedback>", "<x:feed>no</x:feed>"])
-def test_a_page_that_names_a_feed_is_none(text):
+def test_page_that_mentions_a_feed_is_none(text):
     """Only the root decides."""
     assert "html" == parse(text.encode(), "text/html").media
 
@@ -157,14 +159,14 @@ def test_a_page_that_names_a_feed_is_none(text):
         ("<title mode='base64'>no base64: ä</title>", ""),
     ],
 )
-def test_a_text_construct_says_what_its_type_means(construct, title):
+def test_text_construct_is_read_by_its_type(construct, title):
     """RFC 4287 §3.1, and the modes of Atom 0.3: plain text is decoded once."""
     assert title == entry(atom(construct)).title
     assert f"T {title}".strip() == entry(atom(f"<title>T</title>{construct.replace('title', 'summary')}")).text
 
 
 @pytest.mark.parametrize(
-    ("title", "said"),
+    ("title", "text"),
     [
         ("the &lt;b&gt; element", "the <b> element"),
         ("&lt;b&gt;bold&lt;/b&gt;", "bold"),
@@ -174,13 +176,13 @@ def test_a_text_construct_says_what_its_type_means(construct, title):
         ("a &amp;madeup; entity", "a &madeup; entity"),
     ],
 )
-def test_a_title_of_rss_is_html_if_it_must_be(title, said):
-    """RSS does not say: a closing tag or an entity that HTML has makes it HTML."""
-    assert said == entry(rss(f"<title>{title}</title>")).title
+def test_title_of_rss_is_html_if_it_has_tags(title, text):
+    """RSS leaves it open: a closing tag or an HTML entity makes it HTML."""
+    assert text == entry(rss(f"<title>{title}</title>")).title
 
 
-def test_a_feed_that_is_not_well_formed_decodes_plain_titles_once():
-    """The library has decoded them, and says of which type they are."""
+def test_malformed_feed_has_its_titles_decoded_once():
+    """The library decoded them and says of which type they are."""
     broken = f"<feed xmlns='{ATOM}'><entry><title>the &lt;b&gt; &amp;amp; c</title></entry>"
 
     assert "the <b> &amp; c" == entry(broken).title
@@ -198,15 +200,15 @@ def test_a_feed_that_is_not_well_formed_decodes_plain_titles_once():
     ],
 )
 def test_addresses_are_relative_to_xml_base(feed, at_entry, link, address):
-    """Of the element or of those around it, each relative to the next (RFC 4287 §2)."""
+    """Each base is relative to the next (RFC 4287 §2)."""
     document = read(atom(f"<title>T</title>{link}", at_entry, feed))
     part = extract(document, Extraction(selectors=(Selector("xpath", "//entry"),)))
 
     assert [address] * 3 == [entries_of(document)[0].link, *document.links, *part.links]
 
 
-def test_xml_base_counts_in_rss_too():
-    """An element of RSS may have it as well."""
+def test_xml_base_counts_in_rss():
+    """An RSS element may have it as well."""
     item = "<title>T</title><link xml:base='http://blog.example/a/'>b</link>"
 
     assert "http://blog.example/a/b" == entry(rss(item)).link
@@ -216,8 +218,8 @@ def json_feed(*items, **more):
     return json.dumps({"version": "https://jsonfeed.org/version/1.1", "title": "J", **more, "items": list(items)})
 
 
-def test_a_json_feed_is_read_as_a_feed():
-    """Entries are its items, though its authors stand before them; they say their title and content, and links are where they lead."""
+def test_json_feed_is_read_as_a_feed():
+    """Entries are its items, also if authors come before them; they have title, content and links."""
     html = {"id": "1", "url": "/1", "title": "One", "content_html": "<p>body</p>", "tags": ["t"], "image": "i.png"}
     other = {"id": 2, "external_url": "http://o.example/2", "content_text": "1 < 2 <b>", "date_modified": "2026-01-01"}
     hubs = [{"type": "rssCloud", "url": "http://c.example/"}, {"type": "WebSub", "url": "http://h.example/"}]
@@ -234,8 +236,8 @@ def test_a_json_feed_is_read_as_a_feed():
 
 @pytest.mark.parametrize("version", ["https://jsonfeed.org/version/1", "http://jsonfeed.org/version/1.1"])
 @pytest.mark.parametrize("items", [[], ["no item"], [None, {}], {}, None])
-def test_items_that_are_none_are_survived(version, items):
-    """What claims to be a feed and is not is read as JSON."""
+def test_invalid_json_feed_is_read_as_json(version, items):
+    """It only claims to be a feed."""
     entries_of(read(json.dumps({"version": version, "items": items}), "application/json"))
 
 
@@ -245,16 +247,18 @@ def test_items_that_are_none_are_survived(version, items):
 @pytest.mark.parametrize(
     "text", [rss("<title>T</title><link>http://x.org/1</link>"), URLSET.format("<url><loc>http://x.org/1</loc></url>")]
 )
-def test_a_text_that_is_sent_packed_is_unpacked(media, text):
-    """Whatever its Content-Type; a file of several members too, and what follows them is left out."""
+def test_compressed_text_is_decompressed(media, text):
+    """This is so for every Content-Type; a file may have several members, and text after them is
+    left out.
+    """
     half = len(text) // 2
     whole = gzip.compress(text[:half].encode()) + gzip.compress(text[half:].encode()) + b"\0\0"
 
     assert ["http://x.org/1"] == [found.link for found in entries_of(read(whole, media))]
 
 
-def test_an_archive_of_files_stays_what_it_is():
-    """What is packed in it is no text: it is compared by its hash."""
+def test_archive_of_files_is_compared_by_its_hash():
+    """Its content is no text."""
     packed = gzip.compress(b"name\0\0\0\0")
 
     assert ("binary", True) == (
@@ -273,13 +277,13 @@ def test_an_archive_of_files_stays_what_it_is():
     ],
     ids=["ratio", "size", "cut", "parts"],
 )
-def test_what_grows_too_much_or_is_cut_is_refused(make, reason):
-    """A bomb is not unpacked to its end, and half a page is none."""
+def test_bomb_and_truncated_body_are_refused(make, reason):
+    """A bomb is not decompressed to its end."""
     assert reason in parse(make(), "application/gzip").problem
 
 
-def test_a_sitemap_has_up_to_50_000_addresses():
-    """All are links and entries, each told once; one more is refused, and says so."""
+def test_sitemap_has_up_to_50_000_addresses():
+    """All are links and entries, each once; with one more it is refused, and says so."""
     pages = "".join(f"<url><loc>http://b.example/{n}</loc><lastmod>2026-01-01</lastmod></url>" for n in range(50_000))
     document = read(URLSET.format(pages))
     more = parse(URLSET.format(pages + "<url><loc>/x</loc></url>").encode(), "application/xml")
@@ -289,8 +293,8 @@ def test_a_sitemap_has_up_to_50_000_addresses():
     assert "more than 50,000 links" in more.problem
 
 
-def test_an_index_of_sitemaps_has_links_and_pictures_are_none():
-    """`loc` is the page's own; other XML has no links."""
+def test_index_of_sitemaps_has_links():
+    """Pictures are none: `loc` must be the page's own. Other XML has no links."""
     image = "<image:image xmlns:image='http://www.google.com/schemas/sitemap-image/1.1'><image:loc>http://b.example/p.png</image:loc></image:image>"
     index = "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><sitemap><loc>/a.xml</loc></sitemap></sitemapindex>"
 

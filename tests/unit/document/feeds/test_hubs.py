@@ -1,4 +1,4 @@
-"""Which hub a feed names, and what else is none."""
+"""The hub of a feed."""
 
 import pytest
 
@@ -29,13 +29,13 @@ LINKS = '<{0}link rel="self" href="https://x.example/feed"/><{0}link rel="hub" h
     ],
     ids=["atom", "rss", "one link", "first", "no hub", "empty", "long", "many", "no feed"],
 )
-def test_a_feed_names_its_hub(text, found):
-    """At its head, never in an entry; the first that it names."""
+def test_hub_is_at_the_head_of_a_feed(text, found):
+    """It is the first one, never one in an entry."""
     assert Hub(*found) == hub_of(root_of(text))
 
 
-def test_what_is_read_of_a_feed_has_its_hub():
-    """It comes with the parsing; an HTML page and broken XML have none."""
+def test_document_of_a_feed_has_its_hub():
+    """An HTML page and broken XML have none."""
     feed = parse(ATOM.format(LINKS.format("")).encode(), "application/atom+xml", url="https://x.example/")
     broken = parse(b"<feed><link rel='hub' href='/h'>", "application/atom+xml", url="https://x.example/")
 

@@ -1,4 +1,4 @@
-"""Sitemaps are read in bounds, and only what is asked about comes back."""
+"""Sitemaps are read within limits, and only the asked addresses are returned."""
 
 import gzip
 
@@ -23,15 +23,15 @@ def ask(body, *wanted):
 
 
 @pytest.mark.parametrize("pack", [str.encode, lambda text: gzip.compress(text.encode())], ids=["plain", "gzip"])
-def test_what_is_listed_and_asked_about_comes_back(pack):
-    """As it is written; who says nothing of the time says that it is there."""
+def test_listed_addresses_are_returned(pack):
+    """They are as written; one without a time is there."""
     found = ask(pack(TWO), A, B, "https://x.example/none")
 
     assert ({A: "2026-05-01", B: ""}, {}, "") == (found.pages, found.children, found.problem)
 
 
-def test_an_index_names_its_sitemaps():
-    """Each with its date."""
+def test_index_names_its_sitemaps():
+    """Each has its date."""
     index = '<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>https://x.example/1.xml.gz</loc><lastmod>2026-05-01T00:00:00Z</lastmod></sitemap></sitemapindex>'
 
     assert {"https://x.example/1.xml.gz": "2026-05-01T00:00:00Z"} == ask(index).children
@@ -55,16 +55,16 @@ def test_an_index_names_its_sitemaps():
     ],
     ids=["empty", "no xml", "cut", "no gzip", "cut gzip", "entities", "file", "deep"],
 )
-def test_what_is_broken_or_hostile_does_no_harm(body):
-    """Nothing that was asked about comes of it, and nothing is raised; what stood before a cut may hold."""
+def test_broken_and_hostile_sitemaps_do_no_harm(body):
+    """Nothing is returned or raised; entries before a cut may count."""
     found = ask(body, A, "root:x:0:0")
 
     assert set(found.pages) <= {A}
     assert {} == found.children
 
 
-def test_it_is_bounded(monkeypatch):
-    """A bomb is not unpacked whole, and no more entries are read than the format allows."""
+def test_sitemap_is_read_within_limits(monkeypatch):
+    """A bomb is not decompressed completely, and no more entries are read than the format allows."""
     assert (50_000_000, 50_000) == (sitemaps.MOST_BYTES, sitemaps.MOST_URLS)
     monkeypatch.setattr(sitemaps, "MOST_BYTES", 10_000)
     monkeypatch.setattr(sitemaps, "MOST_URLS", 3)

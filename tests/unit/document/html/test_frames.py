@@ -1,3 +1,5 @@
+"""Frames and iframes of a page."""
+
 from __future__ import annotations
 
 import pytest
@@ -22,16 +24,18 @@ FRAMESET = """<frameset cols="20%,80%"><frameset rows="30%,70%"><frame src="a.ht
 <frame src="c.html?x=1"><noframes><p>no <iframe src="never.html"></iframe></p></noframes></frameset>"""
 
 
-def test_framesets_are_followed_always_and_to_any_nesting():
-    """The frames of nested framesets are found in the order of the page, without their fragments; `noframes` is for others."""
+def test_framesets_are_always_followed():
+    """Frames of nested framesets are found in the order of the page, without fragments; `noframes`
+    is left out.
+    """
     expected = tuple(f"https://site.example/{path}" for path in ("doc/a.html", "b.html", "doc/c.html?x=1"))
 
     assert expected == find(FRAMESET, depth=0) == find(FRAMESET, depth=ALL)
     assert () == find(FRAMESET, depth=ALONE)
 
 
-def test_iframes_are_followed_on_request():
-    """An iframe is found at depth 2 only, wherever it stands; one in a template or in `noscript` is not there."""
+def test_iframes_are_followed_at_depth_2():
+    """One in a template or in `noscript` is not there."""
     html = """<p>text <iframe src="one.html"></iframe></p><div><iframe loading="lazy" src="two.html">else</iframe></div>
     <template><iframe src="no.html"></iframe></template><noscript><iframe src="no.html"></iframe></noscript>"""
 
@@ -42,8 +46,8 @@ def test_iframes_are_followed_on_request():
 @pytest.mark.parametrize(
     "attributes", ['data-src="x.html"', 'src="" data-src="x.html"', 'src="about:blank" data-src="x.html"']
 )
-def test_a_frame_that_a_script_fills_in_is_where_it_says(attributes: str):
-    """A lazily filled iframe is found by the address that waits for its script."""
+def test_lazy_iframe_has_the_address_for_its_script(attributes: str):
+    """It is filled later."""
     assert ("https://site.example/doc/x.html",) == find(f"<iframe {attributes}></iframe>")
 
 
@@ -51,20 +55,20 @@ def test_a_frame_that_a_script_fills_in_is_where_it_says(attributes: str):
     "address",
     ["data:text/html,hi", "javascript:void(0)", "about:blank", "", "   ", "mailto:a@b.example", "ftp://x.example/"],
 )
-def test_what_names_no_page_of_the_web_is_no_frame(address: str):
-    """Frames that hold a script, data or nothing are not followed."""
+def test_frame_without_a_web_address_is_not_followed(address: str):
+    """It has a script, data or nothing."""
     assert () == find(f'<iframe src="{address}"></iframe>')
 
 
-def test_addresses_are_joined_with_the_base_that_the_page_declares():
-    """`<base href>` counts for frames as for links."""
+def test_addresses_of_frames_are_joined_with_the_base():
+    """`<base href>` counts as for links."""
     html = '<head><base href="/other/"></head><body><iframe src="x.html"></iframe></body>'
 
     assert ("https://site.example/other/x.html",) == find(html)
 
 
-def test_a_frame_that_stands_there_twice_is_one():
-    """Addresses that mean the same page are named once, the first place counts, and not more than so many in all."""
+def test_repeated_frame_is_one():
+    """Equal addresses are listed once, the first place counts, and there is a limit."""
     twice = '<iframe src="x.html"></iframe><iframe src="y.html"></iframe><iframe src="HTTPS://Site.example:443/doc/x.html#a"></iframe>'
     many = "".join(f'<iframe src="{n}.html"></iframe>' for n in range(2 * MOST_NAMED))
 
@@ -76,8 +80,8 @@ WRITTEN = """<p>before</p><iframe src="unused.html" srcdoc="<p>inner <a href='in
 <iframe src='deep.html'></iframe><iframe srcdoc='&lt;p&gt;innermost&lt;/p&gt;'></iframe>"></iframe><p>after</p>"""
 
 
-def test_a_page_that_is_written_into_a_page_is_its_text_where_it_stands():
-    """`srcdoc` is content of the page itself where iframes are followed: words, links, images, and the frames in it."""
+def test_srcdoc_is_text_of_the_page():
+    """If iframes are followed, its words, links, images and frames are at its place."""
     document = read(WRITTEN, with_written_frames=True)
 
     assert ["before", "inner", "link", "innermost", "after"] == document.tokens
@@ -85,13 +89,13 @@ def test_a_page_that_is_written_into_a_page_is_its_text_where_it_stands():
     assert ("https://site.example/doc/deep.html",) == addresses_of(document.frames, document.base, depth=ALL)
 
 
-def test_a_written_frame_is_nothing_where_iframes_are_not_followed():
-    """Without that wish the page's text is as it always was."""
+def test_srcdoc_is_left_out_without_iframes():
+    """The page's text is as before."""
     assert ["before", "after"] == read(WRITTEN).tokens
 
 
-def test_written_frames_do_not_nest_without_end():
-    """Pages in pages are read to a depth that no page of the web reaches."""
+def test_nested_srcdoc_is_limited():
+    """Pages inside pages are read to a depth that no web page reaches."""
     html = "core"
     for _ in range(12):
         html = f'<p>x</p><iframe srcdoc="{html.replace("&", "&amp;").replace(chr(34), "&quot;")}"></iframe>'

@@ -1,3 +1,5 @@
+"""Images of a page: their addresses and sizes."""
+
 import pytest
 
 from tidings.document.html.images import Image, all_of, first_of
@@ -28,20 +30,22 @@ def images(body):
     ],
 )
 def test_an_image_is_the_same_whichever_attribute_carries_it(image):
-    """What loads late, or in several sizes, is the image that a reader sees once it is there (W-97)."""
+    """One that is loaded late, or has several sizes, is the image that a reader finally sees
+    (W-97).
+    """
     assert ["/a.jpg"] == images(image)
 
 
-def test_what_has_no_address():
-    """A picture written into the page is an image; one without any address is none."""
+def test_image_needs_an_address():
+    """A picture written into the page is an image; one without an address is none."""
     assert [PIXEL] == images(f"<img src='{PIXEL}'>")
     assert [] == images("<img><img alt=x srcset=''><picture><source media=x><img></picture>")
     assert [""] == images("<img src=''>")
 
 
 @pytest.mark.parametrize(("candidates", "expected"), [("", ""), (" a 1x, b 2x", "a"), ("a, b", "a"), ("\na\n2x", "a")])
-def test_first_of_a_set(candidates, expected):
-    """The first candidate, without its descriptor."""
+def test_first_candidate_of_a_set_counts(candidates, expected):
+    """Its descriptor is left out."""
     assert expected == first_of(candidates)
 
 
@@ -57,13 +61,15 @@ def test_first_of_a_set(candidates, expected):
         ("a,b 2x", ["a,b"]),
     ],
 )
-def test_all_of_a_set(candidates, expected):
-    """A comma parts two candidates behind a descriptor or before white space; within an address it is part of it."""
+def test_candidates_of_a_set_are_listed(candidates, expected):
+    """A comma separates them after a descriptor or before white space; within an address it is part
+    of it.
+    """
     assert expected == all_of(candidates)
 
 
-def test_an_image_knows_its_sizes():
-    """The candidates of its own sets and of the sources beside it; one that is only a placeholder is none."""
+def test_image_has_its_sizes():
+    """They are the candidates of its own sets and of the sources beside it; a placeholder is none."""
     (image,) = images(f"<picture><source srcset='/a.avif, {PIXEL} 2x'><img src=/a.jpg srcset='/b.jpg 2x'></picture>")
 
     assert isinstance(image, Image)

@@ -1,3 +1,5 @@
+"""Addresses of links and images, at several levels of identity."""
+
 import re
 
 import pytest
@@ -27,8 +29,10 @@ BASE = "http://Example.org/dir/page?q=1"
         ("ftp://x.org:21/f", "ftp://x.org/f"),
     ],
 )
-def test_resolved_form(raw, expected):
-    """Joined with the base; scheme and host in lower case; default port and fragment gone; what is no URL stays."""
+def test_resolved_address_is_normalized(raw, expected):
+    """It is joined with the base; scheme and host are in lower case; default port and fragment are
+    removed; an invalid one stays.
+    """
     assert [expected] == links_of([raw], BASE)
 
 
@@ -36,8 +40,8 @@ def test_resolved_form(raw, expected):
     "raw",
     ["JavaScript:void(0)", "MAILTO:a@b.org", "tel:+1", "java\nscript:x", " javascript:x", "data:,x", "about:blank"],
 )
-def test_what_is_no_link(raw):
-    """Scripts, mail addresses and telephone numbers are no links, however they are spelled (004 §5.3.1)."""
+def test_scripts_mail_and_telephone_numbers_are_no_links(raw):
+    """This is so for every spelling (004 §5.3.1)."""
     assert [] == links_of([raw], BASE)
 
 
@@ -50,20 +54,13 @@ def test_what_is_no_link(raw):
         ("plain", "http://example.org/dir/a"),
     ],
 )
-def test_levels_of_identity(identity, expected):
-    """As written; resolved; without what says nothing of where it leads; without any query."""
+def test_addresses_have_levels_of_identity(identity, expected):
+    """They are: as written, resolved, without parameters of no meaning, without any query."""
     assert [expected] == links_of(["a;jsessionid=1?s=1&utm_source=x#p"], BASE, identity)
 
 
-def test_a_site_s_own_parameters_can_be_learned():
-    """What was seen to vary by itself is handed in; the rest stays, in its order."""
-    resolver = links.Resolver(BASE, "canonical", frozenset({"visit"}))
-
-    assert ["http://example.org/a?b=1&c=2"] == resolver.links(["/a?b=1&Visit=99&c=2"])
-
-
-def test_images_lose_the_mark_of_their_copy():
-    """`v=3` and a build's fingerprint tell copies of one image apart; in a link `v` is what is watched."""
+def test_images_lose_the_mark_of_their_version():
+    """`v=3` and a build's fingerprint distinguish copies of one image; in a link, `v` is compared."""
     image = "/logo-3f9c2d71.png?v=3&w=200"
 
     assert ["http://example.org/logo.png?w=200"] == images_of([image], BASE, "canonical")
@@ -71,16 +68,16 @@ def test_images_lose_the_mark_of_their_copy():
     assert ["http://example.org/watch?v=3"] == links_of(["/watch?v=3"], BASE, "canonical")
 
 
-def test_an_image_in_the_page_is_known_by_its_digest():
-    """A `data:` image is an image; other pictures are other images."""
+def test_data_image_is_compared_by_its_digest():
+    """It is an image like others."""
     first, second = images_of(["data:image/png;base64,AAAA", "data:image/png;base64,BBBB"], BASE)
 
     assert first.startswith("data:")
     assert first != second
 
 
-def test_base_is_joined_with_the_pages_own_address():
-    """`<base href>` may be relative; without one the address of the page holds."""
+def test_base_is_joined_with_the_address_of_the_page():
+    """`<base href>` may be relative; without one the page's address counts."""
     assert "http://Example.org/dir/page?q=1" == base_of(BASE, None)
     assert "http://example.org/other/" == base_of(BASE, "/other/")
 
@@ -89,8 +86,8 @@ _part = st.text("ab./-_~%:?#=&+ ,;@AÄ", max_size=12)
 
 
 @given(_part, st.sampled_from(["http://h.org/", "https://h.org", "http://h.org/x/", ""]))
-def test_the_quick_way_is_the_long_way(part, start):
-    """Addresses that are plain enough to be taken as they are would have been joined to the same."""
+def test_quick_and_full_resolution_agree(part, start):
+    """Plain addresses that are taken unchanged would be joined to the same."""
     address = start + part
     quick = links_of([address], BASE)
     simple, links._SIMPLE = links._SIMPLE, re.compile("(?!)")
@@ -102,8 +99,8 @@ def test_the_quick_way_is_the_long_way(part, start):
     assert slow == quick
 
 
-def test_without_query():
-    """Up to the query or the fragment."""
+def test_query_and_fragment_are_removed():
+    """The rest stays."""
     assert ["a", "a", "a"] == [without_query(address) for address in ("a?b#c", "a#c?b", "a")]
 
 
@@ -123,8 +120,8 @@ def test_without_query():
     ),
     st.from_regex(r"/(?:[a-z0-9_~%.\-]{1,4}/){0,2}[a-z0-9_.]{0,4}(?:\?[a-z=&]{0,5})?(?:#[a-z]{0,2})?", fullmatch=True),
 )
-def test_the_short_way_of_a_local_address_is_the_long_one(base, address):
-    """Addresses on the page's own host are joined without the library, to the same result."""
+def test_quick_and_full_joining_of_local_addresses_agree(base, address):
+    """Addresses on the page's own host are joined without the library."""
     assert links._resolve(base, address) == links._join(base, address)
 
 
@@ -142,8 +139,10 @@ def test_the_short_way_of_a_local_address_is_the_long_one(base, address):
         ("/a%2Fb", "/a/b", False),
     ],
 )
-def test_an_address_is_compared_as_a_browser_would_ask_for_it(one, other, is_same):
-    """Percent-encoded as the WHATWG URL standard says, and no further: what a server may tell apart stays apart."""
+def test_address_is_encoded_as_browsers_do(one, other, is_same):
+    """Percent-encoding follows the WHATWG URL standard, and no further: differences for a server
+    stay.
+    """
     first, second = (links_of([address], "http://x.org/d/") for address in (one, other))
 
     assert is_same == (first == second)
@@ -165,11 +164,13 @@ def test_an_address_is_compared_as_a_browser_would_ask_for_it(one, other, is_sam
         ("b=2&a=1&&b=2", "b=2&a=1&b=2"),
     ],
 )
-def test_parameters_that_say_nothing(query, expected):
-    """Sessions, tracking and cache busters go, by name or by a value made by chance; what is left keeps its order and number."""
+def test_parameters_without_meaning_are_removed(query, expected):
+    """They are sessions, tracking and cache busters, by name or by a random value; the others keep
+    order and number.
+    """
     assert expected == without_noise(query)
 
 
-def test_of_an_image_its_version_says_nothing():
-    """And what was learned of a site goes too."""
-    assert "w=2" == without_noise("v=12&w=2&ver=5.8.1&rev=7&k=1", frozenset({"k"}), of_image=True)
+def test_version_of_an_image_is_removed():
+    """Its width is not."""
+    assert "w=2" == without_noise("v=12&w=2&ver=5.8.1&rev=7", of_image=True)

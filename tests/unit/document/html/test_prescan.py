@@ -1,3 +1,5 @@
+"""Pages that would take the parser too long are refused before it starts."""
+
 import pytest
 
 from tests import data_sets
@@ -34,8 +36,8 @@ def misnest(count):
         ("".join(f"<b i{n}>" for n in range(1_000)).encode() + b"<p>x" * 50_000, "overlap"),
     ],
 )
-def test_slow_pages_are_refused_with_a_reason(page, reason):
-    """Each way to make the parser quadratic is found before it starts."""
+def test_slow_page_is_refused_with_a_reason(page, reason):
+    """Each way to make the parser quadratic is found."""
     assert reason in too_hard(page)
 
 
@@ -61,14 +63,14 @@ HIDING = {
 
 
 @pytest.mark.parametrize("way", HIDING)
-def test_nothing_hides_a_deep_page(way):
-    """Quotes, comments, scripts and the like hide no tag and make none, as the HTML standard's tokenizer has it."""
+def test_deep_page_cannot_be_hidden(way):
+    """Quotes, comments and scripts hide no tag and make none, as in the HTML standard's tokenizer."""
     assert "nested" in too_hard(HIDING[way].format("div").encode() * 13_000)
 
 
 @pytest.mark.parametrize("way", HIDING)
-def test_nothing_hides_overlapping_tags(way):
-    """The same for formatting tags, each with an attribute of its own so that all are opened again."""
+def test_overlapping_tags_cannot_be_hidden(way):
+    """Formatting tags have different attributes, so that all are opened again."""
     opened = "".join(HIDING[way].replace("{0}", "{0} i" + str(n), 1).format("b") for n in range(3_000))
 
     assert "overlap" in too_hard((opened + "<p>x" * 1_000).encode())
@@ -77,8 +79,10 @@ def test_nothing_hides_overlapping_tags(way):
 @pytest.mark.parametrize(
     "form", [" a{}='>'", ' a{}=">"', " a{} =\n'>'", " a{}='<p>'", " a{}='\">'", " ={}='>'", "/a{}='>'"]
 )
-def test_a_quoted_end_of_a_tag_hides_no_attributes(form):
-    """A `>` inside quotes ends no tag: with it or without it 5,000 attributes are too many, and so are 900 in many tags."""
+def test_quoted_end_of_a_tag_hides_no_attributes(form):
+    """A `>` in quotes ends no tag: 5,000 attributes are too many with and without it, and so are
+    900 in many tags.
+    """
     assert "attributes" in too_hard(attributes(5_000, form))
     assert "attributes" in too_hard(attributes(900, form) * 200)
     assert "" == too_hard(attributes(400, form))
@@ -91,8 +95,10 @@ UNITS = (
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=map(str, range(len(UNITS))))
-def test_the_scan_is_linear(unit):
-    """Half a megabyte of anything is scanned at once: looking back or ahead at each place would be 10¹¹ steps."""
+def test_scan_takes_linear_time(unit):
+    """Half a megabyte of anything is scanned at once; looking back or ahead at each place would
+    take 10¹¹ steps.
+    """
     page = unit.encode() * (500_000 // len(unit))
 
     with bound_time(2):  # at most 0.1 s
@@ -118,18 +124,18 @@ def test_the_scan_is_linear(unit):
         b"",
     ],
 )
-def test_pages_that_only_look_hard_are_read(page):
-    """Long lists, big scripts, long attribute values and implied end tags slow nothing down."""
+def test_page_that_only_seems_slow_is_read(page):
+    """Long lists, large scripts, long attribute values and implied end tags do not matter."""
     assert "" == too_hard(page)
 
 
-def test_real_pages_pass():
-    """No page of the corpus is refused."""
+def test_real_pages_are_not_refused():
+    """They are all pages of the corpus."""
     assert [] == [reason for reason in map(too_hard, data_sets.html_pages()) if reason]
 
 
-def test_successive_versions_of_real_pages_pass():
-    """No page of the versions is refused either (one in ten is asked)."""
+def test_versions_of_real_pages_are_not_refused():
+    """One in ten is tested."""
     bodies = [body for _, body in data_sets.files_of("page_versions/terms-html.tar.zst")]
 
     assert [] == [reason for reason in map(too_hard, bodies[::10]) if reason]

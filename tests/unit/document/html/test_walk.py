@@ -1,3 +1,5 @@
+"""The words, links and facts of a page."""
+
 import pytest
 from hypothesis import given
 from selectolax.lexbor import LexborHTMLParser
@@ -56,13 +58,15 @@ def words(page):
         ("a<script></script>b", ["ab"]),
     ],
 )
-def test_words_as_a_reader_sees_them(page, expected):
-    """Elements inside a line join, all others part; what nobody reads is left out (detection §1.2)."""
+def test_words_are_those_that_a_reader_sees(page, expected):
+    """Inline elements join, all others separate; invisible parts are left out (detection §1.2)."""
     assert expected == words(page)
 
 
-def test_addresses_title_and_facts():
-    """Links, images, the first base, the title outside drawings, scripts that run, passwords."""
+def test_page_has_addresses_title_and_facts():
+    """They are links, images, the first base, the title outside drawings, running scripts, and
+    passwords.
+    """
     found = walk_page(
         "<title> A \n title</title><base href=/x/><base href=/y/><script></script><a href=1>q</a><a>no</a><area href=2>"
         "<img src=3><svg><title>s</title><a href=no>t</a></svg><a href=4>u</a><input type=PASSWORD>"
@@ -83,13 +87,15 @@ def test_addresses_title_and_facts():
         ("<div>" * 300 + "deep", ["deep"]),
     ],
 )
-def test_broken_pages_keep_their_text(page, expected):
-    """NUL bytes, lone CR, bidi overrides, missing and doubled elements (H-057, H-059, H-060): what a browser would show."""
+def test_broken_page_keeps_its_text(page, expected):
+    """It has NUL bytes, lone CR, bidi overrides, missing and doubled elements (H-057, H-059,
+    H-060): the text is that of a browser.
+    """
     assert expected == words(page)
 
 
 def reference(node):
-    """Return the words below a node by a plain recursion that says what the walk is to do."""
+    """Return the words below a node by a plain recursion, which the walk must agree with."""
 
     def pieces(node):
         if node.is_text_node:
@@ -107,22 +113,22 @@ def reference(node):
 
 
 @given(pages)
-def test_the_walk_is_the_recursion(page):
-    """For any page the walk gives the words of the plain recursion."""
+def test_walk_agrees_with_a_plain_recursion(page):
+    """This is so for all pages."""
     root = root_of(page.encode())
 
     assert reference(root) == tokens_of("".join(walk(root).pieces))
 
 
-def test_breaks_are_told_apart_from_text():
-    """A text node that is only line ends is not taken for a break: the places of tokens count on that."""
+def test_breaks_are_distinguished_from_text():
+    """A text node of line ends is no break: the places of tokens depend on that."""
     pieces = walk_page("<pre>\n\na</pre>").pieces
 
     assert [False] == [piece is BREAK for piece in pieces if piece.strip()]
 
 
-def test_real_pages_give_the_words_of_the_recursion():
-    """On real pages, as on small ones."""
+def test_walk_of_real_pages_agrees_with_the_recursion():
+    """This is so for small pages too."""
     wrong = []
     for number, page in enumerate(data_sets.html_pages()[::8]):
         if b"<iframe" in page or b"<noframes" in page or b"<svg" in page:
@@ -138,6 +144,6 @@ def test_real_pages_give_the_words_of_the_recursion():
     ("attributes", "count"),
     [("", 1), (" type=module", 1), (' type="application/ld+json"', 0), (" type=APPLICATION/JSON", 0)],
 )
-def test_data_in_a_script_is_none_that_runs(attributes, count):
-    """What a page says to machines builds no page."""
+def test_script_with_data_does_not_run(attributes, count):
+    """Data for programs builds no page."""
     assert count == walk_page(f"<p>a</p><script{attributes}>{{}}</script>").scripts

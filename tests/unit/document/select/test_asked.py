@@ -1,4 +1,6 @@
-"""What a selector asks of an element: one that only lacks a state is lost, one that moved or was renamed is found again."""
+"""An element that only lacks the state in its selector is lost; one that moved or was renamed is
+found again.
+"""
 
 import pytest
 
@@ -47,8 +49,8 @@ def is_healed(old, selector, new, language="css"):
         (f"<div class=c>{BADGE.format('x')}<i>Sale</i></div>", ".c:has(i)", f"<div class=c>{BADGE.format('x')}</div>"),
     ],
 )  # fmt: skip
-def test_an_element_that_only_lacks_a_state_is_lost(old, selector, new):
-    """Neither the element nor its name went away: what the selector asks of it did, and that is news."""
+def test_element_that_only_lacks_a_state_is_lost(old, selector, new):
+    """The element and its name are still there: its state changed, and that is news."""
     assert not is_healed(old, selector, new)
 
 
@@ -60,8 +62,8 @@ def test_an_element_that_only_lacks_a_state_is_lost(old, selector, new):
         ("//button[contains(@class, 'sale')]", "class='buy sale'", "class=buy"),
     ],
 )
-def test_a_state_that_xpath_asks_for_is_lost(selector, old, new):
-    """Predicates ask for states as brackets of CSS do."""
+def test_state_in_xpath_is_lost_too(selector, old, new):
+    """Predicates select states as the brackets of CSS do."""
     assert not is_healed(BUTTON.format(old), selector, BUTTON.format(new), "xpath")
 
 
@@ -77,8 +79,8 @@ def test_a_state_that_xpath_asks_for_is_lost(selector, old, new):
         (BADGE.format("price"), "p:nth-of-type(1) + .price", f"<hr>{BADGE.format('price')}"),
     ],
 )  # fmt: skip
-def test_an_element_that_moved_or_was_renamed_is_found_again(old, selector, new):
-    """Its state is what it was, or it has another name in the stead of the one that is asked for."""
+def test_moved_or_renamed_element_is_found_again(old, selector, new):
+    """Its state is the same, or it has another name instead of the selected one."""
     found = document(new).tree.search(Selector("css", selector))
     assert bool(found) or is_healed(old, selector, new)
 
@@ -99,15 +101,15 @@ def test_an_element_that_moved_or_was_renamed_is_found_again(old, selector, new)
         (".price", "span.amount", BADGE.format("price") + BADGE.format("amount"), True),
     ],
 )
-def test_nothing_stands_in_for_a_state_that_is_over(selector, stand_in, body, stays):
-    """What was found elsewhere, by an older version too, is forgotten once the element there only lacks the state that is asked for."""
+def test_replacement_of_a_lost_state_is_forgotten(selector, stand_in, body, stays):
+    """An older version may have found it; the element there only lacks the state."""
     known = Target(selector=Selector("css", selector), stand_in=Selector("css", stand_in))
 
     assert ((known,) if stays else ()) == standing(document(body), [known])
 
 
-def test_a_state_that_was_healed_away_before_is_lost_at_the_next_check():
-    """The part is absent, and what stood in for it is no longer kept."""
+def test_healed_state_is_lost_at_the_next_check():
+    """The part is absent, and its replacement is no longer stored."""
     asked, stand_in = Selector("css", "button[disabled]"), Selector("css", "#b")
     bundle = bundle_of(document(BUTTON.format("")).tree, stand_in)
     assert bundle is not None

@@ -1,4 +1,6 @@
-"""CSS selectors: what the standard (Selectors level 4) finds, on inputs of our own after the groups of soupsieve's suite."""
+"""CSS selectors find what the standard (Selectors level 4) says, on own inputs after the groups of
+soupsieve's suite.
+"""
 
 import pytest
 
@@ -138,8 +140,8 @@ def page():
 
 
 @pytest.mark.parametrize(("selector", "expected"), FOUND.items())
-def test_what_a_selector_finds(selector, expected):
-    """Each selector of the table is taken by the language and finds what the standard says."""
+def test_selector_finds_what_the_standard_says(selector, expected):
+    """The language accepts each selector of the table."""
     tree = page().tree
     found = {node.attrs["id"] for node in tree._tree.css(for_lexbor(selector)) if node.attrs.get("id")}
     ids = {node.mem_id for node in tree._tree.css("[id]") if node.attrs["id"] in found}
@@ -155,8 +157,8 @@ def problems_of(selector):
 
 
 @pytest.mark.parametrize(("selector", "reason"), REFUSED.items())
-def test_what_is_refused_says_why(selector, reason):
-    """What no page says is refused where the statement is read, with what to write instead."""
+def test_refused_selector_has_a_reason(selector, reason):
+    """It selects what no page has; the message says what to write instead."""
     (problem,) = problems_of(selector)
 
     assert "E06" == problem.code
@@ -164,11 +166,11 @@ def test_what_is_refused_says_why(selector, reason):
     assert reason in (explain_refusal(selector) or why_not(selector))
 
 
-def test_what_is_refused_now_and_is_stored_works_as_before():
-    """A sentinel that asks for a state of a browser since before is read, and finds nothing as it did."""
+def test_stored_selector_of_a_browser_state_is_still_read():
+    """It finds nothing, as before."""
     assert extract(page(), Extraction(selectors=(Selector("css", "a:hover"),))).missing
 
 
-def test_the_table_covers_its_groups():
-    """73 of 73 are found, 24 of 24 refused with a reason."""
+def test_table_covers_its_groups():
+    """73 of 73 are found, and 24 of 24 refused with a reason."""
     assert (73, 24) == (len(FOUND), len(REFUSED))

@@ -1,3 +1,5 @@
+"""Reasons why a selector finds nothing or little."""
+
 import pytest
 
 from tidings.document.select.extraction import why_little, why_nothing
@@ -23,8 +25,8 @@ from tidings.document.select.extraction import why_little, why_nothing
         ("css", "binary", "of a body without text css finds no parts"),
     ],
 )
-def test_why_a_selector_finds_nothing(language, media, expected):
-    """What its language can never find anything in is named, with a selector that could."""
+def test_selector_that_can_find_nothing_has_a_reason(language, media, expected):
+    """It has a suggestion that could find something."""
     assert expected == why_nothing(language, media)
 
 
@@ -32,6 +34,6 @@ def test_why_a_selector_finds_nothing(language, media, expected):
     ("language", "media", "is_said"),
     [("css", "feed", True), ("css", "xml", True), ("css", "html", False), ("xpath", "feed", False), ("css", "", False)],
 )
-def test_why_a_selector_finds_little(language, media, is_said):
-    """CSS sees the HTML in the texts of a feed, not the feed's own elements."""
+def test_selector_that_finds_little_has_a_reason(language, media, is_said):
+    """CSS finds the HTML in the texts of a feed, not the elements of the feed."""
     assert is_said == ("xpath" in why_little(language, media))

@@ -1,4 +1,4 @@
-"""Targets: what a selector found is found again where it is, and only there."""
+"""The element that a selector found is found again in later versions, without guesses."""
 
 import json
 
@@ -18,7 +18,9 @@ def css(text):
 
 
 def find(old, selector, new):
-    """Return the text that is found for a selector's target in another version, None if nothing is."""
+    """Return the text that is found for a selector's target in another version, None if there is
+    none.
+    """
     bundle = bundle_of(tree(old), css(selector) if isinstance(selector, str) else selector)
     assert bundle is not None
     healed = heal(tree(new), bundle)
@@ -78,21 +80,23 @@ LAMP, CHAIR, TABLE = row("Lamp of brass", 19), row("Chair of oak", 90), row("Tab
         "an empty page",
     ],
 )
-def test_a_target_is_found_or_it_is_lost(old, selector, new, expected):
-    """Its text with other numbers, its neighbours, its names and what is around it; where two are as like, neither."""
+def test_target_is_found_or_lost(old, selector, new, expected):
+    """Its text with other numbers, its neighbours, its names and its surroundings decide; of two
+    equal ones neither is found.
+    """
     assert expected == find(old, selector, new)
 
 
-def test_where_all_names_are_new_names_do_not_count():
-    """A site whose classes are made anew at each build: the text and the neighbours are left, and suffice."""
+def test_new_names_do_not_count_if_all_are_new():
+    """If a site generates its classes at each build, text and neighbours are enough."""
     old = "<div class='shop_x1'><h2 class='head_x1'>Lamp of brass</h2><b id=pay class='pay_x1 big_x1'>19 EUR</b><p class='say_x1'>sent at once</p></div>"
     new = "<div class='q1'><h2 class='q2'>Lamp of brass</h2><b id=q3 class='q4 q5'>17 EUR</b><p class='q6'>sent at once</p></div>"
 
     assert "17 EUR" == find(old, "#pay", new)
 
 
-def test_what_has_no_bundle():
-    """A selector that finds nothing, several elements, or attributes."""
+def test_target_needs_a_single_element():
+    """A selector that finds nothing, several elements, or attributes has no target."""
     page = tree("<p>a</p><p>b</p><a href=x>c</a>")
 
     assert None is bundle_of(page, css("p"))
@@ -101,8 +105,8 @@ def test_what_has_no_bundle():
     assert None is bundle_of(page, Selector("jsonpath", "$.a"))
 
 
-def test_a_bundle_is_kept_as_json():
-    """What is stored is what was known; it is like itself altogether."""
+def test_target_is_stored_as_json():
+    """It is restored unchanged."""
     bundle = bundle_of(tree(SHOP.format(LAMP)), css(".price"))
 
     assert bundle is not None
@@ -126,8 +130,10 @@ def test_a_bundle_is_kept_as_json():
         ("<span id='1 2'>5 EUR</span><i id=x>y</i>", 'span[id="1 2"]'),
     ],
 )
-def test_the_new_selector_is_the_plainest_that_finds_it_alone(new, expected):
-    """Names that are meant to stay, then classes, then what is around it, numbers last; nothing that has to be escaped."""
+def test_new_selector_is_the_simplest_unique_one(new, expected):
+    """It prefers stable names, then classes, then the surroundings, and numbers last; nothing needs
+    escaping.
+    """
     bundle = bundle_of(tree(new), Selector("xpath", "//span[.='5 EUR']"))
     healed = heal(tree(new), bundle) if bundle is not None else None
 
@@ -146,8 +152,8 @@ def test_the_new_selector_is_the_plainest_that_finds_it_alone(new, expected):
     ],
     ids=["deep", "alike", "long", "attributes", "too many elements"],
 )
-def test_hostile_pages_heal_nothing(body):
-    """Bounded, and never a guess."""
+def test_hostile_page_heals_no_selector(body):
+    """The search is bounded, and never guesses."""
     assert None is heal(
         tree(body), Bundle("span", (("class", "price"),), "5 EUR", "Lamp", "now", ("div shop", "span price"))
     )

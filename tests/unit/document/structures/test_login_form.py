@@ -1,4 +1,4 @@
-"""The login form of a page is found, with all that a browser sends along."""
+"""The login form of a page, with all that a browser would send."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ URL = "https://shop.example/in/login?next=1"
 
 
 def page(html: str, success: str = "") -> LoginPage:
-    """Return what a page says."""
+    """Return a page with this content."""
     return read(LoginQuestion(html.encode(), "text/html; charset=utf-8", URL, success))
 
 
-def test_a_form_is_sent_as_a_browser_sends_it():
-    """Hidden fields, what is checked and chosen, the first button.
-
-    Not what is off, unnamed or another button.
+def test_form_is_sent_as_browsers_do():
+    """It has hidden fields, checked and selected values, and the first button, but no disabled or
+    unnamed ones.
     """
     form = page(
         """<form action="../session" method="Post">
@@ -37,7 +36,7 @@ def test_a_form_is_sent_as_a_browser_sends_it():
     assert (("token", "a&b"), ("stay", "on"), ("lang", "en"), ("go", "Enter")) == form.fields
 
 
-def test_a_form_for_new_accounts_is_not_the_one():
+def test_form_for_new_accounts_is_no_login():
     """It asks for the password twice."""
     new = "<form action=/new><input name=user><input type=password name=a><input type=password name=b></form>"
     form = page(
@@ -58,8 +57,8 @@ def test_a_form_for_new_accounts_is_not_the_one():
         "<form action='http://[::1/x'><input name=u><input type=password name=p></form>",
     ],
 )
-def test_a_page_without_such_a_form_has_none(html: str):
-    """A password alone is no login: nobody knows whose."""
+def test_page_without_a_user_field_has_no_login(html: str):
+    """A password alone is none."""
     assert page(html).form is None
 
 
@@ -72,21 +71,21 @@ def test_a_page_without_such_a_form_has_none(html: str):
         "<input name=captcha_code>",
     ],
 )
-def test_a_captcha_is_seen(html: str):
-    """Of the known makers, and what is called so."""
+def test_captcha_is_recognized(html: str):
+    """It is from a known maker, or has the name."""
     assert page(html).has_captcha
     assert not page("<form><input name=u><input type=password name=p></form>").has_captcha
 
 
-def test_what_a_logged_in_page_has_is_found():
-    """A password field that is not shown asks nobody."""
+def test_logged_in_page_is_recognized():
+    """A hidden password field asks nobody."""
     shown = page("<a class=logout>out</a><input type=password style='display: none'>", "a.logout")
 
     assert (True, False) == (shown.is_found, shown.asks_password)
     assert not page("<p>", "a.logout").is_found
 
 
-def test_a_base_that_cannot_be_read_is_none():
+def test_unreadable_base_is_ignored():
     """The form is sent to the site of its page."""
     form = page("<base href='http://[::1/'><form action=/in><input name=u><input type=password name=p></form>").form
 

@@ -1,4 +1,4 @@
-"""Offers: what pages say of prices and availability to machines, in the forms that shops write."""
+"""Offers: prices and availability for machines, in the forms that shops write."""
 
 import json
 
@@ -144,8 +144,10 @@ OPEN_GRAPH = (
         ("<p>Only 5 EUR, in stock</p>", ("", "")),
     ],
 )
-def test_prices_and_availability_of_shops(body, expected):
-    """JSON-LD, then microdata, then Open Graph; the lowest price, exactly as it is said, of the thing that the page is about."""
+def test_offer_has_price_and_availability(body, expected):
+    """JSON-LD comes before microdata and Open Graph; the lowest price of the main product counts,
+    exactly as written.
+    """
     assert expected == read(body)
 
 
@@ -164,28 +166,28 @@ def test_prices_and_availability_of_shops(body, expected):
         ("Nur noch 3", "Nur noch 3"),
     ],
 )
-def test_an_availability_has_one_name(written, expected):
-    """Whatever way it is written it is schema.org's name; what nobody knows stays as it is written."""
+def test_availability_has_the_name_of_schema_org(written, expected):
+    """Every spelling has it; an unknown word stays as written."""
     assert ("", expected) == read(ld(make_offer(availability=written)))
 
 
-def test_the_best_availability_of_several_offers():
-    """The thing can be had if one of the offers has it."""
+def test_best_availability_of_several_offers_counts():
+    """One available offer is enough."""
     several = [{"availability": "OutOfStock"}, {"availability": "InStock"}, {"availability": "PreOrder"}]
 
     assert ("", "InStock") == read(ld({**PRODUCT, "offers": several}))
 
 
-def test_json_that_is_linked_data_is_read_too():
-    """An API that answers with the product itself."""
+def test_json_ld_of_an_api_is_read():
+    """Its answer is the product itself."""
     assert ("1299.90 EUR", "InStock") == read(
         json.dumps(make_offer(price=0, priceCurrency="EUR", availability="InStock")).replace(": 0,", ": 1299.90,"),
         "application/ld+json",
     )
 
 
-def test_what_a_property_names_is_read_once_and_of_very_many_names_some(monkeypatch):
-    """A thing that is named again and again is one; the rest of a list that is too long is passed over."""
+def test_repeated_offer_is_read_once(monkeypatch):
+    """A list that is too long is read in part."""
     twice = {
         "@graph": [
             {**PRODUCT, "offers": ["#a", "#a", {"@id": "#b"}]},
@@ -202,8 +204,8 @@ def test_what_a_property_names_is_read_once_and_of_very_many_names_some(monkeypa
     assert () == offers_of(page(ld(hidden)))[0]
 
 
-def test_a_selector_narrows_where_offers_are_read():
-    """Of two things on a page the one in the part."""
+def test_selector_limits_the_offers():
+    """Of two products the one in the part counts."""
     whole = page(
         f"<main>{MICRODATA.format(more='', offer='<b itemprop=price>6</b>')}</main>"
         f"<aside>{MICRODATA.format(more='', offer='<b itemprop=price>9</b>')}</aside>"
@@ -225,8 +227,8 @@ def test_a_selector_narrows_where_offers_are_read():
     ],
     ids=["JSON-LD", "microdata", "text"],
 )
-def test_what_is_excluded_offers_nothing(body):
-    """A price in a part that is taken out of the page is not the page's."""
+def test_excluded_part_has_no_offer(body):
+    """Its price is not that of the page."""
     found = price_of(extract(page(body), Extraction(exclude=(Selector("css", "aside"),))))
 
     assert found is not None
@@ -251,7 +253,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_offers_say_nothing(body):
-    """No crash, no endless search, no price made up."""
+def test_hostile_offers_are_ignored(body):
+    """There is no crash, no endless search and no invented price."""
     assert ("", "") == read(body)
     assert len(offers_of(page(body))[0]) <= 1_000

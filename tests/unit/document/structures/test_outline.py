@@ -1,4 +1,4 @@
-"""Outline: under which heading a piece of a page stands."""
+"""Outline: the heading of each part of a page."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ PAGE = "<h1>Shop</h1><p>hello</p><h2>Recalls</h2><p>none</p><h3>Kettle</h3><p>st
         ("cook", "Jobs"),
     ],
 )
-def test_a_heading_stands_under_that_of_its_section(text: str, heading: str):
-    """A text under the nearest heading above it, a heading under the next of a higher rank."""
+def test_heading_belongs_to_the_next_higher_one(text: str, heading: str):
+    """A text belongs to the nearest heading above it."""
     document = parse(PAGE.encode(), "text/html", url="https://a.example/")
     piece = list(document.pieces).index(text)
 

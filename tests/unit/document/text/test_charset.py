@@ -1,3 +1,5 @@
+"""The charset of a body, from its evidence."""
+
 import codecs
 import subprocess
 import sys
@@ -27,8 +29,10 @@ HTML = "text/html; charset="
         (b"\xe9!\x80\x81", None, "", ("é!€\x81", "cp1252", "fallback")),
     ],
 )
-def test_order_of_evidence(data, content_type, last_good, expected):
-    """Mark, header, declaration, UTF-8, the last version's charset, zeros, windows-1252: the first that fits holds."""
+def test_evidence_has_an_order(data, content_type, last_good, expected):
+    """Mark, header, declaration, UTF-8, the last version's charset, zeros, windows-1252: the first
+    that fits holds.
+    """
     decoded = decode(data, content_type, last_good=last_good)
 
     assert expected == (decoded.text, decoded.charset, decoded.source)
@@ -51,37 +55,68 @@ def test_order_of_evidence(data, content_type, last_good, expected):
         "undefined",
     ],
 )
-def test_labels_that_are_no_charset_are_ignored(label):
-    """`charset=rot13` (H-053) and its kind never raise; the bytes are read as if nothing was said."""
+def test_unknown_charset_labels_are_ignored(label):
+    """`charset=rot13` (H-053) and similar ones never raise; the bytes are read as without them."""
     decoded = decode("naïve".encode(), HTML + label)
 
     assert ("naïve", "utf-8", "utf-8") == (decoded.text, decoded.charset, decoded.source)
     assert "" == find_charset(label)
 
 
-def test_a_false_declaration_is_replaced_the_same_way_each_time():
-    """Declared UTF-8, bytes latin-1 (H-054): replacement characters, never an error, always the same text."""
-    decoded = decode(b"caf\xe9 \xe9t\xe9", HTML + "utf-8")
+@pytest.mark.parametrize("last_good", ["", "utf-8", "cp1252"])
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"caf\xe9 \xe9t\xe9", "café été"),
+        (b"caf\xe9 \xe9t\xe9 \x93five\x94 \x81\x80", "café été “five” \x81€"),
+        ("Menü: ".encode() + b"Fr\xfchst\xfcck, f\xfcnf", "Menü: Frühstück, fünf"),
+    ],
+    ids=["latin-1", "windows-1252", "a part is UTF-8"],
+)
+def test_letters_contradict_a_false_declaration(data, text, last_good):
+    """It says UTF-8, and most letters are of windows-1252 (H-054). What is UTF-8 stays, and the
+    text never depends on the version before.
+    """
+    expected = text if last_good != "cp1252" else decode(data).text
+    decoded = decode(data, HTML + "utf-8", last_good=last_good)
 
-    assert ("caf\ufffd \ufffdt\ufffd", "utf-8", "header") == (decoded.text, decoded.charset, decoded.source)
-    assert decoded == decode(b"caf\xe9 \xe9t\xe9", HTML + "utf-8")
+    assert (expected, "utf-8") == (decoded.text, decoded.wrong)
 
 
-def test_header_is_stronger_than_meta():
-    """A meta that says utf-16 cannot be right where it can be read; the header holds (H-055)."""
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"ASCII and caf\xe9",
+        "Frühstück kostet fünf Euro".encode()[:-5] + b"\xc3",
+        "今日は谷で雨が降り、電車が遅れています。".encode() + b"<p>\xe4\xbb<p>\x94\xa5",
+    ],
+    ids=["one letter", "cut", "a few"],
+)
+@pytest.mark.parametrize("last_good", ["", "cp1252"])
+def test_letters_lost_in_a_few_places_do_not_contradict(data, last_good):
+    """A body that was cut or damaged is still in its charset: lost letters are how it is noticed."""
+    decoded = decode(data, HTML + "utf-8", last_good=last_good)
+
+    assert (data.decode("utf-8", "replace"), "utf-8", "") == (decoded.text, decoded.charset, decoded.wrong)
+
+
+def test_header_overrides_meta():
+    """A readable meta that says utf-16 must be wrong; the header holds (H-055)."""
     page = '<meta charset="utf-16">é'.encode()
 
     assert ("utf-8", "header") == (decode(page, HTML + "utf-8").charset, decode(page, HTML + "utf-8").source)
     assert ("utf-8", "meta") == (decode(page).charset, decode(page).source)
 
 
-def test_a_declaration_in_a_comment_is_none():
-    """What stands in a comment declares nothing."""
+def test_declaration_in_a_comment_is_ignored():
+    """It declares nothing."""
     assert "utf-8" == decode("<!-- <meta charset=koi8-r> --><p>é".encode()).charset
 
 
-def test_a_lost_charset_setting_is_no_change():
-    """UTF-8 bytes that the server suddenly calls ISO-8859-1 stay UTF-8 where the last version was (changedetection.io 2963)."""
+def test_lost_charset_setting_is_no_change():
+    """UTF-8 bytes that are suddenly sent as ISO-8859-1 stay UTF-8 if the last version was
+    (changedetection.io 2963).
+    """
     flipped = decode("naïve café".encode(), HTML + "iso-8859-1", last_good="utf-8")
 
     assert ("naïve café", "last good") == (flipped.text, flipped.source)
@@ -101,12 +136,22 @@ LETTERS = {
 
 
 @pytest.mark.parametrize("charset", LETTERS)
-def test_letters_tell_what_nobody_declares(charset):
-    """Without mark, header, declaration and last version the letters tell, among tags and scripts as well."""
+def test_letters_show_an_undeclared_charset(charset):
+    """Without mark, header, declaration and last version they decide, also among tags and scripts."""
     page = f"<html><script>var a = 'x';</script><p>{LETTERS[charset]}</p>" + f"<p class=x>{LETTERS[charset]}</p>" * 5
     decoded = decode(page.encode(charset), "text/html")
 
     assert (page, charset, "statistics") == (decoded.text, decoded.charset, decoded.source)
+
+
+@pytest.mark.parametrize("charset", LETTERS)
+def test_letters_show_the_charset_behind_a_false_declaration(charset):
+    """UTF-8 is declared, and hardly any byte is UTF-8."""
+    page = f"<p>{LETTERS[charset]}</p>" * 3
+    decoded = decode(page.encode(charset), HTML + "utf-8")
+
+    assert (page, charset, "utf-8") == (decoded.text, decoded.charset, decoded.wrong)
+    assert page == decode(page.encode(charset), HTML + "utf-8", last_good=charset).text
 
 
 @pytest.mark.parametrize(
@@ -120,20 +165,20 @@ def test_letters_tell_what_nobody_declares(charset):
     ],
     ids=["German", "French", "signs", "Portuguese"],
 )
-def test_what_windows_1252_can_be_it_is(text):
-    """Most undeclared pages of the Web are windows-1252: another charset has to show itself."""
+def test_windows_1252_is_the_default(text):
+    """Most undeclared web pages have it: another charset needs evidence."""
     decoded = decode(f"<p>{text}".encode("cp1252", "xmlcharrefreplace"), "text/html")
 
     assert ("cp1252", "fallback") == (decoded.charset, decoded.source)
 
 
-def test_a_word_is_too_little_to_tell():
+def test_single_word_is_too_little_evidence():
     """A page that only names a language in another script is not read in that script's charset."""
     assert "fallback" == decode("<p>Deutsch, English, Русский".encode("cp1251")).source
 
 
-def test_a_language_that_windows_1252_cannot_write_is_read_in_its_own():
-    """Polish in windows-1250 is told by what the page says of its language."""
+def test_declared_language_gives_its_charset():
+    """Polish in windows-1250 is recognized by the language of the page."""
     page = (
         "<html lang='pl'><p>" + "Dziś w dolinie pada deszcz, pociągi są opóźnione, jutro będzie słońce i ciepło. " * 5
     )
@@ -141,8 +186,8 @@ def test_a_language_that_windows_1252_cannot_write_is_read_in_its_own():
     assert page == decode(page.encode("cp1250"), "text/html").text
 
 
-def test_a_declaration_and_the_last_version_are_stronger_than_letters():
-    """What is said, and what held before, is not guessed again: a page's charset does not flip with its words."""
+def test_declaration_and_last_version_override_letters():
+    """Then nothing is guessed: the charset does not change with the words."""
     data = (LETTERS["cp1251"] * 5).encode("cp1251")
 
     assert ["koi8-r", "koi8-r", "cp1251"] == [
@@ -152,8 +197,8 @@ def test_a_declaration_and_the_last_version_are_stronger_than_letters():
     ]
 
 
-def test_guessing_is_bounded(monkeypatch):
-    """Ten megabytes are guessed by a few lines of them."""
+def test_guess_takes_limited_time(monkeypatch):
+    """A few lines of ten megabytes are used."""
     lengths = []
 
     def count(sample, **options):
@@ -167,8 +212,8 @@ def test_guessing_is_bounded(monkeypatch):
     assert 0 < sum(lengths) <= 4 * SAMPLE_BYTES
 
 
-def test_statistics_are_loaded_only_when_they_are_asked():
-    """What has a declaration or is UTF-8 does not load the tables: they cost time at the start."""
+def test_statistics_are_loaded_only_for_a_guess():
+    """A declared charset or UTF-8 does not load the tables, which take time at the start."""
     code = "import sys, tidings.document.text.charset as c; c.decode('é'.encode()); print('charset_normalizer' in sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
@@ -176,7 +221,7 @@ def test_statistics_are_loaded_only_when_they_are_asked():
 
 
 @given(st.binary(max_size=200), st.text(max_size=30), st.text(max_size=10))
-def test_any_bytes_and_any_label_give_a_text(data, content_type, last_good):
+def test_every_body_and_label_give_a_text(data, content_type, last_good):
     """Nothing raises, the text can be written as UTF-8, and the same bytes give the same text."""
     decoded = decode(data, content_type, last_good=last_good)
 
@@ -184,8 +229,10 @@ def test_any_bytes_and_any_label_give_a_text(data, content_type, last_good):
     assert decoded.utf8.decode("utf-8", "replace") is not None
 
 
-def test_pages_of_the_world_with_their_declaration():
-    """With the true charset in the header every page of the charset corpus is read without a replacement character."""
+def test_pages_of_all_languages_are_read_as_declared():
+    """With the true charset in the header, each page of the charset corpus is read without a
+    replacement character.
+    """
     rows = {row["file"]: row["true_or_utf8_check"] for row in data_sets.rows_of("html_corpus/index.csv")}
     wrong = []
     for name, content in data_sets.files_of("html_corpus/charsets.tar.zst"):
@@ -202,8 +249,8 @@ def test_pages_of_the_world_with_their_declaration():
 @pytest.mark.parametrize("charset", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
 @pytest.mark.parametrize("label", ["", "wide"])
 @pytest.mark.parametrize("text", ["<p>In stock: 5</p>", "<p>Привет, мир</p>", "<p>Größe</p>"])
-def test_wide_texts_without_a_mark_are_read(charset, label, text):
-    """Texts of UTF-16 and UTF-32 whose bytes are UTF-8 too, NUL by NUL, are read as what they are, declared or not."""
+def test_utf_16_and_utf_32_without_a_mark_are_read(charset, label, text):
+    """Their bytes are valid UTF-8 too, with NULs; they are recognized, declared or not."""
     content_type = f"text/html; charset={charset[:6]}" if label else "text/html"
     found = decode(text.encode(charset), content_type)
 

@@ -1,3 +1,5 @@
+"""Two long texts are shown around their difference."""
+
 import pytest
 
 from tidings.document.text.excerpts import common_start, excerpts
@@ -16,15 +18,17 @@ LONG = "x" * 8_000_000
         ("", "a" * 50, ("", "a" * 19 + "…")),
     ],
 )
-def test_texts_are_cut_around_what_differs(old, new, expected):
-    """What differs is shown, with what stands around it, in at most 20 characters a side."""
+def test_texts_are_cut_around_their_difference(old, new, expected):
+    """It is shown with at most 20 characters on each side."""
     assert expected == excerpts(old, new, 20)
 
 
 @pytest.mark.parametrize("place", [0, 1, 100, 199, 200, 4_000_000, 7_999_999])
 @pytest.mark.parametrize("more", ["2", "22222", ""])
-def test_a_word_of_eight_megabytes_shows_its_difference(place, more):
-    """Wherever it differs, and by how much: the sides differ, and are no longer than 200 characters."""
+def test_word_of_eight_megabytes_shows_its_difference(place, more):
+    """Both sides differ and have at most 200 characters, at every place and length of the
+    difference.
+    """
     old, new = excerpts(LONG[:place] + "1" + LONG[place + 1 :], LONG[:place] + more + LONG[place + 1 :], 200)
 
     assert old != new
@@ -33,5 +37,5 @@ def test_a_word_of_eight_megabytes_shows_its_difference(place, more):
 
 
 def test_common_start_is_exact():
-    """Counted to the character."""
+    """No character more or less counts."""
     assert [0, 3, 3, 0] == [common_start(a, b) for a, b in (("", "a"), ("abc", "abcd"), ("abcx", "abcy"), ("x", "y"))]

@@ -1,3 +1,5 @@
+"""Moved text: equal words that were deleted here and inserted there."""
+
 import itertools
 
 from hypothesis import given
@@ -10,23 +12,25 @@ RUN = [f"run{number}" for number in range(10)]
 REST = [f"rest{number}" for number in range(30)]
 
 
-def test_a_run_found_elsewhere_is_moved():
-    """Ten words that went from the start to the end are one move."""
+def test_words_found_elsewhere_are_moved():
+    """Ten words from the start that are now at the end are one move."""
     old, new = [*RUN, *REST], [*REST, *RUN]
 
     assert (Move(0, 30, 10),) == moves_of(compare_sequences(old, new), old, new)
 
 
-def test_seven_words_are_no_move():
-    """A short run that is found elsewhere is chance more often than not."""
+def test_seven_words_are_too_few_for_a_move():
+    """They are more often chance."""
     old, new = [*RUN[:7], *REST], [*REST, *RUN[:7]]
 
     assert () == moves_of(compare_sequences(old, new), old, new)
 
 
 @given(pairs | edit_pairs())
-def test_moves_are_equal_runs_of_the_edits(pair):
-    """Each move is at least as long as the shortest, equal on both sides, inside an edit on each side; none overlap."""
+def test_moves_are_equal_parts_of_the_edits(pair):
+    """Each is at least as long as the shortest, equal on both sides, and inside an edit on each
+    side; none overlap.
+    """
     old, new = pair
     edits = compare_sequences(old, new)
     moves = moves_of(edits, old, new)
@@ -41,8 +45,8 @@ def test_moves_are_equal_runs_of_the_edits(pair):
     assert set(come) <= {place for edit in edits for place in range(edit.new_start, edit.new_end)}
 
 
-def test_what_is_left_of_a_run():
-    """Gaps are taken out of a run; many gaps, as few as reach into it."""
+def test_rest_of_a_run_without_its_gaps():
+    """Gaps are removed from it; there are as few as reach into it."""
     gaps = [(0, 3), (5, 7), (9, 12)]
 
     assert [(3, 5), (7, 9), (12, 14)] == without(1, 14, gaps)

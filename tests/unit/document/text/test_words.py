@@ -1,3 +1,5 @@
+"""Words: the tokens of texts in all scripts."""
+
 import pytest
 import regex
 from hypothesis import given
@@ -33,8 +35,10 @@ from tidings.document.text.words import (
         ("iPhone价格5元", ["iPhone", "价", "格", "5", "元"]),
     ],
 )
-def test_words_of_many_scripts(text, expected):
-    """Letters, digits and marks make words; Han, Kana and Thai characters stand alone; punctuation separates."""
+def test_words_are_split_in_all_scripts(text, expected):
+    """Letters, digits and marks make words; Han, Kana and Thai characters are words; punctuation
+    separates.
+    """
     assert expected == tokens_of(text)
 
 
@@ -50,8 +54,10 @@ def test_words_of_many_scripts(text, expected):
         ("\u200e-5 ١٫٥ -١٬٠٠٠", ["-5", "١٫٥", "-١٬٠٠٠"]),
     ],
 )
-def test_a_number_is_one_token_with_its_signs(text, expected):
-    """Points and commas between digits and a minus before them belong to it, so that another sign is a change; dates and ranges have none."""
+def test_number_is_one_token_with_its_signs(text, expected):
+    """Points and commas between digits and a minus before them belong to it, so another sign is a
+    change; dates and ranges have none.
+    """
     assert expected == tokens_of(text)
 
 
@@ -67,8 +73,8 @@ def test_a_number_is_one_token_with_its_signs(text, expected):
         ("👍🏽", []),
     ],
 )
-def test_words_of_the_thesis(token, expected):
-    """To the thesis symbols are no words and signs of numbers separate (004 §5.3.1)."""
+def test_thesis_words_have_no_symbols(token, expected):
+    """Signs of numbers separate too (004 §5.3.1)."""
     assert expected == thesis_words(token)
 
 
@@ -83,30 +89,32 @@ def test_words_of_the_thesis(token, expected):
         ("☺️ ≠ =\u0338", ["☺️", "≠", "≠"]),
     ],
 )
-def test_symbols_are_tokens_of_one_cluster(text, expected):
-    """A currency sign, an arrow or an emoji is a token, however many code points it takes."""
+def test_symbol_is_a_token_of_one_cluster(text, expected):
+    """A currency sign, an arrow or an emoji is, with any number of code points."""
     assert expected == tokens_of(text)
 
 
 @pytest.mark.parametrize("sign", ["\u00ad", "\u200b", "\u2060", "\ufeff", "\u200e", "\u200f", "\u202a", "\u2069"])
-def test_invisible_signs_are_dropped_and_join(sign):
-    """A soft hyphen, a zero-width space or a bidi mark inside a word changes nothing, nor does one beside it."""
+def test_invisible_characters_are_dropped(sign):
+    """A soft hyphen, a zero-width space or a bidi mark inside or beside a word changes nothing."""
     assert ["lowrisk", "now"] == tokens_of(f"{sign}low{sign}risk{sign} now{sign}")
 
 
-def test_joiners_inside_a_word_are_kept():
-    """ZWNJ and ZWJ distinguish words in Persian and Hindi; at the end of a word they say nothing."""
+def test_joiners_inside_a_word_stay():
+    """ZWNJ and ZWJ distinguish words in Persian and Hindi; at the end of a word they mean nothing."""
     assert ["می\u200cخواهم", "क्\u200dष"] == tokens_of("می\u200cخواهم\u200c क्\u200dष\u200d")
 
 
-def test_tokens_are_composed():
-    """`café` is one word, written with one code point or two; so is が."""
+def test_tokens_are_in_nfc():
+    """`café` is one word with one code point or two, and so is が."""
     assert tokens_of("caf\u00e9 \u304c") == tokens_of("cafe\u0301 \u304b\u3099")
 
 
 @given(any_text | texts)
-def test_spans_point_at_the_tokens(text):
-    """Each span of a chunk holds its token, up to what is dropped and composed; there are as many spans as tokens."""
+def test_spans_have_the_tokens(text):
+    """Each span of a chunk has its token, except for dropped and composed characters; there are as
+    many spans as tokens.
+    """
     for chunk in text.split():
         spans = spans_of_chunk(chunk)
 
@@ -116,8 +124,8 @@ def test_spans_point_at_the_tokens(text):
 
 
 @given(any_text | texts)
-def test_ascii_takes_no_other_way(text):
-    """The quick way for ASCII gives what the general pattern gives."""
+def test_quick_way_for_ascii_agrees_with_the_pattern(text):
+    """Both give the same tokens."""
     ascii_only = text.encode("ascii", "ignore").decode()
 
     expected = [token for chunk in ascii_only.split() for token in _TOKEN.findall(chunk)]
@@ -130,34 +138,34 @@ def test_ascii_takes_no_other_way(text):
         st.sampled_from("漢字かな々ไทยกำักขລາວខ្មែរ가é\u0301\u0e31\u200d\u00ad,.5-👍🏽"), min_size=50, max_size=90
     ).map("".join)
 )
-def test_a_long_chunk_has_the_tokens_of_its_spans(chunk):
-    """What is written without spaces is cut in rows where a chunk is long; the tokens are those that a short one would have."""
+def test_long_chunk_has_the_tokens_of_short_ones(chunk):
+    """A text without spaces is cut in rows if it is long."""
     assert [chunk[start:end] for start, end in spans_of_chunk(chunk)] == _find_in_rows(chunk)
 
 
 @given(texts)
-def test_canonical_text_is_the_tokens(text):
-    """The quick way over bytes gives the tokens with one space between them."""
+def test_canonical_text_has_the_tokens(text):
+    """The quick way over bytes gives them with one space between."""
     assert " ".join(tokens_of(text)).encode() == canonical_text(text)
 
 
 @given(any_text)
-def test_equal_tokens_have_equal_canonical_text(text):
-    """White space of any kind and length is no part of the canonical text."""
+def test_white_space_does_not_change_the_canonical_text(text):
+    """This is so for every kind and length."""
     spread = " \n\u00a0".join(text.split())
 
     assert canonical_text(text) == canonical_text(spread)
 
 
-def test_digest_is_stable_and_seeded():
-    """A digest is the same in every process; an installation's seed makes it another."""
+def test_digest_is_stable_and_depends_on_the_seed():
+    """It is the same in every process; another installation's seed gives another."""
     assert "c142a88dee936f125868096c16df7a8e" == text_digest(b"a b")
     assert text_digest(b"a b") != text_digest(b"a b", seed=1)
     assert text_digest(b"a b") != text_digest(b"a c")
 
 
-def test_multiset_digest_knows_counts_and_no_order():
-    """The same objects in another order are the same; one more of them is not."""
+def test_multiset_digest_depends_on_counts_only():
+    """The order of the objects does not matter; one more of them does."""
     assert multiset_digest(["a", "b", "a"]) == multiset_digest(["a", "a", "b"])
     assert multiset_digest(["a", "b"]) != multiset_digest(["a", "a", "b"])
     assert multiset_digest(["ab"]) != multiset_digest(["a", "b"])
@@ -185,14 +193,14 @@ def borders(text):
         ("日本", (1, 2), (1, 2)),
     ],
 )
-def test_a_span_becomes_whole(text, span, expected):
-    """Where a token ends inside a cluster the rest of it is shown too, and nothing more."""
+def test_span_is_extended_to_whole_clusters(text, span, expected):
+    """If a token ends inside a cluster, its rest is shown too, and nothing more."""
     assert expected == whole_clusters(text, *span)
 
 
 @given(clusters | texts)
-def test_what_is_shown_splits_no_cluster(text):
-    """Each token of any text is shown with borders that are borders of clusters of it."""
+def test_shown_text_splits_no_cluster(text):
+    """Each token of every text is shown from border to border of clusters."""
     document = Document(media="text", pieces=(text,))
     for chunk in document.chunks:
         part = Document(media="text", pieces=(chunk,))

@@ -1,3 +1,5 @@
+"""The operators AND and ANY."""
+
 import pytest
 
 from tests.strategies_events import RULE_CONTEXTS, A, B, C, Detector, at, detect
@@ -12,23 +14,23 @@ def words(found):
 
 
 @pytest.mark.parametrize("context", RULE_CONTEXTS, ids=str)
-def test_any_of_all_is_and_of_more(context):
-    """ANY(3, a, b, c) is detected when the third of three arrives, whichever that is."""
+def test_any_of_all_needs_each_part(context):
+    """ANY(3, a, b, c) is detected when the third of three arrives, in any order."""
     for order in ("abc", "bca", "cab"):
         found = detect(AnyOfEvents(3, (A, B, C)), context, [at(name, k) for k, name in enumerate(order)])
 
         assert [order] == words(found)
 
 
-def test_recent_takes_the_latest_of_many():
-    """Of more sides than are needed the recent context takes those that occurred last."""
+def test_recent_context_uses_the_latest_parts():
+    """If there are more parts than needed, it uses those that occurred last."""
     found = detect(AnyOfEvents(3, (A, B, C, D)), Context.RECENT, [at(name, k) for k, name in enumerate("abcda")])
 
     assert ["abc", "bcd", "cda"] == words(found)
 
 
-def test_continuous_windows_begin_at_each_occurrence():
-    """Each waiting occurrence opens a window, and those windows are told that the arrival completes."""
+def test_continuous_context_opens_a_window_at_each_occurrence():
+    """An arrival detects all windows that it completes."""
     trace = [at(name, k) for k, name in enumerate("aacb")]
 
     assert ["acb", "acb"] == words(detect(AnyOfEvents(3, (A, B, C)), Context.CONTINUOUS, trace))
@@ -37,8 +39,8 @@ def test_continuous_windows_begin_at_each_occurrence():
     )
 
 
-def test_consume_takes_what_was_told():
-    """With consume the latest pair is told once, and each side needs something new."""
+def test_consume_uses_each_part_once():
+    """The latest pair is detected once, and then each part must occur again."""
     trace = [at("a", 1), at("b", 2), at("b", 3), at("a", 4), at("a", 5), at("b", 6), at("a", 7)]
 
     assert 6 == len(detect(And(A, B), Context.RECENT, trace))
@@ -47,8 +49,8 @@ def test_consume_takes_what_was_told():
     ]
 
 
-def test_parts_expire():
-    """What does not fit into the window any more waits no longer."""
+def test_parts_outside_the_window_expire():
+    """They do not wait any longer."""
     detector = Detector(And(A, B, within=10), Context.CHRONICLE)
     detector.run([at("a", 1), at("a", 2), at("b", 12)], until=None)
 

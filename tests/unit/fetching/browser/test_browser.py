@@ -194,11 +194,11 @@ LATE = """<title>T</title><div id=x>{said}</div><script>
 
 
 @pytest.mark.parametrize(
-    "said", ["loading", "Loading…", "Please wait ...", "Wird geladen", "Chargement des prix", "加载中", "読み込み中"]
+    "text", ["loading", "Loading…", "Please wait ...", "Wird geladen", "Chargement des prix", "加载中", "読み込み中"]
 )
-def test_page_that_only_shows_a_loading_text_is_waited_for(chromium, server, said):
+def test_page_that_only_shows_a_loading_text_is_waited_for(chromium, server, text):
     """A timer adds the content later, without a request."""
-    server.pages["/"] = page(LATE.format(said=said))
+    server.pages["/"] = page(LATE.format(said=text))
 
     assert "Slow edition 1" in text_of(chromium.render(server.url()))
 
@@ -223,9 +223,9 @@ def test_page_that_waits_for_an_answer_is_waited_for(chromium, server, monkeypat
 def test_page_that_never_loads_fails(chromium, server):
     """The text "Loading…" is never stored as the page."""
     server.pages["/"] = page("<title>T</title><div>Loading…</div>")
-    outcome = chromium.render(server.url(), timeout=8_000_000)
+    outcome = chromium.render(server.url(), timeout=4_000_000)
 
-    assert ("busy", "the page still shows 'Loading…' after 8 s in the browser") == (outcome.kind, outcome.reason)
+    assert ("busy", "the page still shows 'Loading…' after 4 s in the browser") == (outcome.kind, outcome.reason)
 
 
 @pytest.mark.parametrize(
@@ -522,7 +522,7 @@ def test_browser_itself_has_no_network(chromium):
     """Without our client in between, a page reaches neither names nor addresses nor files."""
     ear = PortRecorder()
 
-    async def look() -> str:
+    async def render_page() -> str:
         async with chromium.browser._chromium.context() as context:
             page = await context.new_page()
             await page.set_content(
@@ -535,7 +535,7 @@ def test_browser_itself_has_no_network(chromium):
             return str(page.url)
 
     try:
-        where = chromium.run(look())
+        where = chromium.run(render_page())
     finally:
         ear.close()
 
@@ -658,4 +658,4 @@ def test_concurrent_pages_are_limited(server):
     finally:
         rendering.close()
 
-    assert ["words" in text_of(outcome) for outcome in outcomes] == [True] * 3
+    assert [True] * 3 == ["words" in text_of(outcome) for outcome in outcomes]

@@ -27,7 +27,7 @@ document.onkeydown = (event) => { document.title = event.key; };
 </script>"""
 
 
-def played(verb: Any, place: str = "", value: str | Secret = "") -> PlayedStep:
+def make_step(verb: Any, place: str = "", value: str | Secret = "") -> PlayedStep:
     shown = "secret" if isinstance(value, Secret) else value
     return PlayedStep(f"{verb} {place} {shown}".strip(), verb, place, value)
 
@@ -39,11 +39,11 @@ def test_steps_run_in_order_before_the_page_is_read(chromium, server):
     seen = chromium.render(
         server.url("/"),
         steps=(
-            played("click", "text=more"),
-            played("wait", "css=.new"),
-            played("select", "css=#size", "Large"),
-            played("press", "", "Tab"),
-            played("scroll"),
+            make_step("click", "text=more"),
+            make_step("wait", "css=.new"),
+            make_step("select", "css=#size", "Large"),
+            make_step("press", "", "Tab"),
+            make_step("scroll"),
         ),
     )
 
@@ -60,7 +60,7 @@ def test_failed_step_is_named_with_the_text_of_the_page(chromium, server, monkey
     monkeypatch.setattr("tidings.fetching.browser.steps.STEP_SECONDS", 0.3)
     server.pages["/"] = Page(SHOP.encode(), HTML)
 
-    seen = chromium.render(server.url("/"), steps=(played("press", "", "Tab"), played("click", place)))
+    seen = chromium.render(server.url("/"), steps=(make_step("press", "", "Tab"), make_step("click", place)))
 
     assert isinstance(seen, Failed)
     assert f"step 2 of 2, click {place}: {why}" in seen.reason
@@ -85,10 +85,10 @@ def test_login_steps_lead_to_the_page_behind(chromium, server):
     seen = chromium.render(
         server.url("/"),
         steps=(
-            played("fill", "css=#user", "anna"),
-            played("fill", "css=#pw", Secret(PASSWORD)),
-            played("press", "css=#pw", "Enter"),
-            played("wait", "text=Orders"),
+            make_step("fill", "css=#user", "anna"),
+            make_step("fill", "css=#pw", Secret(PASSWORD)),
+            make_step("press", "css=#pw", "Enter"),
+            make_step("wait", "text=Orders"),
         ),
     )
 
@@ -110,9 +110,9 @@ def test_cookie_of_a_script_is_sent_unless_it_has_a_typed_secret(chromium, serve
     seen = chromium.render(
         server.url("/"),
         steps=(
-            played("fill", "css=#pw", Secret(PASSWORD)),
-            played("click", "css=#ok"),
-            played("wait", "text=Behind"),
+            make_step("fill", "css=#pw", Secret(PASSWORD)),
+            make_step("click", "css=#ok"),
+            make_step("wait", "text=Behind"),
         ),
     )
 
@@ -133,7 +133,7 @@ def test_after_a_typed_secret_only_its_origin_is_requested(chromium):
             "/get": Page(by_address.encode(), HTML),
         }
         stranger.pages |= {"/taken": Page(b"ok"), "/in": Page(b"ok", HTML)}
-        steps = (played("fill", "css=#pw", Secret(PASSWORD)), played("press", "css=#pw", "Enter"))
+        steps = (make_step("fill", "css=#pw", Secret(PASSWORD)), make_step("press", "css=#pw", "Enter"))
         # another port of this machine is another origin
         quiet = chromium.render(home.url("/"), steps=steps[:1])
         form = chromium.render(home.url("/elsewhere"), steps=steps)
@@ -192,7 +192,7 @@ def test_failure_shows_no_prefix_of_a_secret(chromium, server, monkeypatch):
     words = "x" * (SHOWN - 10)
     echo = f"<div id=out></div><script>pw.oninput = () => {{ out.textContent = '{words} ' + pw.value; }};</script>"
     server.pages["/"] = Page((FORM + echo).encode(), HTML)
-    steps = (played("fill", "css=#pw", Secret(PASSWORD)), played("click", "css=#gone"))
+    steps = (make_step("fill", "css=#pw", Secret(PASSWORD)), make_step("click", "css=#gone"))
 
     seen = chromium.render(server.url("/"), steps=steps)
 
@@ -206,7 +206,7 @@ def test_picture_with_a_typed_secret_is_dropped(chromium, server, field, is_kept
     """A password field shows dots; another field shows the secret."""
     server.pages["/"] = Page(FORM.encode(), HTML)
 
-    seen = chromium.render(server.url("/"), screenshot=True, steps=(played("fill", field, Secret(PASSWORD)),))
+    seen = chromium.render(server.url("/"), screenshot=True, steps=(make_step("fill", field, Secret(PASSWORD)),))
 
     assert isinstance(seen, Fetched), seen
     assert is_kept == bool(seen.screenshot)

@@ -173,14 +173,14 @@ def test_last_modified_in_the_second_of_the_answer_is_no_validator(date, modifie
     """A later write in that second has the same date, and with nginx the same ETag: the server
     would answer "unchanged".
     """
-    said = f"Tue, 14 Nov 2023 {modified} GMT"
+    text = f"Tue, 14 Nov 2023 {modified} GMT"
     epoch = 1_700_000_000 + 60 * (int(modified[3:5]) - 13) + int(modified[6:]) - 20
-    dates = [("Last-Modified", said), *([("Date", f"Tue, 14 Nov 2023 {date} GMT")] if date else [])]
+    dates = [("Last-Modified", text), *([("Date", f"Tue, 14 Nov 2023 {date} GMT")] if date else [])]
     plain = answers.validators_of(headers(("ETag", '"a hash"'), *dates), now=NOW)
     nginx = answers.validators_of(headers(("ETag", f'W/"{epoch:X}-2f"'), *dates), now=NOW)
 
-    assert Validators('"a hash"', said if is_kept else None) == plain
-    assert Validators(f'W/"{epoch:X}-2f"' if is_kept else None, said if is_kept else None) == nginx
+    assert Validators('"a hash"', text if is_kept else None) == plain
+    assert Validators(f'W/"{epoch:X}-2f"' if is_kept else None, text if is_kept else None) == nginx
 
 
 def test_unreadable_last_modified_is_a_validator():

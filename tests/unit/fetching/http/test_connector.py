@@ -196,7 +196,7 @@ def _tls(reason: str) -> ssl.SSLError:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "text"),
     [
         (
             aiohttp.ClientConnectorSSLError(KEY, _tls("WRONG_VERSION_NUMBER")),
@@ -218,11 +218,11 @@ def _tls(reason: str) -> ssl.SSLError:
     ],
     ids=["no-tls", "tls", "refused", "name", "reset"],
 )  # fmt: skip
-def test_connection_errors_are_plain_sentences(error, said):
+def test_connection_errors_are_plain_sentences(error, text):
     """A sentence has the host and the reason, but no errno and no `_ssl.c`."""
     fault = fault_of(cast("Exception", error), "shop.example", Dial())
 
-    assert ("net", said) == (fault.kind, str(fault))
+    assert ("net", text) == (fault.kind, str(fault))
 
 
 def test_lack_of_resources_is_no_failure_of_the_host():

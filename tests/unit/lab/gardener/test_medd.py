@@ -23,8 +23,8 @@ def _spell(schedule: list[list[int]]) -> list[set[int]]:
     return [{plant + 1 for plant in day} for day in schedule]
 
 
-def test_edd_works_every_day_of_the_year_and_medd_one():
-    """Two plants with a year each: the paper's example of what EDD wastes."""
+def test_edd_works_every_day_and_medd_one_day_a_year():
+    """Two plants need a visit a year: the paper's example of wasted work by EDD."""
     garden = Garden.of([1, 1], [365, 365])
 
     restless = measure(garden, tend(garden, edd, Capacity(2), 730))
@@ -42,13 +42,13 @@ def test_edd_works_every_day_of_the_year_and_medd_one():
         (3, [set(), {1}, {2}, {1}, set(), {1, 2, 3}, {4}, {1}, {2}, {1}, set(), {1, 2, 3}]),
     ],
 )
-def test_medd_on_four_plants(capacity: int, expected: list[set[int]]):
+def test_medd_chooses_by_cost_and_window(capacity: int, expected: list[set[int]]):
     """Ties go to the smallest cost, then to the longest window (003 §4, line 2)."""
     assert expected == _spell(tend(FOUR, medd, Capacity(capacity), 12))
 
 
-def test_the_demand_of_every_horizon_is_less_late_than_that_of_the_longest():
-    """MEDD asks for one horizon and is surprised by peaks; asked for every one, tardiness falls to less than half."""
+def test_demand_over_all_horizons_reduces_tardiness():
+    """MEDD uses one horizon and misses peaks; with all horizons, tardiness falls to less than half."""
     rng = np.random.default_rng(3)
     plain = aware = 0.0
     for _ in range(4):
@@ -60,8 +60,8 @@ def test_the_demand_of_every_horizon_is_less_late_than_that_of_the_longest():
     assert plain > 2 * aware
 
 
-def test_a_day_is_never_over_its_peak_nor_the_year_over_its_average():
-    """Both capacities of 003 §1 hold, whatever the rule."""
+def test_both_capacities_are_kept():
+    """No day is over the peak, and no year over the average, for every rule (003 §1)."""
     garden = Garden.of([1, 0.5, 0.7, 0.3], [2, 3, 4, 9])
     capacity = Capacity(peak=1.5, average=1.0)
     for rule in (edd, medd, medd_dbf):
@@ -71,8 +71,8 @@ def test_a_day_is_never_over_its_peak_nor_the_year_over_its_average():
         assert np.all(np.cumsum(loads) <= np.arange(1, 201) * 1.0 + 1e-9)
 
 
-def test_alternatives_dominate_each_other_in_nothing():
-    """MMEDD offers trades: less work for more tardiness, and no schedule that another beats in everything."""
+def test_alternatives_do_not_dominate_each_other():
+    """MMEDD offers less work for more tardiness; no schedule is better in everything."""
     garden = Garden.of([1, 0.5, 0.5, 0.8, 0.2, 1], [2, 3, 5, 7, 8, 11])
     offered = mmedd(garden, 2.0, 120)
     found = [alternative.measures for alternative in offered]
@@ -87,7 +87,9 @@ A_DAY = SECOND
 
 
 def live(garden: Garden, capacity: float, days: int) -> list[list[int]]:
-    """Return whom the policy's bids choose on each day, in their order as long as they fit, if the market is asked every morning."""
+    """Return the plants that the policy's bids choose on each day, in their order as long as they
+    fit, with a new market price each day.
+    """
     policy = Medd(pace=100 * A_DAY, step=A_DAY)
     columns = {
         "cost": garden.costs,
@@ -111,8 +113,10 @@ def live(garden: Garden, capacity: float, days: int) -> list[list[int]]:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("ratio", [1.0, 1.05, 1.3])
-def test_a_day_is_that_of_algorithm_1_with_the_demand_bound(seed: int, ratio: float):
-    """What is late, ties by cost and window, then the least wasteful as far as any horizon is overloaded: plant by plant."""
+def test_bids_choose_as_algorithm_1_with_the_demand_bound(seed: int, ratio: float):
+    """Late plants come first, with ties by cost and window, then the least wasteful as far as a
+    horizon is overloaded.
+    """
     rng = np.random.default_rng(seed)
     garden = Garden.of(rng.uniform(0.1, 1, 15), rng.integers(2, 16, 15))
     capacity = max(ratio * garden.density, 1.0)
@@ -122,8 +126,10 @@ def test_a_day_is_that_of_algorithm_1_with_the_demand_bound(seed: int, ratio: fl
     assert measure(garden, chosen).average_workload < 1.01 * ratio * garden.density
 
 
-def test_a_budget_that_meets_all_leaves_every_page_its_interval():
-    """Two pages a year each: no look comes early, as EDD's would, and bids are those of turns."""
+def test_sufficient_budget_keeps_each_interval():
+    """Two pages with a year each are never polled early, as EDD would, and the bids are those of
+    turns.
+    """
     policy, turns = Medd(pace=365 * DAY), RoundRobin(pace=365 * DAY)
     population = Population({"id": [0, 1], "last_polled": [0, 3 * DAY]})
     state = policy.begin(population, np.random.default_rng(0))
@@ -133,8 +139,10 @@ def test_a_budget_that_meets_all_leaves_every_page_its_interval():
     assert policy.next_due(state, [0, 1], 0, 0.0).tolist() == turns.next_due(other, [0, 1], 0, 0.0).tolist()
 
 
-def test_work_is_done_ahead_of_a_peak_and_of_that_page_first_which_wastes_least():
-    """Ten pages are due at once, the budget pays for one an hour: the first is due nine hours before, dear pages of long windows last."""
+def test_pages_are_polled_early_before_a_peak():
+    """Ten pages are due at once, and the budget pays for one an hour: the first is due nine hours
+    before; the page that wastes least comes first, expensive pages with long windows last.
+    """
     policy = Medd(pace=100 * HOUR)
     cost = np.linspace(1, 1.9, 10)
     state = policy.begin(
@@ -151,8 +159,8 @@ def test_work_is_done_ahead_of_a_peak_and_of_that_page_first_which_wastes_least(
     assert 0 == policy.market(at_last, 0.0).price
 
 
-def test_a_page_is_worked_ahead_once_a_step():
-    """However little it wastes beside dear ones; a new page is due at once whatever the price."""
+def test_page_is_polled_early_once_a_step():
+    """A new page is due at once for every price."""
     policy = Medd(pace=HOUR)
     population = Population({"id": [0, 1], "last_polled": [5 * HOUR, UNPOLLED], "cost": [0.1, 10.0]})
     state = policy.begin(population, np.random.default_rng(0))
@@ -161,8 +169,8 @@ def test_a_page_is_worked_ahead_once_a_step():
     assert [6 * HOUR, 0] == policy.next_due(state, [0, 1], 0, 0.0).tolist()
 
 
-def test_the_queue_agrees_with_the_scan_while_work_is_done_ahead():
-    """At a price, what is due early is found by both."""
+def test_queue_and_scan_agree_on_early_polls():
+    """Both find what is due early at a price."""
     population = Population({"id": np.arange(30), "cost": np.linspace(0.5, 2, 30), "last_polled": [0] * 30})
     world = World(
         population=population,
@@ -185,8 +193,8 @@ def test_the_queue_agrees_with_the_scan_while_work_is_done_ahead():
     st.lists(st.tuples(st.floats(0.1, 1), st.integers(1, 12), st.integers(-3, 12)), min_size=1, max_size=8),
     st.floats(0.1, 3),
 )
-def test_the_excess_is_the_overload_of_every_day(plants: list[tuple[float, int, int]], rate: float):
-    """Where something falls due is where most is asked for."""
+def test_excess_is_the_overload_of_each_day(plants: list[tuple[float, int, int]], rate: float):
+    """The most is asked for on days when something falls due."""
     costs, windows, due = (list(column) for column in zip(*plants, strict=True))
     garden, dues = Garden.of(costs, windows), np.minimum(np.array(due), np.array(windows)) + 20
     days = np.arange(1, max(windows) + 1)

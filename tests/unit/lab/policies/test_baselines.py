@@ -1,6 +1,5 @@
-"""Who is drawn by lot: all pages alike, and the same again from the same seed.
-
-Periodic looks: at instants of their own.
+"""Random polls: all pages have the same chance, and a seed gives the same draws. Periodic polls:
+each page has its own instants.
 """
 
 from __future__ import annotations
@@ -15,13 +14,15 @@ from tidings.scheduling.policy import NEVER, Observation, Population
 START = 1_000_000 * HOUR
 
 
-def waits(policy: Lottery, state: LotteryState, looks: int, price: float = 0.0) -> np.ndarray:
-    """Return (looks, pages): how long each page waited, in hours, if every look is made when it is due."""
-    found = np.zeros((looks, state.population.size))
-    for look in range(looks):
+def waits(policy: Lottery, state: LotteryState, polls: int, price: float = 0.0) -> np.ndarray:
+    """Return (polls, pages): how long each page waited, in hours, if every poll is made when it is
+    due.
+    """
+    found = np.zeros((polls, state.population.size))
+    for poll in range(polls):
         last = state.population["last_polled"]
         due = policy.next_due(state, state.population.ids, 0, price)
-        found[look] = (due - last) / HOUR
+        found[poll] = (due - last) / HOUR
         state = policy.on_poll(state, state.population.ids, Observation.of(due, np.zeros(len(due), dtype=bool)))
     return found
 
@@ -32,8 +33,8 @@ def begin(pages: int = 40, seed: int = 1) -> tuple[Lottery, LotteryState]:
     return policy, policy.begin(population, np.random.default_rng(seed))
 
 
-def test_waits_have_no_memory_and_all_pages_the_same_mean():
-    """Exponential: mean and deviation are the pace, one in e waits is longer; no page is preferred."""
+def test_random_waits_are_exponential():
+    """Mean and deviation are the pace, and one in e waits is longer; no page is preferred."""
     found = waits(*begin(), 400)
 
     assert 1 == pytest.approx(found.mean(), rel=0.03)
@@ -42,8 +43,8 @@ def test_waits_have_no_memory_and_all_pages_the_same_mean():
     assert abs(found.mean(axis=0) - 1).max() < 4 / 400**0.5
 
 
-def test_a_budget_makes_waits_longer_for_all_alike():
-    """Twice what the budget pays for: twice the pace."""
+def test_short_budget_makes_all_waits_longer():
+    """If it pays for half of the polls, the pace is twice as long."""
     policy, state = begin(40)
     price = policy.market(state, 20 / HOUR).price
 
@@ -54,8 +55,10 @@ def test_a_budget_makes_waits_longer_for_all_alike():
     assert policy.market(state, 0.0).price > 1e9
 
 
-def test_waits_that_are_cut_off_are_paid_for():
-    """With bounds a budget buys longer draws than without; where even the longest waits cost more, that is said."""
+def test_bounds_of_waits_are_paid_for():
+    """With bounds the budget buys longer draws than without. If even the longest waits cost more,
+    the market says so.
+    """
     policy, state = begin(400)
     state = policy.on_update(state, state.population.ids, {"shortest": HOUR // 2, "longest": 3 * HOUR})
     market = policy.market(state, 200 / HOUR)
@@ -66,8 +69,8 @@ def test_waits_that_are_cut_off_are_paid_for():
     assert 400 / 3 / 100 == pytest.approx(policy.market(state, 100 / HOUR).load)
 
 
-def test_what_is_drawn_hangs_on_the_seed_alone():
-    """Not on the order of pages, nor on who else is there; another seed draws otherwise."""
+def test_draws_depend_on_the_seed_only():
+    """The order of pages and the other pages do not matter; another seed draws otherwise."""
     policy, state = begin()
     turned = Population({name: column[::-1] for name, column in state.population.items()})
     again = policy.begin(turned, np.random.default_rng(1))
@@ -78,8 +81,8 @@ def test_what_is_drawn_hangs_on_the_seed_alone():
     assert due != policy.next_due(other, [3, 7], 0, 0.0).tolist()
 
 
-def test_bounds_hold():
-    """A page's own shortest and longest interval, whatever is drawn."""
+def test_bounds_of_a_page_are_kept():
+    """They are its own shortest and longest interval."""
     policy, state = begin()
     state = policy.on_update(state, state.population.ids, {"shortest": HOUR // 2, "longest": HOUR})
     due = policy.next_due(state, state.population.ids, 0, 0.0) - START
@@ -93,16 +96,16 @@ PACE = 60 * MINUTE
 NOW = 1_700_000_000_000_000
 
 
-def test_far_instants_do_not_overflow():
-    """A pace of for ever after a late look is never, not long ago."""
+def test_distant_instants_do_not_overflow():
+    """A very long pace after a late poll is never due, not due long ago."""
     policy = PeriodicPolling(NEVER)
     state = policy.begin(Population({"id": [1], "last_polled": [NOW]}), np.random.default_rng(0))
 
     assert [NEVER] == policy.next_due(state, [1], NOW, 0.0).tolist()
 
 
-def test_periodic_looks_are_in_phase():
-    """What comes late moves nothing after it; a look serves the instant that is nearest."""
+def test_periodic_polls_keep_their_phase():
+    """A late poll moves none after it; a poll serves the nearest instant."""
     policy = PeriodicPolling(PACE)
     state = policy.begin(Population({"id": [7], "last_polled": [NOW]}), np.random.default_rng(0))
     first = int(policy.next_due(state, [7], NOW, 0.0)[0])
@@ -115,8 +118,10 @@ def test_periodic_looks_are_in_phase():
     assert [PACE] * 3 == found
 
 
-def test_periodic_looks_at_pages_that_come_together_are_spread():
-    """A hundred pages that were checked at once are due one by one: no two of them within a third of an even share."""
+def test_periodic_polls_of_new_pages_are_spread():
+    """A hundred pages that were checked at once are due one by one, no two of them within a third
+    of an even share.
+    """
     policy = PeriodicPolling(PACE)
     ids = np.arange(100)
     state = policy.begin(Population({"id": ids, "last_polled": np.full(100, NOW)}), np.random.default_rng(0))

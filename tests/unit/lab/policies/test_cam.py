@@ -1,4 +1,4 @@
-"""CAM's allocation, bought at a price, hour by hour of a week."""
+"""The allocation of CAM, bought at a price, for each hour of a week."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tidings.lab.policies.baselines import Cam
-from tidings.lab.refresh.whole import cam
+from tidings.lab.refresh import cam
 from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.policy import Observation, Population
 from tidings.scheduling.price.hours import HOURS
@@ -15,8 +15,10 @@ START = 52 * 7 * DAY
 """A Thursday, 00:00 UTC."""
 
 
-def test_the_instants_of_a_week_are_those_that_the_paper_allocates():
-    """Of five pages with hours of their own the likeliest updates, W·ρ, as many as are paid for."""
+def test_instants_of_a_week_are_those_of_the_paper():
+    """For five pages with hours of their own, they are the most probable updates, W·ρ, as many as
+    are paid for.
+    """
     rng = np.random.default_rng(5)
     policy = Cam(pace=HOUR, longest=60 * DAY, shortest=1)
     rates, importance = rng.uniform(0.2, 4, 5), rng.uniform(1, 2, 5)
@@ -36,8 +38,10 @@ def test_the_instants_of_a_week_are_those_that_the_paper_allocates():
     assert cam(-np.expm1(-rates[:, None] / 24 * weights), importance, 60) == sorted(bought)
 
 
-def test_without_hours_it_is_all_or_nothing():
-    """A page whose W·ρ is the price is looked at each pace, one below it not before its longest: what is older than an instant counts for nothing."""
+def test_page_without_hours_is_polled_at_its_pace_or_not_at_all():
+    """A page whose W·ρ is the price is polled at each pace, one below it not before its longest
+    interval: what is older than an instant counts for nothing.
+    """
     policy = Cam(pace=HOUR)
     population = Population(
         {"id": [0, 1], "rate": [1.01, 0.99], "last_polled": [START, START], "importance": [0.5, 0.5]}
@@ -51,8 +55,8 @@ def test_without_hours_it_is_all_or_nothing():
 
 
 @pytest.mark.parametrize("pace", [HOUR // 7, 5 * HOUR])
-def test_looks_come_in_the_hours_that_are_bought(pace: int):
-    """Whether instants are shorter or longer than hours."""
+def test_polls_are_made_in_the_bought_hours(pace: int):
+    """Instants may be shorter or longer than hours."""
     policy = Cam(pace=pace)
     weights = np.where((np.arange(HOURS) % 24 >= 8) & (np.arange(HOURS) % 24 < 20), 2.0, 0.0)[None]
     population = Population({"id": np.arange(30), "rate": [1.5] * 30, "last_polled": START + np.arange(30) * HOUR})

@@ -1,6 +1,5 @@
-"""Freshness at memoryless instants and by whole numbers of looks: the worked numbers of their papers, as policies under one price.
-
-LambdaCrawl beside hosts that take only so many checks.
+"""Freshness by memoryless instants and by whole numbers of polls: worked numbers of the papers, as
+policies under one price; LambdaCrawl with hosts that allow only so many polls.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ from tidings.lab.policies.freshness import (
     PoliteState,
     Sbr,
 )
-from tidings.lab.refresh.rates import divergence, lambda_crawl, sbr
-from tidings.lab.refresh.whole import ideal_instants, transport
+from tidings.lab.refresh import divergence, ideal_instants, lambda_crawl, sbr, transport
 from tidings.lab.simulator import World, simulate
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.scheduling.budget import TokenBucket
@@ -43,8 +41,8 @@ def begin(policy: Price, rates: list[float], **columns: list[float] | list[int])
     return policy.begin(population, np.random.default_rng(0))
 
 
-def test_memoryless_rates_of_a_budget():
-    """Three looks a day for three pages; without a budget the pace."""
+def test_memoryless_rates_of_a_budget_are_those_of_the_paper():
+    """Three polls a day serve three pages; without a budget the pace counts."""
     policy = Azar(pace=HOUR, longest=10**6 * DAY, shortest=1)
     state = begin(policy, [0.1, 1.0, 5.0], importance=[1.0] * 3)
     gaps = policy.gaps(state, policy.price(state, 3 / DAY))
@@ -53,16 +51,16 @@ def test_memoryless_rates_of_a_budget():
     assert HOUR == pytest.approx(policy.gaps(begin(policy, [1.0], importance=[0.5]), 0.0)[0], rel=1e-6)
 
 
-def test_what_changes_too_quickly_is_given_up():
-    """Freshness is lost there: the page waits its longest, here a day."""
+def test_page_that_changes_too_often_is_given_up():
+    """Its freshness is lost: it waits its longest interval, here a day."""
     policy = Azar(pace=HOUR)
     state = begin(policy, [1.0, 1e4], importance=[0.5] * 2)
 
     assert [True, False] == (policy.gaps(state, 0.0) < DAY).tolist()
 
 
-def test_whole_looks_of_a_budget():
-    """The worked pages: twelve looks in a cycle of ten days."""
+def test_whole_polls_of_a_budget_are_those_of_the_paper():
+    """The worked pages have twelve polls in a cycle of ten days."""
     policy = Ebr(pace=10 * DAY // PACES, longest=10**6 * DAY, shortest=DAY // 24)
     state = begin(policy, [0.05, 0.2, 0.6, 2.0], importance=[1.0, 2.0, 1.0, 3.0])
     gaps = Price.gaps(policy, state, policy.price(state, 12 / (10 * DAY)))
@@ -71,15 +69,15 @@ def test_whole_looks_of_a_budget():
 
 
 @pytest.mark.parametrize("pace", [HOUR // 6, HOUR, 3 * HOUR, 5 * DAY])
-def test_the_pace_is_what_a_page_waits_that_changes_once_a_day(pace: int):
-    """As many looks in a cycle as it has paces."""
+def test_pace_is_the_wait_of_a_page_that_changes_daily(pace: int):
+    """It has as many polls in a cycle as the cycle has paces."""
     policy = Ebr(pace=pace, longest=100 * DAY)
 
     assert pace == Price.gaps(policy, begin(policy, [1.0], importance=[0.5]), 0.0)[0]
 
 
-def test_what_comes_late_moves_nothing_after_it():
-    """A page's ideal instants are fixed; a look serves the nearest of them."""
+def test_late_poll_does_not_move_later_ones():
+    """A page's ideal instants are fixed; a poll serves the nearest."""
     policy = Ebr(pace=HOUR)
     state = begin(policy, [1.0], importance=[0.5], last_polled=[START])
     first = int(policy.next_due(state, [0], START, 0.0)[0])
@@ -91,8 +89,10 @@ def test_what_comes_late_moves_nothing_after_it():
     assert [HOUR] * 3 == found
 
 
-def test_ideal_instants_leave_little_to_transport():
-    """Six looks of forty pages and one for each slot: all in step they would be moved by twenty slots on average, as they are by less than one."""
+def test_ideal_instants_are_moved_little():
+    """Six polls of each of forty pages have one slot each: all in step they would move by twenty
+    slots on average, in fact by less than one.
+    """
     policy = Ebr(pace=HOUR, shortest=1)
     state = begin(policy, [1.0] * 40, importance=[0.5] * 40, last_polled=[START] * 40)
     gap = HOUR
@@ -120,51 +120,51 @@ PAGES = Population({"id": [0, 1, 2, 3], "host": [70, 70, 70, 9], "rate": [1.0] *
 
 
 def loads(state: PoliteState, budget: float) -> list[float]:
-    """Return the looks a day at each host, for a budget of looks a day."""
+    """Return the polls a day at each host, for a budget of polls a day."""
     rates = DAY / POLITE.gaps(state, POLITE.price(state, budget / DAY))
     return [float(rates[:3].sum()), float(rates[3:].sum())]
 
 
-def test_a_full_host_passes_its_looks_on():
-    """The worked budget: four looks a day, of which one host takes one and a half."""
+def test_polls_that_a_full_host_refuses_go_elsewhere():
+    """In the worked budget of four polls a day, one host takes one and a half."""
     state = POLITE.begin(PAGES, np.random.default_rng(0))
-    told = POLITE.on_hosts(state, {70: round(DAY / 1.5)})
+    rates_given = POLITE.on_hosts(state, {70: round(DAY / 1.5)})
 
     assert [3, 1] == pytest.approx(loads(state, 4), rel=1e-3)
-    assert [1.5, 2.5] == pytest.approx(loads(told, 4), rel=1e-3)
-    assert [3, 1] == pytest.approx(loads(POLITE.on_hosts(told, {70: 1, 9: 1}), 4), rel=1e-3)
-    assert [3, 1] == pytest.approx(loads(POLITE.on_hosts(told, {}), 4), rel=1e-3)
+    assert [1.5, 2.5] == pytest.approx(loads(rates_given, 4), rel=1e-3)
+    assert [3, 1] == pytest.approx(loads(POLITE.on_hosts(rates_given, {70: 1, 9: 1}), 4), rel=1e-3)
+    assert [3, 1] == pytest.approx(loads(POLITE.on_hosts(rates_given, {}), 4), rel=1e-3)
 
 
-def test_looks_of_a_full_host_bid_what_it_could_sell_them_for():
-    """Never less than the price of all."""
+def test_polls_of_a_full_host_bid_its_surcharge():
+    """They never bid less than the common price."""
     state = POLITE.on_hosts(POLITE.begin(PAGES, np.random.default_rng(0)), {70: DAY})
     price = POLITE.price(state, 4 / DAY)
-    looked = POLITE.on_update(state, PAGES.ids, {"last_polled": [10 * DAY] * 4})
-    due = POLITE.next_due(looked, PAGES.ids, 0, price)
-    bids = [float(POLITE.bid(looked, int(at), price)[row]) for row, at in enumerate(due.tolist())]
+    polled = POLITE.on_update(state, PAGES.ids, {"last_polled": [10 * DAY] * 4})
+    due = POLITE.next_due(polled, PAGES.ids, 0, price)
+    bids = [float(POLITE.bid(polled, int(at), price)[row]) for row, at in enumerate(due.tolist())]
 
     assert due[0] > due[3]
     assert [price] * 4 == pytest.approx(bids, rel=1e-6)
 
 
-def test_before_it_hears_of_hosts_it_is_lambda_crawl():
-    """To the letter; and a page that comes in has the surcharge of its host, one of a new host none."""
+def test_policy_without_hosts_is_lambda_crawl():
+    """A new page then gets the surcharge of its host; one of a new host has none."""
     state = POLITE.begin(PAGES, np.random.default_rng(0))
     plain = LambdaCrawl(pace=1, longest=10**6 * DAY, shortest=1)
-    told = POLITE.on_hosts(state, {70: DAY})
-    more = POLITE.on_update(told, [5, 6], {"host": [70, 8], "rate": 1.0, "importance": 1.0})
+    rates_given = POLITE.on_hosts(state, {70: DAY})
+    more = POLITE.on_update(rates_given, [5, 6], {"host": [70, 8], "rate": 1.0, "importance": 1.0})
 
     assert (
         POLITE.gaps(state, 2e-12).tolist() == plain.gaps(plain.begin(PAGES, np.random.default_rng(0)), 2e-12).tolist()
     )
     assert [more.full[0], 0.0] == more.full[4:].tolist()
     assert more.full[0] > 0
-    assert POLITE.on_update(told, [3], {"present": False}).full.tolist() == told.full[:3].tolist()
+    assert POLITE.on_update(rates_given, [3], {"present": False}).full.tolist() == rates_given.full[:3].tolist()
 
 
-def test_what_matters_more_has_more_of_a_full_host():
-    """A surcharge is one price for all pages of a host."""
+def test_important_page_gets_more_of_a_full_host():
+    """The surcharge is the same for all pages of a host."""
     pages = PAGES.set([0], {"importance": 4.0})
     state = POLITE.on_hosts(POLITE.begin(pages, np.random.default_rng(0)), {70: HOUR})
     gaps = POLITE.gaps(state, 0.0)
@@ -174,8 +174,10 @@ def test_what_matters_more_has_more_of_a_full_host():
 
 
 @pytest.mark.parametrize("learns", [False, True])
-def test_a_simulation_tells_what_hosts_take(learns: bool):
-    """Three pages of a host that takes one look in six hours, and one by itself: the budget goes where it can be spent."""
+def test_simulation_reports_the_limits_of_hosts(learns: bool):
+    """Three pages share a host that takes one poll in six hours, one is alone: the budget is spent
+    where it can be.
+    """
     policy = PoliteLambdaCrawl(pace=HOUR, shortest=1)
     population = PAGES.set(np.arange(4), {"last_polled": [0] * 4, "rate": [20.0] * 4})
     bucket = TokenBucket(rate=1.0, burst=9.0, level=9.0, at=0)
@@ -189,10 +191,10 @@ def test_a_simulation_tells_what_hosts_take(learns: bool):
     made = Learned(policy, GammaLearner()) if learns else policy
     ledger = simulate(made, world, rng=np.random.default_rng(0))
     plain = simulate(LambdaCrawl(pace=HOUR, shortest=1), world, rng=np.random.default_rng(0))
-    looks, others = (np.bincount(found.polls.page, minlength=4)[:3] for found in (ledger, plain))
+    polls, others = (np.bincount(found.polls.page, minlength=4)[:3] for found in (ledger, plain))
 
-    assert 25 <= looks.sum() <= 40 == others.sum()
-    assert np.ptp(looks) <= 2
+    assert 25 <= polls.sum() <= 40 == others.sum()
+    assert np.ptp(polls) <= 2
 
 
 POLICY = OlstonPandey(pace=HOUR)
@@ -200,7 +202,7 @@ RATES = np.array([0.02, 1.0, 20.0])
 
 
 def make_state(times: int) -> LongevityState:
-    """Return the state after so many checks, the last at instant 0."""
+    """Return the state after so many polls, the last at instant 0."""
     state = POLICY.begin(
         Population({"id": [0, 1, 2], "rate": RATES, "importance": [0.5, 0.5, 1.0]}), np.random.default_rng(0)
     )
@@ -209,8 +211,10 @@ def make_state(times: int) -> LongevityState:
     return state
 
 
-def test_a_look_is_due_when_divergence_reaches_the_threshold():
-    """W·U(t) is the price at the end of each wait, and the waits are those of the best freshness (their appendix)."""
+def test_poll_is_due_when_divergence_reaches_the_threshold():
+    """W·U(t) is the price at the end of each wait, and the waits are those of the best freshness
+    (appendix of the paper).
+    """
     state = make_state(100)
     gaps = POLICY.gaps(state, 0.0)
     sbr = Sbr(pace=HOUR)
@@ -222,28 +226,30 @@ def test_a_look_is_due_when_divergence_reaches_the_threshold():
     assert 3 == due.sum()
 
 
-@pytest.mark.parametrize("looks", [1, 2, 4])
-def test_a_new_page_waits_so_many_paces_as_it_was_looked_at(looks: int):
-    """The learning phase grows with each look; what waits less anyway waits less."""
-    gaps = POLICY.gaps(make_state(looks), 0.0)
+@pytest.mark.parametrize("polls", [1, 2, 4])
+def test_new_page_waits_longer_with_each_poll(polls: int):
+    """In the learning phase it waits as many paces as it was polled; a shorter wait of the page
+    counts.
+    """
+    gaps = POLICY.gaps(make_state(polls), 0.0)
 
-    assert looks * HOUR == gaps[0]
+    assert polls * HOUR == gaps[0]
     assert (gaps <= POLICY.gaps(make_state(100), 0.0)).all()
 
 
-def test_looks_are_remembered():
-    """Over a restart, and where pages come and go; a memory without them is passed over."""
+def test_number_of_polls_is_stored():
+    """It survives a restart, and pages that come and go; a memory without it is skipped."""
     state = make_state(3)
     fresh = POLICY.begin(state.population, np.random.default_rng(0))
-    again = POLICY.recall(fresh, {0: POLICY.remember(state, 0), 1: {**POLICY.remember(state, 1), "looks": -1}})
+    again = POLICY.recall(fresh, {0: POLICY.remember(state, 0), 1: {**POLICY.remember(state, 1), "polls": -1}})
     moved = POLICY.on_update(POLICY.on_update(state, [0], {"present": False}), [9], {})
 
-    assert [3, 0, 0] == POLICY.on_update(again, [0], {}).looks.tolist()
-    assert [3, 3, 0] == moved.looks.tolist()
+    assert [3, 0, 0] == POLICY.on_update(again, [0], {}).polls.tolist()
+    assert [3, 3, 0] == moved.polls.tolist()
 
 
-def test_the_price_is_that_of_pages_that_are_known():
-    """However little is known of them now; what they are asked meanwhile is more."""
+def test_price_counts_known_pages_only():
+    """Polls of unknown pages come in addition."""
     sbr = Sbr(pace=HOUR)
     state = make_state(1)
     price = POLICY.market(state, 20 / DAY).price
@@ -257,8 +263,8 @@ CHANGES = np.array([0.1, 1.0, 5.0])
 
 
 @pytest.mark.parametrize(("policy", "allocate"), [(LambdaCrawl, lambda_crawl), (Sbr, sbr)])
-def test_the_rates_of_a_budget(policy: type[Price], allocate: object):
-    """Three looks a day for three pages."""
+def test_rates_of_a_budget_are_those_of_the_paper(policy: type[Price], allocate: object):
+    """Three polls a day serve three pages."""
     made = policy(pace=1, longest=10**6 * DAY, shortest=1)
     state = made.begin(
         Population({"id": [0, 1, 2], "rate": CHANGES, "importance": 1.0 * np.ones(3)}), np.random.default_rng(0)
@@ -269,16 +275,16 @@ def test_the_rates_of_a_budget(policy: type[Price], allocate: object):
 
 
 @pytest.mark.parametrize("policy", [Index, LambdaCrawl, Sbr, Wic])
-def test_the_pace_of_an_index_is_what_a_page_waits_that_changes_once_a_day(policy: type[Price]):
-    """One human number for all policies."""
+def test_pace_of_an_index_is_the_wait_of_a_page_that_changes_daily(policy: type[Price]):
+    """All policies share this one number."""
     made = policy(pace=3 * HOUR)
     state = made.begin(Population({"id": [0], "rate": [1.0]}), np.random.default_rng(0))
 
     assert 3 * HOUR == pytest.approx(made.gaps(state, 0.0)[0], rel=1e-6)
 
 
-def test_wic_looks_at_what_can_be_put_off_as_soon_as_at_what_cannot():
-    """Its waits hardly depend on urgency while little has decayed; those of the index do."""
+def test_wic_hardly_depends_on_urgency():
+    """Its waits are the same while little has decayed; those of the index differ."""
     pages = Population(
         {
             "id": [0, 1],
@@ -300,7 +306,7 @@ def test_wic_looks_at_what_can_be_put_off_as_soon_as_at_what_cannot():
     overwrite=st.booleans(),
 )
 def test_the_index_is_the_price_when_its_wait_is_over(rate: float, half_life: int, price: float, overwrite: bool):
-    """What says how long and what says how much are the same sum of index and ε·G."""
+    """The length of the wait and the size of the bid come from the same sum of index and ε·G."""
     life = LifeKind.OVERWRITE if overwrite else LifeKind.FOREVER
     worth = values(Population({"id": [0], "rate": [rate], "urgency_scale": [half_life], "life_kind": [life]}))
     wait = Index().waits(worth, price)
@@ -312,8 +318,8 @@ def test_the_index_is_the_price_when_its_wait_is_over(rate: float, half_life: in
         assert price == pytest.approx(Index().gather(worth, wait, price)[0], rel=1e-6)
 
 
-def test_what_keeps_its_worth_is_not_put_off_for_ever():
-    """Append and uniform urgency: the index alone sees no reason to look at it before the others, at any time. It is looked at, and in its time."""
+def test_page_that_keeps_its_worth_is_polled_in_time():
+    """With append and uniform urgency, the index alone never prefers it at any time."""
     population = Population(
         {
             "id": [0, 1, 2, 3],
@@ -346,8 +352,10 @@ def test_what_keeps_its_worth_is_not_put_off_for_ever():
     assert mixed < 0.9 * bare
 
 
-def test_without_its_maximum_age_a_page_that_is_urgent_and_rare_starves():
-    """That is what guard 5 is against: the bare index has the end of its wait alone, `price` looks in hours, `price` in the laboratory never."""
+def test_urgent_and_rare_page_starves_without_a_maximum_age():
+    """Guard 5 prevents that: the bare index has only the end of its wait; `price` polls within
+    hours, `price` in the laboratory never.
+    """
     pages = Population({"id": [0], "rate": [0.02], "urgency_scale": [10 * MINUTE]})
     made = (Index(longest=9 * DAY), Price(longest=9 * DAY), Price(longest=9 * DAY, guarded=False))
     index, price, lab = (int(one.gaps(one.begin(pages, np.random.default_rng(0)), 0.0)[0]) for one in made)
@@ -357,8 +365,8 @@ def test_without_its_maximum_age_a_page_that_is_urgent_and_rare_starves():
     assert lab > 30_000 * DAY
 
 
-def test_in_the_laboratory_a_page_s_own_longest_wait_holds():
-    """It is the policy's own end of waits that is off."""
+def test_longest_interval_of_a_page_holds_in_the_laboratory():
+    """Only the policy's own end of waits is off."""
     pages = Population({"id": [0], "rate": [1e-9], "longest": [3 * DAY]})
     lab = Price(guarded=False)
 

@@ -1,3 +1,5 @@
+"""All clauses of the language: each is read, printed and altered."""
+
 import pytest
 
 from tidings.language.clauses.all_clauses import READERS
@@ -8,8 +10,8 @@ from tidings.language.write.printer import clause_lines
 from tidings.language.write.table import ASKING, FIELDS, GATHERED, JOINED, NOTHING, ORDER, REACH
 
 
-def test_each_clause_has_a_meaning():
-    """No clause of the language is forgotten: it is read, printed in its order, and altered by its class."""
+def test_each_clause_is_read_printed_and_altered():
+    """None of the language is forgotten."""
     rules = {"login", *("history" if word == "ChangeHistory" else word.lower() for word in CLAUSES)}
 
     rules |= {"scope", "depth", "budget"}
@@ -19,16 +21,18 @@ def test_each_clause_has_a_meaning():
     assert len(ORDER) == len(set(ORDER))
 
 
-def test_the_tables_of_clauses_speak_of_the_same_clauses():
-    """Each fills a field of the sentinel, or one of its asking; what is repeated or taken away is a clause."""
+def test_tables_have_the_same_clauses():
+    """Each fills a field of the sentinel or of its request; repeatable and removable ones are
+    clauses.
+    """
     assert set(ORDER) == {"monitor", *FIELDS, *ASKING}
     assert set(ASKING) == ASKING_READERS.keys()
     assert set(ORDER) >= GATHERED | JOINED | NOTHING.keys()
 
 
 @pytest.mark.parametrize("word", NOTHING)
-def test_what_can_be_taken_away_is_written_none(word):
-    """`Exclude none` and the like are read as what they print."""
+def test_removable_clause_is_written_with_none(word):
+    """`Exclude none` and similar ones are printed as they are read."""
     (line,) = clause_lines(word, NOTHING[word])
 
     parsed = parse(f"Create Sentinel a Using https://x.example Monitor links {line}")
@@ -51,16 +55,16 @@ def test_what_can_be_taken_away_is_written_none(word):
         "Fetch ²  s",
     ],
 )
-def test_absurd_values_are_faults(clause):
-    """Numbers without end and names of no zone are told, not computed with."""
+def test_absurd_values_are_refused(clause):
+    """Endless numbers and unknown zones are not computed with."""
     parsed = parse(f"Create Sentinel a Using https://x.example Monitor links {clause}")
 
     assert [] != list(parsed.problems)
     assert all(len(str(problem)) < 6_000 for problem in parsed.problems)
 
 
-def test_digits_of_other_scripts_are_digits():
-    """A number may be written in any script's decimal digits."""
+def test_digits_of_other_scripts_are_numbers():
+    """A number may have the decimal digits of any script."""
     (arabic,) = read("Create Sentinel a Using https://x.example Monitor links Fetch ٣ hour")
     (latin,) = read("Create Sentinel a Using https://x.example Monitor links Fetch 3 hour")
 

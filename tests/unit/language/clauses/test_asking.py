@@ -1,4 +1,4 @@
-"""Clauses that say how a page is asked for."""
+"""Clauses about the request of a page."""
 
 import pytest
 
@@ -44,8 +44,10 @@ HEAD = "Create Sentinel a Using https://x.example/ Monitor words\n"
         ('Robots ignored because "it is mine"', Asking(robots_ignored="it is mine")),
     ],
 )
-def test_each_clause_says_how_a_page_is_asked_for(clauses, expected):
-    """Method, Header, Body, Frames, Render, Timeout, Trust, Proxy and Robots each set what they name, and print as they are read."""
+def test_each_clause_sets_one_part_of_the_request(clauses, expected):
+    """Method, Header, Body, Frames, Render, Timeout, Trust, Proxy and Robots are printed as they
+    are read.
+    """
     (sentinel,) = read(HEAD + clauses)
     assert isinstance(sentinel, Sentinel)
 
@@ -73,15 +75,15 @@ def test_each_clause_says_how_a_page_is_asked_for(clauses, expected):
         ('Method "GET" Method "POST"', 14, "E23", "second Method clause"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_at_its_place(clause, column, code, message):
-    """A method, header, proxy or reason that cannot be is an error where it stands (H-031)."""
+def test_impossible_request_is_refused_at_its_place(clause, column, code, message):
+    """It is a method, header, proxy or reason (H-031)."""
     (problem,) = parse(HEAD + clause).problems
 
     assert (2, column, code, message) == (problem.line, problem.column, problem.code, problem.message)
 
 
-def test_a_sentinel_made_from_another_asks_as_it_does():
-    """What is inherited of the asking stays clause by clause; headers are replaced together."""
+def test_derived_sentinel_has_the_same_request():
+    """It is inherited clause by clause; headers are replaced together."""
     base = HEAD + 'Method "POST" Body "a" Header "X" "1" Header "Y" "2" Frames 2;'
 
     (_, heir) = read(base + 'Create Sentinel b Using a Header "Z" "3" Method "GET"')
@@ -90,8 +92,8 @@ def test_a_sentinel_made_from_another_asks_as_it_does():
     assert heir.asking == Asking(method="GET", body=Value("a"), headers=(Header("Z", Value("3")),), frames=2)
 
 
-def test_a_proxy_and_ignored_robots_are_doubted():
-    """Both are accepted with a warning that says what they mean (W14, W15)."""
+def test_proxy_and_ignored_robots_have_a_warning():
+    """Both are accepted (W14, W15)."""
     parsed = parse(HEAD + 'Proxy http://proxy.example:3128 Robots ignored because "mine"')
 
     assert ["W14", "W15"] == [warning.code for warning in parsed.warnings]

@@ -1,3 +1,5 @@
+"""The clause Monitor: change types, joined and narrowed."""
+
 import pytest
 
 from tidings.language.clauses.clause import unquote
@@ -21,8 +23,8 @@ LINKS, IMAGES = Interest("links"), Interest("images")
         (AllOf((LINKS, Not(AnyOf((IMAGES, LINKS))))), False),
     ],
 )
-def test_not_needs_a_change_beside_it(expression, never):
-    """NOT alone, in an OR, or beside nothing but NOTs would report every quiet look (E26)."""
+def test_not_needs_another_change_type(expression, never):
+    """NOT alone, in an OR, or only beside NOTs would report every quiet check (E26)."""
     assert never == never_fires(expression)
 
 
@@ -36,21 +38,21 @@ def test_not_needs_a_change_beside_it(expression, never):
         (AllOf((LINKS, Not(AllOf((LINKS, IMAGES))))), True),
     ],
 )
-def test_and_between_changes_is_noticed(expression, joins):
-    """Two changes joined by AND are told only when both happen, which surprises people (W8)."""
+def test_and_between_change_types_has_a_warning(expression, joins):
+    """Both must happen at once, which surprises people (W8)."""
     assert joins == joins_plain_types(expression)
 
 
-def test_only_quotes_and_backslashes_are_escapes():
-    r"""`"\d+"` means what it looks like."""
+def test_only_quotes_and_backslashes_are_escaped():
+    r"""`"\d+"` means what it shows."""
     assert '\\d+ "x" \\' == unquote('"\\d+ \\"x\\" \\\\"')
 
 
 @pytest.mark.parametrize(
     "pattern", ["(" * 9_000, "a{9999}", "(a{100}){100}", "[a", "(?P<x>", "(?=a)", "x" * 20_000, "\\ud800"]
 )
-def test_hostile_patterns_are_told_as_bad(pattern):
-    """Whatever is wrong with a pattern is a fault at its place; nothing is raised or warned of (H-070)."""
+def test_hostile_patterns_are_refused(pattern):
+    """The fault is at their place; nothing is raised or warned of (H-070)."""
     (problem,) = parse(f'Create Sentinel a Using https://x.example Monitor regex "{pattern}"').problems
 
     assert "E11" == problem.code
@@ -75,8 +77,8 @@ HEAD = "Create Sentinel a Using https://x.example Monitor "
         ),
     ],
 )
-def test_keywords_and_phrases_have_their_terms(clause, meaning):
-    """White space is collapsed, each term is there once; between quotes there is one, whatever it holds."""
+def test_keywords_and_phrases_are_split_into_terms(clause, meaning):
+    """White space is collapsed, and each term is there once; text in quotes is one term."""
     parsed = parse(HEAD + clause)
     (sentinel,) = parsed.statements
 
@@ -112,8 +114,8 @@ def test_keywords_and_phrases_have_their_terms(clause, meaning):
         ),
     ],
 )
-def test_what_is_never_told_or_not_as_it_looks_is_doubted(clause, warning):
-    """The statement is accepted; its author hears of it."""
+def test_term_that_is_never_found_has_a_warning(clause, warning):
+    """So has one that is found differently from what it shows; the statement is accepted."""
     parsed = parse(HEAD + clause)
 
     assert [warning] == [str(each).split(" ", 1)[1] for each in parsed.warnings]
@@ -121,6 +123,6 @@ def test_what_is_never_told_or_not_as_it_looks_is_doubted(clause, warning):
 
 
 @pytest.mark.parametrize("term", ["U.S.", "node.js", "we may share it.", "caf\u00e9", "cafe\u0301", "€", "🎉", "日本"])
-def test_a_term_that_is_found_as_it_looks_is_not_doubted(term):
-    """Punctuation between words, accents, symbols and characters in a row are no matter."""
+def test_term_that_is_found_as_written_has_no_warning(term):
+    """Punctuation between words, accents, symbols and repeated characters do not matter."""
     assert () == parse(f'{HEAD}keyword "{term}"').warnings

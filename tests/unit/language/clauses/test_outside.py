@@ -1,4 +1,4 @@
-"""Events of other origin in the language: Create Event, Drop Event, and where sentinels name them."""
+"""Events from outside: Create Event, Drop Event, and sentinels that name them."""
 
 import pytest
 
@@ -31,8 +31,8 @@ STATEMENTS = [
 
 
 @pytest.mark.parametrize(("text", "meant"), STATEMENTS)
-def test_statements_mean_what_they_say_in_both_forms(text, meant):
-    """What is read is printed as the same, in sentences and in YAML."""
+def test_statements_are_printed_as_they_are_read(text, meant):
+    """This is so in sentences and in YAML."""
     assert (meant,) == read(text)
     assert (meant,) == read(to_text(meant))
     assert (meant,) == load(to_yaml([meant])).statements
@@ -52,8 +52,8 @@ CLAUSES = [
 
 
 @pytest.mark.parametrize(("clause", "field", "meant"), CLAUSES)
-def test_clauses_name_events(clause, field, meant):
-    """A clause is read, printed and read again as the same, in sentences and in YAML."""
+def test_clauses_with_events_are_printed_as_they_are_read(clause, field, meant):
+    """This is so in sentences and in YAML."""
     (found,) = read(HEAD + clause, events=EVENTS)
 
     assert meant == getattr(found, field)
@@ -80,20 +80,22 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("text", "line"), FAULTS)
-def test_faults_say_where_what_and_how_to_mend(text, line):
-    """Each fault has its place, its code and what to write instead."""
+def test_faults_have_place_code_and_hint(text, line):
+    """The hint says what to write instead."""
     assert [line] == [str(problem) for problem in parse(text, events=EVENTS).problems]
 
 
-def test_an_event_takes_no_clauses():
-    """What follows it is refused by its place, and said why."""
+def test_event_takes_no_clauses():
+    """What follows it is refused at its place."""
     (problem,) = parse("Create Event e Using webhook\nMonitor any change", events={}).problems
 
     assert ("2:1: E03", "an event takes no clauses") == (str(problem)[:8], problem.hint)
 
 
-def test_statements_before_in_the_text_count():
-    """An event that the text makes can be named after it; sentinels that it drops or alters wait no more."""
+def test_earlier_statements_of_the_text_count():
+    """An event that the text creates can be named later; sentinels that it drops or alters do not
+    wait for it.
+    """
     made = f"Create Event new Using webhook {HEAD} From event(new)"
     known = {"deploy": ("shop",)}
 
@@ -106,13 +108,13 @@ def test_statements_before_in_the_text_count():
     assert () == parse(f"{made} Alter s From now Drop Event new", events={}).problems
 
 
-def test_nobody_is_blamed_where_events_are_not_known():
-    """A stored text is read whatever events there are."""
+def test_stored_text_is_read_without_known_events():
+    """No event is then unknown."""
     assert () == parse(f"{HEAD} From event(gone) Drop Event gone").problems
 
 
-def test_in_python():
-    """The same in Python, refused with the same words."""
+def test_events_can_be_named_in_python():
+    """Faults have the same words."""
     assert CreateEvent("e", EventSource("command", argv=("a", "b"), every=MINUTE)) == event(
         "e", command=["a", "b"], every=minutes(1)
     )
@@ -135,6 +137,6 @@ YAML_FAULTS = [
 
 
 @pytest.mark.parametrize(("text", "code"), YAML_FAULTS)
-def test_faults_of_the_yaml_form(text, code):
-    """Each has its code."""
+def test_faults_of_the_yaml_form_have_codes(text, code):
+    """Each has one."""
     assert [code] == [problem.code for problem in load(text).problems]

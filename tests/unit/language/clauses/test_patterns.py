@@ -1,4 +1,4 @@
-"""Selectors are an allow-listed subset of CSS, XPath 1.0 and JSONPath (R-08)."""
+"""Selectors are a permitted subset of CSS, XPath 1.0 and JSONPath (R-08)."""
 
 import subprocess
 import sys
@@ -30,8 +30,8 @@ GOOD = [
 
 
 @pytest.mark.parametrize(("language", "text"), GOOD, ids=range(len(GOOD)))
-def test_a_selector_is_kept_as_written(language, text):
-    """What its language knows is taken."""
+def test_selector_is_stored_as_written(language, text):
+    """All that its language knows is accepted."""
     parsed = parse(f"{HEAD}{language} {quote(text)}")
     (sentinel,) = parsed.statements
     assert isinstance(sentinel, Sentinel)
@@ -62,16 +62,18 @@ BAD = [
 
 
 @pytest.mark.parametrize(("language", "text", "reason"), BAD, ids=range(len(BAD)))
-def test_what_is_no_selector_is_told(language, text, reason):
-    """E06 at its place, with what its language says of it (H-071, H-074)."""
+def test_invalid_selector_is_refused(language, text, reason):
+    """E06 is at its place, with the message of its language (H-071, H-074)."""
     (problem,) = parse(f"{HEAD}{language} {quote(text)}").problems
 
     assert ("E06", len(f"{HEAD}{language} ") + 1) == (problem.code, problem.column)
     assert problem.message.startswith(f"bad {language} selector: {reason}")
 
 
-def test_a_stored_selector_is_not_tried_again():
-    """What was accepted is recalled without lxml, selectolax, re2 or jsonpath: the parent of the service never loads them."""
+def test_stored_selector_is_not_checked_again():
+    """It is restored without lxml, selectolax, re2 or jsonpath: the service's parent never loads
+    them.
+    """
     text = f'{HEAD}xpath "//a" Exclude regex "b+" Exclude css "i" Exclude jsonpath "$.a"'
     script = (
         f"import sys; from tidings.language.parser import recall; recall({text!r});"
@@ -83,8 +85,10 @@ def test_a_stored_selector_is_not_tried_again():
     assert parse(text).statements == (recall(text),)
 
 
-def test_what_is_hidden_is_a_part_of_its_own():
-    """`Exclude hidden` is read, printed and written as YAML as such, and leaves out elements that say they are hidden."""
+def test_hidden_elements_can_be_excluded():
+    """`Exclude hidden` is read, printed and written as YAML, and leaves out elements that are
+    marked as hidden.
+    """
     (statement,) = parse("Create Sentinel a Using https://x.example Monitor words Exclude HIDDEN").statements
 
     assert isinstance(statement, Sentinel)

@@ -1,3 +1,5 @@
+"""Long texts with equal clauses are read quickly and exactly."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -41,7 +43,7 @@ ENDS = {"semicolon": ";\n", "none": "\n", "many": " ; ;\n\n"}
 
 
 def _read(text: str) -> object:
-    """Return all that is said of a text."""
+    """Return all that is reported about a text."""
     found = parse(
         text,
         now=1_700_000_000_000_000,
@@ -57,10 +59,10 @@ def _read(text: str) -> object:
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("head", HEADS)
 @pytest.mark.parametrize("clauses", CLAUSES)
-def test_a_text_that_says_the_same_of_many_pages_means_what_it_means_read_by_itself(
+def test_repeated_clauses_are_read_with_the_same_result(
     clauses: str, head: str, end: str, monkeypatch: pytest.MonkeyPatch
 ):
-    """Statements, faults, warnings and places are the same, whether clauses that stand there again are read once or each time."""
+    """Statements, faults, warnings and places are the same whether they are read once or each time."""
     texts = [f"{HEADS[head].format(n=n)} {CLAUSES[clauses]}{ENDS[end]}" for n in range(COUNT)]
     text = "".join(texts)
 
@@ -82,13 +84,13 @@ def test_a_text_that_says_the_same_of_many_pages_means_what_it_means_read_by_its
     ],
     ids=["quotes", "list", "comment", "base", "event", "nothing twice"],
 )
-def test_other_texts_are_read_as_a_whole(text: str):
-    """Where something could hide the end of a statement, or nothing is said twice, nothing is taken apart."""
+def test_other_texts_are_read_whole(text: str):
+    """They repeat nothing, or something could hide the end of a statement."""
     assert spans("".join(text.format(n=n) for n in range(COUNT))) is None
 
 
-def test_each_clause_of_a_long_text_is_read_once(monkeypatch: pytest.MonkeyPatch):
-    """Of a thousand sentinels that say one of two things, two are read by the grammar."""
+def test_equal_clauses_of_a_long_text_are_read_once(monkeypatch: pytest.MonkeyPatch):
+    """Of a thousand sentinels with one of two texts, the grammar reads two."""
     read: list[object] = []
     grammar = syntax._grammar()
 
@@ -120,8 +122,8 @@ RECALLED = [
 @pytest.mark.parametrize(
     "head", ["s Using https://shop.example/a?b=c", "s-1 Using http://[::1]:8080/", "s Using https://a.example/ As A"]
 )
-def test_a_stored_text_is_recalled_as_it_was_read(head: str, clauses: str):
-    """Clauses that were recalled before, for another page, mean the same again."""
+def test_stored_text_is_restored_as_it_was_read(head: str, clauses: str):
+    """Clauses that were restored before, for another page, have the same meaning."""
     first = recall(f"Create Sentinel t Using https://other.example/\n  {clauses}")
     again = recall(f"Create Sentinel {head}\n  {clauses}")
 
@@ -130,8 +132,8 @@ def test_a_stored_text_is_recalled_as_it_was_read(head: str, clauses: str):
 
 
 @pytest.mark.parametrize("clauses", RECALLED)
-def test_sentinels_with_the_same_clauses_are_recalled_as_one(clauses: str):
-    """All but name and address is as `recall` says; where a page has a name, so are these."""
+def test_sentinels_with_the_same_clauses_are_restored_together(clauses: str):
+    """All except name and address is the same as from `recall`, also if a page has a name."""
     one, other = (recall_clauses(f"Create Sentinel {name} Using https://{name}.example/\n  {clauses}") for name in "ab")
     named = f"Create Sentinel c Using https://c.example/ As P\n  {clauses}"
     whole = recall(f"Create Sentinel a Using https://a.example/\n  {clauses}")

@@ -1,3 +1,5 @@
+"""The syntax of whole texts."""
+
 import re
 from importlib.resources import files
 
@@ -9,8 +11,8 @@ from tidings.language.words import CLAUSES, STATEMENTS, is_reserved
 GRAMMAR = files("tidings.language.grammar").joinpath("sentinel.lark").read_text(encoding="utf-8")
 
 
-def test_a_right_text_is_statements_without_a_fault():
-    """Create statements and orders come in the order of the text."""
+def test_valid_text_has_statements_without_a_fault():
+    """Create statements and commands come in the order of the text."""
     report = ProblemReport(text := "Create Sentinel a Using https://x.example Monitor links; Disable a")
     creation, order = read_syntax(text, report)
     assert isinstance(creation, Compound)
@@ -19,8 +21,8 @@ def test_a_right_text_is_statements_without_a_fault():
     assert (["monitor"], "a", ()) == ([clause.data for clause in creation.clauses], str(order.name), report.problems)
 
 
-def test_a_text_with_a_fault_keeps_its_other_parts():
-    """The clauses around a fault are read; a head that cannot be read still says which sentinel it meant."""
+def test_text_with_a_fault_keeps_its_other_parts():
+    """The clauses around a fault are read; a head that cannot be read still names its sentinel."""
     report = ProblemReport(
         text := "Create Sentinel a Using https://x.example Monitor lnks Fetch 2 day; Create Sentinel b Usng x"
     )
@@ -31,8 +33,8 @@ def test_a_text_with_a_fault_keeps_its_other_parts():
     assert ["E10", "E03"] == [problem.code for problem in report.problems]
 
 
-def test_the_grammar_and_the_list_of_words_agree():
-    """Each word that begins a statement or clause in the grammar is one at which texts are cut, and no name."""
+def test_grammar_and_list_of_words_agree():
+    """Each word that begins a statement or clause is one at which texts are cut, and no name."""
     clause = GRAMMAR[GRAMMAR.index("\nclause:") : GRAMMAR.index("// Monitor: `within`")]
     begins = {name.replace("_", "") for name in re.findall(r"(?:clause:|\|) ([A-Z_]+)(?= )", clause) if name in GRAMMAR}
     wanted = {word.upper() for word in CLAUSES}
@@ -41,8 +43,8 @@ def test_the_grammar_and_the_list_of_words_agree():
     assert all(is_reserved(word) for word in (*CLAUSES, *STATEMENTS))
 
 
-def test_a_long_text_with_faults_takes_time_in_proportion():
-    """Ten faults are enough: five thousand broken statements are told about in a moment."""
+def test_long_text_with_faults_takes_little_time():
+    """Ten faults are enough, also for five thousand broken statements."""
     parsed = parse("Create Sentinel a Using https://x.example Monitor lnks Fetch 2\n" * 5_000)
 
     assert 10 == len(parsed.problems)

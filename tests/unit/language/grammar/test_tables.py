@@ -1,4 +1,4 @@
-"""The stored tables are those of the grammar, and read texts as it does."""
+"""The stored tables are those of the grammar, and read texts in the same way."""
 
 from importlib.resources import files
 
@@ -12,13 +12,13 @@ from tidings.language.grammar import tables
 STORED = files("tidings.language.grammar").joinpath("sentinel.tables").read_bytes()
 
 
-def test_the_stored_tables_are_fresh():
-    """They are, to the byte, what the grammar gives: `script/docs` writes them again."""
+def test_stored_tables_are_up_to_date():
+    """They are exactly those of the grammar: `script/docs` writes them."""
     assert STORED == tables.pack()
 
 
-def test_texts_are_read_as_by_the_grammar_itself():
-    """Both give the same trees."""
+def test_tables_give_the_trees_of_the_grammar():
+    """Both are the same."""
     stored, built = tables.grammar(), tables.build()
     texts = (*EXAMPLES, *ACCEPTED, *FURTHER)
 
@@ -28,8 +28,8 @@ def test_texts_are_read_as_by_the_grammar_itself():
 
 
 @pytest.mark.parametrize("text", ["Monitor all imges", "Fetch 2", "Notify by", "Transform keep", "Monitor (links"])
-def test_faults_are_found_as_by_the_grammar_itself(text):
-    """Both stop at the same place and would have taken the same there."""
+def test_tables_find_the_faults_of_the_grammar(text):
+    """Both stop at the same place and would accept the same words there."""
     found = []
     for grammar in (tables.grammar(), tables.build()):
         with pytest.raises(UnexpectedInput) as caught:
@@ -39,7 +39,7 @@ def test_faults_are_found_as_by_the_grammar_itself(text):
     assert found[0] == found[1]
 
 
-def test_tables_of_another_lark_are_not_used(monkeypatch):
+def test_tables_of_another_version_of_lark_are_not_used(monkeypatch):
     """The grammar is built then."""
     monkeypatch.setattr(lark, "__version__", "0.0.0")
 

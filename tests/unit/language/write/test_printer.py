@@ -1,3 +1,5 @@
+"""Sentinels, commands and clauses are printed in the canonical form."""
+
 import random
 from dataclasses import replace
 
@@ -24,8 +26,8 @@ NOW = 1_700_000_000_000_000
 
 @share(0.5)
 @given(sentinels())
-def test_what_is_printed_is_read_as_the_same_sentinel(sentinel):
-    """Reading the text of a sentinel gives that sentinel, and its text again."""
+def test_printed_sentinel_is_read_as_the_same(sentinel):
+    """Its text is the same again, too."""
     text = to_text(sentinel)
     (again,) = read(text, now=NOW)
 
@@ -33,15 +35,15 @@ def test_what_is_printed_is_read_as_the_same_sentinel(sentinel):
 
 
 @given(commands | event_statements)
-def test_what_is_printed_is_read_as_the_same_command(command):
-    """Reading the text of a command, or of a statement about an event, gives the same."""
+def test_printed_command_is_read_as_the_same(command):
+    """So is a statement about an event."""
     assert (command,) == read(to_text(command))
 
 
 @share(0.5)
 @given(alterations | group_defaults)
-def test_what_is_printed_is_read_as_the_same_clauses(statement):
-    """Alter and Defaults are read as they are printed, clauses that take something away included."""
+def test_printed_clauses_are_read_as_the_same(statement):
+    """Alter and Defaults are, with clauses that remove something."""
     text = to_text(statement)
     (again,) = read(text, now=NOW)
 
@@ -50,15 +52,15 @@ def test_what_is_printed_is_read_as_the_same_clauses(statement):
 
 @share(0.25)
 @given(sentinels())
-def test_a_stored_text_is_recalled_as_it_was_read(sentinel):
-    """What was accepted once means the same when it is read without trying its patterns and selectors again."""
+def test_stored_text_is_restored_as_it_was_read(sentinel):
+    """Its patterns and selectors are not checked again."""
     assert sentinel == recall(to_text(sentinel))
 
 
 @share(0.25)
 @given(sentinels())
-def test_a_child_keeps_all_that_its_base_says(sentinel):
-    """What `Using NAME` takes over is printed whole and read as the same, whatever its base has become."""
+def test_derived_sentinel_keeps_the_clauses_of_its_base(sentinel):
+    """They are printed completely and read as the same, also after a change of the base."""
     base = replace(sentinel, name="base", zone=None, start=Point("now"), end=None)
     (child,) = read("Create Sentinel child Using base", known={"base": KnownSentinel(base)}.get)
     other = {"base": KnownSentinel(Sentinel(name="base", pages=sentinel.pages, monitor=Interest("any")))}
@@ -66,8 +68,8 @@ def test_a_child_keeps_all_that_its_base_says(sentinel):
     assert (child,) == read(to_text(child), known=other.get)
 
 
-def test_the_canonical_text_has_one_clause_a_line_and_iso_dates():
-    """Each clause stands on its own line, dates are ISO, clauses of default value are left out."""
+def test_canonical_text_has_one_clause_a_line_and_iso_dates():
+    """Clauses with default values are left out."""
     (sentinel,) = read(ACCEPTED[0], now=NOW)
 
     assert [
@@ -80,15 +82,15 @@ def test_the_canonical_text_has_one_clause_a_line_and_iso_dates():
     ] == to_text(sentinel).splitlines()
 
 
-def test_a_sentinel_of_defaults_is_two_lines():
-    """What nobody said is not printed."""
+def test_sentinel_of_defaults_is_two_lines():
+    """Defaults are not printed."""
     (sentinel,) = read("create sentinel home using https://example.org/ monitor anychange from now fetch on change")
 
     assert "Create Sentinel home Using https://example.org/\n  Monitor any change" == to_text(sentinel)
 
 
-def test_a_sentinel_made_from_another_prints_all_its_clauses():
-    """A change of the base later cannot change what the text means; a life that follows the base's is not printed."""
+def test_derived_sentinel_is_printed_with_all_clauses():
+    """A later change of the base cannot change it; a life that follows the base is not printed."""
     base, child = read(f"{ACCEPTED[2]} Create Sentinel b Using a Fetch 1 hour Notify by console")
     assert isinstance(base, Sentinel)
     bare = Sentinel(name="a", pages=base.pages, monitor=base.monitor)
@@ -98,16 +100,16 @@ def test_a_sentinel_made_from_another_prints_all_its_clauses():
     assert child == again
 
 
-def test_a_child_with_its_own_life_prints_it():
-    """From now stands in the text of a child, since leaving it out would mean the life of the base."""
+def test_own_life_of_a_derived_sentinel_is_printed():
+    """`From now` is in the text, since without it the life would be that of the base."""
     (child,) = read("Create Sentinel b Using s0 From now", known=KNOWN.get)
 
     assert "\n  From now\n" in to_text(child)
     assert (child,) == read(to_text(child), known=KNOWN.get)
 
 
-def test_printing_what_was_read_of_a_print_changes_nothing():
-    """Of 1,000 injured examples none stops the reader, and the accepted ones print to a fixed point."""
+def test_printed_text_is_a_fixed_point():
+    """None of 1,000 damaged examples stops the reader, and accepted ones print to a fixed point."""
     rng = random.Random(20_240_601)
     accepted = 0
     for _ in range(1_000):
@@ -124,6 +126,9 @@ def test_printing_what_was_read_of_a_print_changes_nothing():
     assert accepted > 20
 
 
-def test_a_command_is_one_line():
-    """Enable, Disable and Drop print as they are said."""
+def test_command_is_one_line():
+    """Enable, Disable and Drop are printed as they are read."""
     assert "Disable s1" == to_text(Command("disable", "s1"))
+    for text in ("Disable s1 until 2026-12-24", "Disable s1 until now + 3 day"):
+        assert [text] == [to_text(one) for one in read(text)]
+    assert read("Disable s1 for 3 days") == read("Disable s1 until now + 3 day")

@@ -1,4 +1,4 @@
-"""The YAML form takes what the sentence form takes, and says where something is wrong."""
+"""The YAML form accepts what the sentence form accepts, and reports faults at their place."""
 
 import random
 
@@ -37,8 +37,8 @@ STUDY = """
 """
 
 
-def test_the_example_of_the_study_is_read():
-    """It means what its sentence means (sentinels §1.7)."""
+def test_example_of_the_study_is_read():
+    """It has the meaning of its sentence (sentinels §1.7)."""
     sentence = (
         "Create Sentinel oil Using https://blog.example/feed As A, https://news.example/breaking As B"
         ' Monitor items inserted of A where contains "oil" Then within 10 min check B Fetch every 3 min slack 2 min'
@@ -51,8 +51,8 @@ def test_the_example_of_the_study_is_read():
 @pytest.mark.parametrize(
     "text", [*EXAMPLES, *ACCEPTED, *FURTHER], ids=range(len(EXAMPLES) + len(ACCEPTED) + len(FURTHER))
 )
-def test_each_example_survives_yaml(text):
-    """What a text says is said by the YAML that is written of it."""
+def test_each_example_is_the_same_in_yaml(text):
+    """The YAML written for a text has its meaning."""
     others = {name: known for name, known in ALL.items() if f"Create Sentinel {name} " not in text}
     parsed = parse(text, known=others.get, now=NOW)
     loaded = load(to_yaml(parsed.statements), known=others.get, now=NOW)
@@ -63,8 +63,8 @@ def test_each_example_survives_yaml(text):
 
 @settings(max_examples=25, deadline=None)
 @given(sentinels() | alterations | group_defaults | commands | event_statements)
-def test_what_is_written_as_yaml_is_read_as_the_same(statement):
-    """Reading the YAML of a statement gives that statement, and its YAML again."""
+def test_written_yaml_is_read_as_the_same(statement):
+    """Its YAML is the same again, too."""
     text = to_yaml([statement])
     (again,) = load(text, now=NOW).statements
 
@@ -72,8 +72,8 @@ def test_what_is_written_as_yaml_is_read_as_the_same(statement):
 
 
 @pytest.mark.parametrize("letter", ["\0", "\t", "\r", "\x1b", "\x85", "\ufeff"])
-def test_odd_letters_in_texts_survive_yaml(letter):
-    """Whatever the sentence form takes in a text the YAML form takes, too."""
+def test_unusual_characters_are_the_same_in_yaml(letter):
+    """It accepts all that the sentence form accepts in a text."""
     (sentinel,) = read(
         f'Create Sentinel s Using https://x.example Monitor phrase "a{letter}b" Exclude regex "x{letter}"'
     )
@@ -81,8 +81,8 @@ def test_odd_letters_in_texts_survive_yaml(letter):
     assert (sentinel,) == load(to_yaml([sentinel])).statements
 
 
-def test_each_clause_may_be_written_as_the_language_says_it():
-    """A sentence stands for its keys."""
+def test_each_clause_may_be_a_sentence():
+    """It replaces its keys."""
     text = """
     name: a
     pages: https://x.example
@@ -101,8 +101,8 @@ def test_each_clause_may_be_written_as_the_language_says_it():
     assert read(sentence, now=NOW) == load(text, now=NOW).statements
 
 
-def test_keys_that_people_write_first_are_read():
-    """`url`, `every`, `css`, `ignore` and their kin mean the clauses that they name."""
+def test_first_guesses_of_keys_are_read():
+    """`url`, `every`, `css`, `ignore` and similar ones mean their clauses."""
     text = """
     - name: s
       url: https://x.example
@@ -128,8 +128,8 @@ def test_keys_that_people_write_first_are_read():
     assert read(sentence, now=NOW) == loaded.statements == load(to_yaml(loaded.statements), now=NOW).statements
 
 
-def test_a_page_without_a_name_says_which_name_it_could_have():
-    """Nothing is named behind one's back."""
+def test_page_without_a_name_has_a_suggestion():
+    """No name is chosen silently."""
     (problem,) = load("- url: https://www.shop.example/a\n  monitor: price\n", now=NOW).problems
 
     assert "write name: shop" in str(problem)
@@ -143,8 +143,8 @@ RECEIVERS = {
 
 
 @pytest.mark.parametrize("by", RECEIVERS.values(), ids=RECEIVERS)
-def test_a_receiver_that_is_a_secret_is_written_as_a_mapping_or_as_the_language_says_it(by):
-    """In Notify and in Errors."""
+def test_secret_receiver_is_a_mapping_or_a_sentence(by):
+    """This is so in Notify and in Errors."""
     text = f"name: a\npages: https://x.example\nmonitor: links\nnotify: {{by: {by}}}\nerrors: {by}\n"
     sentence = (
         'Create Sentinel a Using https://x.example Monitor links Notify By secret "chat", webhook secret "x", console'
@@ -158,8 +158,8 @@ def test_a_receiver_that_is_a_secret_is_written_as_a_mapping_or_as_the_language_
     "text",
     ["a\x85b", "a\u2028b", "\ufeffa", "no", "1:30", "null", "~", "- a", "a: b", "#a", "'a'", "é 日本", "a " * 200],
 )
-def test_texts_survive_yaml_whatever_they_look_like(text):
-    """Line ends of Unicode, truth values, times, nothings and long texts stay the texts they are."""
+def test_texts_stay_texts_in_yaml(text):
+    """Line ends of Unicode, truth values, times, nulls and long texts do."""
     sentinel = read(f'Create Sentinel a Using https://x.example Monitor regex "{text}" Body "{text}"')
 
     assert (sentinel, ()) == ((loaded := load(to_yaml(sentinel))).statements, loaded.problems)
@@ -204,16 +204,16 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("text", "line"), FAULTS, ids=range(len(FAULTS)))
-def test_a_fault_is_told_at_its_place_in_the_yaml(text, line):
-    """Line and column are those of the value that is wrong, and the words those of the sentence form."""
+def test_fault_has_its_place_in_the_yaml(text, line):
+    """It has line and column of the wrong value, and the words of the sentence form."""
     loaded = load(text, known=KNOWN.get, names=KNOWN, now=NOW)
 
     assert [line] == [str(problem)[: len(line)] for problem in loaded.problems]
     assert () == loaded.statements
 
 
-def test_several_faults_are_told_at_once():
-    """One for each clause, at most ten."""
+def test_several_faults_are_reported_at_once():
+    """There is one for each clause, at most ten."""
     text = "".join(f"- name: a{n}\n  pages: x.example\n  monitor: lnks\n" for n in range(9))
 
     assert ["E22", "E10"] * 5 == [problem.code for problem in load(text).problems]
@@ -235,16 +235,16 @@ def test_several_faults_are_told_at_once():
     ],
     ids=range(10),
 )
-def test_absurd_texts_are_told_not_followed(text):
-    """Nothing is raised, and nothing is made of what is no list of statements."""
+def test_absurd_texts_are_refused(text):
+    """Nothing is raised, and what is no list of statements has none."""
     loaded = load(text)
 
     assert () == loaded.statements
     assert bool(loaded.problems) == bool(text.strip() and not text.startswith("#"))
 
 
-def test_injured_yaml_stops_nobody():
-    """Of 300 injured texts none raises, and what is accepted survives being written again."""
+def test_damaged_yaml_raises_nothing():
+    """None of 300 damaged texts does, and accepted ones can be written and read again."""
     rng = random.Random(20_261_128)
     texts = [to_yaml(parse(text, known=ALL.get, now=NOW).statements) for text in (*EXAMPLES, *ACCEPTED, *FURTHER)]
     accepted = 0
@@ -259,7 +259,7 @@ def test_injured_yaml_stops_nobody():
     assert accepted > 5
 
 
-def test_what_stands_before_is_taken_away_by_null_none_or_an_empty_list():
+def test_null_none_and_an_empty_list_remove_a_clause():
     """`exclude: []` is `Exclude none`."""
     (base,) = read(
         'Create Sentinel b Using https://x.example Monitor links Exclude css "a" Errors to console To 2031-01-01'

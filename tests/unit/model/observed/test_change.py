@@ -1,12 +1,12 @@
-"""A change is a non-empty edit; what differs in nothing is no change."""
+"""A change is a non-empty edit."""
 
 import pytest
 
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount
 
 
-def test_nothing_found_is_no_change():
-    """An empty change set is false, whatever contributed to it."""
+def test_empty_change_set_is_false():
+    """It is, whatever contributed to it."""
     assert not ChangeSet()
     assert not ChangeSet(kinds=("any", "links"))
 
@@ -19,11 +19,11 @@ def test_nothing_found_is_no_change():
     ],
     ids=["edit", "object"],
 )
-def test_an_edit_or_an_object_is_a_change(found):
-    """One edit of the text or one object more or less is a change."""
+def test_edit_or_object_is_a_change(found):
+    """One edit of the text, or one object more or less, is enough."""
     assert found
 
 
 def test_texts_alone_are_no_change():
-    """Edits are the truth; texts only say for people what edits and objects mean."""
+    """Edits are the truth; texts only show people what edits and objects mean."""
     assert not ChangeSet(inserted=("words",))

@@ -1,4 +1,4 @@
-"""How a fetch ended is a value of one of three kinds, and says what it did."""
+"""The outcome of a fetch is a value of one of three kinds."""
 
 import re
 from typing import get_args
@@ -7,8 +7,8 @@ from tidings.model.observed import outcome
 from tidings.model.observed.outcome import ErrorKind, Failed, Fetched, FetchRequest, Unchanged, Validators
 
 
-def test_validators_without_any_are_false():
-    """A request is conditional only if the server gave something to ask again with."""
+def test_empty_validators_are_false():
+    """A request is conditional only if the server sent a validator."""
     assert [False, True, True, False] == [
         bool(Validators()),
         bool(Validators(etag='"1"')),
@@ -17,8 +17,8 @@ def test_validators_without_any_are_false():
     ]
 
 
-def test_kinds_of_error_are_a_fixed_list():
-    """The kinds that users see are a fixed list: each a lower-case word or a status."""
+def test_kinds_of_errors_are_a_fixed_list():
+    """Each kind that users see is a lower-case word or a status."""
     assert {
         "net", "address", "busy", "denied", "blocked", "404", "410", "5xx", "redirect", "size", "robots", "request",
         "framing", "encoding", "secret", "disk", "damaged", "fault", "login", "command", "scope",
@@ -26,13 +26,13 @@ def test_kinds_of_error_are_a_fixed_list():
     assert [] == [kind for kind in get_args(ErrorKind) if not re.fullmatch(r"[a-z]+|[45][0-9x]{2}", kind)]
 
 
-def test_an_outcome_is_one_of_three():
-    """There is no fourth way for a fetch to end."""
+def test_outcome_has_three_kinds():
+    """A fetch does not end in another way."""
     assert {Unchanged, Fetched, Failed} == set(get_args(outcome.Outcome))
 
 
 def test_every_outcome_counts_its_requests():
-    """Robots, retries and redirects count: an outcome stands for one request at least (I-5)."""
+    """Robots, retries and redirects count: an outcome has at least one request (I-5)."""
     ended: list[outcome.Outcome] = [
         Unchanged(final_url="u"),
         Fetched(body=b"", final_url="u", status=200),
@@ -42,8 +42,8 @@ def test_every_outcome_counts_its_requests():
     assert [1, 1, 1] == [end.requests for end in ended]
 
 
-def test_a_request_obeys_robots_unless_told_otherwise():
-    """Good manners are the default; so is a plain GET without conditions."""
+def test_request_obeys_robots_by_default():
+    """A plain GET without conditions is the default too."""
     request = FetchRequest(url="http://a.example/")
 
-    assert (True, "GET", False) == (request.obey_robots, request.method, bool(request.validators))
+    assert (False, "GET", False) == (request.robots_ignored, request.method, bool(request.validators))

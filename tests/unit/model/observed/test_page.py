@@ -1,12 +1,14 @@
-"""A page that nobody has looked at yet knows nothing."""
+"""A page that was never polled has no history."""
 
 import dataclasses
 
 from tidings.model.observed.page import HostState, PageIdentity, PageState
 
 
-def test_a_new_page_has_no_history():
-    """No version, no look, no failure, no validators: the first fetch is unconditional and its body is new."""
+def test_new_page_has_no_history():
+    """Without a version, poll, failure or validator, the first fetch is unconditional and its body
+    is new.
+    """
     state = PageState(page_id=1)
     instants = [f.name for f in dataclasses.fields(state) if f.name.endswith(("_at", "_since"))]
 
@@ -20,13 +22,13 @@ def test_a_new_page_has_no_history():
     )
 
 
-def test_no_body_has_the_size_of_no_body():
-    """An empty body has size 0; a page without one says -1, so that gate 0 cannot take the first body for an old one."""
+def test_page_without_a_body_has_size_minus_one():
+    """An empty body has size 0. So gate 0 cannot take the first body for an old one."""
     assert PageState(page_id=1).body_size < len(b"")
 
 
-def test_a_plain_page_is_a_get_without_anything():
-    """Where nothing is said a page is asked for with GET, without body, headers, rendering, frames or owner."""
+def test_page_is_requested_by_a_plain_get_by_default():
+    """It has no body, headers, rendering, frames or owner."""
     page = PageIdentity(key="k", url="http://a.example/", given="http://a.example/", host="a.example")
 
     assert ("GET", None, "", 0, (), None) == (
@@ -39,8 +41,8 @@ def test_a_plain_page_is_a_get_without_anything():
     )
 
 
-def test_a_new_host_may_be_asked_at_once():
-    """A host that was never asked is not paused and has not failed."""
+def test_new_host_is_not_paused():
+    """It has no failure either."""
     host = HostState(name="a.example")
 
     assert (None, None, 0) == (host.started_at, host.paused_until, host.failures)

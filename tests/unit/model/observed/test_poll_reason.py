@@ -1,3 +1,5 @@
+"""The reason of a poll is stored as a text."""
+
 import pytest
 
 from tidings.model.observed.poll_reason import PollReason, Why
@@ -5,8 +7,8 @@ from tidings.model.observed.poll_reason import PollReason, Why
 
 @pytest.mark.parametrize("why", [why for why in Why if why is not Why.OTHER])
 @pytest.mark.parametrize("of", ["", "deploy", "a: b"])
-def test_a_reason_comes_back_as_it_was_stored(why, of):
-    """Whatever it names, also with a colon in it."""
+def test_stored_reason_is_restored(why, of):
+    """Its details may have a colon."""
     reason = PollReason(why, of)
 
     assert reason == PollReason.read(reason.stored)
@@ -29,8 +31,8 @@ def test_a_reason_comes_back_as_it_was_stored(why, of):
         ("due", Why.OTHER),
     ],
 )
-def test_the_sentence_of_an_older_version_is_read(sentence, why):
-    """It steers as the value does that is stored now, and is stored again as it was."""
+def test_sentence_of_an_older_version_is_restored(sentence, why):
+    """It has the same effect as the value that is stored now, and is stored again unchanged."""
     reason = PollReason.read(sentence)
 
     assert why is reason.why

@@ -1,4 +1,4 @@
-"""What a sentinel means where its text says nothing."""
+"""Defaults of a sentinel."""
 
 import pytest
 
@@ -15,13 +15,15 @@ from tidings.model.watch.sentinel import Compare, FetchEvery, FetchOnChange, Int
         (FetchEvery(5), 0),
     ],
 )
-def test_slack_is_a_tenth_of_the_interval_unless_given(fetch, slack):
-    """A poll may be late by the slack that was asked for, none at all included, else by a tenth of the interval."""
+def test_slack_is_a_tenth_of_the_interval_by_default(fetch, slack):
+    """A given slack counts instead, also one of 0."""
     assert slack == fetch.effective_slack
 
 
-def test_a_short_sentinel():
-    """Name, page and change type are enough: fetched on change, compared pairwise, from now on, shown on the dashboard."""
+def test_short_sentinel_has_defaults():
+    """With name, page and change type it is fetched on change, compared pairwise, from now on, and
+    shown on the dashboard.
+    """
     sentinel = Sentinel(name="news", pages=(Watched("http://a.example/"),), monitor=Interest("any"))
 
     assert (FetchOnChange(), Compare("pairwise"), "now", None, None) == (
@@ -34,8 +36,8 @@ def test_a_short_sentinel():
     assert [("dashboard", "interactive")] == [(n.channels[0].kind, n.rate.mode) for n in sentinel.notify]
 
 
-def test_sentinels_of_one_meaning_are_equal():
-    """Two texts that mean the same give equal sentinels, which can be kept in sets."""
+def test_sentinels_with_the_same_meaning_are_equal():
+    """They can be kept in sets."""
     one, other = (
         Sentinel(name="news", pages=(Watched("http://a.example/"),), monitor=Interest("words", terms=("a",)))
         for _ in range(2)
@@ -45,13 +47,13 @@ def test_sentinels_of_one_meaning_are_equal():
     assert one != Sentinel(name="news", pages=one.pages, monitor=Interest("words", terms=("b",)))
 
 
-def test_rates_tell_their_interval_only_where_they_have_one():
-    """`immediate` has no interval, `every` has the one given."""
+def test_only_some_rates_have_an_interval():
+    """`every` has the given interval, `immediate` has none."""
     assert (0, 4 * DAY) == (Rate("immediate").interval, Notify((), Rate("every", 4 * DAY)).rate.interval)
 
 
-def test_a_sentinel_is_hashed_without_its_pages():
-    """A sentinel may name 20,000 pages; it is a key of caches that each poll reads."""
+def test_hash_of_a_sentinel_ignores_its_pages():
+    """A sentinel may have 20,000 pages, and is a key of caches that each poll reads."""
 
     class Unhashable(Watched):
         def __hash__(self) -> int:

@@ -1,11 +1,13 @@
-"""Hostile pages, by what each tries: the same table for the unit tests and the browser. `HIT` is what a page would do if it could act."""
+"""Hostile pages by what each tries, for the unit tests and the browser. `HIT` is what a page would
+do if it could act.
+"""
 
 from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
 
-from tidings.presentation.safe.markup import KEPT, SHEET
+from tidings.presentation.safe.markup import HARMLESS_ATTRIBUTES, SHEET
 
 HIT = "document.documentElement.dataset.hit=1"
 ELSEWHERE = "http://elsewhere.example/x"
@@ -126,12 +128,12 @@ PAGES: dict[str, str] = {
     "popover": f"<button popovertarget=x onclick={HIT}>x</button><div id=x popover onbeforetoggle={HIT}>y</div>",
 }
 
-ALLOWED = KEPT | {"html", "head", "body", "meta", "title", "style", "ins", "del"}
+ALLOWED = HARMLESS_ATTRIBUTES | {"html", "head", "body", "meta", "title", "style", "ins", "del"}
 FETCHING = {"href", "srcset", "action", "formaction", "background", "target", "ping", "poster", "data"}
 
 
 class Reader(HTMLParser):
-    """Reads with a third parser, one that knows nothing of foreign elements: each start tag and the text of styles."""
+    """Reads with a third parser, without foreign elements: each start tag, and the text of styles."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -145,13 +147,15 @@ class Reader(HTMLParser):
         self.tags.append((tag, dict(attrs)))
 
     def handle_data(self, data):
-        """Note what stands in a style."""
+        """Note the text of a style."""
         if self.cdata_elem == "style":
             self.styles.append(data)
 
 
 def acting(page: str) -> list[str]:
-    """Return what of a page that was made safe could act or fetch, as a third parser reads it; nothing, if it is safe."""
+    """Return what could act or fetch in a page that was made safe, as a third parser reads it;
+    nothing if it is safe.
+    """
     read = Reader(page)
     found = [f"<{tag}>" for tag, _ in read.tags if tag not in ALLOWED]
     for tag, given in read.tags:

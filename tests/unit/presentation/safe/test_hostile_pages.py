@@ -1,3 +1,5 @@
+"""Stored pages are shown without anything that acts or fetches."""
+
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
@@ -23,8 +25,8 @@ def show(page: str) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
-def test_nothing_in_a_shown_page_acts_or_fetches(page):
-    """Whatever a page tries: only listed elements are written, no handler, no address, no style that fetches (R-11)."""
+def test_shown_page_neither_acts_nor_fetches(page):
+    """Only listed elements are written, without handlers, addresses or styles that fetch (R-11)."""
     made = show(page)
 
     assert [] == acting(made)
@@ -32,8 +34,8 @@ def test_nothing_in_a_shown_page_acts_or_fetches(page):
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
-def test_a_shown_page_reads_the_same_again(page):
-    """What was written means the same to the parser that reads it next: nothing hides in a text to come out later (mutation XSS)."""
+def test_shown_page_is_parsed_as_the_same_page(page):
+    """Nothing hides in a text and comes out at the next parser (mutation XSS)."""
     made = show(page)
     for scripting in (True, False):
         tree = LexborHTMLParser(made.encode(), scripting=scripting)
@@ -55,21 +57,21 @@ def test_a_shown_page_reads_the_same_again(page):
     assert markup.clean(body) == body
 
 
-def test_texts_of_a_page_stay_with_what_goes():
-    """Buttons, drawings and fields go, what they say stays; no word is lost."""
+def test_text_of_removed_elements_stays():
+    """Buttons, drawings and fields are removed; no word is lost."""
     page = "<form>a<button>b</button></form><svg><text>c</text></svg><select><option>d<option>e</select><textarea>f</textarea>"
     document = parse(page.encode(), "text/html", keep_tree=True)
 
     assert document.tokens == parse(write_page(_rewrite(document)).encode(), "text/html; charset=utf-8").tokens
 
 
-def test_a_link_is_text_that_shows_its_address():
-    """One sees where it led; an address of a script is text too."""
+def test_link_is_shown_as_text_with_its_address():
+    """The address of a script is text too."""
     assert '<span class="tidings-link" title="/b?c=1&amp;d">x</span>' in show("<a href='/b?c=1&d' target=_top>x</a>")
 
 
-def test_images_stand_in_the_page_or_are_their_words():
-    """A picture within the page is shown; else the words of the image stand in a box, and nothing is asked for."""
+def test_image_is_shown_if_the_page_contains_it():
+    """For other images a box shows the words, and nothing is requested."""
     made = show("<img src='data:image/png;base64,AAAA'><img src=other.png alt=B onerror=x>")
 
     assert 'src="data:image/png;base64,AAAA"' in made
@@ -77,8 +79,8 @@ def test_images_stand_in_the_page_or_are_their_words():
     assert "other.png" not in made
 
 
-def test_styles_of_a_page_stay_as_far_as_they_are_harmless():
-    """A page looks like itself: its rules and attributes stay, one declaration that fetches goes alone."""
+def test_harmless_styles_stay():
+    """Rules and attributes stay; a single declaration that fetches is removed."""
     made = show(
         "<style>@media (min-width:1px){p{color:red;background:url(x)}}</style><p style='margin:0;behavior:x' class='a b'>x"
     )
@@ -87,14 +89,16 @@ def test_styles_of_a_page_stay_as_far_as_they_are_harmless():
     assert '<p style="margin:0" class="a b">' in made
 
 
-def test_the_frame_runs_nothing_and_is_of_no_origin():
-    """The frame has an empty sandbox; the answer in it may fetch nothing, and is sandboxed also where somebody opens it by itself."""
+def test_frame_runs_nothing_and_has_no_origin():
+    """Its sandbox is empty. The answer in it may fetch nothing, and is sandboxed also if it is
+    opened by itself.
+    """
     assert 'sandbox="" src="/x?&quot;"' in frame('/x?"', "Version 2")
     assert "default-src 'none'" in POLICY
     assert HEADERS["content-security-policy"].endswith("; sandbox")
 
 
-def test_what_is_no_page_is_not_shown_as_one():
-    """Data and pages that were read without their tree give nothing to put into a frame."""
+def test_data_is_not_shown_in_a_frame():
+    """The same is true of pages that were parsed without their tree."""
     assert None is rewrite(parse(b'{"a": 1}', "application/json", keep_tree=True))
     assert None is rewrite(parse(b"<p>x", "text/html"))

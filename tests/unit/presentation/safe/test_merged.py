@@ -1,3 +1,5 @@
+"""Two versions of a page are shown as one page with marks."""
+
 import re
 
 import pytest
@@ -15,8 +17,8 @@ from tidings.document.select.extraction import Extraction
 from tidings.model.watch.interest import Selector
 from tidings.presentation.safe.merged import merge_page
 
-WENT = re.compile('<del class="tidings[^>]*>.*?</del>', re.DOTALL)
-CAME = re.compile('<ins class="tidings[^>]*>.*?</ins>', re.DOTALL)
+DELETED = re.compile('<del class="tidings[^>]*>.*?</del>', re.DOTALL)
+INSERTED = re.compile('<ins class="tidings[^>]*>.*?</ins>', re.DOTALL)
 
 
 def page(source: bytes, content_type: str = "text/html; charset=utf-8") -> Document:
@@ -35,13 +37,15 @@ def words_without(marks: re.Pattern[str], html: str) -> list[str]:
 
 
 @given(pages, pages)
-def test_taking_the_marks_out_gives_both_versions(first, second):
-    """Without what went a merged page has the words of the new version, without what came those of the old one."""
+def test_merged_page_contains_both_versions(first, second):
+    """Without deleted text it has the words of the new version, without inserted text those of the
+    old one.
+    """
     old, new = page(first.encode()), page(second.encode())
     html = merge(old, new)
 
-    assert words_without(WENT, html) == new.tokens
-    assert words_without(CAME, html) == old.tokens
+    assert words_without(DELETED, html) == new.tokens
+    assert words_without(INSERTED, html) == old.tokens
 
 
 WORDS = [
@@ -71,8 +75,8 @@ WORDS = [
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=14), st.data())
-def test_signs_and_borders_beside_a_change_make_no_other_words(words, data):
-    """Signs, brackets, letters that stand alone and borders of paragraphs beside a change leave both versions as they were."""
+def test_signs_and_borders_beside_a_change_keep_the_words(words, data):
+    """Signs, brackets, single letters and borders of paragraphs leave both versions unchanged."""
     new = list(words)
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(new)))
@@ -80,30 +84,30 @@ def test_signs_and_borders_beside_a_change_make_no_other_words(words, data):
     before, after = (page(f"<p>{''.join(one)}".encode()) for one in (words, new))
     html = merge(before, after)
 
-    assert words_without(WENT, html) == after.tokens
-    assert words_without(CAME, html) == before.tokens
+    assert words_without(DELETED, html) == after.tokens
+    assert words_without(INSERTED, html) == before.tokens
 
 
-def test_taking_the_marks_out_gives_both_versions_of_real_pages():
-    """So it is of successive versions of real pages, every fortieth here; `bench/merged.py` plays all of them."""
+def test_merged_real_pages_contain_both_versions():
+    """They are every fortieth pair of real versions; `bench/merged.py` has all."""
     for pair in data_sets.page_pairs("terms-html")[::40]:
         old, new = page(pair.old, pair.content_type), page(pair.new, pair.content_type)
         html = merge(old, new)
 
-        assert words_without(WENT, html) == new.tokens
-        assert words_without(CAME, html) == old.tokens
+        assert words_without(DELETED, html) == new.tokens
+        assert words_without(INSERTED, html) == old.tokens
 
 
-def test_marks_stand_where_the_words_stand():
-    """A number in bold stays in bold; what went stands before what came, inside the element."""
+def test_marks_are_at_their_words():
+    """A number in bold stays in bold; deleted text is before inserted text, inside the element."""
     html = merge(page(b"<p>It costs <b>14</b> EUR."), page(b"<p>It costs <b>7</b> EUR."))
 
     expected = '<b><del class="tidings" title="removed">14</del> <ins class="tidings" title="added">7</ins></b> EUR.'
     assert expected in html
 
 
-def test_what_moved_is_marked_as_moved():
-    """A sentence that stands elsewhere now is neither new nor gone."""
+def test_moved_sentence_is_marked_as_moved():
+    """It is neither new nor deleted."""
     sentence, rest = (
         b"<p>Disputes are settled by the courts of our town alone.",
         b"<p>" + b" ".join(b"w%d" % at for at in range(30)),
@@ -115,16 +119,16 @@ def test_what_moved_is_marked_as_moved():
 
 
 @pytest.mark.parametrize("source", PAGES.values(), ids=PAGES)
-def test_what_went_is_shown_as_safely_as_what_is_there(source):
-    """Neither version acts in a merged page, whichever is the hostile one."""
+def test_deleted_text_is_as_safe_as_the_rest(source):
+    """Neither version acts in a merged page, whichever is hostile."""
     plain, hostile = page(b"<p>Some words."), page(source.encode())
 
     assert [] == acting(merge(hostile, plain))
     assert [] == acting(merge(plain, hostile))
 
 
-def test_a_part_of_a_page_is_not_merged():
-    """Who watches a part of a page reads why the page is not shown; so does who watches data."""
+def test_part_of_a_page_is_not_merged():
+    """The view says why; the same is true of data."""
     whole = page(b"<main>a</main>b")
     part = extract(whole, Extraction(selectors=(Selector("css", "main"),)))
 

@@ -1,4 +1,4 @@
-"""Parts of a page are pointed at by links that are ours alone, and selected by what lasts."""
+"""A part of a page is selected by a link that only Tidings makes."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def parts(html: str, text: str) -> list[tuple[str, str]]:
         ("<ul><li>x<li>here</ul>", ["body > ul:nth-of-type(1) > li:nth-of-type(2)", "body > ul:nth-of-type(1)"]),
     ],
 )
-def test_what_selects_a_part_is_its_own_and_lasts(html: str, selectors: list[str]) -> None:
-    """An id or a class that nobody generated, else the place; the smallest part first."""
+def test_selector_of_a_part_is_unique_and_stable(html: str, selectors: list[str]) -> None:
+    """It is an id or a class that is not generated, or the place; the smallest part comes first."""
     found = parts(html, "here")
 
     assert selectors == [selector for selector, _ in found]
@@ -48,16 +48,16 @@ def test_what_selects_a_part_is_its_own_and_lasts(html: str, selectors: list[str
 
 
 @pytest.mark.parametrize("html", PAGES.values(), ids=PAGES)
-def test_every_link_is_ours(html: str) -> None:
-    """Whatever a page says, its links and elements of ours that it makes up lead nowhere."""
+def test_every_link_is_made_by_tidings(html: str) -> None:
+    """Links of the page, and elements that imitate ours, lead nowhere."""
     shown = page_to_pick((body(html), LINK))
 
     assert all(re.fullmatch(r"/new\?url=a&amp;at=\d+", link) for link in re.findall(r'<a [^>]*href="([^"]*)"', shown))
     assert not re.search(r"<(script|iframe|form|ins)\b", shown)
 
 
-def test_what_is_no_page_has_no_parts() -> None:
-    """No picture, no number that there is not."""
+def test_picture_has_no_parts() -> None:
+    """An unknown number has none either."""
     picture = Body(data=b"\x89PNG\r\n", content_type="image/png", url="https://a.example/")
 
     assert "" == page_to_pick((picture, LINK))

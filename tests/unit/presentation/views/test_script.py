@@ -1,3 +1,5 @@
+"""The edit script of two texts: deleted, inserted and moved words."""
+
 import pytest
 from hypothesis import given
 
@@ -39,29 +41,31 @@ def texts_of(marks: Script, old: Document, new: Document) -> tuple[list[str], li
 
 
 @given(edit_pairs())
-def test_the_marks_give_both_versions_back(pair):
-    """What went and what came, taken out of the new text in turn, leaves the words of the one and of the other version."""
+def test_marks_contain_both_versions(pair):
+    """Without deleted or inserted words, the new text has the words of one version or the other."""
     old, new = (document(" ".join(words)) for words in pair)
 
     assert texts_of(script(old, new), old, new) == (old.tokens, new.tokens)
 
 
 @given(texts, texts)
-def test_so_they_do_with_signs_and_without_spaces(first, second):
-    """Also where words stand side by side: in Chinese, beside signs and hyphens. A joiner that joins nothing is no word's."""
+def test_marks_contain_both_versions_without_spaces(first, second):
+    """Words stand side by side in Chinese, and beside signs and hyphens; a single joiner belongs to
+    no word.
+    """
     old, new = (document(text.replace("\u200d", "")) for text in (first, second))
 
     assert texts_of(script(old, new), old, new) == (old.tokens, new.tokens)
 
 
-def test_edits_of_other_versions_are_refused():
-    """Edits that reach beyond a text are of another version: nothing is marked at random."""
+def test_edits_of_other_versions_mark_nothing():
+    """They reach beyond the text."""
     with pytest.raises(ValueError, match="not of these two documents"):
         script_of([Edit("insert", 0, 0, 5, 9)], document("a"), document("a b"))
 
 
-def test_of_edits_over_one_another_the_first_is_marked():
-    """Whoever watches words and a keyword among them has two edits of it: it is marked once."""
+def test_overlapping_edits_are_marked_once():
+    """A sentinel of words and of a keyword among them has two edits of it."""
     old, new = document("a b"), document("a c d b")
 
     found = script_of([Edit("insert", 1, 1, 1, 3), Edit("insert", 1, 1, 2, 3)], old, new)
@@ -69,8 +73,8 @@ def test_of_edits_over_one_another_the_first_is_marked():
     assert [(0, "c d")] == [(mark.edit, new.text[mark.start : mark.end]) for mark in found.marks]
 
 
-def test_signs_that_stay_stand_outside():
-    """A number in brackets changes inside of them."""
+def test_unchanged_brackets_are_outside_the_mark():
+    """A number in brackets changes inside them."""
     old, new = document("in (14) days"), document("in (7) days")
     found = script(old, new)
 
@@ -79,8 +83,8 @@ def test_signs_that_stay_stand_outside():
     ]
 
 
-def test_words_that_came_went_and_moved_are_counted():
-    """Ten words elsewhere are moved, neither new nor gone."""
+def test_deleted_inserted_and_moved_words_are_counted():
+    """Ten moved words are neither new nor deleted."""
     run, rest = [f"run{at}" for at in range(10)], [f"rest{at}" for at in range(30)]
     found = script(document(" ".join([*run, *rest])), document(" ".join([*rest, "new", *run])))
 

@@ -1,3 +1,5 @@
+"""Views of a change: in the page, side by side, changes only, as a table."""
+
 import re
 from typing import Any
 
@@ -27,7 +29,7 @@ def page(source: str, content_type: str = "text/html; charset=utf-8") -> Documen
 
 
 def change(old: Document, new: Document, kind: str = "any") -> ChangeSet:
-    """Return what detection finds."""
+    """Return the change that detection finds."""
     return evaluate(Interest(kind), Pair(old, new))
 
 
@@ -37,8 +39,10 @@ def show(old: str, new: str, view: str = "", kind: str = "any", **more: Any) -> 
     return view_of(change(before, after, kind), before, after, view, **more)
 
 
-def test_one_page_marks_words_where_they_stand_and_folds_the_rest():
-    """Numbers that changed stand struck and underlined in their sentence; twenty paragraphs far away fold into a line."""
+def test_one_page_marks_words_and_folds_the_rest():
+    """Numbers that changed are struck and underlined in their sentence; twenty paragraphs far away
+    are one folded line.
+    """
     made = show(FEES + MANY, FEES.replace("14", "7").replace("2.50", "4.90") + MANY, "page", ignore="/changes/9?edit=")
 
     assert '<h2 dir="auto">Fees</h2>' in made.html
@@ -50,8 +54,10 @@ def test_one_page_marks_words_where_they_stand_and_folds_the_rest():
     assert (2, 2, 0) == made.words
 
 
-def test_the_jump_bar_names_each_edit_and_leads_to_it():
-    """A cell an edit, with heading and kind as its name, so that neither colour nor a pointer is needed."""
+def test_jump_bar_names_each_edit():
+    """A cell for each edit has heading and kind as its name, so neither colour nor a pointer is
+    needed.
+    """
     made = show(FEES + MANY, FEES.replace("14", "7") + MANY + "<p>A new paragraph of six words.", "page")
 
     assert ["#e1", "#e2"] == re.findall('<a href="(#e[0-9]+)"', made.jump)
@@ -61,8 +67,10 @@ def test_the_jump_bar_names_each_edit_and_leads_to_it():
     assert all(f'id="{place}"' in made.html for place in ("e1", "e2"))
 
 
-def test_two_pages_stand_side_by_side_a_row_a_paragraph():
-    """The old side has no word that came, the new one none that went; what is new has nothing beside it."""
+def test_side_by_side_has_a_row_for_each_paragraph():
+    """The old side has no inserted word, the new one no deleted word; a new paragraph has nothing
+    beside it.
+    """
     made = show(FEES, FEES.replace("14", "7") + "<p>A new paragraph.", "two", captions=("Version 6", "Version <7>"))
     rows = re.findall(r'<tr id="e\d"><td dir="auto">(.*?)</td><td dir="auto">(.*?)</td></tr>', made.html)
 
@@ -73,8 +81,8 @@ def test_two_pages_stand_side_by_side_a_row_a_paragraph():
     assert "<ins>A new paragraph.</ins>" in rows[1][1]
 
 
-def test_paragraphs_that_take_the_place_of_others_stand_beside_them():
-    """As many paragraphs came as went: each stands beside the one whose place it took."""
+def test_replaced_paragraphs_are_beside_the_new_ones():
+    """If as many came as went, each is beside the one it replaces."""
     made = show("<p>a b c<p>d e f<p>end", "<p>u v w<p>x y z<p>end", "two")
     rows = re.findall(r'<tr id="e\d"><td dir="auto">(.*?)</td><td dir="auto">(.*?)</td></tr>', made.html)
 
@@ -83,8 +91,8 @@ def test_paragraphs_that_take_the_place_of_others_stand_beside_them():
     ]
 
 
-def test_changes_only_show_the_words_beside_a_change():
-    """A word in a paragraph of a hundred is shown with twelve on each side."""
+def test_changes_only_shows_words_beside_a_change():
+    """One word in a paragraph of a hundred is shown with twelve on each side."""
     words = " ".join(f"w{number}" for number in range(100))
     made = show(f"<p>{words}", f"<p>{words.replace('w50', 'new')}", "only")
     text = re.sub("<small.*?</small>|<span.*?</span>|<[^>]*>", "", made.html).split()
@@ -93,8 +101,8 @@ def test_changes_only_show_the_words_beside_a_change():
     assert ["w62", "…"] == text[-2:]
 
 
-def test_what_moved_says_from_where():
-    """A paragraph that stands under another heading now is marked as moved, with the heading that it left."""
+def test_moved_paragraph_shows_its_old_place():
+    """It is marked as moved, with the heading that it left."""
     moved = "<p>Disputes are settled by the courts of our town alone."
     rest = "<p>" + " ".join(f"w{number}" for number in range(30))
     made = show(f"<h2>One</h2>{moved}<h2>Two</h2>{rest}", f"<h2>One</h2><h2>Two</h2>{rest}{moved}", "page")
@@ -115,13 +123,15 @@ def test_what_moved_says_from_where():
     ],
     ids=["a value", "rewritten", "many places", "links", "images"],
 )
-def test_the_first_view_is_chosen_by_kind_and_cost(old, new, kind, first):
-    """A value in its page, a page written anew side by side, many places by themselves, objects in a table (004 §5.5)."""
+def test_first_view_depends_on_kind_and_size(old, new, kind, first):
+    """A value is shown in its page, a rewritten page side by side, many places alone, objects in a
+    table (004 §5.5).
+    """
     assert first == show(old, new, kind=kind).view
 
 
-def test_data_begins_as_a_table():
-    """Whoever watches an API reads values: how each was and is, and by how much it changed."""
+def test_data_is_first_shown_as_a_table():
+    """It has the old and the new value, and the difference."""
     before, after = (page(f'{{"plan": "Team", "price": {price}}}', "application/json") for price in (149, 179))
     made = view_of(change(before, after), before, after)
 
@@ -131,8 +141,8 @@ def test_data_begins_as_a_table():
     assert "+20.1\u00a0%" in made.html
 
 
-def test_a_table_of_objects_says_how_often_they_were_and_are_there():
-    """An address that is there more often than before, one that is gone, one that is new (004 Figures 5.12 and 5.13)."""
+def test_table_of_objects_has_old_and_new_counts():
+    """An address is more frequent, gone or new (004 Figures 5.12 and 5.13)."""
     rows = (
         ObjectCount("links", "http://a.example/", 3, 2),
         ObjectCount("links", "http://b.example/", 1, 0),
@@ -151,8 +161,8 @@ def test_a_table_of_objects_says_how_often_they_were_and_are_there():
     )
 
 
-def test_all_views_come_of_one_script():
-    """Whichever view one switches to tells the same words; none needs another comparison."""
+def test_all_views_show_the_same_words():
+    """Switching needs no other comparison."""
     views = [show(FEES, FEES.replace("14", "7"), name, rendered=frame("/shown", "x")) for name in NAMES]
 
     assert {("page", (1, 1, 0), 1)} == {(view.first, view.words, view.edits) for view in views}
@@ -162,16 +172,18 @@ def test_all_views_come_of_one_script():
     assert '<iframe class="copy" sandbox=""' in views[-1].html
 
 
-def test_a_rewritten_page_says_so():
-    """More than half of the words are others: that stands above the view."""
+def test_rewritten_page_is_named_as_such():
+    """More than half of the words differ: a line above the view says so."""
     assert "rewritten" in show("<p>a b c d", "<p>e f g h").notice
     assert "" == show(FEES, FEES.replace("14", "7")).notice
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("source", PAGES.values(), ids=PAGES)
-def test_a_hostile_page_is_text_in_every_view(source, name):
-    """No element and no attribute of a view comes from a page; its texts are escaped (R-11, H-078, H-079)."""
+def test_hostile_page_is_text_in_every_view(source, name):
+    """No element and no attribute of a view comes from a page; its texts are escaped (R-11, H-078,
+    H-079).
+    """
     hostile = show("<h1>x</h1><p>plain", f"<h1>x&lt;b&gt;</h1>{source}", name).html
     tags = set(re.findall(r"<([a-zA-Z!/?][^\s>]*)", hostile))
 
@@ -179,13 +191,13 @@ def test_a_hostile_page_is_text_in_every_view(source, name):
     assert not re.search(r'href="(?!#|https?:)', hostile)
 
 
-def test_what_steers_a_text_is_shown_by_its_code():
-    """A mark that turns the direction of writing stands there as its code."""
+def test_direction_marks_are_shown_by_their_code():
+    """They have no effect on the view."""
     assert "\\u202e" in show("<p>a", "<p>a \u202eevil", "page").html
 
 
-def test_noise_that_was_left_out_is_named_at_the_end():
-    """A date that was ignored is named with its mask, so that nobody wonders."""
+def test_ignored_noise_is_named_at_the_end():
+    """An ignored date is named with its mask, so that nobody wonders."""
     before, after = page(FEES), page(FEES.replace("14", "7"))
     found = ChangeSet(edits=change(before, after).edits, masked=(Masked("21 <March>", "28 March", "a date"),))
     made = view_of(found, before, after, "page")
@@ -193,8 +205,8 @@ def test_noise_that_was_left_out_is_named_at_the_end():
     assert "Ignored: “<s>21 &lt;March&gt;</s> 28 March”, a date" in made.html
 
 
-def test_of_more_changes_than_have_room_the_rest_is_counted():
-    """Ten more than fit are counted at the end, and the view says how many."""
+def test_omitted_changes_are_counted():
+    """Ten more than fit are counted at the end."""
     old = "".join(f"<p>Number {number} is old." for number in range(MOST_EDITED + 10))
     made = show(old, old.replace("old", "new"), "page")
 
@@ -202,8 +214,10 @@ def test_of_more_changes_than_have_room_the_rest_is_counted():
     assert "and 10 more changes" in made.html
 
 
-def test_of_very_many_edits_the_first_are_marked_and_the_view_says_so():
-    """A page of megabytes that changed everywhere is drawn in bounded time, and nobody takes what is left for unchanged."""
+def test_very_many_edits_are_marked_in_part():
+    """A page of megabytes that changed everywhere is drawn in limited time, and the view says that
+    it is not complete.
+    """
     old, new = page("<p>" + "x " * (2 * MOST_EDITS + 2)), page("<p>" + "x y " * (MOST_EDITS + 1))
     edits = tuple(Edit("replace", at, at + 1, at, at + 1) for at in range(1, 2 * MOST_EDITS + 2, 2))
     made = view_of(ChangeSet(("words",), edits=edits), old, new, "only")
@@ -212,14 +226,14 @@ def test_of_very_many_edits_the_first_are_marked_and_the_view_says_so():
     assert made.notice.endswith("Only the first 5,000 of 5,001 edits are marked.")
 
 
-def test_a_view_that_there_is_not_is_refused():
-    """The message names those that there are."""
+def test_unknown_view_is_refused():
+    """The message names the views."""
     with pytest.raises(UsageError, match="choose only, page, two, table, rendered"):
         show("<p>a", "<p>b", "three")
 
 
-def test_plain_text_is_cut_at_blank_lines():
-    """Paragraphs of plain text are what blank lines set apart; lines inside one do not part it."""
+def test_paragraphs_of_plain_text_end_at_blank_lines():
+    """Other line ends do not separate them."""
     old, new = (page(f"One\nline.\n\nTwo {word}.", "text/plain") for word in ("a", "b"))
     rows = rows_of(script_of(change(old, new).edits, old, new), old, new)
 

@@ -1,4 +1,4 @@
-"""The bound is above every schedule, and near the best of them."""
+"""The dual bound is above all schedules, and near the best one."""
 
 from __future__ import annotations
 
@@ -27,24 +27,26 @@ def _best(chances: np.ndarray, decay: float, capacity: int) -> float:
     pages, instants = chances.shape
     known: dict[tuple[int, tuple[int, ...]], float] = {}
 
-    def go_on(now: int, last: tuple[int, ...]) -> float:
+    def continue_from(now: int, last: tuple[int, ...]) -> float:
         if now > instants:
             return 0.0
         if (now, last) not in known:
             known[now, last] = max(
                 sum(float(backlog(np.array([last[page]]), now)[0, page]) for page in chosen)
-                + go_on(now + 1, tuple(now if page in chosen else at for page, at in enumerate(last)))
+                + continue_from(now + 1, tuple(now if page in chosen else at for page, at in enumerate(last)))
                 for chosen in itertools.combinations(range(pages), capacity)
             )
         return known[now, last]
 
-    return go_on(1, (0,) * pages)
+    return continue_from(1, (0,) * pages)
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.3, 1.0))
 @settings(max_examples=12)
 def test_no_schedule_is_above_the_bound(seed: int, decay: float):
-    """At any prices; and good prices come near (the study's median on tiny instances is 1.12)."""
+    """This is so at all prices; good prices come near (the study's median on tiny instances is
+    1.12).
+    """
     rng = np.random.default_rng(seed)
     chances = rng.uniform(0, 1, (3, 5))
     program = Program(_backlog(chances, decay), np.ones(3), 5)
@@ -55,8 +57,8 @@ def test_no_schedule_is_above_the_bound(seed: int, decay: float):
     assert best - 1e-6 <= tight.bound <= 1.5 * best
 
 
-def test_many_pages_leave_little_between():
-    """With many pages the gap goes to nothing: a relaxed schedule is nearly feasible, its spend near the budget."""
+def test_bound_of_many_pages_is_nearly_reached():
+    """The gap goes to 0: a relaxed schedule is nearly feasible, and its cost near the budget."""
     rng = np.random.default_rng(3)
     chances = rng.uniform(0, 0.3, (60, 1)) * np.ones((60, 40))
     program = Program(_backlog(chances, 0.9), np.ones(60), 40)
@@ -65,8 +67,8 @@ def test_many_pages_leave_little_between():
     assert abs(tight.spend.sum() - 120) < 12
 
 
-def test_what_is_left_at_the_end_can_count():
-    """A credit makes it worth less to look just before the end."""
+def test_backlog_at_the_end_can_count():
+    """A credit lowers the gain of a poll just before the end."""
     chances = np.full((4, 8), 0.5)
     backlog = _backlog(chances, 1.0)
     prices = np.full(8, 0.9)
@@ -77,8 +79,8 @@ def test_what_is_left_at_the_end_can_count():
     assert credited.spend.sum() < plain.spend.sum()
 
 
-def test_long_gaps_may_be_left_out():
-    """With all gaps allowed the bound is the same or higher."""
+def test_bound_holds_without_long_gaps():
+    """With all gaps it is the same or higher."""
     chances = np.random.default_rng(5).uniform(0, 0.2, (5, 12))
     backlog = _backlog(chances, 0.9)
     prices = np.full(12, 0.3)

@@ -1,4 +1,4 @@
-"""What became of found changes, and whether their times are those of the model."""
+"""The share of changes that were found, and a test whether their times fit the model."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from tidings.model.interval import DAY, HOUR
-from tidings.scheduling.bounds.lookback import LEAST, WindowPolls, measure_kept, misfits
+from tidings.scheduling.bounds.lookback import LEAST, WindowPolls, measure_value_share, misfits
 
 DECAY = np.log(2) / DAY
 DAYS = 28
 
 
 def make_polls(times: list[list[int]], gaps: list[int], *, hosts: list[int] | None = None) -> WindowPolls:
-    """Return the polls of pages that changed at these times, each page at its own fixed gap, at the rates that they really had."""
+    """Return the polls of pages that changed at these times, each page at its own fixed gap, at
+    their true rates.
+    """
     columns: list[list[float]] = [[] for _ in range(8)]
     for page, (changes, gap) in enumerate(zip(times, gaps, strict=True)):
         rate = len(changes) / (DAYS * DAY)
@@ -46,15 +48,15 @@ def bursts(rng: np.random.Generator, rate: float) -> list[int]:
 
 
 def by_day(rng: np.random.Generator, rate: float) -> list[int]:
-    """Return the times of a page that changes between eight and twenty o'clock only."""
+    """Return the times of a page that changes only between eight and twenty o'clock."""
     return sorted(
         int(day * DAY + 8 * HOUR + rng.integers(1, 12 * HOUR)) for day in range(DAYS) for _ in range(rng.poisson(rate))
     )
 
 
 @pytest.mark.parametrize("gap", [HOUR, 3 * HOUR, 7 * HOUR])
-def test_pages_that_change_as_believed_fit(gap: int):
-    """Forty draws of twenty Poisson pages, polled often or seldom: none is said to be off."""
+def test_pages_that_change_as_expected_fit(gap: int):
+    """In forty draws of twenty Poisson pages, polled often or rarely, none is rejected."""
     off = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -73,7 +75,7 @@ def test_pages_that_change_as_believed_fit(gap: int):
         (by_day, 2 * HOUR, "hours of the day"),
     ],
 )
-def test_times_that_the_model_does_not_know_are_noticed(changes, gap: int, why: str):
+def test_times_outside_the_model_are_noticed(changes, gap: int, why: str):
     """The number of changes fits in each case; their times do not."""
     rng = np.random.default_rng(7)
     found = misfits(make_polls([changes(rng, 1.0) for _ in range(10)], [gap] * 10))
@@ -81,8 +83,8 @@ def test_times_that_the_model_does_not_know_are_noticed(changes, gap: int, why: 
     assert why in " ".join(each.why for each in found)
 
 
-def test_one_host_of_many_is_named():
-    """Nine hosts fit and one does not: it is named, and all together are off if it has a tenth of the changes."""
+def test_host_that_does_not_fit_is_named():
+    """Nine hosts fit and one does not: all together are rejected if it has a tenth of the changes."""
     rng = np.random.default_rng(3)
     times = [poisson(rng, 1.0) for _ in range(45)] + [daily(rng, 1.0) for _ in range(5)]
     found = misfits(make_polls(times, [2 * HOUR] * 50, hosts=[n // 5 for n in range(50)]))
@@ -91,20 +93,20 @@ def test_one_host_of_many_is_named():
     assert any(each.host is None for each in found)
 
 
-def test_few_changes_are_not_tested():
-    """Of a page that changed twice nobody can say when it changes."""
+def test_page_with_few_changes_is_not_tested():
+    """Two changes show no pattern."""
     assert () == misfits(make_polls([[DAY, 2 * DAY]], [2 * HOUR]))
     assert LEAST > 2
 
 
-def test_the_value_that_was_kept_is_that_of_changes_anywhere_in_their_gap():
-    """By brute force over a fine grid of places in the gap."""
+def test_kept_value_is_the_mean_over_the_gap():
+    """Brute force places the change on a fine grid of the gap."""
     rng = np.random.default_rng(1)
     polls = make_polls([poisson(rng, 1.0) for _ in range(6)], [3 * HOUR, 9 * HOUR, DAY, 2 * DAY, HOUR, 5 * HOUR])
     found = polls.of(polls.changed)
     places = (np.arange(2_000) + 0.5) / 2_000
     brute = np.exp(-found.decay[:, None] * found.gap[:, None] * places).mean(axis=1)
-    result = measure_kept(polls)
+    result = measure_value_share(polls)
 
     assert result is not None
     assert result.share == pytest.approx(brute.mean(), abs=1e-4)
@@ -112,6 +114,6 @@ def test_the_value_that_was_kept_is_that_of_changes_anywhere_in_their_gap():
     assert len(found.at) == result.found
 
 
-def test_nothing_found_has_no_share():
-    """No change was found, so none was kept or lost."""
-    assert measure_kept(make_polls([[]], [HOUR])) is None
+def test_share_needs_a_found_change():
+    """Without changes nothing was kept or lost."""
+    assert measure_value_share(make_polls([[]], [HOUR])) is None

@@ -1,3 +1,5 @@
+"""The best-effort policy: periods that follow the changes of a page."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -33,39 +35,45 @@ def begin(policy, count=1, **columns):
     return policy.begin(Population(given), np.random.default_rng(0))
 
 
-def look(policy, state, changed, *, after, told=None):
-    """Return the state after a look at every page, `after` seconds (one or one a page) after the last."""
+def poll(policy, state, changed, *, after, dated=None):
+    """Return the state after a poll of every page, `after` seconds (one or one a page) after the
+    last.
+    """
     ids = state.population.ids
     at = state.population["last_polled"] + np.round(np.asarray(after) * SECOND).astype(np.int64)
-    told = None if told is None else np.full(len(ids), told)
-    return policy.on_poll(state, ids, Observation.of(at, np.full(len(ids), changed), told))
+    dated = None if dated is None else np.full(len(ids), dated)
+    return policy.on_poll(state, ids, Observation.of(at, np.full(len(ids), changed), dated))
 
 
 def follow(policy, state, inputs):
-    """Return the periods after each input: seconds after which a change was seen, None for a look in time without one."""
+    """Return the periods after each input: seconds after which a change was seen, None for a poll
+    in time without one.
+    """
     periods = []
     for seconds in inputs:
-        state = look(policy, state, seconds is not None, after=state.period if seconds is None else seconds)
+        state = poll(policy, state, seconds is not None, after=state.period if seconds is None else seconds)
         periods.append(float(state.period[0]))
     return periods
 
 
 def waits(policy, state):
-    """Return after how many seconds from its last look each page is due."""
+    """Return after how many seconds from its last poll each page is due."""
     due = policy.next_due(state, state.population.ids, 0, 0.0)
     return ((due - state.population["last_polled"]) / SECOND).tolist()
 
 
-def test_trace_of_the_study_is_followed():
-    """The twelve steps of scheduling §5: constant, random with weight, tired, estimated again."""
+def test_trace_of_the_study_is_reproduced():
+    """It has the twelve steps of scheduling §5: constant, random with weights, doubled, estimated
+    again.
+    """
     inputs = [10, 10, 10, 30, *[None] * 6, 8, 8]
 
     assert [6, 10, 10, 9, 9, 9, 18, 18, 18, 36, 14.5, 8] == follow(SMALL, begin(SMALL), inputs)
 
 
-def test_the_period_is_what_is_waited():
-    """A page is due one period after its last look, and bids from then on."""
-    state = look(SMALL, begin(SMALL), changed=True, after=10)
+def test_page_is_due_one_period_after_its_last_poll():
+    """It bids from then on."""
+    state = poll(SMALL, begin(SMALL), changed=True, after=10)
     due = NOW + 16 * SECOND
 
     assert [due] == SMALL.next_due(state, [1], NOW, 0.0).tolist()
@@ -73,65 +81,71 @@ def test_the_period_is_what_is_waited():
     assert (SMALL.bid(state, due, 0.0) > 0).all()
 
 
-def test_no_page_is_due_before_its_period_is_over():
-    """A period that is no whole number of µs is rounded up, else a look in time would be an early one."""
-    state = look(SMALL, begin(SMALL), changed=True, after=10.000001)
+def test_period_is_rounded_up():
+    """A fraction of a µs would make a poll in time an early one."""
+    state = poll(SMALL, begin(SMALL), changed=True, after=10.000001)
 
     assert 6.0 < state.period[0] < 6.000001
     assert [6.000001] == waits(SMALL, state)
 
 
-def test_pages_learn_apart():
-    """What one page does leaves the others as they were."""
+def test_pages_learn_independently():
+    """One page leaves the others unchanged."""
     state = begin(SMALL, count=3)
     after = SMALL.on_poll(state, [2], Observation.of(NOW + 10 * SECOND, changed=True))
 
     assert [5, 6, 5] == after.period.tolist()
 
 
-def test_counting_starts_again_after_doubling():
-    """Every `alpha` quiet looks double the period, not only the first ones (correction a), up to Pmax (g)."""
+def test_every_alpha_quiet_polls_double_the_period():
+    """Not only the first ones do (correction a), up to Pmax (g)."""
     policy = replace(SMALL, longest=30 * SECOND)
 
     assert [5, 5, 10, 10, 10, 20, 20, 20, 30, 30, 30, 30] == follow(policy, begin(policy), [None] * 12)
 
 
-def test_a_change_starts_the_count_of_quiet_looks_again():
-    """Two quiet looks, a change and two more are no three in a row (correction k)."""
+def test_change_resets_the_count_of_quiet_polls():
+    """Two quiet polls, a change and two more are no three in a row (correction k)."""
     assert [5, 5, 5, 5, 5, 10] == follow(SMALL, begin(SMALL), [None, None, 5, None, None, None])
 
 
-def test_constant_interval_is_taken_as_it_is_and_doubted_every_beta_times():
-    """Equal intervals are the period; the second such time in a row it is estimated from all that is remembered (correction b)."""
+def test_constant_interval_becomes_the_period():
+    """The second such time in a row it is estimated from the whole history (correction b)."""
     assert [24, 18, 20, 15, 20] == follow(SMALL, begin(SMALL), [40, 20, 20, 20, 20])
 
 
-def test_constant_intervals_count_only_in_a_row():
-    """Another interval between them starts the count of `beta` again: 20 is taken, not estimated."""
+def test_other_interval_resets_the_count_of_constant_ones():
+    """Then 20 becomes the period and is not estimated."""
     assert [12, 20, 0.6 * 24, 0.6 * 23, 20] == pytest.approx(follow(SMALL, begin(SMALL), [20, 20, 32, 20, 20]))
 
 
-def test_oldest_interval_is_forgotten():
-    """Of five intervals with a history of four the first no longer counts (correction c)."""
+def test_oldest_interval_leaves_the_history():
+    """Of five intervals with a history of four, the first no longer counts (correction c)."""
     last = follow(SMALL, begin(SMALL), [400, 10, 30, 50, 70])[-1]
 
     assert 40 == last
 
 
-def test_mean_is_over_what_was_seen():
-    """Two intervals are divided by two (correction e), and a mean above the period is weighted down."""
+def test_mean_is_over_the_known_intervals():
+    """Two intervals are divided by two (correction e), and a mean above the period is weighted
+    down.
+    """
     assert [12, 0.6 * 25] == follow(SMALL, begin(SMALL), [20, 30])
 
 
-def test_older_intervals_weigh_less_where_they_fade():
-    """Half as much as the next newer one: (30 + 10/2)/1.5 s, and 0.6 of it since that is above the period."""
+def test_older_intervals_weigh_less_if_they_fade():
+    """Each weighs half as much as the next newer one: (30 + 10/2)/1.5 s, and 0.6 of it since that
+    is above the period.
+    """
     fading = replace(SMALL, fading=0.5)
 
     assert [6, pytest.approx(14)] == follow(fading, begin(fading), [10, 30])
 
 
-def test_old_intervals_of_a_quick_time_do_not_hold_back_what_is_learned():
-    """W-125: after 20 changes at about 10 s come some at about 100 s; with weights that fade 4 of them bring the period near, without 15."""
+def test_old_short_intervals_are_outweighed_soon():
+    """W-125: after 20 changes at about 10 s come some at about 100 s; with fading weights 4 of them
+    bring the period near, without it 15.
+    """
     quick, slow = [9, 11] * 10, [99, 103] * 10
 
     def take(fading):
@@ -142,30 +156,30 @@ def test_old_intervals_of_a_quick_time_do_not_hold_back_what_is_learned():
     assert (4, 15) == (take(0.7), take(1.0))
 
 
-def test_a_memory_is_read_by_those_whose_intervals_fade():
-    """Intervals that were kept say the same to both: going over to the other loses nothing."""
+def test_memory_is_the_same_with_fading_intervals():
+    """Switching to the other form loses nothing."""
     plain, fading = SMALL, replace(SMALL, fading=0.7)
     state = begin(plain)
     for seconds in (10, 20, 40):
-        state = look(plain, state, changed=True, after=seconds)
+        state = poll(plain, state, changed=True, after=seconds)
     recalled = fading.recall(begin(fading), {1: plain.remember(state, 1)})
 
     assert [10, 20, 40] == fading.remember(recalled, 1)["intervals"]
     assert state.period.tolist() == recalled.period.tolist()
 
 
-def test_mean_equal_to_the_period_is_not_weighted():
-    """Only a mean above the period is (correction d)."""
+def test_only_a_mean_above_the_period_is_weighted():
+    """An equal one is not (correction d)."""
     assert [6, 10, 10] == follow(SMALL, begin(SMALL), [10, 10, 10])
 
 
-def test_shortest_interval_holds_for_constant_changes_too():
-    """A page that changes each second is not looked at more often than Pmin allows (correction f)."""
+def test_shortest_interval_holds_for_constant_changes():
+    """A page that changes each second is not polled more often than Pmin allows (correction f)."""
     assert [5, 5, 5, 5] == follow(SMALL, begin(SMALL), [1, 1, 1, 1])
 
 
 @pytest.mark.parametrize(("second", "period"), [(20.9, 20.9), (19.1, 19.1), (21.5, 0.6 * 20.75)])
-def test_intervals_within_the_tolerance_are_constant(second, period):
+def test_intervals_within_the_tolerance_are_equal(second, period):
     """Last-Modified has whole seconds, so a second apart is the same interval (correction i)."""
     assert period == pytest.approx(follow(SMALL, begin(SMALL), [20, second])[-1])
 
@@ -202,8 +216,8 @@ def plain(inputs, *, alpha, beta, weight, history, low, high):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_arrays_agree_with_the_listing(seed):
-    """Many pages at once do what the listing does for each alone."""
+def test_arrays_agree_with_the_printed_algorithm(seed):
+    """Many pages at once do what it does for each alone."""
     rng = np.random.default_rng(seed)
     alpha, beta, history = (int(n) for n in rng.integers([1, 1, 2], [7, 6, 25]))
     policy = BestEffort(
@@ -224,13 +238,13 @@ def test_arrays_agree_with_the_listing(seed):
     state, periods = begin(policy, count=10), []
     for column in zip(*steps, strict=True):
         after = [period if seconds is None else seconds for seconds, period in zip(column, state.period, strict=True)]
-        state = look(policy, state, [seconds is not None for seconds in column], after=np.ceil(np.array(after)))
+        state = poll(policy, state, [seconds is not None for seconds in column], after=np.ceil(np.array(after)))
         periods.append(state.period.tolist())
 
     assert np.allclose(expected, np.transpose(periods), rtol=1e-9)
 
 
-def test_first_look_is_a_baseline():
+def test_first_poll_is_a_baseline():
     """It teaches nothing, not even that there was no change."""
     state = begin(SMALL, last_polled=np.array([UNPOLLED]))
     first = SMALL.on_poll(state, [1], Observation.of(NOW, changed=False))
@@ -239,70 +253,76 @@ def test_first_look_is_a_baseline():
     assert [5.0] == waits(SMALL, first)
 
 
-def test_same_look_heard_twice_counts_once():
-    """An observation that is not after the last one is passed over."""
-    once = look(SMALL, begin(SMALL), changed=True, after=10)
-    twice = look(SMALL, once, changed=True, after=0)
+def test_repeated_poll_counts_once():
+    """An observation that is not after the last one is skipped."""
+    once = poll(SMALL, begin(SMALL), changed=True, after=10)
+    twice = poll(SMALL, once, changed=True, after=0)
 
     assert SMALL.remember(once, 1) == SMALL.remember(twice, 1)
 
 
-def test_column_last_polled_does_not_hide_a_look():
-    """The interval is taken from the last look that was heard of, also if the table was told the new one before."""
+def test_column_last_polled_does_not_hide_a_poll():
+    """The interval counts from the last observed poll, even if the table had the new one before."""
     state = SMALL.on_update(begin(SMALL), [1], {"last_polled": NOW + 10 * SECOND})
     state = SMALL.on_poll(state, [1], Observation.of(NOW + 10 * SECOND, changed=True))
 
     assert [6.0] == state.period.tolist()
 
 
-def test_early_looks_that_show_nothing_end_no_cycle():
-    """Looks for others' sake, each second here, count as one look a period: 5 s three times, then 10 s."""
+def test_early_quiet_polls_end_no_cycle():
+    """Polls for other reasons, here each second, count as one poll a period: 5 s three times, then
+    10 s.
+    """
     state, periods = begin(SMALL), []
     for _ in range(15):
-        state = look(SMALL, state, changed=False, after=1)
+        state = poll(SMALL, state, changed=False, after=1)
         periods.append(float(state.period[0]))
 
     assert [5.0] * 14 + [10.0] == periods
 
 
-def test_change_seen_early_is_dated_from_the_begin_of_its_cycle():
-    """Of a change after two early quiet looks it is known that it came within 1 + 1 + 8 s."""
+def test_early_change_is_dated_from_the_start_of_its_cycle():
+    """After two early quiet polls a change came within 1 + 1 + 8 s."""
     state = begin(SMALL)
     for changed, after in ((False, 1), (False, 1), (True, 8)):
-        state = look(SMALL, state, changed, after=after)
+        state = poll(SMALL, state, changed, after=after)
 
     assert [10.0] == SMALL.remember(state, 1)["intervals"]
 
 
-def test_instants_of_change_that_are_told_are_believed():
-    """Between two told instants the interval is theirs, however late the looks were."""
-    state = look(SMALL, begin(SMALL), changed=True, after=10, told=NOW + 2 * SECOND)
-    state = look(SMALL, state, changed=True, after=30, told=NOW + 14 * SECOND)
+def test_dated_changes_give_the_interval():
+    """The polls may be late."""
+    state = poll(SMALL, begin(SMALL), changed=True, after=10, dated=NOW + 2 * SECOND)
+    state = poll(SMALL, state, changed=True, after=30, dated=NOW + 14 * SECOND)
 
     assert [10.0, 12.0] == SMALL.remember(state, 1)["intervals"]
 
 
-@pytest.mark.parametrize("told", [UNPOLLED, NOW - DAY, NOW + 10 * SECOND])
-def test_instants_before_the_last_look_are_not_believed(told):
-    """A change that was seen now did not come before the last look; the looks date it, and the next one."""
-    state = look(SMALL, begin(SMALL), changed=True, after=10, told=NOW + 2 * SECOND)
-    state = look(SMALL, state, changed=True, after=30, told=told)
-    state = look(SMALL, state, changed=True, after=20, told=NOW + 50 * SECOND)
+@pytest.mark.parametrize("dated", [UNPOLLED, NOW - DAY, NOW + 10 * SECOND])
+def test_date_before_the_last_poll_is_ignored(dated):
+    """A change found now did not come before the last poll; the polls date it, and the next one."""
+    state = poll(SMALL, begin(SMALL), changed=True, after=10, dated=NOW + 2 * SECOND)
+    state = poll(SMALL, state, changed=True, after=30, dated=dated)
+    state = poll(SMALL, state, changed=True, after=20, dated=NOW + 50 * SECOND)
 
     assert [10.0, 30.0, 20.0] == SMALL.remember(state, 1)["intervals"]
 
 
-def test_instants_in_the_future_are_now():
-    """A server's clock that runs ahead makes no interval longer than what passed, neither this one nor the next."""
-    state = look(SMALL, begin(SMALL), changed=True, after=10, told=NOW + 2 * SECOND)
-    state = look(SMALL, state, changed=True, after=30, told=NOW + DAY)
-    state = look(SMALL, state, changed=True, after=20, told=NOW + 55 * SECOND)
+def test_date_in_the_future_counts_as_now():
+    """A server's clock that is ahead makes no interval longer than the time that passed, neither
+    this one nor the next.
+    """
+    state = poll(SMALL, begin(SMALL), changed=True, after=10, dated=NOW + 2 * SECOND)
+    state = poll(SMALL, state, changed=True, after=30, dated=NOW + DAY)
+    state = poll(SMALL, state, changed=True, after=20, dated=NOW + 55 * SECOND)
 
     assert [10.0, 38.0, 15.0] == SMALL.remember(state, 1)["intervals"]
 
 
-def test_bounds_of_a_page_hold_before_those_of_the_policy():
-    """`shortest` and `longest` are Pmin and Pmax; 0 and NEVER leave them to the policy: 5 minutes and 1 day."""
+def test_bounds_of_a_page_replace_those_of_the_policy():
+    """`shortest` and `longest` are Pmin and Pmax; 0 and NEVER leave them to the policy: 5 minutes
+    and 1 day.
+    """
     policy = BestEffort(HOUR, saturation=0)
     state = begin(
         policy,
@@ -312,8 +332,8 @@ def test_bounds_of_a_page_hold_before_those_of_the_policy():
     )
     fast, slow = state, state
     for _ in range(80):
-        fast = look(policy, fast, changed=True, after=1)
-        slow = look(policy, slow, changed=False, after=slow.period)
+        fast = poll(policy, fast, changed=True, after=1)
+        slow = poll(policy, slow, changed=False, after=slow.period)
 
     assert [3_600, 7_200, 120, 3 * 86_400] == waits(policy, state)
     assert [300, 7_200, 120, 3 * 86_400] == waits(policy, fast)
@@ -321,21 +341,23 @@ def test_bounds_of_a_page_hold_before_those_of_the_policy():
 
 
 @pytest.mark.parametrize(("pace", "low", "high"), [(10 * SECOND, 10, 86_400), (3 * DAY, 300, 3 * 86_400)])
-def test_pace_beyond_the_bounds_widens_them(pace, low, high):
-    """Who sets a pace of 10 s or 3 days means it."""
+def test_pace_outside_the_bounds_widens_them(pace, low, high):
+    """A pace of 10 s or 3 days is meant so."""
     policy = BestEffort(pace, saturation=0)
     state = fast = slow = begin(policy)
     for _ in range(120):
-        fast = look(policy, fast, changed=True, after=1)
-        slow = look(policy, slow, changed=False, after=slow.period)
+        fast = poll(policy, fast, changed=True, after=1)
+        slow = poll(policy, slow, changed=False, after=slow.period)
 
     assert [pace / SECOND] == waits(policy, state)
     assert [[low], [high]] == [waits(policy, fast), waits(policy, slow)]
 
 
-def test_new_bounds_hold_at_once_and_take_nothing_away():
-    """An altered sentinel moves the due instant of its page; what was learned comes back with the old bounds."""
-    state = look(SMALL, begin(SMALL, count=2), changed=True, after=100)
+def test_new_bounds_hold_at_once():
+    """An altered sentinel moves the due time of its page; the learned period returns with the old
+    bounds.
+    """
+    state = poll(SMALL, begin(SMALL, count=2), changed=True, after=100)
     narrow = SMALL.on_update(state, [1], {"longest": 20 * SECOND})
     wide = SMALL.on_update(narrow, [1], {"longest": NEVER})
 
@@ -344,9 +366,9 @@ def test_new_bounds_hold_at_once_and_take_nothing_away():
     assert [60, 60] == waits(SMALL, wide)
 
 
-def test_pages_that_come_and_go_leave_the_others_what_they_learned():
-    """Places move, memories stay; a page that comes back starts anew."""
-    state = look(SMALL, begin(SMALL, count=3), [True, False, True], after=[10, 5, 100])
+def test_added_and_removed_pages_leave_the_memory_of_others():
+    """Rows move, memories stay; a page that returns starts anew."""
+    state = poll(SMALL, begin(SMALL, count=3), [True, False, True], after=[10, 5, 100])
     kept = SMALL.remember(state, 3)
     state = SMALL.on_update(state, [1, 9], {"present": [False, True], "last_polled": NOW})
     again = SMALL.on_update(state, [1], {"last_polled": NOW})
@@ -357,11 +379,11 @@ def test_pages_that_come_and_go_leave_the_others_what_they_learned():
     assert 5.0 == SMALL.remember(again, 1)["period"]
 
 
-def test_shorter_history_recalls_the_newest():
-    """What a larger history kept is cut, what other parameters counted is capped."""
+def test_shorter_history_keeps_the_newest_intervals():
+    """A larger history is cut, and counts of other parameters are capped."""
     state = begin(replace(SMALL, history=9, alpha=9))
     for seconds in (10, 20, 30, 40, 50, 60):
-        state = look(SMALL, state, changed=True, after=seconds)
+        state = poll(SMALL, state, changed=True, after=seconds)
     memory = {**replace(SMALL, history=9).remember(state, 1), "misses": 8}
     memory = SMALL.remember(SMALL.recall(begin(SMALL), {1: memory}), 1)
 
@@ -369,8 +391,10 @@ def test_shorter_history_recalls_the_newest():
     assert 2 == memory["misses"]
 
 
-def looks_a_day(policy, changes, days):
-    """Return how often a page was looked at on each day; it is new, changes at `changes`, and looks are up to 10 s late."""
+def polls_a_day(policy, changes, days):
+    """Return how often a page was polled on each day; it is new, changes at `changes`, and polls
+    are up to 10 s late.
+    """
     trace = make_trace({1: changes}, start=NOW, end=NOW + days * DAY)
     bucket = TokenBucket(rate=1.0, burst=1_000.0, level=1_000.0, at=NOW)
     world = World(population=Population({"id": [1]}), trace=trace, bucket=bucket, tick=7_777_777)
@@ -378,33 +402,35 @@ def looks_a_day(policy, changes, days):
     return np.bincount((ledger.polls.at - NOW) // DAY, minlength=days)
 
 
-def test_page_that_never_changes_is_left_alone():
-    """With no setting it is looked at 14 times on its first day, 5 times on the second, and once a day from the second week on."""
-    looks = looks_a_day(BestEffort(), [], 30)
+def test_page_that_never_changes_is_polled_daily():
+    """By default it is polled 14 times on its first day, 5 times on the second, and once a day from
+    the second week on.
+    """
+    polls = polls_a_day(BestEffort(), [], 30)
 
-    assert [14, 5] == looks[:2].tolist()
-    assert (looks[2:14] <= 3).all()
-    assert (looks[14:] <= 1).all()
+    assert [14, 5] == polls[:2].tolist()
+    assert (polls[2:14] <= 3).all()
+    assert (polls[14:] <= 1).all()
 
 
 EACH_MINUTE = NOW + np.arange(10 * DAY // MINUTE) * MINUTE
 
 
-def test_page_that_always_changes_is_bounded():
-    """A page that is another one at each look is looked at 70 times while that is learned, then about once a pace."""
-    looks = looks_a_day(BestEffort(), EACH_MINUTE, 10)
+def test_page_that_always_changes_is_polled_at_the_pace():
+    """While that is learned it is polled 70 times, then about once a pace."""
+    polls = polls_a_day(BestEffort(), EACH_MINUTE, 10)
 
-    assert looks[0] <= 70
-    assert (looks[1:] <= 30).all()
-    assert (looks[1:] >= 24).all()
+    assert polls[0] <= 70
+    assert (polls[1:] <= 30).all()
+    assert (polls[1:] >= 24).all()
 
 
-def test_without_the_guard_pmin_is_the_bound():
-    """As the paper has it such a page costs what Pmin allows, 288 looks a day."""
-    looks = looks_a_day(BestEffort(saturation=0), EACH_MINUTE[: 3 * DAY // MINUTE], 3)
+def test_page_that_always_changes_is_polled_at_pmin_without_the_guard():
+    """As in the paper, it costs 288 polls a day."""
+    polls = polls_a_day(BestEffort(saturation=0), EACH_MINUTE[: 3 * DAY // MINUTE], 3)
 
-    assert (looks[1:] > 250).all()
-    assert (looks <= DAY // (5 * MINUTE)).all()
+    assert (polls[1:] > 250).all()
+    assert (polls <= DAY // (5 * MINUTE)).all()
 
 
 GUARDED = BestEffort(100 * SECOND, shortest=10 * SECOND, longest=1_000 * SECOND, saturation=4)
@@ -414,36 +440,36 @@ def make_saturated():
     """Return a state in which the page has just differed four times, 15 s apart at most."""
     state = begin(GUARDED)
     for seconds in (10, 12, 15, 15):
-        state = look(GUARDED, state, changed=True, after=seconds)
+        state = poll(GUARDED, state, changed=True, after=seconds)
     return state
 
 
-def test_saturated_page_waits_the_pace_but_for_one_look_in_seven():
+def test_saturated_page_waits_the_pace_six_times_of_seven():
     """Six times the pace, once Pmin, and so on."""
     state, waited = make_saturated(), []
     for _ in range(15):
         waited += waits(GUARDED, state)
-        state = look(GUARDED, state, changed=True, after=waited[-1])
+        state = poll(GUARDED, state, changed=True, after=waited[-1])
 
     assert [*[100.0] * 6, 10.0, *[100.0] * 6, 10.0, 100.0] == waited
 
 
-def test_one_quiet_look_or_a_far_one_is_no_saturation():
-    """Only changes at each of the last looks count, all of them at most one and a half times Pmin apart."""
+def test_saturation_needs_changes_at_each_of_the_last_polls():
+    """All of them are at most one and a half times Pmin apart."""
     near = [10, 15, 15]
-    for breaker in ((10, False), (16, True)):
+    for trial in ((10, False), (16, True)):
         state = begin(GUARDED)
-        for seconds, changed in [*((s, True) for s in near), breaker, *((s, True) for s in near)]:
-            state = look(GUARDED, state, changed, after=max(seconds, 0 if changed else float(state.period[0])))
+        for seconds, changed in [*((s, True) for s in near), trial, *((s, True) for s in near)]:
+            state = poll(GUARDED, state, changed, after=max(seconds, 0 if changed else float(state.period[0])))
 
         assert waits(GUARDED, state) < [50.0]
 
 
-def test_two_quiet_looks_set_a_saturated_page_free():
-    """Then it learns anew from the pace on, with nothing left of its history; one is not enough."""
-    once = look(GUARDED, make_saturated(), changed=False, after=100)
-    twice = look(GUARDED, look(GUARDED, once, changed=True, after=100), changed=False, after=100)
-    after = look(GUARDED, twice, changed=True, after=50)
+def test_two_quiet_polls_end_saturation():
+    """Then it learns anew from the pace, without its history; one is not enough."""
+    once = poll(GUARDED, make_saturated(), changed=False, after=100)
+    twice = poll(GUARDED, poll(GUARDED, once, changed=True, after=100), changed=False, after=100)
+    after = poll(GUARDED, twice, changed=True, after=50)
 
     assert 4 == GUARDED.remember(once, 1)["streak"]
     assert {"streak": 0, "misses": 0, "steady": 0, "intervals": [], "period": 100.0}.items() <= GUARDED.remember(
@@ -453,92 +479,94 @@ def test_two_quiet_looks_set_a_saturated_page_free():
 
 
 def test_saturation_survives_a_restart():
-    """A saturated page is one afterwards, in the same round."""
+    """The round continues where it was."""
     state = make_saturated()
     for _ in range(5):
-        state = look(GUARDED, state, changed=True, after=100)
+        state = poll(GUARDED, state, changed=True, after=100)
     again = GUARDED.recall(begin(GUARDED), {1: GUARDED.remember(state, 1)})
 
     assert GUARDED.remember(state, 1) == GUARDED.remember(again, 1)
     assert 5 == GUARDED.remember(again, 1)["steady"]
 
 
-def interrupt(policy, state, *, after, changed=True, told=None):
-    """Return the state after a look, `after` seconds after the last, before which nobody could look for a while."""
+def interrupt(policy, state, *, after, changed=True, dated=None):
+    """Return the state after a poll, `after` seconds after the last, before which no poll was
+    possible for a while.
+    """
     at = state.population["last_polled"] + round(after * SECOND)
-    told = None if told is None else [told]
-    return policy.on_poll(state, state.population.ids, Observation.of(at, changed, told, interrupted=True))
+    dated = None if dated is None else [dated]
+    return policy.on_poll(state, state.population.ids, Observation.of(at, changed, dated, interrupted=True))
 
 
-@pytest.mark.parametrize("told", [None, NOW + 9_000 * SECOND], ids=["untold", "told"])
-def test_time_in_which_nobody_could_look_is_no_interval(told):
-    """A change that is found after three hours of downtime leaves the period as it was; the cycle begins anew."""
-    state = look(SMALL, begin(SMALL), changed=True, after=10, told=NOW + 9 * SECOND)
-    after = interrupt(SMALL, state, after=10_000, told=told)
+@pytest.mark.parametrize("dated", [None, NOW + 9_000 * SECOND], ids=["untold", "told"])
+def test_downtime_is_no_interval(dated):
+    """A change found after three hours of downtime leaves the period; the cycle starts again."""
+    state = poll(SMALL, begin(SMALL), changed=True, after=10, dated=NOW + 9 * SECOND)
+    after = interrupt(SMALL, state, after=10_000, dated=dated)
 
     assert SMALL.remember(state, 1)["intervals"] == SMALL.remember(after, 1)["intervals"] == [10.0]
     assert waits(SMALL, state) == waits(SMALL, after) == [6.0]
     assert NOW + 10_010 * SECOND == SMALL.remember(after, 1)["looked"]
 
 
-def test_a_look_that_was_hardly_late_teaches_as_ever():
-    """A restart that cost no more than half a period hides nothing."""
+def test_poll_that_was_hardly_late_teaches_as_usual():
+    """A restart of less than half a period hides nothing."""
     state = begin(SMALL)
 
-    assert SMALL.remember(look(SMALL, state, True, after=7), 1) == SMALL.remember(interrupt(SMALL, state, after=7), 1)
+    assert SMALL.remember(poll(SMALL, state, True, after=7), 1) == SMALL.remember(interrupt(SMALL, state, after=7), 1)
     assert [] == SMALL.remember(interrupt(SMALL, state, after=8), 1)["intervals"]
 
 
-def test_a_quiet_look_after_downtime_ends_its_cycle():
-    """That nothing changed for three hours is no less true because nobody looked."""
+def test_quiet_poll_after_downtime_ends_its_cycle():
+    """Nothing changed for three hours, even if no poll was made."""
     assert 1 == SMALL.remember(interrupt(SMALL, begin(SMALL), after=10_000, changed=False), 1)["misses"]
 
 
-def test_downtimes_do_not_add_up():
-    """A page that differs at each look is looked at as often after fifty restarts as before them."""
+def test_restarts_do_not_change_the_period():
+    """A page that differs at each poll is polled as often after fifty restarts as before."""
     rng = np.random.default_rng(7)
     policy = BestEffort(MINUTE, shortest=SECOND, longest=DAY, saturation=0)
     state, longest = begin(policy), 0.0
     for _ in range(50):
         state = interrupt(policy, state, after=float(state.period[0]) + rng.exponential(600))
         for _ in range(3):
-            state = look(policy, state, changed=True, after=float(state.period[0]) + 0.01)
+            state = poll(policy, state, changed=True, after=float(state.period[0]) + 0.01)
         longest = max(longest, float(state.period[0]))
 
     assert longest <= 60
     assert 1 == state.period[0]
 
 
-def test_a_period_that_is_too_long_comes_back_while_every_look_finds_a_change():
-    """What is remembered is the rhythm of our own looks: 78 s come down to Pmin although no look is ever quiet."""
+def test_period_that_is_too_long_shrinks_if_every_poll_finds_a_change():
+    """The history has the rhythm of the polls: 78 s become Pmin although no poll is quiet."""
     policy = BestEffort(MINUTE, shortest=SECOND, longest=DAY, saturation=0)
     state = begin(policy)
     memory = {**policy.remember(state, 1), "period": 78.0, "intervals": [78.0] * 20}
     plain = replace(policy, trial=0)
     tried, stuck = policy.recall(state, {1: memory}), plain.recall(state, {1: memory})
     for _ in range(400):
-        tried = look(policy, tried, changed=True, after=float(tried.period[0]))
-        stuck = look(plain, stuck, changed=True, after=float(stuck.period[0]))
+        tried = poll(policy, tried, changed=True, after=float(tried.period[0]))
+        stuck = poll(plain, stuck, changed=True, after=float(stuck.period[0]))
 
     assert 78 == stuck.period[0]
     assert tried.period[0] < 2
 
 
-def test_a_quiet_look_starts_the_count_of_the_trial_again():
-    """Three changes, a quiet look and three changes are no four in a row."""
+def test_quiet_poll_resets_the_count_of_the_trial():
+    """Three changes, a quiet poll and three changes are no four in a row."""
     policy = replace(SMALL, trial=4, history=20)
     state = begin(policy)
     for changed in (True, True, True, False, True, True, True):
-        state = look(policy, state, changed, after=50)
+        state = poll(policy, state, changed, after=50)
 
     assert 3 == policy.remember(state, 1)["unbroken"]
     assert 6 == len(policy.remember(state, 1)["intervals"])
-    assert [] == policy.remember(look(policy, state, changed=True, after=50), 1)["intervals"]
+    assert [] == policy.remember(poll(policy, state, changed=True, after=50), 1)["intervals"]
 
 
-def test_a_memory_of_before_the_trial_is_read():
-    """What an older Tidings stored lacks the count; the rest is known again."""
-    state = look(SMALL, begin(SMALL), changed=True, after=10)
+def test_memory_without_the_trial_is_read():
+    """An older version stored no such count; the rest is restored."""
+    state = poll(SMALL, begin(SMALL), changed=True, after=10)
     memory = SMALL.remember(state, 1)
     older = {name: value for name, value in memory.items() if name != "unbroken"}
 
@@ -547,8 +575,8 @@ def test_a_memory_of_before_the_trial_is_read():
 
 @pytest.mark.parametrize("pace", [10 * SECOND, 20 * MINUTE, HOUR, DAY])
 @pytest.mark.parametrize("seed", range(4))
-def test_no_page_is_looked_at_more_often_than_its_shortest_interval(pace, seed):
-    """Whatever a page does, two looks are at least Pmin apart, and no more than Pmax (and a tick)."""
+def test_polls_are_never_closer_than_the_shortest_interval(pace, seed):
+    """For every page, two polls are at least Pmin apart, and at most Pmax (and a tick)."""
     rng = np.random.default_rng(seed)
     gaps = rng.exponential(rng.choice([MINUTE, HOUR, DAY], 400)).astype(np.int64)
     times = NOW + np.cumsum(gaps)
@@ -562,13 +590,13 @@ def test_no_page_is_looked_at_more_often_than_its_shortest_interval(pace, seed):
     assert between.max() <= max(pace, DAY) + SECOND
 
 
-def test_far_instants_do_not_overflow():
-    """A period of for ever after a late look is far away, not long ago."""
+def test_distant_instants_do_not_overflow():
+    """A very long period after a late poll is far away, not long ago."""
     policy = BestEffort(NEVER, longest=NEVER)
     state = begin(policy)
 
     assert policy.next_due(state, [1], NOW, 0.0) > NOW + 100 * 365 * DAY
-    assert policy.next_due(begin(policy, last_polled=np.array([NEVER - 5])), [1], NOW, 0.0) == NEVER
+    assert NEVER == policy.next_due(begin(policy, last_polled=np.array([NEVER - 5])), [1], NOW, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -587,7 +615,7 @@ def test_far_instants_do_not_overflow():
         ({"tolerance": -1}, "tolerance 0 or more"),
     ],
 )
-def test_parameters_that_cannot_be_are_refused(wrong, text):
-    """The error names the parameter and what it may be."""
+def test_impossible_parameters_are_refused(wrong, text):
+    """The error names the parameter and its limits."""
     with pytest.raises(ValueError, match=text):
         BestEffort(**wrong)

@@ -1,4 +1,6 @@
-"""Prices with the hours of the week: looks wait for the hours in which pages change; without a profile all is as with `price`."""
+"""The price policy with hours of the week: polls wait for the hours in which pages change; without
+a profile it is `price`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import pytest
 from tidings.estimation.hourly import HourlyLearner
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import HeedsHours, Observation, Population
-from tidings.scheduling.price.hours import TICK, PriceHours, WeekGathering, first_look
+from tidings.scheduling.price.hours import TICK, PriceHours, WeekGathering, find_first_poll
 from tidings.scheduling.price.lookahead import backlog
 from tidings.scheduling.price.policy import Price
 
@@ -23,7 +25,7 @@ BY_DAY = tuple(np.tile([0.1] * 8 + [1.9] * 12 + [0.1] * 4, 7))
 
 
 def pages(count: int = 1, **columns: Any) -> Population:
-    """Return pages that were looked at on Monday at midnight."""
+    """Return pages that were polled on Monday at midnight."""
     return Population({"id": np.arange(1, count + 1), "last_polled": np.full(count, MONDAY), **columns})
 
 
@@ -33,20 +35,24 @@ def begin(policy: Any, population: Population) -> Any:
 
 
 def follow(policy: Price, changes: np.ndarray, end: int) -> tuple[int, int, int, np.ndarray]:
-    """Return how many looks there are until `end`, how many by night, how many changed, and the delays of changes."""
+    """Return how many polls there are until `end`, how many by night, how many changed, and the
+    delays of changes.
+    """
     state: Any = begin(policy, pages(rate=[5.0]))
-    now, looks, by_night, found, delays = MONDAY, 0, 0, 0, []
+    now, polls, by_night, found, delays = MONDAY, 0, 0, 0, []
     while (due := int(policy.next_due(state, [1], now, 0.0)[0])) <= end:
         new = changes[(changes > now) & (changes <= due)]
         state = policy.on_poll(state, [1], Observation.of([due], [len(new) > 0]))
-        now, looks, found = due, looks + 1, found + (len(new) > 0)
+        now, polls, found = due, polls + 1, found + (len(new) > 0)
         by_night += not 8 <= due // HOUR % 24 < 20
         delays += (due - new).tolist()
-    return looks, by_night, found, np.array(delays)
+    return polls, by_night, found, np.array(delays)
 
 
-def test_a_page_that_changes_by_day_is_looked_at_by_day():
-    """Of a page that changes five times a day, by day, hardly fewer changes are found, sooner, with a tenth fewer looks; hardly any is by night."""
+def test_page_that_changes_by_day_is_polled_by_day():
+    """It changes five times a day: hardly fewer changes are found, sooner, with a tenth fewer
+    polls, hardly any by night.
+    """
     rng = np.random.default_rng(3)
     hours = MONDAY // HOUR + np.arange(10 * 24)
     counts = rng.poisson(5 / 24 * np.array(BY_DAY)[hours % 168])
@@ -62,26 +68,26 @@ def test_a_page_that_changes_by_day_is_looked_at_by_day():
     assert np.median(timed[3]) < np.median(flat[3])
 
 
-def test_without_a_profile_it_is_price():
-    """Waits, bids and the price of a budget, and again when a profile is taken away."""
+def test_policy_without_a_profile_is_price():
+    """Waits, bids and the price of a budget are the same, also after a profile is removed."""
     population = pages(20, rate=np.geomspace(0.01, 100, 20))
     plain, timed = Price(HOUR), PriceHours(HOUR)
     state, same = begin(timed, population), begin(plain, population)
-    told = timed.on_hours(state, np.array([BY_DAY]), np.zeros(20, dtype=np.int64))
-    taken = timed.on_hours(told, np.empty((0, 168)), np.full(20, -1))
+    shown = timed.on_hours(state, np.array([BY_DAY]), np.zeros(20, dtype=np.int64))
+    taken = timed.on_hours(shown, np.empty((0, 168)), np.full(20, -1))
     at = MONDAY + 3 * HOUR
 
     assert isinstance(timed, HeedsHours)
     for one in (state, taken):
         assert plain.bid(same, at, 0.0).tolist() == timed.bid(one, at, 0.0).tolist()
     assert (
-        timed.next_due(told, population.ids, 0, 0.0).tolist() != plain.next_due(same, population.ids, 0, 0.0).tolist()
+        timed.next_due(shown, population.ids, 0, 0.0).tolist() != plain.next_due(same, population.ids, 0, 0.0).tolist()
     )
-    assert plain.price(same, 1e-9) == timed.price(told, 1e-9)
+    assert plain.price(same, 1e-9) == timed.price(shown, 1e-9)
 
 
-def test_where_every_hour_is_alike_looks_come_when_those_of_price_do():
-    """A flat profile leads to T*, within 10 % of it (bid §1)."""
+def test_flat_profile_polls_as_price_does():
+    """It leads to T*, within 10 % of it (bid §1)."""
     population = pages(60, rate=np.geomspace(0.1, 50, 60))
     plain, timed = Price(HOUR), PriceHours(HOUR, profile=(1.0,) * 168)
     expected = plain.gaps(begin(plain, population), 0.0)
@@ -90,8 +96,10 @@ def test_where_every_hour_is_alike_looks_come_when_those_of_price_do():
     assert found == pytest.approx(expected, rel=0.1, abs=2 * TICK)
 
 
-def test_bids_and_dues_agree_whoever_is_asked_first_and_whoever_comes_and_goes():
-    """Before its due instant a page does not bid, from then on it does; what was found once is found again from nothing."""
+def test_bids_and_due_times_agree():
+    """Before its due time a page does not bid, from then on it does. The order of the questions
+    does not matter, nor do added and removed pages.
+    """
     policy = PriceHours(HOUR, profile=BY_DAY)
     population = pages(12, rate=np.geomspace(0.05, 30, 12), shortest=[0, HOUR] * 6, longest=[DAY, 6 * HOUR, DAY] * 4)
     state = begin(policy, population)
@@ -107,21 +115,22 @@ def test_bids_and_dues_agree_whoever_is_asked_first_and_whoever_comes_and_goes()
     assert ((due - MONDAY >= population["shortest"]) & (due - MONDAY <= np.minimum(population["longest"], DAY))).all()
 
 
-def test_a_higher_price_is_another_answer():
-    """Waits that were found at one price are not taken for those at another, nor after another look."""
+def test_wait_is_found_for_each_price():
+    """It is not reused for another price, nor after another poll."""
     policy = PriceHours(HOUR, profile=BY_DAY)
     state = begin(policy, pages(rate=[5.0]))
-    cheap, dear = (int(policy.next_due(state, [1], 0, price)[0]) for price in (0.0, 20 * policy.floor))
+    cheap, costly = (int(policy.next_due(state, [1], 0, price)[0]) for price in (0.0, 20 * policy.floor))
     later = policy.on_poll(state, [1], Observation.of([MONDAY + 9 * HOUR], [True]))
 
-    assert cheap < dear
+    assert cheap < costly
     assert MONDAY + 9 * HOUR < int(policy.next_due(later, [1], 0, 0.0)[0]) < MONDAY + 11 * HOUR
 
 
 @pytest.mark.parametrize("rate", [0.5, 2.0, 12.0])
-def test_looks_earn_nearly_all_that_any_plan_could(rate: float):
-    """At a fixed price: 98 % and more of what the best plan earns, which may look at any half hour (by dynamic programming), the price of as
-    many looks given back to it; half of what is left at the end is credited to both.
+def test_polls_earn_nearly_as_much_as_the_best_plan(rate: float):
+    """At a fixed price they earn at least 98 % of the best plan, which may poll at every half hour
+    (by dynamic programming), with the price of as many polls returned to it; half of the rest at
+    the end is credited to both.
     """
     policy, step, number = PriceHours(3 * HOUR, profile=BY_DAY, guarded=False), 30, 6 * 48
     one = np.ones(1)
@@ -136,18 +145,18 @@ def test_looks_earn_nearly_all_that_any_plan_could(rate: float):
         value[now] = (value[:now] + gains(slice(now), now)).max() - policy.floor
     best = (value + 0.5 * gains(slice(None), -1)).max()
     state: Any = begin(policy, pages(rate=[rate]))
-    last = earned = looks = 0
+    last = earned = polls = 0
     while (at := -(-(int(policy.next_due(state, [1], 0, 0.0)[0]) - MONDAY) // (step * TICK))) <= number:
-        earned, last, looks = earned + gains(last, at), at, looks + 1
+        earned, last, polls = earned + gains(last, at), at, polls + 1
         state = policy.on_poll(state, [1], Observation.of([MONDAY + at * step * TICK], [False]))
     earned += 0.5 * gains(last, -1)
 
-    assert looks >= 6
-    assert 0.98 <= earned / (best + policy.floor * looks) <= 1 + 1e-9
+    assert polls >= 6
+    assert 0.98 <= earned / (best + policy.floor * polls) <= 1 + 1e-9
 
 
-def test_a_page_that_is_not_worth_a_look_waits_its_longest():
-    """That a plan is made anew is no reason to look; a slow page is looked at when its own wait is over, by day."""
+def test_page_that_is_not_worth_a_poll_waits_its_longest():
+    """A new plan is no reason for a poll; a slow page is polled when its own wait is over, by day."""
     policy = PriceHours(HOUR, profile=BY_DAY, guarded=False)
     state = begin(policy, pages(2, rate=[1e-6, 4e-3], urgency_scale=[DAY, 30 * DAY], longest=20 * DAY * np.ones(2)))
     never, slow = (policy.gaps(state, 0.0) / DAY).tolist()
@@ -159,8 +168,8 @@ def test_a_page_that_is_not_worth_a_look_waits_its_longest():
 
 
 @pytest.mark.parametrize("overwrites", [0.0, 1.0])
-def test_a_backlog_over_hours_is_the_sum_of_its_ticks(overwrites: float):
-    """F and S against adding up second by second, across the end of a week."""
+def test_backlog_over_hours_is_the_sum_of_its_ticks(overwrites: float):
+    """F and S agree with sums second by second, across the end of a week."""
     weights = np.array([BY_DAY]) / np.mean(BY_DAY)
     rate, theta = 3e-3, 1e-3
     gathering = WeekGathering.of(weights, np.array([rate]), np.array([theta]), np.array([overwrites * rate]))
@@ -175,18 +184,24 @@ def test_a_backlog_over_hours_is_the_sum_of_its_ticks(overwrites: float):
     )
 
 
-def test_a_look_at_night_is_put_off_to_the_morning():
-    """After a look at 21:00 nothing is worth another one before some changes of the morning: at its mean rate it would be looked at soon after midnight."""
+def test_poll_at_night_is_postponed_to_the_morning():
+    """After a poll at 21:00 none is worth making before some changes of the morning; at its mean
+    rate the page would be polled soon after midnight.
+    """
     weights = np.array([BY_DAY]) / np.mean(BY_DAY)
     per_tick = 0.3 / 1440
     gathering = WeekGathering.of(weights, np.array([0.5 * per_tick]), np.array([4.8e-4]), np.array([0.0]))
-    due = first_look(gathering, np.ones(1), 1e-3, np.array([21 * 60]), shortest=np.array([1]), longest=np.array([1440]))
+    due = find_first_poll(
+        gathering, np.ones(1), 1e-3, np.array([21 * 60]), shortest=np.array([1]), longest=np.array([1440])
+    )
 
     assert 9 < due[0] / 60 - 24 < 12
 
 
-def test_hours_that_are_learned_reach_the_policy():
-    """A page that was seen to change by day gets a profile: after a look at 21:00 it waits longer than its mean rate says, whatever else is said of it."""
+def test_learned_hours_reach_the_policy():
+    """A page that was seen to change by day gets a profile: after a poll at 21:00 it waits longer
+    than at its mean rate.
+    """
     learner = HourlyLearner()
     policy = Learned(PriceHours(HOUR), learner)
     state = begin(policy, pages())

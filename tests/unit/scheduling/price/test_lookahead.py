@@ -1,4 +1,6 @@
-"""Plans over the hours of the week: where every hour is alike they are the index; otherwise they wait for the right one."""
+"""Plans over the hours of the week: with a flat profile they are the index; otherwise they wait for
+the right hour.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ def gathering(profile: np.ndarray, rate: np.ndarray, theta: np.ndarray, *, overw
 
 
 @pytest.mark.parametrize("overwrites", [False, True])
-def test_a_backlog_is_the_sum_of_what_came(overwrites: bool):
-    """Prefix sums, over several periods, against adding tick by tick."""
+def test_backlog_is_the_sum_of_the_changes(overwrites: bool):
+    """Prefix sums over several periods agree with sums tick by tick."""
     rng = np.random.default_rng(1)
     profile = rng.uniform(0.2, 2, 12)
     profile /= profile.mean()
@@ -35,8 +37,10 @@ def test_a_backlog_is_the_sum_of_what_came(overwrites: bool):
     assert level == pytest.approx(found.backlog(np.array([7, 7]), np.array([44, 44])))
 
 
-def test_where_every_hour_is_alike_the_plan_is_the_index():
-    """Poll iff age ≥ T*, but for cases within a tick and a few hundredths of it (bid §1: 99.4 %)."""
+def test_plan_of_a_flat_profile_is_the_index():
+    """Poll iff age ≥ T*, except for cases within a tick and a few hundredths of it (bid §1: 99.4
+    %).
+    """
     rng = np.random.default_rng(2)
     size = 400
     theta = math.log(2) / rng.uniform(50, 2_000, size)
@@ -45,41 +49,41 @@ def test_where_every_hour_is_alike_the_plan_is_the_index():
     cost = np.ones(size)
     price = 0.05
     share = price * theta / (0.5 * rate)
-    star = np.where(share < 1, wait(np.minimum(share, 1 - 1e-12)) / theta, np.inf)
-    age = rng.uniform(1, 3, size) * np.minimum(star, 500) / 2
+    best_wait = np.where(share < 1, wait(np.minimum(share, 1 - 1e-12)) / theta, np.inf)
+    age = rng.uniform(1, 3, size) * np.minimum(best_wait, 500) / 2
     found = plan(
         flat, cost, price, np.zeros(size, dtype=np.int64) + 5_000 - np.round(age).astype(np.int64), 5_000, longest=10**6
     )
-    clear_cut = np.isfinite(star) & (np.abs(np.round(age) - star) > 1 + 0.03 * star)
-    agrees = (found.bids >= price) == (np.round(age) >= star)
+    clear_cut = np.isfinite(best_wait) & (np.abs(np.round(age) - best_wait) > 1 + 0.03 * best_wait)
+    agrees = (found.bids >= price) == (np.round(age) >= best_wait)
 
     assert clear_cut.sum() > 100
     assert agrees[clear_cut].mean() > 0.98
 
 
-def test_a_page_that_changes_by_day_is_not_looked_at_by_night():
-    """At the end of a quiet night waiting for the morning is better, at noon it is not."""
+def test_page_that_changes_by_day_is_not_polled_by_night():
+    """At the end of a quiet night it is better to wait for the morning, at noon it is not."""
     profile = np.where((np.arange(DAY) >= 96) & (np.arange(DAY) < 216), 2.2, 0.14)
     profile = profile / profile.mean()
     rate, theta = np.full(1, 12 / DAY), np.full(1, math.log(2) / DAY)
     one = gathering(profile, rate, theta)
-    looks = []
+    polls = []
     last, now = 0, 1
     while now < 3 * DAY:
         found = plan(one, np.ones(1), 0.02, np.array([last]), now, longest=DAY)
         if found.bids[0] >= 0.02 or now - last >= DAY:
-            looks.append(now % DAY)
+            polls.append(now % DAY)
             last, now = now, now + 1
         else:
             assert now < found.due[0] <= last + DAY
             now = int(found.due[0])
-    by_day = np.mean([(96 <= at < 222) for at in looks])
+    by_day = np.mean([(96 <= at < 222) for at in polls])
 
-    assert len(looks) > 10
+    assert len(polls) > 10
     assert by_day > 0.8
 
 
-def test_what_never_fades_has_no_plan():
-    """Its backlog is worth the same at any time: it is given a slow decay."""
+def test_backlog_that_never_fades_gets_a_slow_decay():
+    """It would be worth the same at all times, so there would be no plan."""
     with pytest.raises(ValueError, match="slow decay"):
         gathering(np.ones(4), np.ones(1), np.zeros(1))

@@ -1,4 +1,4 @@
-"""A day of a policy, run dry: when in it the budget goes, and that a price trimmed against it keeps to the budget."""
+"""A model of one day: when the budget is spent, and a trimmed price keeps to the budget."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPENS, CLOSES = 8 * HOUR, 20 * HOUR
 
 
 def by_day(ids: np.ndarray, due: np.ndarray) -> np.ndarray:
-    """Return when pages may be asked that are open from eight to eight."""
+    """Return when pages may be polled that are open from eight to eight."""
     hour = due % DAY
     return np.where(hour < OPENS, due - hour + OPENS, np.where(hour >= CLOSES, due - hour + DAY + OPENS, due))
 
@@ -28,8 +28,8 @@ def begin(policy, **columns):
     return policy.begin(Population({"id": np.arange(size), **columns}), NOBODY)
 
 
-def test_a_steady_policy_spends_evenly_and_open_hours_shape_it():
-    """Once an hour is six looks in each six steps; who may only be asked by day spends nothing by night."""
+def test_spending_is_even_within_open_hours():
+    """Once an hour is six polls in each six steps; pages open by day cost nothing by night."""
     policy = RoundRobin(HOUR)
     last = MIDNIGHT - np.arange(60) * HOUR // 60
     even = hourly_spend(policy, begin(policy, last_polled=last), MIDNIGHT, 0.0)
@@ -40,8 +40,8 @@ def test_a_steady_policy_spends_evenly_and_open_hours_shape_it():
     assert 1.0 == pytest.approx(daily.mean())
 
 
-def test_steps_are_those_of_the_day_whenever_it_begins():
-    """A run that begins at noon has its first look, an hour later, in the step of one o'clock."""
+def test_steps_are_those_of_the_day():
+    """A run that begins at noon has its first poll, an hour later, in the step of one o'clock."""
     policy = RoundRobin(DAY)
     spend = hourly_spend(policy, begin(policy, last_polled=[MIDNIGHT + 13 * HOUR - DAY]), MIDNIGHT + 12 * HOUR, 0.0)
 
@@ -49,8 +49,10 @@ def test_steps_are_those_of_the_day_whenever_it_begins():
     assert 1.25 / 0.25 == pytest.approx(spend.max() / spend.min())
 
 
-def test_dear_pages_weigh_more_quick_pages_are_seen_within_a_step_and_few_of_many_have_the_same_shape():
-    """What is counted is cost; a page looked at each minute costs ten a step; unknown pages are left out; nothing at all is even."""
+def test_steps_count_costs():
+    """A page polled each minute costs ten a step; a sample of many pages has the same shape;
+    unknown pages are left out; without pages it is even.
+    """
     policy = RoundRobin(HOUR // 60)
     quick = hourly_spend(policy, begin(policy, last_polled=[MIDNIGHT], cost=[3.0]), MIDNIGHT, 0.0)
     slow = RoundRobin(DAY // 2)
@@ -64,9 +66,10 @@ def test_dear_pages_weigh_more_quick_pages_are_seen_within_a_step_and_few_of_man
 
 
 @pytest.mark.parametrize("is_modelled", [True, False])
-def test_a_price_trimmed_against_the_model_spends_the_budget_by_day_and_night(is_modelled):
-    """Two thirds of the pages are asked by day only, and looks cost an eighth more than the market thinks: from the second day on each day is
-    within 1.4 % of the budget, and the price does not swing. Against a flat plan it swings with day and night.
+def test_trimmed_price_spends_the_budget_by_day_and_night(is_modelled):
+    """Two thirds of the pages are open by day only, and polls cost an eighth more than expected:
+    from the second day on each day is within 1.4 % of the budget, and the price does not swing.
+    Compared with a flat plan it swings with day and night.
     """
     rng = np.random.default_rng(1)
     size, budget = 120, 2_400 / DAY
@@ -83,13 +86,13 @@ def test_a_price_trimmed_against_the_model_spends_the_budget_by_day_and_night(is
     shape = hourly_spend(policy, state, MIDNIGHT, market.price, opens=opens) if is_modelled else np.ones(STEPS)
     due = opens(state.population.ids, policy.next_due(state, state.population.ids, MIDNIGHT, market.price))
     for step in range(7 * STEPS):
-        now, level, looks = MIDNIGHT + step * STEP, market.price * trim.factor, 0.0
+        now, level, polls = MIDNIGHT + step * STEP, market.price * trim.factor, 0.0
         while len(rows := np.flatnonzero(due < now + STEP)):
-            looks += 1.125 * len(rows)
+            polls += 1.125 * len(rows)
             state = policy.on_update(state, rows, {"last_polled": np.maximum(due[rows], now)})
             due[rows] = opens(rows, policy.next_due(state, rows, now, level))
-        trim = trim.after(looks, market.spend * STEP * shape[step % STEPS])
-        spent[step // STEPS] += looks
+        trim = trim.after(polls, market.spend * STEP * shape[step % STEPS])
+        spent[step // STEPS] += polls
         factors.append(trim.factor)
     is_kept = np.abs(spent[1:] / (budget * DAY) - 1) < 0.014
     swing = np.ptp(factors[-2 * STEPS :])

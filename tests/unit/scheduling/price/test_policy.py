@@ -1,4 +1,4 @@
-"""The parts of a bid make the bid, and the rule is the one that holds a page back or hurries it."""
+"""The parts of a bid, and the rule that delays or advances a page."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ def begin(price: Price, **columns):
     return price.begin(Population({"id": np.arange(size), **columns}), np.random.default_rng(0))
 
 
-def test_the_parts_make_the_bid():
-    """When the wait is over the index is the price; what has gathered is W·μ/κ (1 − e^−κt); ages and rates are those of the pages."""
+def test_parts_make_the_bid():
+    """At the end of the wait the index is the price; W·μ/κ (1 − e^−κt) has gathered; ages and rates
+    are those of the pages.
+    """
     price = Price()
     state = begin(
         price, rate=[1.0, 8.0], last_polled=[NOW - HOUR, NOW - 3 * HOUR], importance=[0.5, 0.25], cost=[1.0, 2.0]
@@ -37,13 +39,15 @@ def test_the_parts_make_the_bid():
     assert other.gap == price.gaps(state, 0.0)[1]
 
 
-def test_each_rule_is_named():
-    """Of a new page, one that always differs, one at its least time, one at its most, and one at its price."""
+def test_rule_of_each_page_is_named():
+    """The pages are new, always different, at their shortest wait, at their longest, and at their
+    price.
+    """
     price = Price()
     last = [UNPOLLED, NOW - MINUTE, NOW - HOUR, NOW - HOUR, NOW - HOUR]
     state = begin(price, rate=[1.0, 50.0, 500.0, 1e-9, 1.0], last_polled=last, shortest=[0, MINUTE, 2 * HOUR, 0, 0])
-    for look in range(20):
-        state = price.on_poll(state, [1], Observation.of([NOW + look * MINUTE], [True]))
+    for poll in range(20):
+        state = price.on_poll(state, [1], Observation.of([NOW + poll * MINUTE], [True]))
     parts = explain(price, state, NOW + HOUR, 0.0)
 
     assert ["new", "saturated", "shortest", "longest", "price"] == [each.rule for each in parts]
@@ -51,8 +55,10 @@ def test_each_rule_is_named():
     assert [2 * HOUR, DAY] == [each.gap for each in parts[2:4]]
 
 
-def test_what_wic_gathers_is_what_it_bids():
-    """It has no guard of urgent rare pages: its half-life is the one that was told, its index what has gathered, per unit of cost."""
+def test_wic_bids_what_has_gathered():
+    """It has no guard for urgent rare pages: its half-life is the given one, and its index is what
+    has gathered per unit of cost.
+    """
     wic = Wic()
     state = begin(wic, rate=[0.02], last_polled=[NOW - HOUR], urgency_scale=[10 * MINUTE], cost=[2.0])
     (one,) = explain(wic, state, NOW, 4 * wic.floor)

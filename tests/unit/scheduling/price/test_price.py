@@ -1,4 +1,4 @@
-"""The price policy: the gaps of bid §3, its guards, and the price that a budget makes."""
+"""The price policy: the gaps of bid §3, its guards, and the price for a budget."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.scheduling.index import wait, worth
 from tidings.scheduling.policy import LifeKind, Observation, Population, UrgencyKind
 from tidings.scheduling.price.market import Trim
-from tidings.scheduling.price.policy import RELOOK_EVERY, Price, PriceState
+from tidings.scheduling.price.policy import REPOLL_EVERY, Price, PriceState
 from tidings.scheduling.price.value import SLOWEST, Values, floor_price
 
 NOBODY = np.random.default_rng(0)
@@ -22,14 +22,14 @@ START = 20_000 * DAY
 
 
 def begin(price: Price, **columns: object) -> PriceState:
-    """Return the state of pages that were looked at at `START`."""
+    """Return the state of pages that were polled at `START`."""
     size = max((len(column) for column in columns.values() if isinstance(column, list)), default=1)
     made = {name: np.broadcast_to(np.asarray(column), size) for name, column in columns.items()}
     return price.begin(Population({"id": np.arange(size), "last_polled": np.full(size, START), **made}), NOBODY)
 
 
-def test_the_defaults_without_any_setting():
-    """By how often a page changes (a day), how often it is looked at, at the pace of one hour."""
+def test_default_gaps_depend_on_the_rate():
+    """The table has changes a day and polls, at the pace of one hour."""
     price = Price(longest=30 * DAY)
     hours = {0.005: 16.3, 0.02: 7.5, 0.04: 5.2, 0.2: 2.3, 1.0: 1.0, 5.0: 27 / 60, 25.0: 12 / 60, 100.0: 6 / 60}
     state = begin(price, rate=list(hours))
@@ -39,8 +39,8 @@ def test_the_defaults_without_any_setting():
     assert price.floor == floor_price(HOUR)
 
 
-def test_no_page_waits_longer_than_a_day_nor_less_than_it_may():
-    """Bounds of the policy, of the page, and of the floor."""
+def test_wait_is_within_all_bounds():
+    """They are those of the policy, of the page, and of the floor."""
     state = begin(Price(), rate=[0.0, 1e-6, 1e9, 1e9], shortest=[0, 0, 0, 2 * HOUR])
 
     assert [DAY, DAY] == Price().gaps(state, 0.0)[:2].tolist()
@@ -49,8 +49,8 @@ def test_no_page_waits_longer_than_a_day_nor_less_than_it_may():
 
 
 @given(x=st.floats(0, 30))
-def test_waiting_is_the_inverse_of_its_worth(x: float):
-    """To the precision that either has."""
+def test_wait_is_the_inverse_of_its_worth(x: float):
+    """This holds to the precision of both."""
     assert worth(np.array([x])) == pytest.approx(worth(wait(worth(np.array([x])))), rel=1e-6, abs=1e-18)
     assert x == pytest.approx(float(wait(worth(np.array([x])))[0]), rel=1e-5, abs=1e-7) or x > 25
 
@@ -63,7 +63,7 @@ def test_waiting_is_the_inverse_of_its_worth(x: float):
     price=st.floats(1e-6, 10),
     overwritten=st.sampled_from([0.0, 1e-11, 1e-9]),
 )
-def test_more_urgent_or_more_important_never_waits_longer(inflow, decay, steeper, more, price, overwritten):
+def test_urgent_or_important_page_never_waits_longer(inflow, decay, steeper, more, price, overwritten):
     """Guard 5: without it an urgent rare page would starve."""
 
     def gap(inflow: float, decay: float) -> float:
@@ -74,16 +74,18 @@ def test_more_urgent_or_more_important_never_waits_longer(inflow, decay, steeper
     assert gap(inflow * more, decay) <= gap(inflow, decay) * (1 + 1e-6)
 
 
-def test_an_urgent_rare_page_does_not_starve():
-    """Half-lives of a day, an hour and ten minutes at .02 changes a day: 7.5 h, 2.4 h and 2.4 h, where the last would be never."""
+def test_urgent_rare_page_does_not_starve():
+    """Half-lives of a day, an hour and ten minutes at .02 changes a day give 7.5 h, 2.4 h and 2.4
+    h; the last would be never.
+    """
     price = Price(longest=30 * DAY)
     state = begin(price, rate=0.02, urgency_scale=[DAY, HOUR, 10 * MINUTE], importance=0.5)
 
     assert [7.5, 2.4, 2.4] == pytest.approx((price.gaps(state, 0.0) / HOUR).tolist(), rel=0.05)
 
 
-def test_what_is_worth_less_waits_longer():
-    """Costs, lives that end, other urgencies: each moves the gap the way it must."""
+def test_page_worth_less_waits_longer():
+    """Costs, ending lives and other urgencies move the gap in the right direction."""
     price = Price(longest=300 * DAY)
     plain = price.gaps(begin(price, rate=1.0), 0.0)[0]
 
@@ -98,8 +100,8 @@ def test_what_is_worth_less_waits_longer():
     assert gap(urgency_kind=UrgencyKind.WINDOW, urgency_scale=HOUR) < plain
 
 
-def test_the_index_is_the_price_when_the_wait_is_over():
-    """Poll iff age ≥ T*: before it the page bids nothing, then what it is worth."""
+def test_index_is_the_price_when_the_wait_is_over():
+    """Poll iff age ≥ T*: before it the page bids nothing, then its worth."""
     price = Price()
     state = begin(price, rate=[0.3, 3.0], cost=[1.0, 2.0])
     due = price.next_due(state, [0, 1], START, 0.01)
@@ -111,14 +113,16 @@ def test_the_index_is_the_price_when_the_wait_is_over():
 
 
 class WithoutShortCut(Price):
-    """The policy that finds every wait, whatever the index says."""
+    """The policy that computes every wait, whatever the index is."""
 
-    index_tells = False
+    follows_index = False
 
 
 @given(seed=st.integers(0, 10**6), later=st.sampled_from([-1, 0, 1, 10**6, HOUR]), price=st.sampled_from([0.0, 1e-3]))
-def test_the_index_tells_no_more_than_the_wait(seed: int, later: int, price: float):
-    """Bids are the same to the last digit whether waits are found or seen to be over: of new, saturated, hinted and resting pages too."""
+def test_short_cut_by_the_index_changes_no_bid(seed: int, later: int, price: float):
+    """Bids are the same to the last digit whether waits are computed or seen to be over, also of
+    new, saturated, hinted and resting pages.
+    """
     rng = np.random.default_rng(seed)
     state = begin(
         Price(),
@@ -134,8 +138,10 @@ def test_the_index_tells_no_more_than_the_wait(seed: int, later: int, price: flo
         assert WithoutShortCut().bid(state, now, price, rows=rows) == Price().bid(state, now, price, rows=rows)
 
 
-def test_a_page_that_never_looks_the_same_is_found_out_and_believed_again():
-    """Twenty changes in a row as soon as may be: then the pace, a second look now and then, and two of those without a change end it (guard 6)."""
+def test_page_that_always_differs_is_saturated_until_two_quiet_polls():
+    """After twenty changes in a row as soon as possible it waits the pace, with a second poll now
+    and then; two of those without a change end it (guard 6).
+    """
     price = Price()
     state = begin(price, rate=5_000.0, shortest=MINUTE)
     at = START
@@ -143,33 +149,33 @@ def test_a_page_that_never_looks_the_same_is_found_out_and_believed_again():
         at += MINUTE
         state = price.on_poll(state, [0], Observation.of([at], [True]))
     assert HOUR == price.gaps(state, 0.0)[0]
-    relooks = 0
+    second_polls = 0
     for _ in range(48):
         gap = int(price.gaps(state, 0.0)[0])
-        relooks += gap == MINUTE
+        second_polls += gap == MINUTE
         at += gap
         state = price.on_poll(state, [0], Observation.of([at], [gap != MINUTE]))
         if not state.saturated[0]:
             break
     assert not state.saturated[0]
-    assert 2 == relooks
-    assert at - START >= 2 * RELOOK_EVERY
+    assert 2 == second_polls
+    assert at - START >= 2 * REPOLL_EVERY
 
 
-def test_a_busy_page_is_not_taken_for_one():
-    """Eighteen of twenty is no reason: it really changes two hundred times a day."""
+def test_busy_page_is_not_saturated():
+    """It differs eighteen times of twenty: it really changes two hundred times a day."""
     price = Price()
     state = begin(price, rate=200.0, shortest=MINUTE)
     at = START
-    for look in range(200):
+    for poll in range(200):
         at += MINUTE
-        state = price.on_poll(state, [0], Observation.of([at], [look % 10 != 0]))
+        state = price.on_poll(state, [0], Observation.of([at], [poll % 10 != 0]))
 
     assert not state.saturated[0]
 
 
-def test_the_price_is_what_the_budget_can_pay():
-    """It spends the budget; where that is ample it is the floor; where nothing can be enough it says by how much."""
+def test_price_spends_the_budget():
+    """If the budget is ample it is the floor; if nothing is enough, the market says by how much."""
     price = Price()
     rng = np.random.default_rng(1)
     state = begin(price, rate=rng.lognormal(0, 2, 500).tolist(), cost=rng.choice([1.0, 2.0, 5.0], 500).tolist())
@@ -185,8 +191,10 @@ def test_the_price_is_what_the_budget_can_pay():
     assert 0 == price.market(begin(price, rate=[]), 1.0).spend
 
 
-def test_the_trim_follows_spend_within_bounds():
-    """Too much spent makes looks dearer, a little at a time, and never more than twice; six hours count, and those before the start as planned."""
+def test_trim_follows_the_spending_within_bounds():
+    """If too much is spent, polls become more expensive, a little at a time, and never more than
+    twice; six hours count, and those before the start as planned.
+    """
     first = Trim().after(spent=20_000.0, planned=10_000.0)
     later = first
     for _ in range(1_000):
@@ -199,8 +207,10 @@ def test_the_trim_follows_spend_within_bounds():
     assert Trim().after(spent=2.0, planned=1.0).factor < 1.0009  # a few looks are chance
 
 
-def test_what_no_price_can_pay_stretches_the_longest_waits():
-    """Then the price is the least at which all wait their longest, so that bids still rank; stretched, the pages cost what there is."""
+def test_price_that_is_not_enough_stretches_the_longest_waits():
+    """The price is the least at which all wait their longest, so bids still rank; after stretching
+    the pages cost what there is.
+    """
     price = Price()
     state = begin(price, rate=np.random.default_rng(1).lognormal(0, 2, 500).tolist())
     market = price.market(state, 100 / DAY)
@@ -214,7 +224,7 @@ def test_what_no_price_can_pay_stretches_the_longest_waits():
 
 
 @pytest.mark.parametrize("bounds", [{"pace": 0}, {"longest": 0}, {"shortest": -1}])
-def test_bounds_are_above_nothing(bounds: dict[str, Any]):
+def test_bounds_must_be_positive(bounds: dict[str, Any]):
     """They are durations."""
     with pytest.raises(ValueError, match="above 0"):
         Price(**bounds)

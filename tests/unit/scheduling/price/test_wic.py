@@ -1,4 +1,4 @@
-"""WIC beside price: who earns more in the model, from the state that the pages are in."""
+"""WIC beside price: which earns more in the model, from the present state of the pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def begin(policy: Price, rng: np.random.Generator, **columns) -> PriceState:
 
 
 def make_settled(size: int = 200, *, seed: int = 1, price: float = PRICE, **columns) -> tuple[Price, PriceState]:
-    """Return pages in the midst of the waits that a price gives them."""
+    """Return pages in the middle of the waits of a price."""
     rng = np.random.default_rng(seed)
     policy = Price(longest=30 * DAY)
     state = begin(policy, rng, **{"rate": rng.lognormal(0, 1.5, size), "last_polled": np.full(size, NOW), **columns})
@@ -29,8 +29,8 @@ def make_settled(size: int = 200, *, seed: int = 1, price: float = PRICE, **colu
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_price_earns_more_than_wic_from_where_it_stands(seed):
-    """In an epoch of three median waits, what is left at the end credited."""
+def test_price_earns_more_than_wic_with_credit_for_the_rest(seed):
+    """The epoch has three median waits."""
     found = contest(*make_settled(seed=seed), NOW, PRICE)
 
     assert found.epoch >= HOUR
@@ -38,8 +38,8 @@ def test_price_earns_more_than_wic_from_where_it_stands(seed):
     assert 0.9 < found.wic / found.price < 1
 
 
-def test_without_what_is_left_at_the_end_wic_would_win_wrongly():
-    """In half a wait it gathers more, in the long run less (study: 1.061 and .923): a comparison that does not see what is left flips wrongly."""
+def test_wic_would_win_wrongly_without_credit_for_the_rest():
+    """In half a wait it gathers more, in the long run less (study: 1.061 and .923)."""
     rng = np.random.default_rng(1)
     policy, state = make_settled(rate=rng.lognormal(0, 0.5, 200), price=0.2)
     field = Field.of(policy, state, np.arange(200), 0.2)
@@ -56,8 +56,10 @@ def test_without_what_is_left_at_the_end_wic_would_win_wrongly():
     assert runs["wic", 60].gathered < 0.97 * runs["price", 60].gathered
 
 
-def test_wic_wins_where_price_leaves_over_what_it_cannot_spend():
-    """Six pages, some of them twenty times as dear as others: WIC spends on cheap ones what the price saves for dear ones."""
+def test_wic_wins_if_price_cannot_spend_its_budget():
+    """Of six pages some cost twenty times as much as others: WIC spends on cheap ones what the
+    price saves.
+    """
     rng = np.random.default_rng(5)
     size, policy = int(rng.integers(2, 8)), Price(longest=300 * DAY)
     price = float(10 ** rng.uniform(-3, 0))
@@ -69,8 +71,10 @@ def test_wic_wins_where_price_leaves_over_what_it_cannot_spend():
     assert contest(policy, state, NOW, price).wic_wins
 
 
-def test_rare_urgent_pages_starve_under_neither():
-    """WIC is compared, and flipped to, with guard 5: else it would give up what the guard is for, and win by that."""
+def test_rare_urgent_page_starves_under_neither():
+    """WIC is compared, and used, with guard 5: else it would win by giving up what the guard is
+    for.
+    """
     half_life = 10 * 60 * 1_000_000
     policy, state = make_settled(rate=np.full(200, 0.2), urgency_scale=np.full(200, half_life))
     found = contest(policy, state, NOW, PRICE)
@@ -81,8 +85,8 @@ def test_rare_urgent_pages_starve_under_neither():
     assert (found.rival.gaps(state, PRICE) < 30 * DAY).all()
 
 
-def test_of_very_many_pages_some_are_compared_and_new_ones_are_not():
-    """The outcome is nearly that of all; without any page nobody wins."""
+def test_sample_of_very_many_pages_is_compared():
+    """New pages are left out. The outcome is nearly that of all; without a page neither wins."""
     policy, state = make_settled(3 * MOST)
     whole, part = make_settled(MOST), contest(policy, state, NOW, PRICE)
     new = policy.begin(Population({"id": [1], "last_polled": [UNPOLLED]}), np.random.default_rng(0))
@@ -93,8 +97,10 @@ def test_of_very_many_pages_some_are_compared_and_new_ones_are_not():
     assert not contest(policy, new, NOW, PRICE).wic_wins
 
 
-def test_a_hint_that_waits_makes_no_page_quicker_for_good():
-    """It is gone with the next check: epoch and budget are those of the long run, the page's backlog is what the hint says."""
+def test_waiting_hint_has_no_lasting_effect():
+    """It ends with the next poll: epoch and budget are those of the long run, the backlog of the
+    page has the hint.
+    """
     policy, state = make_settled()
     hinted = policy.on_signal(state, [0], Signal("api", np.array([300 * DAY])))
     plain, found = contest(policy, state, NOW, PRICE), contest(policy, hinted, NOW, PRICE)

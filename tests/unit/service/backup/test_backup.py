@@ -20,7 +20,7 @@ from tidings.storage.db.database import copy_to, open_database
 from tidings.storage.observed import versions
 
 
-def killed(kind, folder):
+def run_with_kills(kind, folder):
     """Run `backups.py`, which kills a backup or restore at each call, in its own process."""
     path = Path(__file__).parents[3] / "backups.py"
     ran = subprocess.run(
@@ -35,7 +35,7 @@ def killed(kind, folder):
 
 def test_kill_at_any_call_leaves_a_complete_backup_or_none(tmp_path):
     """The next backup deletes the remains."""
-    found = killed("backup", tmp_path)
+    found = run_with_kills("backup", tmp_path)
 
     assert [] == found["wrong"]
     assert found["kills"] > 10
@@ -43,7 +43,7 @@ def test_kill_at_any_call_leaves_a_complete_backup_or_none(tmp_path):
 
 def test_kill_at_any_call_of_a_restore_leaves_the_old_or_the_new_data(tmp_path):
     """The data is never a mixture, and the same restore can be repeated."""
-    found = killed("restore", tmp_path)
+    found = run_with_kills("restore", tmp_path)
 
     assert [] == found["wrong"]
     assert found["kills"] > 20

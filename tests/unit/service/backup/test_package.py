@@ -95,11 +95,11 @@ HOSTILE: dict[str, tuple[dict[str, bytes | tarfile.TarInfo], str]] = {
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_foreign_or_incomplete_package_is_refused(tmp_path, kind):
     """Nothing of it is written."""
-    members, said = HOSTILE[kind]
+    members, text = HOSTILE[kind]
 
     with pytest.raises(BackupError, match="is not a complete backup of Tidings") as raised:
         Package(pack(tmp_path / "b.tar", members))
-    assert said in str(raised.value)
+    assert text in str(raised.value)
 
 
 def test_repeated_member_is_refused(tmp_path):

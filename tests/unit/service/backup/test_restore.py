@@ -22,7 +22,7 @@ from tidings.storage.people import tokens
 from tidings.storage.watches import outside, sentinels
 
 
-def listed(settings):
+def list_sentinels(settings):
     """Return state and reason of each sentinel."""
     with contextlib.closing(open_database(settings, create=False)) as database:
         return {row.name: (row.state, row.reason) for row in database.read(sentinels.listing)}
@@ -112,8 +112,10 @@ def test_access_to_this_machine_is_paused_until_confirmed(tmp_path):
     restore(trusting, tmp_path / "b.tar", at=NOON, ask=None, trust=True)
 
     assert ({"com", "fil", "pri", "nas"}, ("flag",)) == (set(done.paused), done.sources_paused)
-    assert {"com", "fil", "pri", "nas"} == {name for name, (state, _) in listed(wary).items() if state == "disabled"}
-    assert {"created"} == {state for state, _ in listed(trusting).values()}
+    assert {"com", "fil", "pri", "nas"} == {
+        name for name, (state, _) in list_sentinels(wary).items() if state == "disabled"
+    }
+    assert {"created"} == {state for state, _ in list_sentinels(trusting).values()}
     with contextlib.closing(open_database(wary)) as database:
         assert [None] == [row.due_at for row in database.read(outside.listing)]
 

@@ -37,7 +37,7 @@ def row(url: str, page_id: int | None = None, *, yielded: int = 0, read_seq: int
     )
 
 
-def known(*rows: CollectedPage) -> KnownCollection:
+def make_collection(*rows: CollectedPage) -> KnownCollection:
     """Return a collection with these addresses."""
     sentinel = Sentinel(name="c", pages=(Watched(HOME),), monitor=Interest("any"), scope=Scope(("/*",)))
     made = KnownCollection(cast("WatchedSentinel", SimpleNamespace(sentinel=sentinel)))
@@ -51,17 +51,17 @@ def test_expected_new_links_follow_the_length_and_history_of_a_list():
     """
     rows = [row(f"{HOME}p{n}", n + 10) for n in range(50)]
     quiet, busy = row(HOME, 1), row(HOME, 1, yielded=19)
-    assert 1.0 == pytest.approx(known(quiet, *rows).expect_yield(quiet, 0))
-    assert 0.5 == pytest.approx(known(quiet, *rows).expect_yield(quiet, DAY))
-    assert 2.0 == pytest.approx(known(busy, *rows).expect_yield(busy, 9 * DAY))
-    assert 0.0 == known(quiet, *rows).expect_yield(rows[0], DAY)
+    assert 1.0 == pytest.approx(make_collection(quiet, *rows).expect_yield(quiet, 0))
+    assert 0.5 == pytest.approx(make_collection(quiet, *rows).expect_yield(quiet, DAY))
+    assert 2.0 == pytest.approx(make_collection(busy, *rows).expect_yield(busy, 9 * DAY))
+    assert 0.0 == make_collection(quiet, *rows).expect_yield(rows[0], DAY)
 
 
 def test_page_with_links_to_other_pages_is_not_a_copy():
     """A page with the same words is a copy if it has no links, or only links of its own form."""
     first, second = row(f"{HOME}list1", 1), row(f"{HOME}list2", 2)
     for names, expected in [((), first.url), (("list3",), first.url), (("oil",), "")]:
-        made = known(first, second)
+        made = make_collection(first, second)
         made.note_first(first, ())
         assert expected == made.note_first(second, [FoundAddress(HOME + name, 2) for name in names])
 
@@ -69,7 +69,7 @@ def test_page_with_links_to_other_pages_is_not_a_copy():
 def test_groups_match_the_rows_after_any_changes():
     """Addresses are found, watched, read, listed, left and gone in any order."""
     draw = random.Random(5)
-    made = known(*(row(f"{HOME}p{n}", n + 1) for n in range(30)))
+    made = make_collection(*(row(f"{HOME}p{n}", n + 1) for n in range(30)))
     for _ in range(500):
         made.revise(
             f"{HOME}p{draw.randrange(30)}",
@@ -102,7 +102,7 @@ def test_groups_match_the_rows_after_any_changes():
 
 def test_ranks_are_kept_for_a_minute():
     """Watched pages leave at once, and news and sitemaps are ranked at once."""
-    made = known(row(HOME, 1, read_seq=1))
+    made = make_collection(row(HOME, 1, read_seq=1))
     made.take([FoundAddress(f"{HOME}p{n}", n) for n in range(1, 9)], 0)
 
     def best(room: int, now: int = 0) -> list[str]:
@@ -120,6 +120,6 @@ def test_ranks_are_kept_for_a_minute():
 def test_compared_texts_are_limited_after_a_restart():
     """The limit is that from before, however many pages of a form were read."""
     pages = [row(f"{HOME}p{n}", n + 1, read_seq=1) for n in range(COMPARED + 50)]
-    form = known(*pages).form(HOME + "p1")
+    form = make_collection(*pages).form(HOME + "p1")
     assert COMPARED + 50 == form.asked == form.new
     assert [page.url for page in pages[50:]] == list(form.sketches)

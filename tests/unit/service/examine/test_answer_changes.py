@@ -125,9 +125,9 @@ def test_equal_or_omitted_header_is_no_change(here: DatabaseInstance):
 def test_poll_between_ticks_leaves_headers_unchanged(here: DatabaseInstance):
     """The subscription takes only polls at its own times."""
     page = page_of('header "X-Version" Fetch every 1 hour', next_tick=START + 10**12)
-    said = answer(**{"x-version": "1"})
+    text = answer(**{"x-version": "1"})
 
-    assert ((), ()) == changes_of_headers(poll(page, said), said, here)
+    assert ((), ()) == changes_of_headers(poll(page, text), text, here)
 
 
 def test_watched_headers_need_unconditional_requests():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tests.stores import START
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.detection.job.contract import Body
@@ -18,7 +18,7 @@ from tidings.service.examine.detect import Compared
 from tidings.service.examine.doubts import hold_back, may_wait, waiting
 from tidings.service.examine.to_compare import PolledVersion
 from tidings.service.watch.cursors import take
-from tidings.service.watch.subscription_memory import Held, Remembered
+from tidings.service.watch.subscription_memory import PendingChange, Remembered
 from tidings.service.watch.watchlist import Subscription
 
 BODY = Body(data=b"", content_type=None, url="")
@@ -60,7 +60,7 @@ def change(sub: Subscription, **more: Any) -> ChangeRow:
     return ChangeRow(**(given | more))
 
 
-def found(*subs: Subscription, **more: Any) -> Compared:
+def make_compared(*subs: Subscription, **more: Any) -> Compared:
     """Return the result in which each subscription has a change and moves to version 2."""
     rows = tuple(change(sub, **more) for sub in subs)
     news = tuple(Event(type=EventType.CHANGE_FOUND, at=START, change_id=row.id) for row in rows)
@@ -70,7 +70,7 @@ def found(*subs: Subscription, **more: Any) -> Compared:
 def test_change_of_a_little_known_page_waits_for_a_second_poll():
     """The cursor does not move, so that the second poll compares with the same version."""
     sub = sub_of()
-    compared = waiting(found(sub), poll_of(sub), ())
+    compared = waiting(make_compared(sub), poll_of(sub), ())
     (move,) = compared.cursors
 
     assert ((), ()) == (compared.changes, compared.events)
@@ -81,18 +81,18 @@ def test_change_of_a_little_known_page_waits_for_a_second_poll():
 
 def test_requested_poll_and_sentinel_with_another_event_do_not_wait():
     """Other sentinels of the page do."""
-    eager, told, waits = sub_of(number=1), sub_of(number=2), sub_of(number=3)
-    compared = found(eager, told, waits)
+    eager, reported, waits = sub_of(number=1), sub_of(number=2), sub_of(number=3)
+    compared = make_compared(eager, reported, waits)
     event = Event(type=EventType.PAGE_OK, at=START, sentinel_id=2)
     compared = replace(compared, events=(*compared.events, event))
 
-    assert ["c1", "c2"] == [row.id for row in waiting(compared, poll_of(eager, told, waits), {1}).changes]
+    assert ["c1", "c2"] == [row.id for row in waiting(compared, poll_of(eager, reported, waits), {1}).changes]
 
 
 def test_poll_without_changes_does_not_wait():
     """A quiet change does not count, and the cursor moves."""
     sub = sub_of()
-    compared = found(sub, quiet=True)
+    compared = make_compared(sub, quiet=True)
 
     assert compared == waiting(compared, poll_of(sub), ())
 
@@ -114,21 +114,21 @@ def test_change_waits_only_once(clauses: str, row: dict[str, Any], may: bool):
     assert may is may_wait(sub_of(clauses, **row))
 
 
-def held_of(compared: Compared) -> Held | None:
+def read_held(compared: Compared) -> PendingChange | None:
     """Return the held change in the memory of a cursor."""
     (move,) = compared.cursors
-    return Remembered.of(move.remembered or "").held
+    return Remembered.of(move.remembered or "").pending
 
 
 def play(clauses: str, *ats: int, taken: tuple[int, ...] = (1,)) -> list[bool]:
     """Return for each of these polls whether it reports a change that all of them find."""
-    sub, told = sub_of(clauses, taken=taken), []
+    sub, reported = sub_of(clauses, taken=taken), []
     for at in ats:
-        compared = hold_back(found(sub), poll_of(sub, at=START + at))
-        told.append(bool(compared.changes))
+        compared = hold_back(make_compared(sub), poll_of(sub, at=START + at))
+        reported.append(bool(compared.changes))
         (move,) = compared.cursors
         sub.row = replace(sub.row, remembered=move.remembered or "", taken=move.taken)
-    return told
+    return reported
 
 
 def test_lasting_change_is_reported_after_its_time_or_checks():
@@ -141,36 +141,36 @@ def test_lasting_change_is_reported_after_its_time_or_checks():
 def test_cursor_does_not_move_while_a_change_waits():
     """The waiting change is stored with it."""
     sub = sub_of("for at least 2 hour")
-    compared = hold_back(found(sub), poll_of(sub))
+    compared = hold_back(make_compared(sub), poll_of(sub))
 
     assert ((), ()) == (compared.changes, compared.events)
     assert (1, (1,)) == (compared.cursors[0].seen, compared.cursors[0].taken)
-    assert Held(START, 1, is_first=False) == held_of(compared)
+    assert PendingChange(START, 1, is_first=False) == read_held(compared)
 
 
 def test_reverted_change_is_dropped():
     """The next change starts again."""
-    sub = sub_of("for at least 2 hour", remembered=Remembered(held=Held(START - DAY, 5)).text)
+    sub = sub_of("for at least 2 hour", remembered=Remembered(pending=PendingChange(START - DAY, 5)).text)
     gone = hold_back(Compared(cursors=(take(sub, 2),)), poll_of(sub))
     sub.row = replace(sub.row, remembered=gone.cursors[0].remembered or "")
 
-    assert held_of(gone) is None
-    assert Held(START, 1) == held_of(hold_back(found(sub), poll_of(sub)))
+    assert read_held(gone) is None
+    assert PendingChange(START, 1) == read_held(hold_back(make_compared(sub), poll_of(sub)))
 
 
 def test_noise_does_not_wait():
     """A change that is noise is stored at once."""
     sub = sub_of("for at least 2 hour")
-    compared = hold_back(found(sub, noise=True, quiet=True), poll_of(sub))
+    compared = hold_back(make_compared(sub, noise=True, quiet=True), poll_of(sub))
 
     assert 1 == len(compared.changes)
-    assert held_of(compared) is None
+    assert read_held(compared) is None
 
 
 def test_altered_sentinel_reports_the_waiting_change():
     """The altered sentinel no longer has the clause."""
-    sub = sub_of("", remembered=Remembered(held=Held(START - MINUTE, 1)).text)
-    compared = hold_back(found(sub), poll_of(sub))
+    sub = sub_of("", remembered=Remembered(pending=PendingChange(START - MINUTE, 1)).text)
+    compared = hold_back(make_compared(sub), poll_of(sub))
 
     assert 1 == len(compared.changes)
-    assert held_of(compared) is None
+    assert read_held(compared) is None

@@ -19,7 +19,7 @@ WELL = PageState(page_id=1, last_seq=1, body_size=3, polls=4, polled_at=NOW - HO
 TAG = Validators(etag='"a"')
 
 
-def failed(kind: ErrorKind = "net", **more: Any) -> Failed:
+def make_failure(kind: ErrorKind = "net", **more: Any) -> Failed:
     """Return a failure."""
     return Failed(kind=kind, reason="no route", **more)
 
@@ -31,45 +31,45 @@ def body(**more: Any) -> Fetched:
 
 def fail(*ats: int, kind: ErrorKind = "net", before: PageState = WELL) -> tuple[PageState, list[EventType]]:
     """Return the state after failures at these instants, and the types of the events."""
-    said: list[EventType] = []
+    text: list[EventType] = []
     state = before
     for at in ats:
-        state, events = after_failure(state, failed(kind), at)
-        said += [event.type for event in events]
-    return state, said
+        state, events = after_failure(state, make_failure(kind), at)
+        text += [event.type for event in events]
+    return state, text
 
 
 def test_one_failure_makes_a_page_shaky():
     """The page is polled again soon, and nobody is notified."""
-    state, said = fail(NOW)
+    state, text = fail(NOW)
 
-    assert ("shaky", "net", 1, NOW, []) == (state.health, state.kind, state.failures, state.failing_since, said)
+    assert ("shaky", "net", 1, NOW, []) == (state.health, state.kind, state.failures, state.failing_since, text)
     assert MINUTE <= state.retry_at - NOW <= 1.2 * MINUTE  # type: ignore[operator]
 
 
 def test_failures_for_an_hour_make_an_error():
     """The error is reported once. Many failures within an hour are none."""
-    state, said = fail(*range(NOW, NOW + HOUR, MINUTE))
+    state, text = fail(*range(NOW, NOW + HOUR, MINUTE))
 
-    assert ("shaky", []) == (state.health, said)
+    assert ("shaky", []) == (state.health, text)
 
-    state, said = fail(NOW, NOW + HOUR, NOW + 2 * HOUR)
+    state, text = fail(NOW, NOW + HOUR, NOW + 2 * HOUR)
 
-    assert ("error", [EventType.PAGE_ERROR]) == (state.health, said)
+    assert ("error", [EventType.PAGE_ERROR]) == (state.health, text)
 
 
 def test_some_kinds_are_errors_at_once():
     """For example, a page that is gone."""
     for kind, manner in MANNERS.items():
-        state, said = fail(NOW, kind=kind)
+        state, text = fail(NOW, kind=kind)
 
-        assert (manner.at_once, [EventType.PAGE_ERROR] * manner.at_once) == (state.health == "error", said)
+        assert (manner.at_once, [EventType.PAGE_ERROR] * manner.at_once) == (state.health == "error", text)
 
 
 def test_error_of_another_kind_is_reported():
     """For example, a page was blocked and is then gone."""
     error, _ = fail(NOW, kind="410")
-    _, events = after_failure(error, failed("robots"), NOW + DAY)
+    _, events = after_failure(error, make_failure("robots"), NOW + DAY)
 
     assert [(EventType.PAGE_ERROR, "robots")] == [(event.type, event.data["kind"]) for event in events]
 
@@ -84,7 +84,7 @@ def test_error_for_a_day_is_reported_once_as_gone():
 
 def test_retry_after_of_an_hour_is_an_error_at_once():
     """A shorter one is not."""
-    states = [after_failure(WELL, failed("busy", retry_after=after), NOW)[0] for after in (HOUR - 1, HOUR)]
+    states = [after_failure(WELL, make_failure("busy", retry_after=after), NOW)[0] for after in (HOUR - 1, HOUR)]
 
     assert ["shaky", "error"] == [state.health for state in states]
 
@@ -95,7 +95,7 @@ def test_retry_after_of_an_hour_is_an_error_at_once():
 )
 def test_wait_grows_up_to_a_limit(kind: ErrorKind, failures: int, least: int):
     """The wait varies by up to a fifth between pages, so that they are not polled together."""
-    waits = [wait(failed(kind), failures, page_id=page) for page in range(50)]
+    waits = [wait(make_failure(kind), failures, page_id=page) for page in range(50)]
 
     assert all(least <= each <= 1.2 * least for each in waits)
     assert len(set(waits)) > 1
@@ -103,18 +103,18 @@ def test_wait_grows_up_to_a_limit(kind: ErrorKind, failures: int, least: int):
 
 def test_retry_after_is_used():
     """After a second 429 in a row it is only the minimum."""
-    assert 7 == wait(failed("busy", retry_after=7), 1, page_id=1)
-    assert 7 == wait(failed("5xx", retry_after=7, status=503), 5, page_id=1)
-    assert 7 == wait(failed("busy", retry_after=7, status=429), 1, page_id=1, own=HOUR)
-    assert wait(failed("busy", retry_after=7, status=429), 2, page_id=1, own=HOUR) >= 2 * HOUR
-    assert 3 * DAY == wait(failed("busy", retry_after=3 * DAY, status=429), 2, page_id=1, own=HOUR)
+    assert 7 == wait(make_failure("busy", retry_after=7), 1, page_id=1)
+    assert 7 == wait(make_failure("5xx", retry_after=7, status=503), 5, page_id=1)
+    assert 7 == wait(make_failure("busy", retry_after=7, status=429), 1, page_id=1, own=HOUR)
+    assert wait(make_failure("busy", retry_after=7, status=429), 2, page_id=1, own=HOUR) >= 2 * HOUR
+    assert 3 * DAY == wait(make_failure("busy", retry_after=3 * DAY, status=429), 2, page_id=1, own=HOUR)
 
 
 def test_wait_after_a_429_is_at_least_the_interval():
     """A page with an interval of three days is not polled sooner. Otherwise the wait doubles, up to
     a day.
     """
-    waits = [wait(failed("busy", status=429), 9, page_id=1, own=own) for own in (HOUR, 3 * DAY)]
+    waits = [wait(make_failure("busy", status=429), 9, page_id=1, own=own) for own in (HOUR, 3 * DAY)]
 
     assert DAY <= waits[0] <= 1.2 * DAY
     assert 3 * DAY <= waits[1] <= 3.6 * DAY
@@ -145,13 +145,13 @@ def test_end_of_a_shaky_state_is_not_reported():
 
 def test_page_has_moved_after_three_redirects_over_a_day():
     """The redirects lead to the same address; another address starts the count again."""
-    said: list[list[EventType]] = []
+    text: list[list[EventType]] = []
     state = WELL
     for at, moved in ((0, "b"), (DAY - 1, "b"), (DAY - 1, "b"), (DAY, "b"), (2 * DAY, "b"), (3 * DAY, "c")):
         state, events = after_poll(state, body(moved=moved), NOW + at)
-        said.append([event.type for event in events])
+        text.append([event.type for event in events])
 
-    assert [[], [], [], [EventType.PAGE_MOVED], [], []] == said
+    assert [[], [], [], [EventType.PAGE_MOVED], [], []] == text
     assert ("c", 1) == (state.moved_to, state.moved_sights)
 
 
@@ -184,12 +184,12 @@ def test_short_page_is_believed_once_confirmed():
 def test_own_failure_does_not_count_against_the_page():
     """The network is down or the disk is full: health and failures of the page stay."""
     frozen = page_state.freeze(WELL, NOW)
-    unkept = page_state.unkept(WELL, failed("disk"), NOW)
+    unkept = page_state.unkept(WELL, make_failure("disk"), NOW)
     error, _ = fail(NOW, kind="410")
 
     assert ("ok", 0, None) == (frozen.health, frozen.failures, frozen.failing_since)
     assert ("shaky", "disk", 0, None) == (unkept.health, unkept.kind, unkept.failures, unkept.failing_since)
-    assert ("error", "410") == (page_state.unkept(error, failed("disk"), NOW).health, error.kind)
+    assert ("error", "410") == (page_state.unkept(error, make_failure("disk"), NOW).health, error.kind)
 
 
 def test_false_freshness_is_ignored_for_twenty_quiet_polls():

@@ -10,25 +10,27 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tests.stores import World
 from tidings.clock import DAY
 from tidings.detection.noise.memory import Memory, Thing
 from tidings.model.observed.change import ChangeSet, Edit, Masked, ObjectCount
 from tidings.model.observed.unit import Event
 from tidings.service.examine.detect import Compared
+from tidings.service.examine.findings import Findings
+from tidings.service.examine.judge import Turn
 from tidings.service.examine.silence import LONGEST, MOST_WORDS, Silence, evidence, find_settled
 from tidings.service.show.notices import SILENCED
 from tidings.service.watch.watchlist import WatchedPage
 from tidings.storage.watches import events
 
 
-def masked(mask: str = "m1", old: str = "1", new: str = "2") -> Masked:
+def make_masked(mask: str = "m1", old: str = "1", new: str = "2") -> Masked:
     """Return a change that a mask left out."""
     return Masked(mask=mask, old=old, new=new)
 
 
-def silenced(*found: Masked, key: int = 1) -> Compared:
+def make_silenced(*found: Masked, key: int = 1) -> Compared:
     """Return comparisons in which masks left out all changes."""
     one: Any = SimpleNamespace(silenced=found, key=key)
     return Compared(examination=SimpleNamespace(found=(one,)))  # type: ignore[arg-type]
@@ -50,7 +52,10 @@ class Case:
 
     def review(self, compared: Compared, memory: Memory | None, at: int) -> tuple[Compared, Memory | None]:
         """Return the comparisons with their notices, and the memory."""
-        return asyncio.run(self.silence.review(self.page, compared, memory, at))
+        turn = Turn(page=self.page, at=at, epoch=1)
+        found = Findings(turn=turn, state=self.page.state, compared=compared, memory=memory)
+        reviewed = asyncio.run(self.silence.review(found))
+        return reviewed.compared, reviewed.memory
 
     def settles(self, polls: int) -> bool:
         """Return whether a change has settled at the poll after `polls` polls."""
@@ -61,8 +66,8 @@ class Case:
 def test_owner_is_notified_of_silence_with_words_and_masks(world: World):
     """At most five places are listed. The memory stores that it was reported."""
     case = Case(world)
-    places = [masked("m1", str(n), str(n + 1)) for n in range(7)] + [masked("m2")]
-    compared, memory = case.review(silenced(*places), Memory(), world.at)
+    places = [make_masked("m1", str(n), str(n + 1)) for n in range(7)] + [make_masked("m2")]
+    compared, memory = case.review(make_silenced(*places), Memory(), world.at)
     (event,) = compared.events
 
     assert (SILENCED, 1, ["m1", "m2"], [5]) == (
@@ -73,19 +78,19 @@ def test_owner_is_notified_of_silence_with_words_and_masks(world: World):
     )
     assert MOST_WORDS == len(event.data["words"])
     assert memory is not None
-    assert {1: ("m1", "m2")} == memory.said
+    assert {1: ("m1", "m2")} == memory.reported
 
 
 def test_silence_is_reported_once_a_day(world: World):
     """The log has the time, so this holds after a restart too."""
     case = Case(world)
-    compared, _ = case.review(silenced(masked()), Memory(), world.at)
+    compared, _ = case.review(make_silenced(make_masked()), Memory(), world.at)
     world.watch()
     world.commit(world.unit(events=compared.events))
 
-    assert () == case.review(silenced(masked()), Memory(), world.at + DAY - 1)[0].events
-    assert () == Case(world).review(silenced(masked()), Memory(), world.at + DAY - 1)[0].events
-    assert 1 == len(case.review(silenced(masked()), Memory(), world.at + DAY)[0].events)
+    assert () == case.review(make_silenced(make_masked()), Memory(), world.at + DAY - 1)[0].events
+    assert () == Case(world).review(make_silenced(make_masked()), Memory(), world.at + DAY - 1)[0].events
+    assert 1 == len(case.review(make_silenced(make_masked()), Memory(), world.at + DAY)[0].events)
     assert 1 == len(world.read(events.listing, types=(SILENCED,)))
 
 
@@ -93,11 +98,11 @@ def test_no_silence_is_reported_without_masked_changes(world: World):
     """A deleted subscription and a page without a memory report no silence either."""
     case = Case(world)
 
-    assert () == case.review(silenced(), Memory(), world.at)[0].events
-    assert () == case.review(silenced(masked(), key=9), Memory(), world.at)[0].events
-    assert (silenced(masked()).events, None) == (
-        case.review(silenced(masked()), None, world.at)[0].events,
-        case.review(silenced(masked()), None, world.at)[1],
+    assert () == case.review(make_silenced(), Memory(), world.at)[0].events
+    assert () == case.review(make_silenced(make_masked(), key=9), Memory(), world.at)[0].events
+    assert (make_silenced(make_masked()).events, None) == (
+        case.review(make_silenced(make_masked()), None, world.at)[0].events,
+        case.review(make_silenced(make_masked()), None, world.at)[1],
     )
 
 
@@ -119,7 +124,7 @@ def settle(world: World, masks: set[str], **change: Any) -> list[Any]:
         kinds=("any",),
         edits=(Edit("replace", 1, 2, 1, 2),),
         objects=(ObjectCount("links", "http://a.example/x", 0, 1),),
-        masked=(masked(), masked("m2", "", "new"), masked("m2", "old", "")),
+        masked=(make_masked(), make_masked("m2", "", "new"), make_masked("m2", "old", "")),
     )
     world.report_change(world.change(found=found, quiet=True, noise=True, **change))
     return world.read(find_settled, make_watched(1), masks, world.at + 1)
@@ -156,12 +161,12 @@ def test_change_of_a_removed_subscription_does_not_settle(world: World):
 def test_evidence_shows_that_a_page_differs_at_each_poll(world: World):
     """The evidence is a place that could be masked, or else the newest change, cut to one line."""
     world.report_change(world.change(found=ChangeSet(kinds=("any",), updated=(("a" * 500, "b"),))))
-    thing = Thing(id="a1", sort="words", examples=("7", "8"), changed=40.0, looks=40)
+    thing = Thing(id="a1", sort="words", examples=("7", "8"), changed=40.0, polls=40)
 
     assert {"showed": "7", "shows": "8", "mask": "a1"} == world.read(evidence, 1, Memory(things=(thing,)))
-    said = world.read(evidence, 1, None)
-    assert ("b", "") == (said["shows"], said["mask"])
-    assert len(said["showed"]) <= LONGEST
+    text = world.read(evidence, 1, None)
+    assert ("b", "") == (text["shows"], text["mask"])
+    assert len(text["showed"]) <= LONGEST
     assert {"showed": "", "shows": "", "mask": ""} == world.read(evidence, 9, None)
 
 
@@ -175,9 +180,9 @@ def test_evidence_shows_that_a_page_differs_at_each_poll(world: World):
 def test_evidence_may_have_only_one_side(world: World, found: ChangeSet, shown: tuple[str, str]):
     """A text was inserted or deleted."""
     world.report_change(world.change(found=found))
-    said = world.read(evidence, 1, None)
+    text = world.read(evidence, 1, None)
 
-    assert shown == (said["showed"], said["shows"])
+    assert shown == (text["showed"], text["shows"])
 
 
 def test_event_for_another_receiver_is_no_notice(world: World):
@@ -185,4 +190,4 @@ def test_event_for_another_receiver_is_no_notice(world: World):
     world.watch()
     world.commit(world.unit(events=(Event(type=SILENCED, at=world.at, sentinel_id=1, data={"endpoints": [6]}),)))
 
-    assert 1 == len(Case(world).review(silenced(masked()), Memory(), world.at + 1)[0].events)
+    assert 1 == len(Case(world).review(make_silenced(make_masked()), Memory(), world.at + 1)[0].events)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tidings.clock import DAY, HOUR, SECOND
 from tidings.detection.job.contract import Body, Part
 from tidings.model.observed.outcome import Fetched
@@ -26,7 +26,7 @@ GRANT = Grant(page_id=1, host="h1.example", cost=1.0, reason=PollReason(Why.CHAN
 ONE = Body(data=b"<p>one</p>", content_type="text/html", url="http://h1.example/1")
 
 
-def fetched(**headers: str) -> Fetched:
+def make_fetched(**headers: str) -> Fetched:
     """Return an answer with these headers."""
     return Fetched(
         body=b"<p>new</p>", content_type="text/html", final_url="http://h1.example/moved", status=203, headers=headers
@@ -48,7 +48,7 @@ def poll_of(page: WatchedPage, answer: Fetched) -> PollResult:
 
 
 @pytest.mark.parametrize(
-    ("said", "modified"),
+    ("header", "modified"),
     [
         ("Tue, 14 Nov 2023 11:30:00 GMT", NOON - HOUR // 2),
         ("Tue, 14 Nov 2023 12:30:00 +0100", NOON - HOUR // 2),
@@ -56,46 +56,53 @@ def poll_of(page: WatchedPage, answer: Fetched) -> PollResult:
         ("Tue, 14 Nov 2030 11:30:00 GMT", NOON),
     ],
 )
-def test_date_of_modification_is_limited_to_the_time_since_the_last_poll(said: str, modified: int):
+def test_date_of_modification_is_limited_to_the_time_since_the_last_poll(header: str, modified: int):
     """A date outside becomes the nearest one within."""
-    assert modified == find_modified(fetched(**{"last-modified": said}), NOON - HOUR, NOON)
+    assert modified == find_modified(make_fetched(**{"last-modified": header}), NOON - HOUR, NOON)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "header",
     ["", "yesterday", "Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "Mon, 01 Jan 2024 00:00:00 +99999999999999999"],
 )
-def test_unreadable_date_is_ignored(said: str):
+def test_unreadable_date_is_ignored(header: str):
     """A date outside the calendar is ignored too. The page is stored anyway."""
-    assert find_modified(fetched(**{"last-modified": said}), NOON - HOUR, NOON) is None
-    assert find_modified(fetched(), NOON - HOUR, NOON) is None
+    assert find_modified(make_fetched(**{"last-modified": header}), NOON - HOUR, NOON) is None
+    assert find_modified(make_fetched(), NOON - HOUR, NOON) is None
 
 
 def test_any_past_date_counts_before_the_first_poll():
     """No earlier poll is a limit."""
-    said = fetched(**{"last-modified": "Mon, 13 Nov 2023 11:30:00 GMT"})
+    header = make_fetched(**{"last-modified": "Mon, 13 Nov 2023 11:30:00 GMT"})
 
-    assert NOON - DAY - HOUR // 2 == find_modified(said, None, NOON)
+    assert NOON - DAY - HOUR // 2 == find_modified(header, None, NOON)
 
 
 def test_new_body_is_the_next_version():
     """The version has the address and status of its answer, and the versions to compare with."""
     page = page_of(seen=1, taken=(1,))
     takers = (page.subscriptions[1],)
-    look = of_body(poll_of(page, fetched()), fetched(), Stored({1: ONE}, {}, {}, usual_words=40), takers)
+    compared = of_body(poll_of(page, make_fetched()), make_fetched(), Stored({1: ONE}, {}, {}, usual_words=40), takers)
 
-    assert (2, "http://h1.example/moved", 203, 40) == (look.seq, look.body.url, look.status, look.usual_words)
-    assert {1: ONE} == look.references
-    assert (takers, ()) == (look.comparing(), look.beginning())
+    assert (2, "http://h1.example/moved", 203, 40) == (
+        compared.seq,
+        compared.body.url,
+        compared.status,
+        compared.usual_words,
+    )
+    assert {1: ONE} == compared.references
+    assert (takers, ()) == (compared.comparing(), compared.beginning())
 
 
 def test_first_body_begins_its_subscriptions():
     """The first body has no usual size, and nothing to compare with."""
     page = page_of(last_seq=0)
-    look = of_body(poll_of(page, fetched()), fetched(), Stored({}, {}, {}, usual_words=40), (page.subscriptions[1],))
+    compared = of_body(
+        poll_of(page, make_fetched()), make_fetched(), Stored({}, {}, {}, usual_words=40), (page.subscriptions[1],)
+    )
 
-    assert (1, None) == (look.seq, look.usual_words)
-    assert ((), (page.subscriptions[1],)) == (look.comparing(), look.beginning())
+    assert (1, None) == (compared.seq, compared.usual_words)
+    assert ((), (page.subscriptions[1],)) == (compared.comparing(), compared.beginning())
 
 
 def test_new_body_with_frames_waits_for_its_frames():
@@ -103,31 +110,31 @@ def test_new_body_with_frames_waits_for_its_frames():
     page = page_of()
     stored = Stored({1: ONE}, {}, {}, parts={1: (Part(key="k", url="u", sha256="a", body=ONE),)})
 
-    assert () == of_body(poll_of(page, fetched()), fetched(), stored, (page.subscriptions[1],)).takers
+    assert () == of_body(poll_of(page, make_fetched()), make_fetched(), stored, (page.subscriptions[1],)).takers
 
 
 def test_new_frame_makes_a_version_with_the_old_body():
     """The page's own part is first, then its frames."""
-    page, answer = page_of(), fetched()
+    page, answer = page_of(), make_fetched()
     member = Member(page.identity.key, "a" * 64)
     framed = FramedPage(answer, None, None, (), True, frozenset(), (member,))
     frame = Part(key="frame", url="http://h1.example/frame", sha256="b" * 64, body=ONE)
 
-    look = of_frames(poll_of(page, answer), framed, Stored({1: ONE}, {}, {}), (frame,), ())
+    compared = of_frames(poll_of(page, answer), framed, Stored({1: ONE}, {}, {}), (frame,), ())
 
-    assert (2, ONE) == (look.seq, look.body)
-    assert ["a" * 64, "b" * 64] == [part.sha256 for part in look.parts[2]]
-    assert look.modified_at is None
+    assert (2, ONE) == (compared.seq, compared.body)
+    assert ["a" * 64, "b" * 64] == [part.sha256 for part in compared.parts[2]]
+    assert compared.modified_at is None
 
 
 def test_date_of_a_page_with_frames_is_that_of_its_body():
     """Dates of frames are not used."""
-    page, answer = page_of(), fetched(**{"last-modified": "Tue, 14 Nov 2023 11:30:00 GMT"})
+    page, answer = page_of(), make_fetched(**{"last-modified": "Tue, 14 Nov 2023 11:30:00 GMT"})
     framed = FramedPage(answer, answer, None, (), True, frozenset(), (Member(page.identity.key, "a" * 64),))
 
-    look = of_frames(poll_of(page, answer), framed, Stored({1: ONE}, {}, {}), (), ())
+    compared = of_frames(poll_of(page, answer), framed, Stored({1: ONE}, {}, {}), (), ())
 
-    assert (b"<p>new</p>", NOON - HOUR // 2) == (look.body.data, look.modified_at)
+    assert (b"<p>new</p>", NOON - HOUR // 2) == (compared.body.data, compared.modified_at)
 
 
 def test_newest_stored_version_is_compared_with_earlier_ones():
@@ -135,9 +142,14 @@ def test_newest_stored_version_is_compared_with_earlier_ones():
     page, two = page_of(last_seq=2, seen=1, taken=(1,)), replace(ONE, data=b"<p>two</p>")
     version = Version(page_id=1, seq=2, sha256="c" * 64, size=10, fetched_at=NOON - HOUR, modified_at=NOON - 2 * HOUR)
 
-    look = of_stored(
+    compared = of_stored(
         Turn(page=page, at=NOON, epoch=3), Stored({1: ONE, 2: two}, {}, {}), version, (page.subscriptions[1],)
     )
 
-    assert (2, two, {1: ONE}, NOON - 2 * HOUR) == (look.seq, look.body, look.references, look.modified_at)
-    assert [1] == [sub.row.id for sub in look.comparing()]
+    assert (2, two, {1: ONE}, NOON - 2 * HOUR) == (
+        compared.seq,
+        compared.body,
+        compared.references,
+        compared.modified_at,
+    )
+    assert [1] == [sub.row.id for sub in compared.comparing()]

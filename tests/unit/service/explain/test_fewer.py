@@ -53,5 +53,5 @@ def test_usual_size_is_learned_from_past_changes(text: str, sizes: list[int], ex
     """Nine of ten are not larger. An older bound is replaced."""
     found = quiet_until_more(text, sizes)
 
-    assert expected == (None if found is None else found.says)
+    assert expected == (None if found is None else found.sentence)
     assert found is None or 1 == found.text.count("changed >")

@@ -29,14 +29,14 @@ def begin(policy: Price, size: int) -> PriceState:
 def book(state: PriceState, hours: list[int], *, sure: float = 1e6) -> Book:
     """Return a week in which each page is polled at these hours of each day; every second poll finds a change."""
     ids = state.population.ids.tolist()
-    looks = [
+    polls = [
         (page, BEGIN + day * DAY + hour * HOUR, (day + hour) % 2 == 0)
         for day in range(7)
         for hour in hours
         for page in ids
     ]
     rates = {page: {"shape": 3.0 * sure, "scale": sure} for page in ids}
-    return Book(state, rates, PRICE, dict.fromkeys(ids, BEGIN - 2 * HOUR), looks, BEGIN, BEGIN + 7 * DAY)
+    return Book(state, rates, PRICE, dict.fromkeys(ids, BEGIN - 2 * HOUR), polls, BEGIN, BEGIN + 7 * DAY)
 
 
 def test_polls_by_day_are_better_if_hours_matter():
@@ -46,7 +46,7 @@ def test_polls_by_day_are_better_if_hours_matter():
     day, night = (book(timed, hours).certificate() for hours in ([11, 15, 20], [0, 3, 6]))
     flat = [book(plain, hours).certificate() for hours in ([11, 15, 20], [0, 3, 6])]
 
-    assert (63, 3) == (day.looks, day.pages)
+    assert (63, 3) == (day.polls, day.pages)
     assert night.value / night.bound < 0.8 < day.value / day.bound <= 1
     assert flat[0].value == pytest.approx(flat[1].value, rel=0.05)
 
@@ -67,7 +67,7 @@ def test_of_many_pages_with_hours_a_sample_is_certified():
     """
     timed = begin(PriceHours(profile=tuple(BY_DAY / BY_DAY.mean())), 2 * MOST_TIMED)
     plain = book(begin(Price(), 2), [0, 12])
-    late = Book(plain.state, plain.rates, PRICE, {1: BEGIN}, plain.looks, BEGIN, plain.end)
+    late = Book(plain.state, plain.rates, PRICE, {1: BEGIN}, plain.recorded, BEGIN, plain.end)
 
     assert MOST_TIMED == book(timed, [12]).certificate().pages
-    assert plain.certificate().looks - 1 == late.certificate().looks
+    assert plain.certificate().polls - 1 == late.certificate().polls

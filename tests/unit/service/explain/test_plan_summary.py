@@ -17,7 +17,7 @@ from tidings.storage.watches import events
 SETTINGS = Settings(schedule=ScheduleSettings(policy="price"), budget=BudgetSettings(polls_per_day=2_000))
 
 
-def look(page_id: int, every: int | None, at: int | None = 0) -> ComingPoll:
+def coming(page_id: int, every: int | None, at: int | None = 0) -> ComingPoll:
     """Return a repeated poll."""
     return ComingPoll("s", page_id, Prospect("look", at, "why", page_id=page_id, every=every), {})
 
@@ -32,8 +32,8 @@ def test_pace_as_the_limit_is_shown_with_the_count_of_checks(world):
     """Each page counts at the rate of its most frequent sentinel. Paused pages and those without a
     time do not count.
     """
-    looks = [look(1, HOUR), look(1, DAY), look(2, DAY), look(3, None), look(4, HOUR, None)]
-    found = world.read(summarize_plan, SETTINGS, looks, now=world.at)
+    polls = [coming(1, HOUR), coming(1, DAY), coming(2, DAY), coming(3, None), coming(4, HOUR, None)]
+    found = world.read(summarize_plan, SETTINGS, polls, now=world.at)
     first_only = Settings(schedule=ScheduleSettings(policy="best_effort"))
 
     assert 25 == found.asked == found.wished
@@ -41,15 +41,15 @@ def test_pace_as_the_limit_is_shown_with_the_count_of_checks(world):
         "about 25 checks a day (the budget allows 2,000); schedule.pace_seconds = 7200 halves them, 1800 doubles them"
     ] == found.lines()
     assert ["about 25 checks a day (the budget allows 50,000)"] == world.read(
-        summarize_plan, first_only, looks, now=world.at
+        summarize_plan, first_only, polls, now=world.at
     ).lines()
 
 
 def test_budget_as_the_limit_is_shown_with_its_effect(world):
     """The pace from which it is no limit is named. An old event is not used."""
     price(world)
-    found = world.read(summarize_plan, SETTINGS, [look(1, HOUR)], now=world.at + HOUR)
-    later = world.read(summarize_plan, SETTINGS, [look(1, HOUR)], now=world.at + FRESH + 1)
+    found = world.read(summarize_plan, SETTINGS, [coming(1, HOUR)], now=world.at + HOUR)
+    later = world.read(summarize_plan, SETTINGS, [coming(1, HOUR)], now=world.at + FRESH + 1)
 
     assert [
         "about 2,000 checks a day, which is the budget (2,000); the pace of 1 hour asks for 4,000, so pages wait about 2 times as long",
@@ -70,7 +70,7 @@ def test_budget_that_is_too_small_is_reported_in_plan_and_doctor(world):
     (binds,) = world.read(lambda c: list(findings(c, now=world.at)))
     price(world, stretch=4.0)
     (small,) = world.read(lambda c: list(findings(c, now=world.at)))
-    found = world.read(summarize_plan, SETTINGS, [look(1, HOUR)], now=world.at)
+    found = world.read(summarize_plan, SETTINGS, [coming(1, HOUR)], now=world.at)
 
     assert ("ok", "the pace limits the checks, not the budget") == (before.status, before.detail)
     assert ("ok", "it allows 50% of the checks that the pace asks for (tidings plan)") == (binds.status, binds.detail)

@@ -74,3 +74,12 @@ def test_feeds_and_pages_differ_in_opml(world: World):
     assert {"text": "feed", "type": "rss", "xmlUrl": "http://a.example/", "category": "x,y"} == first.attrib
     assert {"text": "page", "type": "link", "url": "http://b.example/"} == second.attrib
     assert "Thu, 01 Jan 1970 00:00:00 GMT" == root.findtext("head/dateCreated")
+
+
+def test_end_of_a_pause_is_exported(world: World):
+    """It is read again with its zone."""
+    watch(world, "first", "a")
+    step = SentinelMove(sentinel_id=1, state="disabled", at=world.at, resume_at=1_800_000_000_000_000)
+    world.commit(world.unit(sentinels=(step,)))
+
+    assert "Disable first until 2027-01-15T08:00:00+00:00" == world.read(list_statements, None).texts[-1]

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 
 import pytest
 
 from tests.stores import own_postgres
 from tidings.clock import SECOND
 from tidings.errors import StoreLostError, StoreNewerError
+from tidings.model.observed.unit import PollRecord, Unit
 from tidings.record import replace
 from tidings.service.health.cluster import count_roles, list_members, spell_processes, spell_roles
-from tidings.service.health.metrics import read_gauges
-from tidings.service.health.reading import HealthReading
+from tidings.service.health.metrics import Meter, read_gauges
 from tidings.service.health.sources import SOURCES
+from tidings.service.health.trouble import HealthReading
 from tidings.service.run import only_poller
 from tidings.service.run.notifier import notifier
 from tidings.service.run.web_only import web_only
 from tidings.settings import Settings, StoreSettings
-from tidings.storage.db import lock
+from tidings.storage.db import lock, planners
 from tidings.storage.db.database import open_database
 
 
@@ -41,7 +43,8 @@ def test_processes_are_listed_with_their_leases(shared):
     """A planner without a notifier is a trouble. A process that died is listed but not counted."""
     settings, database = shared
     now = database.read(lock.server_time)
-    database.write(lock.acquire_lease, lock.POLLER, "a:1", at=now, until=now + 30 * SECOND)
+    for name in ("a:1", "b:1"):
+        database.write(planners.begin, name, seen=None, length=30 * SECOND)
     for role, name in (("planner", "a:1"), ("stand-by", "b:1"), ("web", "c:1")):
         database.write(work, role, name)
 
@@ -49,6 +52,10 @@ def test_processes_are_listed_with_their_leases(shared):
         reading = HealthReading(c=c, settings=settings, now=now, is_polled=True)
         return [trouble.brief for trouble in SOURCES["processes"].find(reading)], spell_processes(reading)
 
+    def spell_lease(c):
+        return SOURCES["lease"].well(HealthReading(c=c, settings=settings, now=now, is_polled=True))
+
+    assert "shared by 2 planners, epoch 2" == database.read(spell_lease)
     assert (["no notifier"], "1 planner, 1 stand-by, 1 web") == database.read(troubles)
     database.write(work, "notifier", "d:1")
     database.write(lock.claim, [1, 2], "d:1", length=30 * SECOND)
@@ -59,10 +66,36 @@ def test_processes_are_listed_with_their_leases(shared):
     assert ["planner a:1", "stand-by b:1", "notifier d:1", "web c:1", "web c:2"] == [
         f"{m.role} {m.name}" for m in members
     ]
-    assert ["the lease, epoch 1", "", "2 endpoints", "", ""] == [m.holds for m in members]
+    assert ["64 of 64 parts of the pages, epoch 1, leads", "", "2 endpoints", "", ""] == [m.holds for m in members]
     assert [True, True, True, True, False] == [m.is_working for m in members]
     assert "1 planner, 1 stand-by, 1 notifier, 1 web" == spell_roles(members)
     assert count_roles(members) == database.read(read_gauges, settings, now=now).roles
+
+
+def test_process_that_serves_shows_the_counters_of_all(shared):
+    """Each has its role and name. Those of a process that ended are left out."""
+    settings, database = shared
+    planner, sender = Meter(pollers=Counter({"far:1": 4})), Meter(sent=2)
+    planner.note(
+        Unit(
+            at=1,
+            epoch=1,
+            poll=PollRecord(
+                poll_id=1, page_id=1, finished_at=3 * SECOND, outcome="new", text_changed=False, charged_at=SECOND
+            ),
+        )
+    )
+    for role, name, meter in (("planner", "a:1", planner), ("notifier", "b:1", sender), ("planner", "gone:1", sender)):
+        length = -SECOND if name == "gone:1" else 30 * SECOND
+        database.write(lock.enrol, role, name, length=length, note=meter.export())
+
+    text = Meter(counts=False).write(database.read(read_gauges, settings, now=database.read(lock.server_time)))
+
+    assert 'tidings_polls_total{role="planner",process="a:1",outcome="new"} 1\n' in text
+    assert 'tidings_poll_duration_seconds_bucket{role="planner",process="a:1",le="2.5"} 1\n' in text
+    assert 'tidings_deliveries_total{role="notifier",process="b:1"} 2\n' in text
+    assert 'tidings_poller_checks_total{role="planner",process="a:1",poller="far:1"} 4\n' in text
+    assert "gone:1" not in text
 
 
 @pytest.mark.parametrize("opening", [notifier, web_only])

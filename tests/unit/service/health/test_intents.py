@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tidings.detection.job.contract import Target
 from tidings.model.watch.interest import Selector
 from tidings.service.health import intents

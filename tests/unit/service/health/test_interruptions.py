@@ -41,21 +41,21 @@ def troubles(world, brief, *, later=HOUR):
 
 
 @pytest.mark.parametrize(
-    ("kind", "brief", "said"),
+    ("kind", "brief", "text"),
     [
         ("service.stalled", "stalled", "1 time in the last 7 days nothing could be stored"),
         ("store.outage", "outage", "the database was unreachable 1 time in the last 7 days"),
         ("clock.wrong", "clock", "the clock was ahead"),
     ],
 )
-def test_past_interruption_is_a_trouble_for_a_day_and_a_note_for_a_week(world, kind, brief, said):
+def test_past_interruption_is_a_trouble_for_a_day_and_a_note_for_a_week(world, kind, brief, text):
     """The trouble affects all sentinels, and has its fix."""
     data = {"since": world.at - 60 * SECOND, "reason": "no room", "summary": "the clock was ahead", "told_at": None}
     add_event(world, kind, data=data)
     (today,) = troubles(world, brief)
     (tomorrow,) = troubles(world, brief, later=2 * DAY)
 
-    assert said in today.words
+    assert text in today.words
     assert ("warn", True, True) == (today.severity, today.is_general, bool(today.mend))
     assert "note" == tomorrow.severity
     assert [] == troubles(world, brief, later=8 * DAY)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.health import FLOOR, PACE, SETTINGS, lines, looks, put, watch
+from tests.health import FLOOR, PACE, SETTINGS, lines, make_polls, put, watch
 from tidings.clock import DAY, HOUR
 from tidings.model.observed.page import HostState
 from tidings.model.observed.unit import Estimate
@@ -99,13 +99,13 @@ def test_page_within_its_learned_wait_is_not_overdue(world):
         )
     )
 
-    assert "none of 1 page is overdue" == looks(world, DAY).detail
-    assert "warn" == looks(world, 3 * DAY).status
+    assert "none of 1 page is overdue" == make_polls(world, DAY).detail
+    assert "warn" == make_polls(world, 3 * DAY).status
 
 
 def test_no_watched_page_is_ok(world):
     """Nothing can be overdue."""
-    assert ("ok", "no page is watched now") == (looks(world, DAY).status, looks(world, DAY).detail)
+    assert ("ok", "no page is watched now") == (make_polls(world, DAY).status, make_polls(world, DAY).detail)
 
 
 @pytest.mark.parametrize(
@@ -121,15 +121,15 @@ def test_page_is_overdue_after_two_intervals_and_the_floor(world, fetch, interva
     watch(world, fetch=fetch)
     patience = 2 * interval + FLOOR
 
-    assert "ok" == looks(world, patience).status
-    assert "warn" == looks(world, patience + 1).status
+    assert "ok" == make_polls(world, patience).status
+    assert "warn" == make_polls(world, patience + 1).status
 
 
 def test_overdue_page_is_named(world):
     """The page that waits longest is named; the fix checks it."""
     watch(world, key="a")
     watch(world, key="b")
-    line = looks(world, DAY)
+    line = make_polls(world, DAY)
 
     assert line.detail.startswith("http://a.example/: overdue since 2023-11-14 23:13:21 UTC (23 h ago")
     assert "tidings check news-a" == line.mend
@@ -140,7 +140,7 @@ def test_used_up_budget_is_the_reason(world):
     watch(world)
     world.write(charge.set_budget, "default", rate_per_second=0.0, burst=0.0, at=world.at)
 
-    assert "budget.polls_per_day" in looks(world, DAY).mend
+    assert "budget.polls_per_day" in make_polls(world, DAY).mend
 
 
 def test_page_that_backs_off_is_not_overdue(world):
@@ -148,24 +148,24 @@ def test_page_that_backs_off_is_not_overdue(world):
     watch(world)
     put(world, retry_at=world.at + 9 * HOUR)
 
-    assert "ok" == looks(world, 10 * HOUR).status
-    assert "warn" == looks(world, 12 * HOUR).status
+    assert "ok" == make_polls(world, 10 * HOUR).status
+    assert "warn" == make_polls(world, 12 * HOUR).status
 
     put(world, retry_at=None)
     world.write(hosts.put, [HostState(name="a.example", paused_until=world.at + 9 * HOUR)])
 
-    assert "ok" == looks(world, 10 * HOUR).status
-    assert "warn" == looks(world, 12 * HOUR).status
+    assert "ok" == make_polls(world, 10 * HOUR).status
+    assert "warn" == make_polls(world, 12 * HOUR).status
 
 
 def test_fresh_page_is_not_overdue(world):
     """The time counts from the end of freshness, but at most an hour after the last poll."""
     watch(world)
-    last = looks(world, 3 * HOUR)
+    last = make_polls(world, 3 * HOUR)
     put(world, fresh_until=world.at + 9 * HOUR, polls=1)
 
-    assert ("warn", "ok") == (last.status, looks(world, 3 * HOUR).status)
-    assert "warn" == looks(world, 3 * HOUR + FLOOR + 1).status
+    assert ("warn", "ok") == (last.status, make_polls(world, 3 * HOUR).status)
+    assert "warn" == make_polls(world, 3 * HOUR + FLOOR + 1).status
 
 
 def test_page_before_its_tick_is_not_overdue(world):
@@ -173,28 +173,28 @@ def test_page_before_its_tick_is_not_overdue(world):
     watch(world, fetch="Fetch 1 hour")
     world.write(lambda c: c.execute("UPDATE subscription SET next_tick = :at", at=world.at + 30 * DAY))
 
-    assert "ok" == looks(world, 29 * DAY).status
+    assert "ok" == make_polls(world, 29 * DAY).status
 
 
 def test_unpolled_page_counts_from_its_start(world):
     """A new sentinel is not overdue; one that has waited for hours is."""
     world.watch()
 
-    assert "ok" == looks(world, HOUR).status
-    assert "warn" == looks(world, 3 * HOUR).status
+    assert "ok" == make_polls(world, HOUR).status
+    assert "warn" == make_polls(world, 3 * HOUR).status
 
 
 def test_paused_sentinel_is_never_overdue(world):
     """The pages of a paused sentinel are not polled."""
     world.watch(state="disabled")
 
-    assert "ok" == looks(world, 30 * DAY).status
+    assert "ok" == make_polls(world, 30 * DAY).status
 
 
 def test_missing_poller_is_reported_with_the_last_poll(world):
     """For overdue pages, the fix starts one."""
     watch(world)
-    soon, late = looks(world, HOUR, polling=False), looks(world, DAY, polling=False)
+    soon, late = make_polls(world, HOUR, polling=False), make_polls(world, DAY, polling=False)
 
     assert ("ok", "") == (soon.status, soon.mend)
     assert soon.detail.startswith(
@@ -207,4 +207,4 @@ def test_missing_poller_without_any_poll_is_reported(world):
     """The line says that nothing was checked yet."""
     world.watch()
 
-    assert "no process is checking pages; nothing has been checked yet" in looks(world, HOUR, polling=False).detail
+    assert "no process is checking pages; nothing has been checked yet" in make_polls(world, HOUR, polling=False).detail

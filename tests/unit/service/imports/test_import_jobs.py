@@ -2,9 +2,11 @@
 
 import contextlib
 import json
+from typing import Any
 
 import pytest
 
+from tidings.cli.main import main
 from tidings.clock import DAY, HOUR
 from tidings.errors import ImportFileError
 from tidings.language import parser
@@ -108,6 +110,35 @@ def test_dry_run_stores_nothing(tmp_path, settings):
 
     assert 4 == len(dry.stored)
     assert (0, 4) == (len(again.stored), len(again.already))
+
+
+RECEIVERS = [
+    "mailto://ada:s3cr3tpw@mail.example?to=bob@mail.example",  # imported
+    "mailto://ada:s3cr3tpw@127.0.0.1:8925?to=bob@mail.example",  # Apprise cannot read it
+    "mailto://ada:s3cr3tpw@mail.example with spaces",
+    "nosuch://s3cr3tpw/5",
+    "posts://hooks.example/s3cr3tpw",  # a webhook
+]
+
+
+@pytest.mark.parametrize("dry", [True, False])
+def test_receivers_are_never_printed_and_stop_nothing(tmp_path, settings, capsys, dry):
+    """A receiver that cannot be notified is left out by itself; no output holds an address, which
+    may be a password.
+    """
+    watches: dict[str, Any] = {
+        "u1": ({"url": "https://a.example/", "title": "Kettle", "notification_urls": RECEIVERS}, [])
+    }
+    folder = datastore(tmp_path / "store", {**WATCHES, **watches})
+    for flags in ([], ["--json"], ["--details"], ["--details", "--json"]):
+        assert 0 == main(["--data", str(settings.data), "import", *flags, *(["--dry-run"] if dry else []), str(folder)])
+    text = "".join(capsys.readouterr())
+    (one,) = [one for one in take_in(settings, folder, now=NOON, dry_run=True).judged if one.draft.title == "Kettle"]
+
+    assert "s3cr3tpw" not in text
+    assert "Notify by mailto://…" in text
+    assert RECEIVERS[0] in one.text
+    assert 3 == sum(note.grade == "refused" for note in one.notes)
 
 
 def test_failed_import_stores_nothing(tmp_path, settings, monkeypatch):

@@ -70,7 +70,7 @@ def test_user_in_an_address_becomes_a_secret(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("said", "every"),
+    ("text", "every"),
     [
         ("15", 15 * MINUTE),
         ("10 minutes", 10 * MINUTE),
@@ -84,12 +84,12 @@ def test_user_in_an_address_becomes_a_secret(tmp_path: Path):
         ("", None),
     ],
 )
-def test_interval_is_read_in_many_spellings(tmp_path: Path, said: str, every: int | None):
+def test_interval_is_read_in_many_spellings(tmp_path: Path, text: str, every: int | None):
     """A number alone is minutes. An unreadable interval is noted."""
-    (draft,) = csv(tmp_path, f"url,interval\nhttp://a.example/,{said}\n")
+    (draft,) = csv(tmp_path, f"url,interval\nhttp://a.example/,{text}\n")
 
     assert every == draft.every
-    assert bool(said and every is None) is any(note.field == "interval" for note in draft.notes)
+    assert bool(text and every is None) is any(note.field == "interval" for note in draft.notes)
 
 
 def test_separator_and_column_names_of_a_table_are_recognized(tmp_path: Path):

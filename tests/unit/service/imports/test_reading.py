@@ -14,7 +14,7 @@ from tidings.service.imports.import_jobs import read
 from tidings.service.imports.reading import Files
 
 
-def packed(path, members):
+def pack(path, members):
     """Write a zip of these members."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in members.items():
@@ -46,17 +46,17 @@ ARCHIVES = {
 @pytest.mark.parametrize("kind", ARCHIVES)
 def test_hostile_archive_is_refused_completely(tmp_path, kind):
     """The valid members are refused too."""
-    members, said = ARCHIVES[kind]
-    packed(tmp_path / "b.zip", members)
+    members, text = ARCHIVES[kind]
+    pack(tmp_path / "b.zip", members)
 
-    with bound_time(seconds=20), pytest.raises(ImportFileError, match=said):
+    with bound_time(seconds=20), pytest.raises(ImportFileError, match=text):
         read(tmp_path / "b.zip")
 
 
 def test_too_many_members_are_refused(tmp_path, monkeypatch):
     """A million empty members need almost no bytes (H-098)."""
     monkeypatch.setattr(reading, "MOST_MEMBERS", 10)
-    packed(tmp_path / "b.zip", {**GOOD, **{f"x{number}": "" for number in range(20)}})
+    pack(tmp_path / "b.zip", {**GOOD, **{f"x{number}": "" for number in range(20)}})
 
     with pytest.raises(ImportFileError, match="22 members"):
         read(tmp_path / "b.zip")
@@ -64,7 +64,7 @@ def test_too_many_members_are_refused(tmp_path, monkeypatch):
 
 def test_too_large_files_are_refused(tmp_path, monkeypatch):
     """Each file has a limit, and all together have one."""
-    packed(tmp_path / "b.zip", {**GOOD, "u/watch.json": json.dumps({"url": "https://a.example/", "x": "y" * 5_000})})
+    pack(tmp_path / "b.zip", {**GOOD, "u/watch.json": json.dumps({"url": "https://a.example/", "x": "y" * 5_000})})
     monkeypatch.setattr(reading, "MOST_FILE", 1_000)
     with pytest.raises(ImportFileError, match="more than 1,000 bytes"):
         read(tmp_path / "b.zip")
@@ -88,10 +88,10 @@ YAMLS = {
 @pytest.mark.parametrize("kind", YAMLS)
 def test_hostile_yaml_is_refused(tmp_path, kind):
     """Nothing is made of it, within a limited time."""
-    text, said = YAMLS[kind]
+    text, output = YAMLS[kind]
     (tmp_path / "urls.yaml").write_text(text)
 
-    with bound_time(seconds=20), pytest.raises(ImportFileError, match=said):
+    with bound_time(seconds=20), pytest.raises(ImportFileError, match=output):
         read(tmp_path / "urls.yaml")
 
 

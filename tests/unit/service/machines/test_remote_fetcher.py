@@ -52,11 +52,11 @@ class Answers:
         """Do nothing."""
 
 
-def make_robots(heard=None):
+def make_robots(received=None):
     return Robots(
         agent="tidings",
         clock=SystemClock(),
-        on_crawl_delay=(lambda host, seconds: heard.append((host, seconds))) if heard is not None else None,
+        on_crawl_delay=(lambda host, seconds: received.append((host, seconds))) if received is not None else None,
     )
 
 
@@ -295,10 +295,10 @@ def test_robots_txt_is_shared_between_pollers(monkeypatch):
     applies to all.
     """
     give = SharedRobots.give
-    heard: list[tuple[str, float]] = []
+    received: list[tuple[str, float]] = []
 
     async def story():
-        robots = make_robots(heard)
+        robots = make_robots(received)
         reader, bus = make_robots(), InProcessBus()
 
         async def get(url):
@@ -325,7 +325,7 @@ def test_robots_txt_is_shared_between_pollers(monkeypatch):
             await service.fetch(REQUEST, FreePermit())
 
         assert {poller._mail.box} == seen
-        assert [("a.example", 7.0)] == heard
+        assert [("a.example", 7.0)] == received
         assert 1 == sum(map(len, given))
         assert b"Crawl-delay" in (robots.export(HostState(name="a.example")).robots or b"")
         running.cancel()

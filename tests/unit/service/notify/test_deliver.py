@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tests.stores import START
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
-from tidings.errors import SecretError, StoreStalledError
+from tidings.errors import SecretError, StoreDamagedError, StoreStalledError
 from tidings.model.observed.unit import DeliveryDraft, EndpointMove, Event, Unit
 from tidings.notification.channel import Message, Refused, Sent
 from tidings.notification.retry import PATIENT_ATTEMPTS, SCHEDULE
@@ -24,10 +24,11 @@ from tidings.service.notify.deliver import (
     OK,
     STREAMED,
     Deliverer,
-    Sending,
+    SendQueue,
     endpoint_text,
     judge_receiver,
 )
+from tidings.service.watch.holds import HOLD_AFTER_FAULT
 from tidings.service.watch.watchlist import WatchedSentinel
 from tidings.storage.watches.deliveries import DeliveryRow
 
@@ -230,7 +231,7 @@ def test_address_that_cannot_be_decrypted_is_retried():
     async def address_of(address: str) -> str:
         raise SecretError("the secret hook does not open")
 
-    unit = attempt(ROW, address_of=address_of)
+    unit = attempt(replace(ROW, address="secret:hook"), address_of=address_of)
 
     assert ("waiting", 1) == (unit.results[0].status, unit.results[0].attempt)
     assert "the secret hook does not open" in unit.results[0].error
@@ -371,12 +372,16 @@ def test_texts_of_endpoint_events(kind: Any, is_dead: bool, words: str):
 
 
 class Outbox:
-    """Gives `answers` to messages; the messages are in `queue`."""
+    """Gives `answers` to messages; the messages are in `queue`. `commits` has how many results were
+    under way at the same time.
+    """
 
-    def __init__(self, answers, *, breaks_at=None):
-        self.queue = [SimpleNamespace(endpoint_id=7, number=number) for number in range(len(answers))]
+    def __init__(self, answers, *, breaks_at=None, kind="webhook", failing_since=None):
+        shared: dict[str, Any] = {"endpoint_id": 7, "kind": kind, "failing_since": failing_since}
+        self.queue = [SimpleNamespace(number=number, **shared) for number in range(len(answers))]
         self.answers, self.breaks_at = answers, breaks_at
-        self.in_flight, self.sent = {7}, []
+        self.in_flight, self.sent, self.reads = {7}, [], 0
+        self.under_way, self.commits = 0, []
 
     async def attempt(self, delivery, **_):
         self.sent.append(delivery.number)
@@ -386,23 +391,30 @@ class Outbox:
         return SimpleNamespace(results=(SimpleNamespace(status=self.answers[delivery.number]),))
 
     async def write(self, unit):
+        self.under_way += 1
+        await asyncio.sleep(0)
+        if self.under_way:
+            self.commits.append(self.under_way)
+            self.under_way = 0
         if unit.results[0].status == "not stored":
             raise StoreStalledError
 
-    async def read(self, fn, *, endpoint_id, **_):
+    async def read(self, fn, *, endpoint_id, most, **_):
         assert ("first_due", 7) == (fn.__name__, endpoint_id)
-        return self.queue[len(self.sent) : len(self.sent) + 1]
+        self.reads += 1
+        return self.queue[len(self.sent) : len(self.sent) + most]
 
     def run(self):
         """Attempt the first message; return the sender."""
         part: Any = self  # store, committer and deliverer at once
         first: Any = self.queue[0]
-        sending = Sending(part, part, part, ManualClock(), epoch=1)
+        sending = SendQueue(part, part, part, ManualClock(), epoch=1)
         sending.next_due = None
         asyncio.run(sending._attempt(first))
         return sending
 
 
+@pytest.mark.parametrize("kind", ["webhook", "console"])
 @pytest.mark.parametrize(
     ("answers", "sent"),
     [
@@ -413,15 +425,33 @@ class Outbox:
         (["delivered"] * (MOST_IN_A_ROW + 5), MOST_IN_A_ROW),
     ],
 )
-def test_waiting_messages_are_sent_while_they_are_accepted(answers, sent):
+def test_waiting_messages_are_sent_while_they_are_accepted(answers, sent, kind):
     """The number is limited. Then the receiver is free for other tasks, and due messages are read
     again.
     """
-    receiver = Outbox(answers)
+    receiver = Outbox(answers, kind=kind)
     sending = receiver.run()
 
     assert [*range(sent)] == receiver.sent
     assert (set(), 0) == (receiver.in_flight, sending.next_due)
+
+
+@pytest.mark.parametrize(
+    ("kind", "failing_since", "reads", "commits"),
+    [
+        ("webhook", None, 2, [1, 1, 1, 1]),
+        ("console", None, 2, [1, 3]),
+        ("console", START, 4, [1, 1, 1, 1]),
+    ],
+)
+def test_results_of_what_this_machine_takes_are_stored_together(kind, failing_since, reads, commits):
+    """Others may not get a message twice for more than one result. A receiver that failed before is
+    read again after each, since the first result says that it is back.
+    """
+    receiver = Outbox(["delivered"] * 4, kind=kind, failing_since=failing_since)
+    receiver.run()
+
+    assert (reads, commits) == (receiver.reads, receiver.commits)
 
 
 def test_error_frees_the_receiver():
@@ -431,6 +461,49 @@ def test_error_frees_the_receiver():
     with pytest.raises(OSError):
         receiver.run()
     assert ([0, 1], set()) == (receiver.sent, receiver.in_flight)
+
+
+def test_error_of_a_sender_is_a_refusal():
+    """The receiver rests for some minutes, whatever comes next to it, also after a restart."""
+
+    class Broken:
+        async def send(self, message: Message) -> Sent:
+            raise TypeError
+
+    unit = asyncio.run(Deliverer({"webhook": Broken()}).attempt(ROW, epoch=5, now=NOW))
+
+    assert ("waiting", 1, NOW + HOLD_AFTER_FAULT) == (
+        unit.results[0].status,
+        unit.results[0].attempt,
+        unit.results[0].due_at,
+    )
+    assert NOW + HOLD_AFTER_FAULT == unit.endpoints[0].paused_until
+    assert "a fault of Tidings, described in its log: TypeError" == unit.results[0].error
+
+
+@pytest.mark.parametrize("error", [StoreDamagedError("unreadable"), TypeError("odd")])
+def test_users_that_cannot_be_read_are_notified_by_a_later_attempt(error: Exception):
+    """The result of the attempt is stored in any case."""
+
+    async def users_of(delivery: DeliveryRow) -> list[Any]:
+        raise error
+
+    row = replace(ROW, failing_since=NOW - 2 * HOUR)
+    unit = attempt(row, DOWN, users_of=users_of)
+    back = attempt(replace(row, noticed=True), Sent(200), users_of=users_of)
+
+    assert (["waiting"], [False]) == ([r.status for r in unit.results], [e.noticed for e in unit.endpoints])
+    assert (["delivered"], [True]) == ([r.status for r in back.results], [e.noticed for e in back.endpoints])
+    assert [] == [*types(unit), *types(back)]
+
+
+def test_result_is_kept_if_the_next_message_cannot_be_tried():
+    """Only the first message left."""
+
+    async def following(delivery: DeliveryRow, now: int) -> DeliveryRow:
+        raise StoreDamagedError("unreadable")
+
+    assert [("first", True)] == [(r.delivery_id, r.holds) for r in attempt(PATIENT, DOWN, following=following).results]
 
 
 def test_receiver_stays_reserved_while_its_result_is_not_stored():
@@ -445,7 +518,7 @@ def test_receiver_stays_reserved_while_its_result_is_not_stored():
 def test_planner_leaves_messages_to_notifiers():
     """Whatever wakes it, it looks up nothing."""
     part: Any = None
-    sending = Sending(part, part, part, ManualClock(), epoch=1)
+    sending = SendQueue(part, part, part, ManualClock(), epoch=1)
     sending.leave_to_others()
     sending.wake()
 

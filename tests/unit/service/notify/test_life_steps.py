@@ -7,7 +7,8 @@ import pytest
 from tidings.clock import DAY, HOUR
 from tidings.language.parser import read
 from tidings.model.watch.sentinel import Sentinel
-from tidings.service.notify.life_steps import MISSED, NEVER_STARTED, play_lives
+from tidings.record import replace
+from tidings.service.notify.life_steps import MISSED, NEVER_STARTED, RESUMED, play_lives
 from tidings.service.watch.lifespan import Life
 from tidings.storage.watches.sentinels import SentinelRow
 
@@ -142,3 +143,27 @@ def test_stops_of_the_service_do_not_change_lives(seed: int):
         assert [(x.state, x.started_at, x.ended_at) for x in steady] == [
             (x.state, x.started_at, x.ended_at) for x in broken
         ]
+
+
+def pause(number: int, name: str, *, started: int | None, hours: int, clauses: str = "") -> Life:
+    """Return the life of a disabled sentinel whose pause ends by itself."""
+    begun = life(number, name, clauses, state="disabled")
+    row = replace(begun.row, resume_at=BEGIN + hours * HOUR, started_at=started)
+    return Life.of(row, begun.sentinel)
+
+
+def test_pause_with_an_end_is_over_at_its_instant():
+    """One that never started then waits for its start; an end of its life comes first."""
+    lives = [
+        pause(1, "a", started=BEGIN, hours=5),
+        pause(2, "b", started=None, hours=3),
+        pause(3, "c", started=BEGIN, hours=30, clauses="For 1 day"),
+    ]
+
+    assert 3 * HOUR == (play_lives(lives, now=BEGIN + HOUR).next_at or 0) - BEGIN
+    assert [
+        ("b", "created", 3, RESUMED),
+        ("b", "enabled", 3, ""),
+        ("a", "enabled", 5, RESUMED),
+        ("c", "ended", 24, "its end has come"),
+    ] == play(lives, now=BEGIN + 2 * DAY)

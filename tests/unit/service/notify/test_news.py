@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tests.stores import START, World
 from tidings.clock import HOUR
 from tidings.fetching import address

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tests.stores import World
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.events.expression import Primitive
@@ -21,7 +21,7 @@ from tidings.events.rule import Firing, Retuned, Rule
 from tidings.model.event_type import EventType
 from tidings.model.interval import local_of
 from tidings.model.observed.unit import Event, Timer
-from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
+from tidings.model.watch.notifying import Cap, Channel, Notify, Quiet, Rate
 from tidings.service.behaviour import Effects, Moment
 from tidings.service.notify.rates import Flapping, NotifyBehaviour, free_at, list_inherited, tick_after
 from tidings.service.watch.watchlist import WatchedSentinel
@@ -29,7 +29,7 @@ from tidings.service.watch.watchlist import WatchedSentinel
 NOON = round(datetime(2026, 5, 4, 12, tzinfo=UTC).timestamp()) * SECOND
 
 
-def held_of(rate: str, endpoint: int = 1) -> WatchedSentinel:
+def make_sentinel(rate: str, endpoint: int = 1) -> WatchedSentinel:
     """Return a sentinel with one Notify clause."""
     held = make_watched(1, f"Notify By webhook http://127.0.0.1/hook {rate}", at=NOON).subscriptions[1].owner
     held.endpoints[held.sentinel.notify[0].channels[0].endpoint] = endpoint
@@ -42,8 +42,8 @@ class Line:
     def __init__(self, world: World, rate: str, *, noise: Flapping = Flapping()) -> None:  # noqa: B008 - frozen
         self.world = world
         self.memory: dict[str, Any] = {}
-        self.held = held_of(rate, world.endpoint())
-        self.held.gathers_noise = bool(noise.changes)
+        self.watched = make_sentinel(rate, world.endpoint())
+        self.watched.gathers_noise = bool(noise.changes)
         self.behaviour = NotifyBehaviour(self, noise=noise)  # type: ignore[arg-type]
         self.at = NOON
         world.watch()
@@ -56,7 +56,7 @@ class Line:
 
     def moment(self) -> Moment:
         """Return the present moment."""
-        return Moment(self.held, self.memory, self.at, self.upto)
+        return Moment(self.watched, self.memory, self.at, self.upto)
 
     def arrange(self) -> Effects:
         """Return the effects of the present clauses."""
@@ -82,7 +82,7 @@ def _last(c: Any) -> int:
     return int(c.value("SELECT max(seq) FROM event") or 0)
 
 
-def told(*effects: Effects) -> list[list[int]]:
+def list_reported(*effects: Effects) -> list[list[int]]:
     """Return the number of changes in each message of these effects."""
     return [[draft.changes for draft in each.deliveries] for each in effects]
 
@@ -94,7 +94,7 @@ def due(effects: Effects) -> list[int]:
 
 def concerns(rate: str) -> bool:
     """Return whether a clause of this rate needs rules."""
-    return NotifyBehaviour(None).concerns(held_of(rate))  # type: ignore[arg-type]
+    return NotifyBehaviour(None).concerns(make_sentinel(rate))  # type: ignore[arg-type]
 
 
 def test_immediate_clause_needs_no_rules():
@@ -107,7 +107,7 @@ def test_changes_are_gathered_up_to_their_number(world: World):
     line = Line(world, "every 3 changes")
     line.arrange()
 
-    assert [[], [], [3], [], [], [3]] == told(*(line.find() for _ in range(6)))
+    assert [[], [], [3], [], [], [3]] == list_reported(*(line.find() for _ in range(6)))
 
 
 def test_tick_reports_gathered_changes(world: World):
@@ -115,7 +115,7 @@ def test_tick_reports_gathered_changes(world: World):
     line = Line(world, "every 4 hour")
     line.arrange()
 
-    assert [[], [], [], [2], []] == told(
+    assert [[], [], [], [2], []] == list_reported(
         line.fire("tick.0"), line.find(), line.find(), line.fire("tick.0"), line.fire("tick.0")
     )
 
@@ -127,7 +127,7 @@ def test_quiet_hours_hold_messages_until_their_end(world: World):
     held = [line.find(), line.find()]
     line.at = NOON + HOUR
 
-    assert [[], [], [2]] == told(*held, line.fire("awake.0"))
+    assert [[], [], [2]] == list_reported(*held, line.fire("awake.0"))
 
 
 def test_cap_holds_messages_until_its_window_allows(world: World):
@@ -138,16 +138,16 @@ def test_cap_holds_messages_until_its_window_allows(world: World):
     line.at += MINUTE
     second, third, fourth = line.find(), line.find(), line.find()
 
-    assert [[1], [1], [], []] == told(first, second, third, fourth)
+    assert [[1], [1], [], []] == list_reported(first, second, third, fourth)
     assert [1, 1, 0, 0] == [len(each.raised) for each in (first, second, third, fourth)]
 
     line.at = NOON + HOUR - 1
 
-    assert [[]] == told(line.fire("freed.0"))
+    assert [[]] == list_reported(line.fire("freed.0"))
 
     line.at = NOON + HOUR
 
-    assert [[2]] == told(line.fire("freed.0"))
+    assert [[2]] == list_reported(line.fire("freed.0"))
 
 
 def test_best_effort_waits_for_its_message_in_flight(world: World):
@@ -157,13 +157,13 @@ def test_best_effort_waits_for_its_message_in_flight(world: World):
     first, second = line.find(), line.find()
     (draft,) = first.deliveries
 
-    assert [[1], []] == told(first, second)
+    assert [[1], []] == list_reported(first, second)
 
     line.behaviour.note_memory(1, line.memory)
 
     assert line.behaviour.awaits(1, draft.endpoint_id)
-    assert [[]] == told(line.fire("done", endpoint=draft.endpoint_id, last=0))
-    assert [[1]] == told(line.fire("done", endpoint=draft.endpoint_id, last=draft.last_seq))
+    assert [[]] == list_reported(line.fire("done", endpoint=draft.endpoint_id, last=0))
+    assert [[1]] == list_reported(line.fire("done", endpoint=draft.endpoint_id, last=draft.last_seq))
 
     line.behaviour.note_memory(1, None)
 
@@ -177,7 +177,7 @@ def test_remaining_changes_are_reported_at_the_end(world: World):
     line.find()
     effects = asyncio.run(line.behaviour.finish(line.moment()))
 
-    assert [[1]] == told(effects)
+    assert [[1]] == list_reported(effects)
     assert [NOON + HOUR] == due(effects)
 
 
@@ -188,9 +188,9 @@ def test_altered_clause_reports_what_the_old_one_gathered(world: World):
     line = Line(world, "every 9 changes")
     line.arrange()
     line.find()
-    line.held = held_of("best effort", world.endpoint())
+    line.watched = make_sentinel("best effort", world.endpoint())
 
-    assert [[1], []] == told(line.arrange(), line.arrange())
+    assert [[1], []] == list_reported(line.arrange(), line.arrange())
 
 
 def test_clause_has_only_the_rules_that_it_needs(world: World):
@@ -206,7 +206,7 @@ def test_clause_has_only_the_rules_that_it_needs(world: World):
     }
     line = Line(world, "immediate")
     for rate, wanted in rules.items():
-        line.held, line.memory = held_of(rate), {}
+        line.watched, line.memory = make_sentinel(rate), {}
         arranged = asyncio.run(line.behaviour.arrange(line.moment()))
 
         assert wanted == [one.rule.name for one in arranged.wanted]
@@ -232,14 +232,14 @@ def test_flood_is_gathered_until_it_is_over(world: World):
         line.at += MINUTE
         effects.append(line.find())
 
-    assert [[1], [1], [], [], []] == told(*effects)
+    assert [[1], [1], [], [], []] == list_reported(*effects)
     assert [[], [], [EventType.SENTINEL_NOISY], [], []] == [[event.type for event in each.events] for each in effects]
 
     line.at += 2 * HOUR
     calm = line.fire("calm")
 
     assert [EventType.SENTINEL_CALM] == [event.type for event in calm.events]
-    assert [[3]] == told(calm)
+    assert [[3]] == list_reported(calm)
 
 
 def test_lasting_flood_is_reported_in_parts(world: World):
@@ -252,7 +252,7 @@ def test_lasting_flood_is_reported_in_parts(world: World):
     line.at += MINUTE
     still = line.fire("calm")
 
-    assert ([], [[4]]) == (list(still.events), told(still))
+    assert ([], [[4]]) == (list(still.events), list_reported(still))
     assert 1 == len(still.raised)
 
 
@@ -272,7 +272,7 @@ def test_changes_gathered_by_older_versions_are_reported(world: World):
 
     effects = line.arrange()
 
-    assert [[1]] == told(effects)
+    assert [[1]] == list_reported(effects)
     assert [None] == [gone.due_at for gone in effects.timers]
 
 

@@ -14,8 +14,8 @@ HOOK, CHAT, MAIL = (
 
 
 def sentinel(*channels):
-    told = tuple(Notify((channel,), Rate("immediate")) for channel in channels)
-    return Sentinel(name="s", pages=(Watched("https://x.example/"),), monitor=Interest("words"), notify=told)
+    reported = tuple(Notify((channel,), Rate("immediate")) for channel in channels)
+    return Sentinel(name="s", pages=(Watched("https://x.example/"),), monitor=Interest("words"), notify=reported)
 
 
 class Sender:
@@ -36,10 +36,10 @@ def play(channels, patience=5 * SECOND, **senders):
 
 def test_each_channel_is_tested_once():
     """The console and feeds need no test. Mail is not tested without a server."""
-    told = sentinel(HOOK, CHAT, HOOK, Channel("console"), Channel("dashboard"), MAIL)
+    reported = sentinel(HOOK, CHAT, HOOK, Channel("console"), Channel("dashboard"), MAIL)
 
-    assert [HOOK, CHAT, MAIL] == channels_of(told, KINDS)
-    assert [HOOK, CHAT] == channels_of(told, KINDS - {"email"})
+    assert [HOOK, CHAT, MAIL] == channels_of(reported, KINDS)
+    assert [HOOK, CHAT] == channels_of(reported, KINDS - {"email"})
 
 
 def test_result_of_each_test_is_returned():

@@ -45,7 +45,7 @@ def test_more_checks_find_more_changes_sooner_within_the_budget() -> None:
     many = simulate(history, other_settings(settings, budget=96))
 
     assert 36 == few.changes == many.changes
-    assert few.ledger.spent <= 24 * 3 + settings.budget.burst
+    assert few.ledger.spent <= 24 * 3 + settings.budget.capacity
     assert many.ledger.delay_quantile(0.5) <= few.ledger.delay_quantile(0.5) <= HOUR
     assert many.within(HOUR) >= few.within(HOUR)
     assert 1 == simulate(history.part(5)[0], settings).within(DAY)
@@ -68,4 +68,4 @@ def test_polls_made_together_equal_single_polls(budget: float, monkeypatch: pyte
     assert len(set(together.ledger.polls.at.tolist())) >= 0.98 * len(set(one_by_one.ledger.polls.at.tolist()))
     assert abs(together.checks_a_day / one_by_one.checks_a_day - 1) <= 0.02
     assert abs(together.captured - one_by_one.captured) <= max(1, 0.02 * one_by_one.captured)
-    assert together.ledger.spent <= budget * 2 + settings.budget.burst * budget / settings.budget.polls_per_day + 1
+    assert together.ledger.spent <= budget * 2 + settings.budget.capacity * budget / settings.budget.polls_per_day + 1

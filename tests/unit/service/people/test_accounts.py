@@ -35,7 +35,7 @@ def test_password_opens_only_its_account():
 @pytest.mark.parametrize("other", ["ÄNNE", "änne", "A\u0308nne"])
 def test_account_name_ignores_case(world, other):
     """This holds outside ASCII, and with combining marks."""
-    world.write(accounts_of.add, "Änne", "reader", hash_password(), at=0)
+    world.write(accounts_of.add, "Änne", "admin", hash_password(), at=0)
 
     found = world.read(accounts.find, other)
 
@@ -43,6 +43,24 @@ def test_account_name_ignores_case(world, other):
     assert "Änne" == found.name
     with pytest.raises(UsageError, match="already"):
         world.write(accounts.add, other, "reader", "", at=0)
+
+
+@pytest.mark.parametrize("role", ["reader", "editor"])
+def test_first_account_is_admin(world, role):
+    """Without an admin nobody could add users, and everybody had to sign in: a stated lower role is
+    refused. An account alone stays admin, but can be removed.
+    """
+    with pytest.raises(UsageError, match="first account must be an admin"):
+        world.write(accounts_of.add, "ada", role, hash_password(), at=0)
+    assert [] == world.read(accounts.listing)
+    made = [world.write(accounts_of.add, name, "", hash_password(), at=0) for name in ("ada", "bob")]
+
+    assert ["admin", "reader"] == [row.role for row in made]
+    world.write(accounts_of.remove, "bob", 0)
+    with pytest.raises(UsageError, match="only admin"):
+        world.write(accounts_of.set_role, "ada", role)
+    world.write(accounts_of.remove, "ada", 0)
+    assert [] == world.read(accounts.listing)
 
 
 def test_last_admin_cannot_be_removed_or_demoted(world):
@@ -70,6 +88,7 @@ def test_removed_account_is_exported_and_leaves_no_rows(world):
     world.page("/both", "<title>Both</title><p>both one</p>")
     world.add(f"Create Sentinel {secret} Using {{/hers}} Monitor all words Fetch every 1 hour")
     world.add("Create Sentinel both Using {/both} Monitor all words Fetch every 1 hour")
+    world.write(accounts.add, "ada", "admin", hash_password(), at=world.clock.wall())
     row = world.write(accounts_of.add, "anna", "editor", hash_password(), at=world.clock.wall())
     world.write(lambda c: sentinels.give(c, sentinels.find(c, secret).id, row.id))
 
@@ -94,7 +113,7 @@ def test_removed_account_is_exported_and_leaves_no_rows(world):
 def test_session_expires(world):
     """A session ends two weeks after its last use, and after three months in any case."""
     now = world.clock.wall()
-    row = world.write(accounts_of.add, "anna", "editor", hash_password(), at=now)
+    row = world.write(accounts_of.add, "anna", "admin", hash_password(), at=now)
     world.write(rows.begin_session, "d", row.id, now)
 
     assert row == world.read(rows.find_session, "d", now + rows.IDLE)[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.planned import Service, make_watched
+from tests.planner import Service, make_watched
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
 from tidings.model.interval import ExecutionInterval
 from tidings.model.observed.poll_reason import PollReason, Why

@@ -8,7 +8,7 @@ from tests.unit.service.plan.test_worth import page
 from tidings.estimation.worth import Block, End, InterestShare, Survival
 from tidings.model.interval import DAY, HOUR
 from tidings.model.watch.sentinel import ChangeLife
-from tidings.service.plan.learned_worth import LearnedWorth, record, spell, tells_all
+from tidings.service.plan.worth import LearnedWorth, record, reports_all, spell
 
 KNOWN = LearnedWorth(
     InterestShare(12, 1),
@@ -31,19 +31,19 @@ def test_unreadable_text_is_no_worth(text):
 
 
 @pytest.mark.parametrize(
-    ("life", "said"),
+    ("life", "output"),
     [
         (ChangeLife("overwrite"), "until the next change"),
         (ChangeLife("changes", changes=10), "for about 10 further ones"),
         (ChangeLife("window", span=7 * DAY), "for about 7 d"),
     ],
 )
-def test_worth_is_shown_in_plain_words(life, said):
+def test_worth_is_shown_in_plain_words(life, output):
     """The words give the number of reported changes and the life of their content."""
     text = LearnedWorth(KNOWN.interest, KNOWN.survival, life).text
 
     assert "reports 1 of 12 changes of this page" == spell(text)[0]
-    assert said in spell(text)[1]
+    assert output in spell(text)[1]
     assert (12, 1, life.mode) == (
         *(record(text)[name] for name in ("changes", "reported")),
         record(text)["life"]["mode"],
@@ -66,4 +66,4 @@ def test_sentinel_without_a_selection_reports_all_changes(clauses, all_of_it):
     """The sentinel watches the whole page or all words, without a condition."""
     (sub,) = page("", monitor=clauses).subscriptions.values()
 
-    assert all_of_it == tells_all(sub)
+    assert all_of_it == reports_all(sub)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.model.interval import ExecutionInterval
 from tidings.model.observed.poll_reason import PollReason, Why
@@ -122,7 +122,7 @@ def test_held_page_is_due_at_the_end_of_its_pause():
 
 def test_second_poll_comes_after_a_tenth_of_the_wait():
     """The wait is between 10 seconds and a minute. Without second polls there is none."""
-    long, short, without = dues(), dues(), dues(second_looks=False)
+    long, short, without = dues(), dues(), dues(second_polls=False)
     for known in (long, short, without):
         known.poll_again(1, START + MINUTE)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.planned import Service, Told, make_watched, steady
+from tests.planner import GivenRates, Service, make_watched, steady
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.gardener.medd import Medd
@@ -21,7 +21,9 @@ from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import NEVER, Population
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.wic import Contest, contest
+from tidings.scheduling.timetable import RATE
 from tidings.service.plan import pricing
+from tidings.service.plan.planner import EXPECTED, FILLED_EVERY
 from tidings.service.watch.page_schedule import Deadline, Needs
 from tidings.service.watch.watchlist import WatchedPage
 from tidings.storage.observed.estimates import LEARNED
@@ -82,6 +84,8 @@ def test_next_due_time_is_that_of_a_page_or_a_paused_host():
 
     assert NOW + 7 == planner.next_due(NOW, service.gate)
 
+    assert NOW + MINUTE == planner.next_due(NOW + 7, service.gate)
+
     planner.reserve(1)
     planner.reserve(3)
 
@@ -122,13 +126,17 @@ def test_unpolled_page_has_no_gap():
 def test_ticks_differ_from_turns():
     """The planner knows the next tick after an instant, and the pages with one."""
     service = in_turn(
-        late(1, "Fetch every 1 hour", by=-MINUTE), late(2, by=-MINUTE), late(3, "Fetch every 1 hour", by=0)
+        late(1, "Fetch every 1 hour", by=-MINUTE),
+        late(2, by=-MINUTE),
+        late(3, "Fetch every 1 hour", by=0),
+        late(4),
     )
     planner = service.planner
+    service.pages[4].subscriptions.clear()
     planner.due_pages(NOW)
 
     assert [NOW + MINUTE, NEVER] == [planner.next_tick(at) for at in (NOW, NOW + MINUTE)]
-    assert [True, False, True, False] == [planner.has_tick(page) for page in (1, 2, 3, 9)]
+    assert [True, False, True, False, False] == [planner.has_tick(page) for page in (1, 2, 3, 4, 9)]
 
 
 def test_requested_page_is_due_until_its_request_is_withdrawn():
@@ -201,7 +209,7 @@ def test_second_poll_is_due_soon_after_the_first():
 
 def test_time_in_which_a_host_was_paused_is_no_interval():
     """The next poll of its pages teaches no rate; that of other hosts' pages does."""
-    learner = RecordingTold([24.0, 24.0])
+    learner = RecordingRates([24.0, 24.0])
     start = ManualClock().now()
     pages = [make_watched(1, host="one", at=start), make_watched(2, host="two", at=start)]
     made = Service(pages, 1e6, changes=steady([24.0] * 2, DAY, start), policy=Learned(Price(pace=HOUR), learner))
@@ -216,15 +224,31 @@ def test_time_in_which_a_host_was_paused_is_no_interval():
     assert not any(by_row[0][1:] + by_row[1])
 
 
-class RecordingTold(Told):
+def test_time_before_a_page_was_watched_again_is_no_interval():
+    """Nobody polled it meanwhile."""
+    learner = RecordingRates([24.0])
+    start = ManualClock().now()
+    page = make_watched(1, at=start)
+    made = Service([page], 1e6, changes=steady([24.0], DAY, start), policy=Learned(Price(pace=HOUR), learner))
+    made.run(6 * HOUR)
+    learner.interrupted.clear()
+    watch_again(made, page)
+    made.run(6 * HOUR)
+    broken = [is_broken for _, is_broken in learner.interrupted]
+
+    assert [True, False] == broken[:2]
+    assert not any(broken[1:])
+
+
+class RecordingRates(GivenRates):
     """Records whether the time before each poll was interrupted, by the row of its page."""
 
     def __init__(self, rates: list[float]) -> None:
         super().__init__(rates)
         self.interrupted: list[tuple[int, bool]] = []
 
-    def observe(self, known: Any, *looks: Any) -> Any:
-        rows, _, _, _, interrupted, _ = looks
+    def observe(self, known: Any, *polls: Any) -> Any:
+        rows, _, _, _, interrupted, _ = polls
         self.interrupted += zip(rows.tolist(), interrupted.tolist(), strict=True)
         return known
 
@@ -232,11 +256,58 @@ class RecordingTold(Told):
 def test_held_page_waits():
     """The page is held after a failure that was not its own."""
     service = in_turn(late(1))
+    service.planner.due_pages(NOW)
     service.planner.reserve(1)
     service.planner.hold(1, NOW + MINUTE)
 
     assert (set(), NOW + MINUTE) == (service.planner.due_pages(NOW), service.planner.due_at(1))
     assert not service.planner.is_busy(1)
+
+
+def test_page_that_is_watched_again_is_no_longer_held():
+    """What was known of the page is forgotten with its last sentinel."""
+    page = late(1)
+    service = in_turn(page)
+    service.planner.due_pages(NOW)
+    service.planner.hold(1, NOW + MINUTE)
+    watch_again(service, page)
+
+    assert {1} == service.planner.due_pages(NOW)
+
+
+def watch_again(service: Service, page: WatchedPage) -> None:
+    """Remove a page from the plan, and add it again."""
+    page_id = page.state.page_id
+    del service.pages[page_id]
+    service.planner.touch([page_id])
+    service.planner.due_pages(NOW)
+    service.pages[page_id] = page
+    service.planner.touch([page_id])
+
+
+def test_expected_update_of_a_removed_page_is_no_deadline():
+    """Deadlines of other owners stay until these withdraw them."""
+    needs = Needs()
+    page = late(1)
+    service = in_turn(page, needs=needs)
+    service.planner.due_pages(NOW)
+    needs.settle(EXPECTED, 1, [Deadline(1, 1, ExecutionInterval(NOW, NOW + DAY), PollReason(Why.EXPECTED))])
+    del service.pages[1]
+    service.planner.touch([1])
+    service.planner.due_pages(NOW)
+
+    assert needs.begins(1) is None
+
+
+def test_second_poll_that_was_pending_is_due_after_a_restart():
+    """The planner is told of it while the page is in the plan."""
+    planner = in_turn(late(1, by=-MINUTE)).planner
+
+    assert NOW + MINUTE == planner.due_at(1)
+
+    planner.poll_again(1, NOW + SECOND)
+
+    assert (planner.due_at(1) or 0) <= NOW + SECOND
 
 
 def test_only_a_page_in_the_plan_can_be_reserved():
@@ -272,11 +343,16 @@ def test_new_class_pays_at_once():
     assert (False, "default") == (planner.has_classes, planner.budget(service.pages[1]))
 
     planner.set_class("shop", 2.0)
-    planner.set_class("shop", 4.0)
     planner.touch([1])
     (grant,) = planner.choose(NOW, service.gate, tokens=9.0, limit=9)
 
-    assert (True, "shop", 4.0) == (planner.has_classes, grant.budget, grant.cost)
+    assert (True, "shop", 2.0) == (planner.has_classes, grant.budget, grant.cost)
+
+    planner.set_class("shop", 4.0)
+    planner.release(1)
+    (grant,) = planner.choose(NOW, service.gate, tokens=9.0, limit=9)
+
+    assert ("shop", 4.0) == (grant.budget, grant.cost)
 
 
 def test_wanted_tokens_of_a_class_are_those_of_its_most_expensive_due_page():
@@ -286,6 +362,22 @@ def test_wanted_tokens_of_a_class_are_those_of_its_most_expensive_due_page():
     planner.due_pages(NOW)
 
     assert {"shop": 5.0} == planner.wanting(NOW)
+
+
+def test_poll_that_is_cheaper_than_one_needs_its_cost_only():
+    """A class that saves up less than a whole poll pays for one all the same."""
+    planner = in_turn(late(1, "Class shop"), classes={"shop": 0.5}).planner
+    planner.due_pages(NOW)
+
+    assert {"shop": 0.5} == planner.wanting(NOW)
+
+
+def test_fixed_intervals_are_promised_their_cost():
+    """The price divides what is left. A page on change is promised nothing."""
+    service = Service([late(1, "Fetch every 2 hour", render=True), late(2)], 1e6, [1.0, 1.0], render_cost=3.0)
+    service.planner.due_pages(NOW)
+
+    assert 3.0 / (2 * HOUR) == service.planner.pricing.promised
 
 
 def test_pages_missed_in_a_long_pause_are_spread():
@@ -301,6 +393,59 @@ def test_pages_missed_in_a_long_pause_are_spread():
     assert NOW - MINUTE // 120 == dues[201]
     assert 200 in planner.due_pages(NOW)
     assert max(due for due in dues.values() if due is not None) > NOW
+
+
+@pytest.mark.parametrize(("by", "is_spread"), [(SECOND - 1, False), (SECOND, True)])
+def test_page_that_is_due_for_a_second_was_missed(by: int, is_spread: bool):
+    """A shorter delay is no pause of the service."""
+    service = in_turn(*(late(page, by=by) for page in range(1, 101)), spreads=True)
+    exact = [page for page in service.pages if NOW - by == service.planner.due_at(page)]
+    service.planner.catch_up(NOW)
+    dues = [service.planner.due_at(page) or 0 for page in exact]
+
+    assert exact
+    assert [is_spread] * len(exact) == [due > NOW for due in dues]
+
+
+def learning(*pages: WatchedPage) -> Service:
+    """Return a service that learns how often its pages change."""
+    return Service([*pages], 1e6, policy=Learned(Price(), GammaLearner()))
+
+
+def test_learned_rates_survive_a_restart():
+    """A page that is known to change often is due sooner at once; what is learned is returned once,
+    to be stored.
+    """
+    memory = {RATE: {"shape": 4000.0, "scale": 100.0, "prior": [1.0, 1.0], "seen": 100, "looks": 100}}
+    service = learning(late(1), late(2))
+    new = learning(late(1), late(2)).planner.due_at(1) or 0
+    service.planner.recall({1: memory})
+
+    assert (service.planner.due_at(1) or 0) < new
+
+    service.planner.recall({2: memory})
+
+    assert service.planner.due_at(1) == service.planner.due_at(2)
+
+    service.step()
+    service.planner.due_pages(NOW)
+
+    assert [{1, 2}, set()] == [set(service.planner.memories()) for _ in range(2)]
+
+
+def test_page_is_due_in_the_step_that_lowers_the_price(monkeypatch: pytest.MonkeyPatch):
+    """The page waits longer at a higher price."""
+    made = Service([late(1)], 1e6, [1.0])
+    planner = made.planner
+    prices = [1e6, Price().floor]
+
+    def renew(_now: int) -> bool:
+        planner.proposals.price = prices.pop(0)
+        return True
+
+    monkeypatch.setattr(planner.pricing, "renew", renew)
+
+    assert [set(), {1}] == [planner.due_pages(NOW) for _ in range(2)]
 
 
 def test_pace_of_a_page_on_change_is_the_time_between_its_polls():
@@ -395,6 +540,21 @@ def test_preferred_page_is_polled_once_before_higher_bids():
     assert last != made.looks[-1][1]
 
 
+def test_page_that_is_watched_again_is_no_longer_preferred():
+    """Its bid is compared with the others."""
+    made = service([0.1 * 1.2**page for page in range(30)], 100, 5)
+    made.run(DAY, tick=10 * MINUTE)
+    made.clock.move_to(made.clock.now() + 2 * HOUR)
+    due = sorted(made.planner.due_pages(made.clock.now()))
+    last = due[np.argmin(made.planner.proposals.bids(np.array(due), made.clock.now(), 0.0))]
+    made.planner.prefer([last])
+    watch_again(made, made.pages[last])
+    made.bucket = replace(made.bucket, level=1.0, at=made.clock.now())
+    made.step()
+
+    assert last != made.looks[-1][1]
+
+
 def test_redirected_page_costs_another_request():
     """Each time the budget did not suffice adds one more, up to the burst of its class."""
     made = service([1.0], 100, 1)
@@ -472,12 +632,71 @@ def test_poll_below_the_price_counts_as_one_only_once(monkeypatch: pytest.Monkey
     assert [False] * 3 == spent
 
 
+def short() -> tuple[Service, int]:
+    """Return a service whose budget binds, and the present; nothing is due, and it is time to spend
+    what is spare.
+    """
+    made = service([0.1 * 1.2**page for page in range(30)], 100, 5)
+    made.run(DAY, tick=10 * MINUTE)
+    made.clock.move_to(made.clock.now() + 10 * MINUTE)
+    now = made.clock.now()
+    for grant in made.planner.choose(now, made.gate, tokens=99, limit=99):
+        made.planner.hold(grant.page_id, now + DAY)
+    made.clock.move_to(now + FILLED_EVERY)
+    return made, made.clock.now()
+
+
+def choose(made: Service, *, limit: int = 99, spare: float = 99.0, only: set[int] | None = None) -> list[Why]:
+    """Return why pages are polled now."""
+    now = made.clock.now()
+    grants = made.planner.choose(now, made.gate, tokens=99, limit=limit, spare=spare, only=only)
+    return [grant.reason.why for grant in grants]
+
+
+def test_spare_budget_is_spent_once_a_minute():
+    """So is less than nothing, and a budget of one poll."""
+    for spare, polls in ((1.0, 1), (2.5, 2), (0.0, 0), (-1.0, 0)):
+        made, now = short()
+
+        assert made.planner.fills(now)
+        assert [Why.SPARE] * polls == choose(made, spare=spare)
+        assert [False, True] == [made.planner.fills(now + FILLED_EVERY - later) for later in (1, 0)]
+
+
+def test_spare_budget_is_spent_on_if_polls_were_the_limit():
+    """What the limit left is spent in the next step; without a budget nothing is left."""
+    made, now = short()
+
+    assert [Why.SPARE] * 2 == choose(made, limit=2)
+    assert made.planner.fills(now)
+
+    assert [] == choose(made, limit=0, spare=0.0)
+    assert not made.planner.fills(now)
+
+
+def test_due_pages_leave_fewer_spare_polls():
+    """Both share the limit of a step."""
+    made, _ = short()
+    made.planner.force(min(made.pages))
+
+    assert [Why.ASKED, Why.SPARE, Why.SPARE] == choose(made, limit=3)
+
+
+def test_only_pages_that_may_be_chosen_are_polled():
+    """Nothing spare is spent on others."""
+    made, now = short()
+
+    assert [] == choose(made, only={1})
+    assert made.planner.fills(now)
+
+
 def test_ample_budget_does_not_poll_faster_than_the_pace():
     """No spare poll is made, however full the bucket is."""
     made = service([1.0] * 5, 5_000, 2)
     made.run(2 * DAY, tick=10 * MINUTE)
 
     assert made.planner.proposals.price == Price().floor
+    assert not made.planner.fills(made.clock.now())
     assert not any(why is Why.SPARE for _, _, why in made.looks)
     assert len(made.looks) < 5 * 60
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.planned import Service, make_watched, steady
+from tests.planner import Service, make_watched, steady
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
 from tidings.scheduling.paced.turns import RoundRobin
-from tidings.service.plan.pricing import KEPT_FOR, MOST_STRETCH, Pricing
+from tidings.service.plan.pricing import MOST_STRETCH, PRICES_EXPIRE_AFTER, Pricing
 
 RATES = [0.1 * 1.3**page for page in range(20)]
 
@@ -98,9 +98,9 @@ def test_memory_is_limited_and_expires_after_a_day():
     """A trim is limited to its bounds, and unreadable steps are left out."""
     wild = {"trim": 40.0, "stretch": 0.1, "steps": [[1, 2], ["a", 2], [3], 4, [5, 6.5]]}
     pricing = price_of(make_service(60))
-    pricing.recall(wild, KEPT_FOR + 1)
+    pricing.recall(wild, PRICES_EXPIRE_AFTER + 1)
     before = pricing.trim.factor
-    pricing.recall(wild, KEPT_FOR)
+    pricing.recall(wild, PRICES_EXPIRE_AFTER)
 
     assert (1.0, 2.0, 1.0) == (before, pricing.trim.factor, pricing.stretch)
     assert [(1.0, 2.0), (5.0, 6.5)] == list(pricing.trim.steps)
@@ -127,3 +127,87 @@ def test_steps_without_polls_do_not_change_the_trim():
     service.step()
 
     assert trim == service.planner.pricing.trim
+
+
+def share(*parts: Service) -> None:
+    """Let planners read each other's notes; the first one leads."""
+    notes = {number: part.planner.pricing.write_note() for number, part in enumerate(parts)}
+    for number, part in enumerate(parts):
+        part.planner.planners = len(parts)
+        part.planner.pricing.read_notes({n: text for n, text in notes.items() if n != number}, 0 if number else None)
+
+
+def make_parts(a_day: float, count: int, clauses: str = "", **more: Any) -> list[Service]:
+    """Return services that have the pages of `make_service` in turn."""
+    found = []
+    for part in range(count):
+        numbers = [*range(part, len(RATES), count)]
+        pages = [make_watched(number + 1, clauses, at=ManualClock().now()) for number in numbers]
+        found.append(Service(pages, a_day, [RATES[number] for number in numbers], **more))
+    return found
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+@pytest.mark.parametrize("a_day", [2, 30, 60, 50_000])
+def test_planners_that_share_the_pages_have_the_price_of_one(a_day, count):
+    """So their waits are the same, also where the longest ones are stretched."""
+    service, parts = make_service(a_day), make_parts(a_day, count)
+    for _ in range(5):
+        for part in (*parts, service):
+            part.step()
+            share(*parts)
+            part.clock.move_to(part.clock.now() + 10 * MINUTE)
+
+    whole = service.planner.pricing
+    prices = [part.planner.proposals.price for part in parts]
+    leader = parts[0].planner.pricing.market
+    assert {prices[0]} == {*prices}
+    assert whole.market is not None
+    assert leader is not None
+    assert pytest.approx(whole.market.price, rel=0.001) == leader.price
+    assert pytest.approx([whole.stretch] * count, rel=0.01) == [part.planner.pricing.stretch for part in parts]
+
+
+def test_fixed_intervals_of_others_are_subtracted_too():
+    """They are paid by the same budget."""
+    alone, with_fixed = (make_parts(300, 2)[0] for _ in range(2))
+    fixed = make_parts(300, 2, "Fetch every 1 hour")[1]
+    for _ in range(3):
+        for service in (alone, with_fixed, fixed):
+            service.step()
+        share(with_fixed, fixed)
+
+    assert with_fixed.planner.proposals.price > alone.planner.proposals.price
+
+
+def test_planners_spend_one_budget_at_one_price():
+    """Over three days the price is that of one planner, and no more is spent; one that leaves is
+    made up for.
+    """
+    start = ManualClock().now()
+    changes = steady(RATES, 5 * DAY, start)
+    whole, parts = make_service(60, changes=changes), make_parts(60, 2, changes=changes)
+    bucket = parts[0].bucket
+    for _ in range(3 * 24 * 12):
+        for part in parts:
+            part.bucket = bucket
+            part.step()
+            bucket = part.bucket
+            part.clock.move_to(part.clock.now() + 5 * MINUTE)
+        share(*parts)
+    whole.run(3 * DAY)
+
+    assert pytest.approx(whole.planner.proposals.price, rel=0.05) == parts[0].planner.proposals.price
+    assert pytest.approx(len(whole.looks), rel=0.05) == sum(len(part.looks) for part in parts)
+
+
+def test_price_of_before_counts_until_all_others_have_left_a_note():
+    """A planner that begins does not spend what belongs to pages it does not know."""
+    first, second = make_parts(30, 2)
+    price = price_of(make_service(30))._proposals.price
+    first.planner.recall_price({"trim": 1.0, "stretch": 1.0, "price": price}, HOUR)
+    first.planner.pricing.read_notes({1: second.planner.pricing.write_note()}, None)
+    first.step()
+
+    assert price == first.planner.proposals.price
+    assert price > price_of(make_parts(30, 2)[0])._proposals.price

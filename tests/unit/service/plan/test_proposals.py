@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.estimation.learner import GammaLearner
 from tidings.model.observed.page import Saturation
@@ -46,13 +46,13 @@ def page_of(page_id: int, clauses: str = "", *, checked_at: int | None = START, 
     return page
 
 
-def polled(page_id: int, at: int, outcome: PollOutcome = "unchanged", *, changed: bool = False) -> Unit:
+def make_unit(page_id: int, at: int, outcome: PollOutcome = "unchanged", *, changed: bool = False) -> Unit:
     """Return the unit of a poll of a page."""
     record = PollRecord(poll_id=1, page_id=page_id, finished_at=at, outcome=outcome, text_changed=changed)
     return Unit(at=at, epoch=1, poll=record)
 
 
-def learned(policy: Any = None) -> Learned:
+def make_policy(policy: Any = None) -> Learned:
     """Return a policy that learns the rates of pages."""
     return Learned(policy or Price(), GammaLearner())
 
@@ -87,17 +87,17 @@ def test_removed_page_is_forgotten():
 def test_policy_learns_only_from_successful_polls():
     """After a failure, the time until the next change is unknown."""
     pages = {1: page_of(1), 2: page_of(2)}
-    proposals = make_proposals(pages, learned())
+    proposals = make_proposals(pages, make_policy())
     for page in (1, 2):
-        proposals.observe(page, polled(page, START, "new"))
+        proposals.observe(page, make_unit(page, START, "new"))
     proposals.update_policy([1, 2], [], lambda _: True)
     usual = proposals.find_chances([1, 2], [1.0, 1.0])
-    proposals.observe(1, polled(1, START + HOUR, "error"))
+    proposals.observe(1, make_unit(1, START + HOUR, "error"))
 
     assert not proposals.has_news
 
     for page in (1, 2):
-        proposals.observe(page, polled(page, START + DAY, "changed", changed=True))
+        proposals.observe(page, make_unit(page, START + DAY, "changed", changed=True))
 
     assert proposals.has_news
 
@@ -117,10 +117,10 @@ def test_memory_is_returned_once_and_can_be_recalled():
     returned again.
     """
     pages = {1: page_of(1), 2: page_of(2)}
-    proposals, later = make_proposals(pages, learned()), make_proposals(pages, learned())
+    proposals, later = make_proposals(pages, make_policy()), make_proposals(pages, make_policy())
     outcomes: list[tuple[int, PollOutcome]] = [(START, "new"), (START + HOUR, "changed")]
     for at, outcome in outcomes:
-        proposals.observe(1, polled(1, at, outcome, changed=at > START))
+        proposals.observe(1, make_unit(1, at, outcome, changed=at > START))
         proposals.update_policy([1, 2], [], lambda _: True)
     memories = proposals.memories()
 
@@ -146,7 +146,7 @@ def test_policy_without_memory_stores_nothing():
 
 def test_memory_has_the_wait_of_a_page_in_seconds():
     """The wait is the time from the last poll to the next at the present price."""
-    proposals = make_proposals({1: page_of(1)}, learned())
+    proposals = make_proposals({1: page_of(1)}, make_policy())
     due, memory = proposals.due(1), proposals.memory(1)
 
     assert due is not None
@@ -197,6 +197,6 @@ def test_page_is_as_old_as_its_oldest_sentinel():
 def test_poll_without_hints_has_an_unknown_number_of_changes():
     """The poll only shows whether there was a change."""
     proposals = make_proposals({1: page_of(1)})
-    proposals.observe(1, polled(1, START + HOUR))
+    proposals.observe(1, make_unit(1, START + HOUR))
 
     assert math.isnan(proposals._observed[1].changes)

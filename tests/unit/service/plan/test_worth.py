@@ -12,8 +12,7 @@ from tidings.language import parser
 from tidings.model.observed.page import PageState
 from tidings.model.watch.sentinel import ChangeLife, Sentinel
 from tidings.scheduling.population import HALF_LIFE, LifeKind, UrgencyKind
-from tidings.service.plan.learned_worth import LearnedWorth
-from tidings.service.plan.worth import Worth, weight, worth
+from tidings.service.plan.worth import LearnedWorth, Worth, weight, worth
 from tidings.service.watch.watchlist import Subscription, WatchedPage, WatchedSentinel
 from tidings.storage.watches.sentinels import SentinelRow
 from tidings.storage.watches.subscriptions import SubscriptionRow

@@ -9,7 +9,14 @@ from tidings.service.poll.circuit import NetworkWatch
 def _hear(watch: NetworkWatch, at: int, *, reached: bool) -> list[str]:
     for host in ("a", "b", "c"):
         watch.note(host, reached=reached, at=at)
-    return [kind for kind, _ in watch.news(at)]
+    return _report(watch, at)
+
+
+def _report(watch: NetworkWatch, at: int) -> list[str]:
+    """Return the news, which are stored."""
+    news = watch.news(at)
+    watch.note_reported(news)
+    return [kind for kind, _ in news]
 
 
 def test_outage_is_announced_after_an_hour():
@@ -47,10 +54,30 @@ def test_outage_lasts_until_a_host_is_reached():
     _hear(watch, 0, reached=False)
     watch.note("a", reached=False, at=2 * HOUR)
 
-    assert ["network.away"] == [kind for kind, _ in watch.news(2 * HOUR)]
+    assert ["network.away"] == _report(watch, 2 * HOUR)
     assert watch.is_down
 
     watch.note("b", reached=True, at=2 * HOUR + SECOND)
 
-    assert ["network.up", "network.back"] == [kind for kind, _ in watch.news(2 * HOUR + SECOND)]
+    assert ["network.up", "network.back"] == _report(watch, 2 * HOUR + SECOND)
     assert not watch.is_down
+
+
+def test_news_that_could_not_be_stored_stays_news():
+    """A refused commit hides neither the outage nor its end."""
+    watch = NetworkWatch()
+    for host in ("a", "b", "c"):
+        watch.note(host, reached=False, at=SECOND, reason="no route to host")
+    first = watch.news(SECOND)
+
+    assert first == watch.news(SECOND)
+    assert ["network.down"] == _report(watch, SECOND)
+    assert "no route to host" == watch.reason
+
+    watch.note("a", reached=True, at=2 * SECOND)
+    watch.note("b", reached=True, at=2 * SECOND)
+    last = watch.news(2 * SECOND)
+
+    assert last == watch.news(2 * SECOND)
+    assert ["network.up"] == _report(watch, 2 * SECOND)
+    assert () == watch.news(2 * SECOND)

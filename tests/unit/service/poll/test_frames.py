@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tests.stores import World
 from tidings.clock import HOUR, MINUTE, ManualClock
 from tidings.service.poll.frames import Frames

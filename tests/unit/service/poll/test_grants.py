@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tests.stores import World
 from tidings.clock import HOUR, MINUTE, SECOND, ManualClock
 from tidings.errors import (
@@ -28,10 +28,11 @@ from tidings.model.interval import ExecutionInterval
 from tidings.model.observed.outcome import ErrorKind, Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
 from tidings.model.observed.page import PageState
 from tidings.model.observed.poll_reason import PollReason, Why
-from tidings.model.observed.unit import Charged, Event, Grant, Unit
+from tidings.model.observed.unit import Charged, Grant, Unit
 from tidings.model.watch.sentinel import WHOLE
 from tidings.service.examine.judge import PollResult, xxh3
-from tidings.service.poll.grants import NETWORK_WORDS, Answered, Grants, unkept
+from tidings.service.poll.circuit import NetworkWatch
+from tidings.service.poll.grants import Answered, PollRunner, unkept
 from tidings.service.poll.requests import PageRequest
 from tidings.service.watch.page_schedule import Deadline, Needs
 from tidings.service.watch.watchlist import WatchedPage
@@ -54,7 +55,9 @@ def body(data: bytes = b"new", **more: Any) -> Fetched:
 class Case:
     """A paid poll of page 1, with a real database, and fakes of the web and of the poller."""
 
-    def __init__(self, world: World, *answers: Outcome | Exception, hops: Collection[str] = (), **page: Any) -> None:
+    def __init__(
+        self, world: World, *answers: Outcome | Exception, hops: Collection[str] = (), gap: float = 0, **page: Any
+    ) -> None:
         self.world = world
         self.clock = ManualClock(world.at)
         self.answers = [*answers]
@@ -68,17 +71,17 @@ class Case:
         self.interrupted: list[str] = []
         self.begun: list[tuple[str, int]] = []
         self.obeys: list[bool] = []
-        self.announced: list[str] = []
+        self.network = NetworkWatch()
         self.takes = 0
         self.no_request: Failed | None = None
         world.watch("news", "1")
         self.page = make_watched(1, host="1")
         self.page.state = replace(PageState(page_id=1, last_seq=1, validators=TAG), **page)
-        self.gate = HostGate(gap_seconds=0, connections=1, clock=self.clock)
+        self.gate = HostGate(gap_seconds=gap, connections=1, clock=self.clock)
         self.needs = Needs()
         self.grants = self._make()
 
-    def _make(self) -> Grants:
+    def _make(self) -> PollRunner:
         case = self
 
         class Database:
@@ -88,8 +91,8 @@ class Case:
             async def write(self, fn: Callable[..., Any], *args: Any, **kw: Any) -> Any:
                 return case.world.write(fn, *args, **kw)
 
-            async def charge(self, grants: list[Grant], *, at: int, epoch: int) -> list[Charged | None]:
-                return case.world.write(charge.charge, grants, at=at, epoch=epoch)
+            async def charge(self, grants: list[Grant], **more: Any) -> list[Charged | None]:
+                return case.world.write(charge.charge, grants, **more)
 
         class Committer:
             async def write(self, unit: Unit) -> None:
@@ -118,9 +121,9 @@ class Case:
 
         class Poller:
             async def request(
-                self, page: WatchedPage, *, now: int, obey_robots: bool = True, ignoring_robots: bool = False
+                self, page: WatchedPage, *, now: int, ignoring_robots: bool = False
             ) -> FetchRequest | Failed:
-                case.obeys.append(obey_robots and not ignoring_robots)
+                case.obeys.append(not ignoring_robots)
                 return case.no_request or FetchRequest(url=page.identity.url, validators=page.state.validators)
 
             async def settle(self, result: PollResult, ask: Any = None) -> None:
@@ -133,12 +136,7 @@ class Case:
             def begin(self, page_id: int, at: int) -> None:
                 case.begun.append(("hearing", page_id))
 
-        class Bulletins:
-            def unit(self, event: Event, *, epoch: int) -> Unit:
-                case.announced.append(event.type)
-                return Unit(at=event.at, epoch=epoch, events=(event,))
-
-        return Grants(
+        return PollRunner(
             clock=self.clock,
             store=Database(),  # type: ignore[arg-type]
             committer=Committer(),  # type: ignore[arg-type]
@@ -148,7 +146,7 @@ class Case:
             poller=Poller(),  # type: ignore[arg-type]
             needs=self.needs,
             hearing=Hearing(),  # type: ignore[arg-type]
-            bulletins=Bulletins(),  # type: ignore[arg-type]
+            network=self.network,
             remembered=lambda state: state,
             epoch=self.world.epoch,
             hash_seed=SEED,
@@ -164,7 +162,7 @@ class Case:
     def look(self, *, ignoring: str = "", budget: str = WHOLE) -> str:
         """Poll the page as a frame of another page."""
         self.clock.move_to(self.clock.now() + SECOND)
-        return asyncio.run(self.grants.look_at_frame(self.page, ignoring, budget))
+        return asyncio.run(self.grants.poll_frame(self.page, ignoring, budget))
 
     def ask_for(self, url: str = "http://1.example/robots") -> Answered | str:
         """Request something that is not a page."""
@@ -207,7 +205,7 @@ def test_poll_does_not_serve_an_event_after_its_beginning(world: World):
     charged = world.charge()
     case.clock.move_to(world.at)
     after = ExecutionInterval(world.at + 1, world.at + HOUR)
-    case.needs.settle("then", 3, [Deadline(1, 3, after, PollReason(Why.THEN), is_kept=True)])
+    case.needs.settle("then", 3, [Deadline(1, 3, after, PollReason(Why.THEN), is_met=True)])
     case.takes = MINUTE
     asyncio.run(case.grants.poll(charged, case.page, PageRequest(), {}))
 
@@ -220,16 +218,35 @@ def test_frames_are_polled_unless_the_page_is_requested_alone(world: World):
     case.poll()
     case.poll(PageRequest(alone=True))
 
-    assert [case.grants.look_at_frame, None] == case.asks
+    assert [case.grants.poll_frame, None] == case.asks
 
 
-def test_first_poll_of_an_address_ignores_robots(world: World):
-    """All later polls obey it."""
-    case = Case(world, body(), body())
-    case.poll(PageRequest(first=True))
-    case.poll()
+@pytest.mark.parametrize(
+    ("asked", "is_known", "expected"),
+    [
+        (PageRequest(sentinels={3}), False, 0),
+        (PageRequest(requests=[4]), False, 0),
+        (PageRequest(sentinels={3}), True, 5 * SECOND),
+        (PageRequest(), False, 5 * SECOND),
+    ],
+)
+def test_first_check_that_somebody_awaits_is_one_visit(world: World, asked: PageRequest, is_known: bool, expected: int):
+    """Its requests to a host follow each other without the gap."""
+    case = Case(world, body(), hops=["1.example"], gap=5, polled_at=world.at - HOUR if is_known else None)
+    begun = world.at
 
-    assert [False, True] == case.obeys
+    async def story() -> None:
+        charged = world.charge()
+        case.clock.move_to(begun)
+        polling = asyncio.create_task(case.grants.poll(charged, case.page, asked, {}))
+        while not polling.done():
+            await asyncio.sleep(0)
+            if (wake := case.clock.next_wake()) is not None:
+                case.clock.move_to(wake)
+
+    asyncio.run(story())
+
+    assert expected == case.settled[0].at - begun
 
 
 def test_impossible_request_is_an_outcome(world: World):
@@ -315,6 +332,7 @@ def test_answering_host_is_paused_after_a_redirect(world: World):
     case.poll()
 
     assert case.clock.now() + HOUR == case.gate.ready_at(ELSEWHERE)
+    assert [(ELSEWHERE, case.clock.now() + HOUR)] == [(host.name, host.paused_until) for host in case.settled[0].hosts]
     assert [ELSEWHERE] == case.interrupted
     assert case.gate.ready_at("1.example") <= case.clock.now()
 
@@ -344,10 +362,14 @@ def test_host_is_paused_after_five_failures(world: World):
 
 def test_host_state_is_stored_when_it_changes(world: World):
     """The same pause is not stored twice."""
-    case = Case(world, LIMITED, body(), body())
+    case = Case(world, LIMITED, body(), body(), body())
 
-    assert 1 == len(case.poll().hosts)
+    first = case.poll()
 
+    assert ["1.example"] == [host.name for host in first.hosts]
+    assert first.hosts == case.poll().hosts  # the first were not stored
+
+    case.grants.note(world.unit(hosts=first.hosts))
     case.clock.move_to(case.clock.now() + 2 * HOUR)
     world.at = case.clock.now()
 
@@ -393,53 +415,29 @@ def down(case: Case, *answers: Outcome) -> list[bool]:
     """Poll pages of three hosts with these answers; return for each whether it is our own
     failure.
     """
-    said = []
+    text = []
     for number, answer in enumerate(answers):
         case.answers = [answer]
-        said.append(asyncio.run(case.grants._hear(f"h{number % 3}", answer, case.clock.now())))
-    return said
+        text.append(case.grants._hear(f"h{number % 3}", answer, case.clock.now()))
+    return text
 
 
-def test_most_hosts_out_of_reach_are_our_own_outage(world: World, caplog: pytest.LogCaptureFixture):
-    """The outage is reported at its beginning and end. A host that refuses a connection was
-    reached.
-    """
+def test_most_hosts_out_of_reach_are_our_own_outage(world: World):
+    """A host that refuses a connection was reached."""
     case = Case(world)
 
     assert [False, False, True, True] == down(case, NET, NET, NET, NET)
-    assert [EventType.NETWORK_DOWN] == case.types()
+    assert [EventType.NETWORK_DOWN] == [kind for kind, _ in case.network.news(case.clock.now())]
+    assert "no route" == case.network.reason
     assert [False, False, False] == down(case, *[replace(NET, reached=True)] * 3)
-    assert [EventType.NETWORK_DOWN, EventType.NETWORK_UP] == case.types()
-    assert [] == case.announced
-    assert [
-        f"{NETWORK_WORDS[EventType.NETWORK_DOWN]} (the last failure: no route)",
-        f"{NETWORK_WORDS[EventType.NETWORK_UP]} (the last failure: no route)",
-    ] == [record.getMessage() for record in caplog.records]
-    assert "no route" == case.written[0].events[0].data["reason"]
-
-
-def test_outage_of_an_hour_is_announced(world: World):
-    """The end of the outage is announced too."""
-    case = Case(world)
-    down(case, NET, NET, NET)
-    case.clock.move_to(case.clock.now() + HOUR)
-    down(case, NET, NET, NET)
-    down(case, body(), body(), body())
-
-    assert [
-        EventType.NETWORK_DOWN,
-        EventType.NETWORK_AWAY,
-        EventType.NETWORK_UP,
-        EventType.NETWORK_BACK,
-    ] == case.types()
-    assert [EventType.NETWORK_AWAY, EventType.NETWORK_BACK] == case.announced
+    assert () == case.network.news(case.clock.now())
 
 
 def test_local_pages_do_not_count_for_the_network(world: World):
     """Files and commands have their own failures."""
     case = Case(world)
     for local in (*address.LOCAL_HOSTS, *address.LOCAL_HOSTS, *address.LOCAL_HOSTS):
-        assert not asyncio.run(case.grants._hear(local, NET, case.clock.now()))
+        assert not case.grants._hear(local, NET, case.clock.now())
 
     assert ([], []) == (case.types(), case.interrupted)
 
@@ -453,7 +451,7 @@ def test_frame_is_charged_when_its_request_leaves(world: World):
     assert [(2.0, 1)] == case.paid()
     (result,) = case.settled
     assert ("shop", Why.FRAME) == (result.charged.grant.budget, result.why)
-    assert [case.grants.look_at_frame] == case.asks
+    assert [case.grants.poll_frame] == case.asks
     assert [True] == case.obeys
 
 
@@ -585,6 +583,40 @@ def test_poll_whose_error_cannot_be_stored_is_ended_later(world: World):
         unit.poll.requests,
     )
     assert (case.settled[0].at, unkept(ValueError("odd"))) == (unit.poll.finished_at, unit.poll.reason)
+
+
+@pytest.mark.parametrize("error", [UnitError("contradicts"), StoreDamagedError("no secret"), StoreStalledError("full")])
+@pytest.mark.parametrize("where", ["page", "frame", "beside"])
+def test_poll_that_is_refused_before_its_answer_is_ended(world: World, where: str, error: StoreError):
+    """What is read for the request, or paid for on the way, cannot be had."""
+    case = Case(world, error)
+    polling: dict[str, Callable[[], object]] = {"page": case.poll, "frame": case.look, "beside": case.ask_for}
+    with pytest.raises(type(error)):
+        polling[where]()
+    assert 1 == len(case.paid())
+
+    asyncio.run(case.grants.end_unkept())
+    (unit,) = case.written
+
+    assert [] == case.paid()
+    assert unit.poll is not None
+    assert ("error", unkept(error)) == (unit.poll.outcome, unit.poll.reason)
+
+
+def test_one_refused_end_does_not_keep_other_polls_open(world: World):
+    """It is tried again with the next ones."""
+    case = Case(world, StoreError("odd"), StoreError("odd"))
+    for _ in range(2):
+        with pytest.raises(StoreError):
+            case.look()
+    case.write_errors = [UnitError("contradicts")]
+
+    with pytest.raises(UnitError):
+        asyncio.run(case.grants.end_unkept())
+    assert 1 == len(case.paid())
+    asyncio.run(case.grants.end_unkept())
+
+    assert [] == case.paid()
 
 
 def test_request_beside_pages_is_stored_or_ended_later(world: World):

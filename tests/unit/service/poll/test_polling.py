@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tests.stores import World
 from tidings.clock import HOUR, MINUTE, SECOND, ManualClock
 from tidings.errors import StoreError
@@ -25,7 +25,7 @@ from tidings.scheduling.ledger import make_trace
 from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import Population
 from tidings.service.plan.planner import Planner
-from tidings.service.poll.polling import GRANTS_A_TICK, Payer, Polling
+from tidings.service.poll.polling import GRANTS_A_TICK, BudgetSpender, PollStarter
 from tidings.service.poll.requests import PageRequest
 from tidings.service.watch.watchlist import WatchedPage
 from tidings.settings import Settings
@@ -40,7 +40,7 @@ def grant(page_id: int) -> Grant:
     return Grant(page_id=page_id, host="a", cost=1.0, reason=PollReason(Why.CHANGE))
 
 
-def owed(subscription_id: int, page_id: int, attempt: int, *, is_settled: bool = False) -> Unit:
+def make_owed(subscription_id: int, page_id: int, attempt: int, *, is_settled: bool = False) -> Unit:
     """Return a unit with a comparison that is pending or settled."""
     row = ComparisonRow(
         subscription_id=subscription_id,
@@ -66,13 +66,14 @@ class Case:
         self.released: list[int] = []
         self.served: list[tuple[int, dict[int, int]]] = []
         self.polled: list[tuple[int, dict[int, int]]] = []
+        self.given_up: list[int] = []
         self.refused: list[int] = []
         self.waited: list[int] = []
         self.stored: list[int] = []
         self.ended: list[int] = []
         self.tasks: list[Coroutine[Any, Any, None]] = []
         self.is_spent = self.has_requests = False
-        self.polling = Polling(
+        self.polling = PollStarter(
             self,  # type: ignore[arg-type]
             self.pages,
             self,  # type: ignore[arg-type]
@@ -151,24 +152,27 @@ class Poll:
     async def poll(self, charged: Charged, page: Any, asked: PageRequest, owed: dict[int, int]) -> None:
         self._case.polled.append((page.state.page_id, owed))
 
+    def give_up(self, charged: Charged, error: Exception) -> None:
+        self._case.given_up.append(charged.poll_id)
+
 
 def test_paid_page_is_polled_with_its_pending_comparisons():
     """Comparisons of other pages are not included."""
     case = Case(1)
-    case.polling.note(owed(5, 1, 2))
-    case.polling.note(owed(6, 2, 1))
+    case.polling.note(make_owed(5, 1, 2))
+    case.polling.note(make_owed(6, 2, 1))
     case.poll()
 
     assert [(1, {5: 2})] == case.polled
 
 
 def test_unwatched_page_is_released():
-    """The charge stays, since a request may have been sent."""
+    """The charge stays, and the poll ends."""
     case = Case(1)
     del case.pages[1]
     case.poll()
 
-    assert ([], [1]) == (case.polled, case.released)
+    assert ([], [1], [1]) == (case.polled, case.released, case.given_up)
 
 
 def test_unpaid_pages_are_refused_and_waited_for():
@@ -207,8 +211,8 @@ def test_pending_comparisons_are_made_without_a_poll():
     and a page in flight waits.
     """
     case = Case()
-    case.polling.note(owed(5, 1, 2))
-    case.polling.note(owed(6, 1, 1))
+    case.polling.note(make_owed(5, 1, 2))
+    case.polling.note(make_owed(6, 1, 1))
     case.stored = [1, 2]
 
     assert [(1, {5: 2, 6: 1}), (2, {})] == case.serve_owed()
@@ -221,9 +225,9 @@ def test_pending_comparisons_are_made_without_a_poll():
 def test_settled_comparison_is_no_longer_pending():
     """Nor is one of an unwatched page."""
     case = Case()
-    case.polling.note(owed(5, 1, 2))
-    case.polling.note(owed(6, 3, 1))
-    case.polling.note(owed(5, 1, 3, is_settled=True))
+    case.polling.note(make_owed(5, 1, 2))
+    case.polling.note(make_owed(6, 3, 1))
+    case.polling.note(make_owed(5, 1, 3, is_settled=True))
 
     assert [] == case.serve_owed()
 
@@ -298,20 +302,18 @@ class PayCase:
         async def pay() -> list[int]:
             store = Store(world.reopen())
             gate = HostGate(gap_seconds=0, connections=1, clock=clock)
-            payer = Payer(store, planner, gate, epoch=world.epoch)
+            payer = BudgetSpender(store, planner, gate, epoch=world.epoch)
             charged, unpaid = await payer.pay(self.now, most=64, only=None)
-            assert {*self.ids} == {each.grant.page_id for each in charged} | {
-                paid_grant.page_id for paid_grant in unpaid
-            }
+            assert {*self.ids} == {each.grant.page_id for each in charged} | {grant.page_id for grant in unpaid}
             await store.close()
             return [each.grant.page_id for each in charged]
 
         return asyncio.run(pay())
 
     def _page(self, page_id: int) -> WatchedPage:
-        page, looked = make_watched(page_id, "Fetch on change"), self.looked[page_id - 1]
+        page, polled = make_watched(page_id, "Fetch on change"), self.looked[page_id - 1]
         page.identity = replace(page.identity, render="browser" if self.is_dear[page_id - 1] else "")
-        page.state = replace(page.state, last_seq=1, polled_at=looked, checked_at=looked, polls=1)
+        page.state = replace(page.state, last_seq=1, polled_at=polled, checked_at=polled, polls=1)
         (sub,) = page.subscriptions.values()
         sub.row = replace(sub.row, taken=(1,))
         return page
@@ -345,12 +347,15 @@ class Asked:
         self.error: Exception | None = None
         self.due: int | None = None
         self.has_classes = False
+        self.planners = 1
         self.is_to_fill = False
         self.waits: dict[str, float] = {}
         self.released: list[int] = []
         self.chosen: dict[str, Any] = {}
         self.charges: list[dict[str, Any]] = []
-        self.payer = Payer(self, self, HostGate(gap_seconds=0, connections=1, clock=ManualClock()), epoch=4)  # type: ignore[arg-type]
+        self.asked: dict[str, int] = {}
+        self.gate = HostGate(gap_seconds=0, connections=1, clock=ManualClock())
+        self.payer = BudgetSpender(self, self, self.gate, epoch=4)  # type: ignore[arg-type]
 
     def fills(self, now: int) -> bool:
         return self.is_to_fill
@@ -371,22 +376,25 @@ class Asked:
     async def read(self, fn: Any, *, at: int) -> dict[str, TokenBucket]:
         return {name: bucket.refill(at) for name, bucket in self.budgets.items()}
 
-    async def charge(self, grants: list[Grant], **more: Any) -> list[Charged | None]:
-        self.charges.append(more)
+    async def write(
+        self, fn: Any, grants: list[Grant], gaps: dict[str, int], **more: Any
+    ) -> tuple[list[Charged | None], dict[str, int]]:
+        assert charge.charge_in_turns == fn
+        self.charges.append(more | {"gaps": gaps})
         if self.error is not None:
             raise self.error
         return [
             None if g.page_id in self.refuses else Charged(poll_id=g.page_id, grant=g, at=more["at"], epoch=4)
             for g in grants
-        ]
+        ], self.asked
 
     def pay(self, now: int = PAID_AT, **more: Any) -> tuple[list[int], list[int]]:
         """Return the pages that are paid for and those that are not."""
         charged, unpaid = asyncio.run(self.payer.pay(now, **{"most": 64, "only": None, **more}))
-        return [each.grant.page_id for each in charged], [paid_grant.page_id for paid_grant in unpaid]
+        return [each.grant.page_id for each in charged], [grant.page_id for grant in unpaid]
 
 
-def paid_grant(page_id: int, cost: float = 1.0) -> Grant:
+def make_grant(page_id: int, cost: float = 1.0) -> Grant:
     """Return the grant of a page."""
     return Grant(page_id=page_id, host="a", cost=cost, reason=PollReason(Why.CHANGE))
 
@@ -398,13 +406,23 @@ def bucket(level: float, *, rate: float = 0.5, burst: float = 10.0) -> TokenBuck
 
 def test_unpaid_page_is_released_and_returned():
     """The sender of its request gets an answer."""
-    asked = Asked(paid_grant(1), paid_grant(2), paid_grant(3))
+    asked = Asked(make_grant(1), make_grant(2), make_grant(3))
     asked.refuses = {2}
 
     assert ([1, 3], [2]) == asked.pay(most=7, only=[1, 2, 3])
     assert [2] == asked.released
-    assert [{"at": PAID_AT, "epoch": 4, "in_turn": True}] == asked.charges
+    assert [{"at": PAID_AT, "epoch": 4, "gaps": {"a": 0}}] == asked.charges
     assert (7, [1, 2, 3], math.inf) == tuple(asked.chosen[name] for name in ("limit", "only", "tokens"))
+
+
+def test_page_whose_host_another_process_asked_waits_for_the_gap():
+    """A trial or another planner asked it. The budget is not the reason, so nobody is refused."""
+    asked = Asked(make_grant(1))
+    asked.refuses, asked.asked = {1}, {"a": PAID_AT - 1}
+
+    assert ([], []) == asked.pay()
+    assert [1] == asked.released
+    assert PAID_AT - 1 == asked.gate.state("a").started_at
 
 
 def test_nothing_is_written_without_grants():
@@ -417,7 +435,7 @@ def test_nothing_is_written_without_grants():
 
 def test_failed_charge_releases_all_pages():
     """The error is raised."""
-    asked = Asked(paid_grant(1), paid_grant(2))
+    asked = Asked(make_grant(1), make_grant(2))
     asked.error = StoreError("full")
     with pytest.raises(StoreError, match="full"):
         asked.pay()
@@ -451,7 +469,7 @@ def test_nothing_is_chosen_before_the_budget_can_pay():
     assert not asked.payer.is_empty(PAID_AT)
     assert PAID_AT + SECOND == asked.payer.next_due(PAID_AT)
 
-    asyncio.run(asked.payer.wait_for(paid_grant(1, 2.5), PAID_AT))
+    asyncio.run(asked.payer.wait_for(make_grant(1, 2.5), PAID_AT))
 
     assert asked.payer.is_empty(PAID_AT + 4 * SECOND - 1)
     assert not asked.payer.is_empty(PAID_AT + 4 * SECOND)
@@ -467,7 +485,7 @@ def test_nothing_is_chosen_before_the_budget_can_pay():
 def test_budget_is_checked_again_after_at_most_a_minute(rate: float, wait: float):
     """Within a hundredth of a second, a check would be in vain."""
     asked = Asked(default=bucket(0.0, rate=rate))
-    asyncio.run(asked.payer.wait_for(paid_grant(1), PAID_AT))
+    asyncio.run(asked.payer.wait_for(make_grant(1), PAID_AT))
 
     assert PAID_AT + round(wait * SECOND) == asked.payer.pays_at
 
@@ -475,9 +493,9 @@ def test_budget_is_checked_again_after_at_most_a_minute(rate: float, wait: float
 def test_class_that_cannot_pay_blocks_no_other_page():
     """The budget of all polls has enough, so its wait ends."""
     asked = Asked(default=bucket(0.0))
-    asyncio.run(asked.payer.wait_for(paid_grant(1), PAID_AT))
+    asyncio.run(asked.payer.wait_for(make_grant(1), PAID_AT))
     asked.budgets = {"default": bucket(9.0)}
-    asyncio.run(asked.payer.wait_for(paid_grant(1), PAID_AT))
+    asyncio.run(asked.payer.wait_for(make_grant(1), PAID_AT))
 
     assert (PAID_AT, False) == (asked.payer.pays_at, asked.payer.is_empty(PAID_AT))
 
@@ -514,7 +532,7 @@ def test_pending_comparisons_and_open_requests_are_loaded_at_the_start():
     loaded = []
 
     async def read(_: Any) -> list[ComparisonRow]:
-        return list(owed(7, 1, 2).comparisons)
+        return list(make_owed(7, 1, 2).comparisons)
 
     async def read_new() -> None:
         loaded.append("requests")

@@ -6,10 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.stores import World
-from tidings.errors import StoreStalledError
 from tidings.service.poll.requests import PageRequest, Requests
 from tidings.storage.observed import polls
 
@@ -21,10 +18,8 @@ class Case:
         self.world = world
         self.forced: list[int] = []
         self.unforced: list[int] = []
-        self.drained = 0
-        self.error: Exception | None = None
         world.watch("news", "a", "b")
-        self.requests = Requests(self, {1: object()}, self, drain_again=self._drain)  # type: ignore[arg-type, dict-item]
+        self.requests = Requests(self, {1: object()}, self)  # type: ignore[arg-type, dict-item]
 
     def force(self, page_id: int) -> None:
         self.forced.append(page_id)
@@ -32,15 +27,10 @@ class Case:
     def unforce(self, page_id: int) -> None:
         self.unforced.append(page_id)
 
-    def _drain(self) -> None:
-        self.drained += 1
-
     async def read(self, fn: Callable[..., Any], *args: Any) -> Any:
         return self.world.read(fn, *args)
 
     async def write(self, fn: Callable[..., Any], *args: Any) -> Any:
-        if self.error is not None:
-            raise self.error
         return self.world.write(fn, *args)
 
     def write_request(self, *page_ids: int) -> list[int]:
@@ -85,10 +75,10 @@ def test_requests_of_this_process_are_joined(world: World):
     """Sentinels and options of the requests are joined, and one poll answers all."""
     case = Case(world)
     case.requests.ask(1, sentinels=[3])
-    case.requests.ask(1, sentinels=[4], first=True)
+    case.requests.ask(1, sentinels=[4])
     case.requests.ask(1, alone=True)
 
-    assert PageRequest([], {3, 4}, first=True, alone=True) == case.requests.begin(1)
+    assert PageRequest([], {3, 4}, alone=True) == case.requests.begin(1)
     assert PageRequest() == case.requests.begin(1)
 
 
@@ -122,13 +112,3 @@ def test_request_that_the_budget_cannot_pay_is_refused(world: World):
 
     assert ({1}, [1], "budget") == (case.requests.refused_by_budget, case.unforced, case.refusal(asked))
     assert not case.requests
-
-
-def test_refusal_that_cannot_be_stored_is_retried(world: World):
-    """The request is still open, so it is read again."""
-    case = Case(world)
-    case.error = StoreStalledError("full")
-    with pytest.raises(StoreStalledError):
-        asyncio.run(case.requests.refuse(1, "budget"))
-
-    assert 1 == case.drained

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tests.stores import World
 from tidings.archive.archive import Archive
 from tidings.clock import HOUR, MINUTE
@@ -19,7 +19,7 @@ from tidings.model.observed.version import NewBody
 from tidings.service.examine.detect import Compared
 from tidings.service.examine.findings import Findings
 from tidings.service.examine.judge import PollResult, Turn
-from tidings.service.poll.unit import Keeper, keeping, unit_of
+from tidings.service.poll.unit import UnitWriter, keeping, may_report_once, unit_of
 from tidings.service.watch.cursors import take, wait_for_second
 from tidings.storage.write.store import Store
 
@@ -151,7 +151,7 @@ def commit_kept(world: World, folder: Path, *bodies: NewBody) -> Unit:
     async def run() -> None:
         store = Store(world.reopen())
         archive = Archive(folder, file_bytes=FILE_BYTES, chain_length=8)
-        await Keeper(store, archive, commit).keep(Unit(at=1, epoch=1, bodies=bodies))
+        await UnitWriter(store, archive, commit).keep(Unit(at=1, epoch=1, bodies=bodies))
         await store.close()
 
     asyncio.run(run())
@@ -187,3 +187,20 @@ def test_large_body_within_a_commit_is_refused(world: World, tmp_path: Path):
 
     with pytest.raises(ValueError, match="before the commit"):
         world.read(keep, new_body(FILE_BYTES * 2))
+
+
+def test_only_report_is_recognised_and_changes_no_memory(world: World):
+    """Turns that may make it wait for each other, since a unit may be refused."""
+    page = make_watched(1, "To first change")
+    turn = Turn(page=page, at=AT, epoch=3)
+    (sub,) = page.subscriptions.values()
+    world.watch("news", "1")
+    row = world.change(subscription_id=sub.row.id, sentinel_id=sub.row.sentinel_id)
+    found = Findings(turn=turn, state=page.state, compared=Compared(changes=(row,)))
+
+    ends = [unit_of(found).sentinels, unit_of(found).sentinels]
+
+    assert may_report_once(found)
+    assert [sub.row.sentinel_id] * 2 == [step.sentinel_id for (step,) in ends]
+    assert not may_report_once(replace(found, compared=Compared()))
+    assert not sub.owner.has_reported

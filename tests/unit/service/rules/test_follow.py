@@ -61,7 +61,7 @@ class Counting:
 
     async def arrange(self, moment: Moment) -> Arrangement:
         """Return a rule for changes, and one for the clock."""
-        number = moment.held.row.id
+        number = moment.watched.row.id
         moment.memory.setdefault("first", moment.upto + 1)
         clock = Periodic(name_opening("counting.tick", number), TICK, name_closing(number))
         found = name_logged("change.found", number)
@@ -95,7 +95,7 @@ class Counting:
             return NO_EFFECTS
         draft = DeliveryDraft(
             endpoint_id=1,
-            sentinel_id=moment.held.row.id,
+            sentinel_id=moment.watched.row.id,
             content_type="text/plain",
             body=f"{count} at {moment.at - START}".encode(),
             due_at=moment.at,
@@ -208,7 +208,9 @@ class Hearing(Counting):
 
     async def arrange(self, moment: Moment) -> Arrangement:
         """Return a rule on an outside event."""
-        rule = Rule(name="counting.deploy", event=happening("deploy", moment.held.row.id), coupling=Coupling.DETACHED)
+        rule = Rule(
+            name="counting.deploy", event=happening("deploy", moment.watched.row.id), coupling=Coupling.DETACHED
+        )
         return Arrangement((WantedRule(rule),))
 
     async def act(self, moment: Moment, firing: Firing) -> Effects:
@@ -236,8 +238,8 @@ def test_rules_get_outside_events_once(home: Home):
         home.add("two", START + 3 * MINUTE)
         async with home.life(START + 4 * MINUTE) as held:
             await home.step(START + 4 * MINUTE)
-            heard = [held.memory(number, "counting").get("heard", []) for number in (one, one + 1)]
-        assert [[{"n": n, "seq": seq} for n, seq in zip((1, 2), seqs, strict=True)], []] == heard
+            received = [held.memory(number, "counting").get("heard", []) for number in (one, one + 1)]
+        assert [[{"n": n, "seq": seq} for n, seq in zip((1, 2), seqs, strict=True)], []] == received
 
     run(story())
 
@@ -302,7 +304,7 @@ def test_error_of_a_behaviour_does_not_affect_other_sentinels(home: Home, monkey
     act = home.behaviour.act
 
     async def fails(moment: Moment, firing: Firing) -> Effects:
-        if moment.held.row.id == bad:
+        if moment.watched.row.id == bad:
             message = "out of order"
             raise LookupError(message)
         return await act(moment, firing)

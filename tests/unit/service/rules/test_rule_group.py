@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tidings.clock import HOUR
 from tidings.events.expression import Primitive
 from tidings.events.rule import Rule

@@ -17,13 +17,27 @@ from tidings.settings import Settings, StoreSettings
 def test_separate_role_needs_postgresql(role, tmp_path: Path):
     """With SQLite one process does everything. Pollers need no database."""
     alone = Settings(data=tmp_path)
-    check_role(replace(alone, store=StoreSettings(url="postgresql://db.example/tidings")), role)
+    check_role(replace(alone, store=StoreSettings(url="postgresql://127.0.0.1/tidings")), role)
     if role in {"all", "poller"}:
         check_role(alone, role)
         return
 
     with pytest.raises(UsageError, match="needs PostgreSQL"):
         check_role(alone, role)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_separate_role_needs_tls_to_a_database_on_another_machine(role, tmp_path: Path):
+    """The role does not start without it, and says what to write."""
+    exposed = replace(Settings(data=tmp_path), store=StoreSettings(url="postgresql://me:hidden@db.example/tidings"))
+    check_role(replace(exposed, store=StoreSettings(url=f"{exposed.store.url}?sslmode=verify-full")), role)
+    if role in {"all", "poller"}:
+        check_role(exposed, role)
+        return
+
+    with pytest.raises(UsageError, match=r"add .sslmode=verify-full to store\.url") as refused:
+        check_role(exposed, role)
+    assert "hidden" not in str(refused.value)
 
 
 def test_poller_is_listed_for_a_while(monkeypatch: pytest.MonkeyPatch):

@@ -41,11 +41,11 @@ def quality(order, scores):
 )
 def test_gain_of_a_refresh_equals_that_of_searches(index, log, page, text):
     """The page rises, leaves the results, enters them, or has no effect."""
-    said = appraiser(index, log, at=0)
+    output = appraiser(index, log, at=0)
     before = find.find(index, parse("tea"))
-    index.put([IndexEntry(page_id=page, seq=2, at=DAY, text=text)], cursor=40, moved_to=41, appraise=said)
+    index.put([IndexEntry(page_id=page, seq=2, at=DAY, text=text)], cursor=40, moved_to=41, appraise=output)
     old = {hit.page_id: hit.score for hit in before}
-    after = said.scores(["", text, ""]).get("tea", 0.0)
+    after = output.scores(["", text, ""]).get("tea", 0.0)
     true = {**old, page: after}
     shown = sorted((one for one in true if true[one] > 0), key=lambda one: -true[one])
     expected = quality(shown, true) - quality([hit.page_id for hit in before], true)
@@ -59,10 +59,10 @@ def test_gain_of_a_refresh_equals_that_of_searches(index, log, page, text):
 
 def test_removed_page_gains_for_those_below(index, log):
     """The pages below move up. After the deletion of the page, its gain is deleted."""
-    said = appraiser(index, log, at=0)
+    text = appraiser(index, log, at=0)
     best = find.find(index, parse("tea"))[0].page_id
 
-    index.retire(best, DAY, appraise=said)
+    index.retire(best, DAY, appraise=text)
 
     ((page, gained, _),) = index.gains()
     assert best == page
@@ -75,19 +75,19 @@ def test_measured_gains_survive_a_rebuild(index, log):
     """Earlier versions are not measured again, nor those from before the first index. For another
     database the measurement starts again.
     """
-    said = appraiser(index, log, at=0)
+    text = appraiser(index, log, at=0)
     entry = IndexEntry(page_id=30, seq=2, at=DAY, text="tea")
-    index.put([entry], cursor=40, moved_to=41, appraise=said)
+    index.put([entry], cursor=40, moved_to=41, appraise=text)
     measured = index.gains()
 
     index.begin("one", at=2 * DAY)
     old = IndexEntry(page_id=30, seq=1, at=0, text="rain")
-    index.put([old, entry], cursor=0, moved_to=2, appraise=said)
-    index.retire(30, DAY, appraise=said)
+    index.put([old, entry], cursor=0, moved_to=2, appraise=text)
+    index.retire(30, DAY, appraise=text)
     assert measured == index.gains()
 
     index.begin("two", at=3 * DAY)
-    index.put([old, entry], cursor=0, moved_to=2, appraise=said)
+    index.put([old, entry], cursor=0, moved_to=2, appraise=text)
     assert [(30, 0.0, 3 * DAY)] == index.gains()
     index.keep_only(30, [], collected=2)
     assert [] == index.gains()
@@ -95,10 +95,10 @@ def test_measured_gains_survive_a_rebuild(index, log):
 
 def test_rates_are_drawn_towards_the_mean(index, log):
     """A new page may be as good as the others; the best estimate is first."""
-    said = appraiser(index, log, at=0)
-    index.put([IndexEntry(page_id=30, seq=2, at=0, text="tea")], cursor=40, moved_to=41, appraise=said)
-    index.put([IndexEntry(page_id=90, seq=1, at=59 * DAY, text="new")], cursor=41, moved_to=42, appraise=said)
-    index.put([IndexEntry(page_id=31, seq=2, at=0, text="dull")], cursor=42, moved_to=43, appraise=said)
+    text = appraiser(index, log, at=0)
+    index.put([IndexEntry(page_id=30, seq=2, at=0, text="tea")], cursor=40, moved_to=41, appraise=text)
+    index.put([IndexEntry(page_id=90, seq=1, at=59 * DAY, text="new")], cursor=41, moved_to=42, appraise=text)
+    index.put([IndexEntry(page_id=31, seq=2, at=0, text="dull")], cursor=42, moved_to=43, appraise=text)
 
     found = list(rates(index, at=60 * DAY))
 
@@ -111,11 +111,11 @@ def test_without_searches_no_refresh_has_a_gain(index, tmp_path):
     """No time is spent on it."""
     log = SearchLog(tmp_path)
     log.erase()
-    said = appraiser(index, log, at=0)
+    text = appraiser(index, log, at=0)
     log.close()
 
-    assert {} == said.curves
-    assert 0.0 == said(["a", "b", "c"], None)
+    assert {} == text.curves
+    assert 0.0 == text(["a", "b", "c"], None)
 
 
 def test_queries_are_weighed_by_their_results(tmp_path):

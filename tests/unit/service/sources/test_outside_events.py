@@ -114,11 +114,11 @@ def test_webhook_needs_its_token(world: World):
     vault = Vault(world.settings.data)
     token = world.read(token_of, vault, "deploy")
     assert token is not None
-    heard: list[str] = []
+    received: list[str] = []
 
     async def story() -> list[str]:
         store = Store(world.reopen(), gather_seconds=0)
-        way = OutsideEvents(store, vault, ManualClock(world.at), on_event=heard.append)
+        way = OutsideEvents(store, vault, ManualClock(world.at), on_event=received.append)
         refused = []
         for name, word in (("deploy", "x"), ("deploy", ""), ("other", token.reveal()), ("deploy", "\ud800")):
             with pytest.raises(UnknownNameError) as error:
@@ -130,7 +130,7 @@ def test_webhook_needs_its_token(world: World):
         return refused
 
     assert 1 == len(set(asyncio.run(story())))
-    assert ["deploy"] == heard
+    assert ["deploy"] == received
     assert [{"event": "deploy", "params": {"n": 1}}] == happen_once(world)
 
 

@@ -66,8 +66,8 @@ def test_due_check_of_a_source_is_recorded_before_it_runs(world: World, disk: Pa
         dues = []
         for late in (0, 0, 25 * SECOND):
             sources = source(world, allow_files=(str(disk),))
-            for look in await sources.due(world.at + late):
-                look.close()  # killed before the check
+            for due_poll in await sources.due(world.at + late):
+                due_poll.close()  # killed before the check
             dues.append(sources.next_due)
             await sources._store.close()
         return [due - world.at for due in dues if due is not None]
@@ -83,12 +83,12 @@ def test_concurrent_checks_of_sources_are_limited(world: World, disk: Path):
 
     async def story() -> list[int]:
         sources = source(world, allow_files=(str(disk),))
-        looks = await sources.due(world.at)
-        counts = [len(looks), len(await sources.due(world.at))]
-        await looks.pop()
+        due_polls = await sources.due(world.at)
+        counts = [len(due_polls), len(await sources.due(world.at))]
+        await due_polls.pop()
         more = await sources.due(world.at + SECOND)
-        for look in (*looks, *more):
-            look.close()
+        for due_poll in (*due_polls, *more):
+            due_poll.close()
         await sources._store.close()
         return [*counts, len(more)]
 
@@ -110,8 +110,8 @@ def test_recently_written_file_is_read_again(world: World, disk: Path, age: int,
         for number, content in enumerate(("one", "two")):
             file.write_text(content, encoding="utf-8")
             os.utime(file, ns=(written, written))
-            for look in await sources.due(world.at + number * SECOND):
-                await look
+            for due_poll in await sources.due(world.at + number * SECOND):
+                await due_poll
         await sources._store.close()
 
     asyncio.run(story())
@@ -129,7 +129,7 @@ def test_result_for_a_replaced_source_is_dropped(world: World, disk: Path, is_ma
 
     async def story() -> None:
         sources = source(world, allow_files=(str(disk),))
-        (look,) = await sources.due(world.at)
+        (due_poll,) = await sources.due(world.at)
         row = world.read(outside.find, "f")
         other = text.replace("/f", "/g")
         if is_made_anew:
@@ -137,7 +137,7 @@ def test_result_for_a_replaced_source_is_dropped(world: World, disk: Path, is_ma
             world.write(outside.create, "f", "file", text=other, at=world.at, due_at=world.at)
         else:
             world.write(outside.rewrite, row.id, "file", text=other, due_at=world.at)
-        await look
+        await due_poll
         await sources._store.close()
 
     asyncio.run(story())

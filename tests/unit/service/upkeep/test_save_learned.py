@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tests.stores import World
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import StoreError
 from tidings.model.observed.unit import Estimate, Event, Unit
 from tidings.service.explain.plan_summary import PRICED
-from tidings.service.upkeep.save_learned import MEMORIES_A_UNIT, PRICED_EVERY, REMEMBER_EVERY, Memories
+from tidings.service.upkeep.save_learned import MEMORIES_A_UNIT, PRICED_EVERY, REMEMBER_EVERY, LearnedStateWriter
 from tidings.storage.observed.estimates import LEARNED
 from tidings.storage.watches import events
 
@@ -62,7 +62,7 @@ class Case:
         self.refuses_after = 99
         self.hints = 0
         world.watch("news", *(f"p{number}" for number in range(pages)))
-        self.memories = Memories(
+        self.memories = LearnedStateWriter(
             self,  # type: ignore[arg-type]
             self,  # type: ignore[arg-type]
             self.planner,  # type: ignore[arg-type]

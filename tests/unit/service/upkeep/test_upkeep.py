@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tidings.clock import HOUR, MINUTE, SECOND, ManualClock
 from tidings.errors import (
     ClockSetBackError,
@@ -20,9 +20,12 @@ from tidings.errors import (
     StoreError,
     StoreStalledError,
 )
+from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
+from tidings.service.poll.circuit import NetworkWatch
+from tidings.service.run.leases import SoleLease
 from tidings.service.show.notices import OUTAGE
-from tidings.service.upkeep.upkeep import PING_EVERY, Heartbeat, Outages, Stall, Upkeep, stall_of
+from tidings.service.upkeep.upkeep import NETWORK_WORDS, PING_EVERY, Heartbeat, Outages, Stall, Upkeep, stall_of
 from tidings.settings import ServeSettings
 
 NOW = ManualClock().now()
@@ -41,8 +44,8 @@ def test_stall_is_reported_once():
     """The report has the beginning, also if storing fails again within an hour; a later failure is
     another stall.
     """
-    said: list[str] = []
-    stall = Stall(said.append)
+    output: list[str] = []
+    stall = Stall(output.append)
     stall.begin(FULL, NOW)
     event = stall.report(NOW + 1)
 
@@ -52,7 +55,7 @@ def test_stall_is_reported_once():
     stall.note_reported()
     stall.end()
 
-    assert (None, "") == (stall.report(NOW + 2), said[-1])
+    assert (None, "") == (stall.report(NOW + 2), output[-1])
 
     stall.begin(FULL, NOW + HOUR)
 
@@ -63,7 +66,7 @@ def test_stall_is_reported_once():
 
     assert event is not None
     assert NOW + 2 * HOUR + 1 == event.data["since"]
-    assert all(text.startswith("since ") for text in said if text)
+    assert all(text.startswith("since ") for text in output if text)
 
 
 class Part:
@@ -76,23 +79,29 @@ class Part:
         self.is_damaged = False
         self.begun = 0
         self.outages: list[Any] = []
+        self.announced: list[str] = []
         self.renewed: list[int] = []
         self.refusal: Exception | None = None
 
     async def write(self, what: Any, *args: Any, **more: Any) -> None:
+        if self.refusal is not None:
+            raise self.refusal
         if isinstance(what, Unit):
             self.written.append(what)
             return
-        if self.refusal is not None:
-            raise self.refusal
         self.renewed.append(more["until"])
 
     def unit(self, event: Event, *, epoch: int, concerned: Collection[int] | None = None) -> Unit:
         self.concerned.append(None if concerned is None else {*concerned})
         return Unit(at=event.at, epoch=epoch, events=(event,))
 
+    def drafts(self, event: Event, *, place: int) -> list[Any]:
+        self.announced.append(event.type)
+        return []
+
     def take_outages(self) -> list[Any]:
-        return self.outages
+        taken, self.outages = self.outages, []
+        return taken
 
     def insist(self) -> None:
         if self.is_damaged:
@@ -107,7 +116,7 @@ def make_upkeep(part: Part, clock: ManualClock, stall: Stall | None = None) -> U
     any_: Any = part
     return Upkeep(
         any_, clock, any_, any_, any_, any_, any_, any_, stall or Stall(lambda _: None), any_,
-        lease=MINUTE, holder="me", epoch=1,
+        lease=SoleLease(any_, "me", 1, MINUTE),
     )  # fmt: skip
 
 
@@ -187,13 +196,13 @@ class Late:
         return HOUR
 
 
-def concerned(lasted: int, due: int | None, *clauses: str) -> list[set[int] | None]:
+def find_concerned(lasted: int, due: int | None, *clauses: str) -> list[set[int] | None]:
     """Return the pages whose receivers are notified of an outage of this length."""
     part = Part()
     pages = {number: make_watched(number, text) for number, text in enumerate(clauses, start=1)}
     part.outages = [SimpleNamespace(seconds=lasted / SECOND, error="no route")]
     any_: Any = part
-    outages = Outages(any_, SimpleNamespace(pages=pages), Late(due), any_, any_, epoch=1)  # type: ignore[arg-type]
+    outages = Outages(any_, SimpleNamespace(pages=pages), Late(due), any_, any_, NetworkWatch(), epoch=1)  # type: ignore[arg-type]
     asyncio.run(outages.announce(NOW))
     assert [OUTAGE] * len(part.concerned) == [unit.events[0].type for unit in part.written]
     assert all(NOW - lasted == unit.events[0].data["since"] for unit in part.written)
@@ -204,16 +213,16 @@ def test_outage_is_reported_for_pages_that_missed_a_poll():
     """The page was due before the end, and its interval is not longer than the outage."""
     clauses = ("Fetch every 10 min", "Fetch every 2 hour", "")
 
-    assert [{1}] == concerned(30 * MINUTE, NOW - HOUR, *clauses)
-    assert [{1, 3}] == concerned(HOUR, NOW - HOUR, *clauses)
-    assert [set()] == concerned(HOUR, NOW - MINUTE, *clauses)
-    assert [set()] == concerned(HOUR, None, *clauses)
+    assert [{1}] == find_concerned(30 * MINUTE, NOW - HOUR, *clauses)
+    assert [{1, 3}] == find_concerned(HOUR, NOW - HOUR, *clauses)
+    assert [set()] == find_concerned(HOUR, NOW - MINUTE, *clauses)
+    assert [set()] == find_concerned(HOUR, None, *clauses)
 
 
 def test_outage_below_a_minute_is_not_reported():
     """A minute is."""
-    assert [] == concerned(MINUTE - 1, NOW - HOUR, "Fetch every 10 min")
-    assert 1 == len(concerned(MINUTE, NOW - HOUR))
+    assert [] == find_concerned(MINUTE - 1, NOW - HOUR, "Fetch every 10 min")
+    assert 1 == len(find_concerned(MINUTE, NOW - HOUR))
 
 
 class Monitor:
@@ -252,3 +261,54 @@ def test_without_an_address_no_ping_is_due():
     beat = Heartbeat(Monitor(), ServeSettings(), "tidings")
 
     assert (None, []) == (beat.next_due, asyncio.run(beat.due(NOW)))
+
+
+def make_outages(part: Part) -> Outages:
+    """Return what reports outages to sentinels without pages."""
+    any_: Any = part
+    return Outages(any_, SimpleNamespace(pages={}), any_, any_, any_, NetworkWatch(), epoch=1)  # type: ignore[arg-type]
+
+
+def report_network(part: Part, outages: Outages, at: int, *, reached: bool) -> list[str]:
+    """Let three hosts be reached or not; return the events that are stored of it."""
+    network = outages._network
+    for host in ("a", "b", "c"):
+        network.note(host, reached=reached, at=at, reason="" if reached else "no route")
+    before = len(part.written)
+    asyncio.run(outages.announce(at))
+    return [event.type for unit in part.written[before:] for event in unit.events]
+
+
+def test_outage_of_our_own_network_is_stored_and_announced_after_an_hour(caplog: pytest.LogCaptureFixture):
+    """The end of the outage is announced too."""
+    part = Part()
+    outages = make_outages(part)
+    with caplog.at_level(logging.WARNING):
+        seen = [report_network(part, outages, NOW + n * HOUR, reached=n == 2) for n in range(3)]
+
+    assert [[EventType.NETWORK_DOWN], [EventType.NETWORK_AWAY], [EventType.NETWORK_UP, EventType.NETWORK_BACK]] == seen
+    assert [EventType.NETWORK_AWAY, EventType.NETWORK_BACK] == part.announced
+    assert "no route" == part.written[0].events[0].data["reason"]
+    assert f"{NETWORK_WORDS[EventType.NETWORK_DOWN]} (the last failure: no route)" == caplog.records[0].getMessage()
+    assert NETWORK_WORDS[EventType.NETWORK_UP] == caplog.records[2].getMessage()
+
+
+def test_refused_report_of_an_outage_is_made_again():
+    """Neither the outage of the network nor that of the database is lost."""
+    part = Part()
+    outages = make_outages(part)
+    part.refusal = FULL
+    with pytest.raises(StoreStalledError):
+        report_network(part, outages, NOW, reached=False)
+    part.refusal = None
+
+    assert [EventType.NETWORK_DOWN] == report_network(part, outages, NOW, reached=False)
+
+    part.outages = [SimpleNamespace(seconds=3600.0, error="no route")]
+    part.refusal = FULL
+    with pytest.raises(StoreStalledError):
+        report_network(part, outages, NOW, reached=False)
+    part.refusal = None
+
+    assert [OUTAGE] == report_network(part, outages, NOW, reached=False)
+    assert [] == report_network(part, outages, NOW, reached=False)

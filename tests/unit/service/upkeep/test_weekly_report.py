@@ -8,9 +8,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.planned import make_watched
+import pytest
+
+from tests.planner import make_watched
 from tests.stores import World
-from tidings.clock import DAY, HOUR, SECOND
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.errors import StoreError
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import DeliveryDraft, Event, Unit
 from tidings.service.upkeep.weekly_report import WeeklyReport
@@ -33,6 +36,7 @@ class Case:
     def __init__(self, world: World, *owner_ids: int, zone: str = "UTC", weekly: bool = True) -> None:
         self.world = world
         self.written: list[Unit] = []
+        self.refusal: Exception | None = None
         self.sentinels = {}
         for number, owner_id in enumerate(owner_ids, start=1):
             held: WatchedSentinel = make_watched(number).subscriptions[number].owner
@@ -46,6 +50,8 @@ class Case:
         return self.world.read(fn, *args)
 
     async def write(self, unit: Unit) -> None:
+        if self.refusal is not None:
+            raise self.refusal
         self.written.append(unit)
         self.world.commit(unit)
 
@@ -90,6 +96,19 @@ def test_start_before_eight_after_a_clock_change_reports_the_week_before(world: 
 
     assert [1, 1, 0] == [case.step(seven), case.step(eight), Case(world, 1, zone="Europe/Paris").step(eight + HOUR)]
     assert [at("2026-10-12T06:00"), at("2026-10-19T07:00")] == [unit.events[0].data["since"] for unit in case.written]
+
+
+def test_refused_report_is_made_again(world: World):
+    """It is tried a minute later, until it is stored."""
+    case = Case(world, 1)
+    case.refusal = StoreError("full")
+    for minute in range(2):
+        with pytest.raises(StoreError):
+            case.step(MONDAY + minute * MINUTE)
+    case.refusal = None
+
+    assert [0, 1, 0] == [case.step(MONDAY + MINUTE + after) for after in (1, MINUTE, 2 * MINUTE)]
+    assert 1 == len(case.written)
 
 
 def test_each_owner_gets_a_report(world: World):

@@ -13,7 +13,7 @@ from tidings.errors import StaleEpochError
 from tidings.model.observed.unit import Estimate, Event, Unit
 from tidings.service.show.notices import CLOCK_WRONG
 from tidings.service.upkeep import wrong_clock
-from tidings.service.upkeep.wrong_clock import TOLD_EVERY, TOLD_FROM, Wrong
+from tidings.service.upkeep.wrong_clock import NOTIFY_EVERY, NOTIFY_FROM, Wrong
 from tidings.storage.db.connection import Connection
 from tidings.storage.observed import estimates
 from tidings.storage.watches import sentinels, subscriptions
@@ -162,23 +162,23 @@ class Writer:
 
 
 @pytest.mark.parametrize(
-    ("ahead", "noticed", "is_told"),
+    ("ahead", "noticed", "is_reported"),
     [
-        (TOLD_FROM, None, True),
-        (TOLD_FROM - 1, None, False),
-        (TOLD_FROM, -TOLD_EVERY + 1, False),
-        (TOLD_FROM, -TOLD_EVERY, True),
-        (TOLD_FROM, 1, True),
+        (NOTIFY_FROM, None, True),
+        (NOTIFY_FROM - 1, None, False),
+        (NOTIFY_FROM, -NOTIFY_EVERY + 1, False),
+        (NOTIFY_FROM, -NOTIFY_EVERY, True),
+        (NOTIFY_FROM, 1, True),
     ],
 )
-def test_owners_are_notified_of_large_differences_once_a_day(ahead: int, noticed: int | None, is_told: bool):
+def test_owners_are_notified_of_large_differences_once_a_day(ahead: int, noticed: int | None, is_reported: bool):
     """A notice from the future was made by the wrong clock."""
     now = 1_700_000_000_000_000
     noticed_at = None if noticed is None else now + noticed
     unit = wrong_clock.unit(Wrong(ahead, None, now), Writer(), epoch=1, noticed_at=noticed_at)  # type: ignore[arg-type]
 
-    assert is_told is (unit.answered == (1,))
-    assert now if is_told else noticed_at == unit.events[0].data["told_at"]
+    assert is_reported is (unit.answered == (1,))
+    assert now if is_reported else noticed_at == unit.events[0].data["told_at"]
     assert CLOCK_WRONG == unit.events[0].type
 
 

@@ -6,7 +6,7 @@ import pytest
 from tidings.errors import StaleEpochError, StoreBusyError, StoreError
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
-from tidings.service.watch.committer import TRIES, Committer
+from tidings.service.watch.committer import TRIES, Committer, finish_all
 from tidings.storage.write.commit import Committed
 
 UNIT = Unit(at=1, epoch=1)
@@ -30,27 +30,27 @@ def test_listeners_are_called_in_order():
     unit.
     """
     committer = Committer(Store(Committed(event_seqs=(7, 8))))  # type: ignore[arg-type]
-    heard: list[tuple[str, Any]] = []
-    committer.listen(lambda unit: heard.append(("first", unit)))
-    committer.listen(lambda unit: heard.append(("second", unit)))
-    committer.listen_to_numbers(lambda number, at: heard.append(("number", (number, at))))
+    received: list[tuple[str, Any]] = []
+    committer.listen(lambda unit: received.append(("first", unit)))
+    committer.listen(lambda unit: received.append(("second", unit)))
+    committer.listen_to_numbers(lambda number, at: received.append(("number", (number, at))))
 
     asyncio.run(committer.write(NEWS))
 
-    assert [("number", (8, 3)), ("first", NEWS), ("second", NEWS)] == heard
+    assert [("number", (8, 3)), ("first", NEWS), ("second", NEWS)] == received
 
 
 def test_removed_listener_is_not_called():
     """A check listens only while it runs."""
     committer = Committer(Store(Committed(), Committed()))  # type: ignore[arg-type]
-    heard: list[Unit] = []
-    end = committer.listen(heard.append)
+    received: list[Unit] = []
+    end = committer.listen(received.append)
 
     asyncio.run(committer.write(UNIT))
     end()
     asyncio.run(committer.write(NEWS))
 
-    assert [UNIT] == heard
+    assert [UNIT] == received
 
 
 @pytest.mark.parametrize(("error", "is_lost"), [(StoreError("full"), False), (StaleEpochError("another"), True)])
@@ -58,14 +58,14 @@ def test_refused_unit_is_raised_and_reported(error, is_lost):
     """Only a lost lease ends all writing."""
     committer = Committer(Store(error))  # type: ignore[arg-type]
     refused: list[tuple[Unit, Exception]] = []
-    heard: list[Unit] = []
-    committer.listen(heard.append)
+    received: list[Unit] = []
+    committer.listen(received.append)
     committer.listen_to_refusals(lambda unit, why: refused.append((unit, why)))
 
     with pytest.raises(type(error)):
         asyncio.run(committer.write(UNIT))
 
-    assert ([], [(UNIT, error)]) == (heard, refused)
+    assert ([], [(UNIT, error)]) == (received, refused)
     assert is_lost is (committer.lost is error)
     assert committer.quiet
 
@@ -78,3 +78,20 @@ def test_busy_database_is_retried():
     asyncio.run(Committer(store).write(UNIT))  # type: ignore[arg-type]
 
     assert [UNIT] * TRIES == store.offered
+
+
+def test_all_writes_end_before_the_first_error_is_raised():
+    """Who reads again after a refusal finds what the others have stored."""
+    ended: list[int] = []
+
+    async def write(number: int) -> None:
+        await asyncio.sleep(0)
+        if number < 3:
+            raise StoreError(str(number))
+        await asyncio.sleep(0)
+        ended.append(number)
+
+    with pytest.raises(StoreError, match="1"):
+        asyncio.run(finish_all(map(write, (4, 1, 2, 3))))
+
+    assert [4, 3] == ended

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.observed.unit import CHANGE, CursorMove, Missing
+from tidings.scheduling.timetable import FixedInterval
 from tidings.service.watch import cursors
 from tidings.service.watch.watchlist import Subscription, WatchedPage
 
@@ -56,6 +57,26 @@ def test_fixed_interval_takes_polls_within_its_slack():
     assert cursors.takes(sub_of(HOURLY, taken=(1,)), START + 1)
     assert cursors.takes(sub, START + 1, frozenset({1}))
     assert not cursors.takes(sub, START + 1, frozenset({2}))
+
+
+def test_ticks_are_counted_from_the_start_of_the_sentinel():
+    """It is the time that its clause says, else when it was enabled, else when it was made."""
+    sub = sub_of(HOURLY)
+    made = replace(sub.owner.row, created_at=START + 1, started_at=None, start_at=None)
+    enabled = replace(made, started_at=START + 2)
+    given = replace(enabled, start_at=START + 3)
+    assert sub.interval is not None
+    starts = [cursors.ticks(sub.interval, row, sub.owner.zone).start for row in (made, enabled, given)]
+
+    assert [START + 1, START + 2, START + 3] == starts
+
+
+def test_slack_is_shorter_than_the_interval():
+    """Each poll belongs to one tick."""
+    ticks = cursors.ticks_of(sub_of("Fetch every 1 hour slack 1 hour"))
+
+    assert isinstance(ticks, FixedInterval)
+    assert HOUR - 1 == ticks.slack
 
 
 def test_sentinel_with_an_event_takes_no_ticks():

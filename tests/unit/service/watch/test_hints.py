@@ -2,66 +2,68 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import numpy as np
 import pytest
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.estimation.evidence import Dates, Trust
+from tidings.estimation.evidence import Dates
 from tidings.model.interval import Instant
 from tidings.scheduling.policy import Observation, Population, Signal
 from tidings.scheduling.price.policy import Price
-from tidings.service.watch.hints import DATES, MOST_WAITING, SAME, UPDATED, Hearing
+from tidings.service.watch.hints import DATES, MOST_WAITING, SAME, UPDATED, HintTracker
 from tidings.storage.observed.hints import HintRow, TrustRow
 
 START = 1_700_000_000 * SECOND
 RATE = 1.0
 
 
-def make_hearing() -> Hearing:
+def make_hearing() -> HintTracker:
     """Return an empty memory of the pages 1 to 9 of one host."""
-    return Hearing(lambda page_id: "shop.example" if page_id < 10 else "other.example")
+    return HintTracker(lambda page_id: "shop.example" if page_id < 10 else "other.example")
 
 
-def judge_poll(heard: Hearing, at: Instant, *, page: int = 1, gap: int = HOUR, changed: bool = False) -> float | None:
-    heard.begin(page, at)
-    return heard.judge(page, at, gap=gap, rate=RATE, changed=changed)
+def judge_poll(
+    hearing: HintTracker, at: Instant, *, page: int = 1, gap: int = HOUR, changed: bool = False
+) -> float | None:
+    hearing.begin(page, at)
+    return hearing.judge(page, at, gap=gap, rate=RATE, changed=changed)
 
 
 def test_hint_makes_its_page_older_once():
     """The policy is notified once, and a poll answers the hint."""
-    heard = make_hearing()
-    assert heard.note(1, "api", START)
-    assert {1} == heard.unsaid()
-    assert 0 < heard.extra_age(1, RATE, since=START) < DAY
-    assert set() == heard.unsaid()
-    assert 0 == heard.extra_age(1, RATE, since=START)
-    judge_poll(heard, START + MINUTE)
-    assert 0 == heard.extra_age(1, RATE, since=START)
+    hearing = make_hearing()
+    assert hearing.note(1, "api", START)
+    assert {1} == hearing.list_unpassed()
+    assert 0 < hearing.extra_age(1, RATE, since=START) < DAY
+    assert set() == hearing.list_unpassed()
+    assert 0 == hearing.extra_age(1, RATE, since=START)
+    judge_poll(hearing, START + MINUTE)
+    assert 0 == hearing.extra_age(1, RATE, since=START)
 
 
 def test_repeated_hints_are_one():
     """Senders repeat themselves. A hint of another source or for another time is a new one."""
-    heard = make_hearing()
-    told = [heard.note(1, kind, at) for kind, at in [("api", START), ("api", START + SAME - 1), ("api", START + SAME)]]
-    assert [True, False, True] == told
-    assert heard.note(1, "websub", START)
-    assert heard.note(2, "api", START)
+    hearing = make_hearing()
+    noted = [
+        hearing.note(1, kind, at) for kind, at in [("api", START), ("api", START + SAME - 1), ("api", START + SAME)]
+    ]
+    assert [True, False, True] == noted
+    assert hearing.note(1, "websub", START)
+    assert hearing.note(2, "api", START)
 
 
 def test_hint_from_before_the_last_poll_is_answered():
     """A hint during a poll waits for the next one."""
-    heard = make_hearing()
-    heard.begin(1, START)
-    assert not heard.note(1, "api", START)
-    assert not heard.note(2, "api", START, seen=START)
-    assert heard.note(1, "api", START + SECOND)
-    heard.extra_age(1, RATE, since=START)
-    heard.judge(1, START + 5 * SECOND, gap=HOUR, rate=RATE, changed=False)
-    assert {1} == heard.unsaid()
-    assert 0 < heard.extra_age(1, RATE, since=START)
-    ((row,), gone) = (heard.drain().hints, judge_poll(heard, START + MINUTE))
+    hearing = make_hearing()
+    hearing.begin(1, START)
+    assert not hearing.note(1, "api", START)
+    assert not hearing.note(2, "api", START, seen=START)
+    assert hearing.note(1, "api", START + SECOND)
+    hearing.extra_age(1, RATE, since=START)
+    hearing.judge(1, START + 5 * SECOND, gap=HOUR, rate=RATE, changed=False)
+    assert {1} == hearing.list_unpassed()
+    assert 0 < hearing.extra_age(1, RATE, since=START)
+    ((row,), gone) = (hearing.drain().hints, judge_poll(hearing, START + MINUTE))
     assert (START + SECOND,) == row.waiting
     assert 0.0 == gone
 
@@ -70,29 +72,29 @@ def test_hint_from_before_a_failed_poll_counts():
     """The hint may be a date that is read after the poll. A hint from before an earlier good poll
     does not count.
     """
-    heard = make_hearing()
-    heard.begin(1, START + HOUR)
-    heard.miss(1)
-    assert not heard.note(1, "sitemap", START, seen=START)
-    assert heard.note(1, "sitemap", START + MINUTE, seen=START)
+    hearing = make_hearing()
+    hearing.begin(1, START + HOUR)
+    hearing.miss(1)
+    assert not hearing.note(1, "sitemap", START, seen=START)
+    assert hearing.note(1, "sitemap", START + MINUTE, seen=START)
 
 
 def test_waiting_hints_are_limited():
     """The limit is `MOST_WAITING`."""
-    heard = make_hearing()
-    kept = sum(heard.note(1, "api", START + number * SAME) for number in range(MOST_WAITING + 10))
+    hearing = make_hearing()
+    kept = sum(hearing.note(1, "api", START + number * SAME) for number in range(MOST_WAITING + 10))
     assert MOST_WAITING == kept
 
 
-def measure_hinted(heard: Hearing, days: int, *, kind: str = "api", hinted: bool = True) -> None:
+def measure_hinted(hearing: HintTracker, days: int, *, kind: str = "api", hinted: bool = True) -> None:
     """Poll a page four times a day that changes once a day; the poll with the change follows a hint, if `hinted`."""
     for turn in range(days):
         at = START + turn * DAY
         for hour in (0, 6, 12):
-            judge_poll(heard, at + hour * HOUR, gap=6 * HOUR)
+            judge_poll(hearing, at + hour * HOUR, gap=6 * HOUR)
         if hinted:
-            heard.note(1, kind, at + 18 * HOUR)
-        judge_poll(heard, at + 18 * HOUR + MINUTE, gap=6 * HOUR, changed=True)
+            hearing.note(1, kind, at + 18 * HOUR)
+        judge_poll(hearing, at + 18 * HOUR + MINUTE, gap=6 * HOUR, changed=True)
 
 
 def test_reliable_source_is_trusted_more_and_a_false_one_less():
@@ -104,14 +106,14 @@ def test_reliable_source_is_trusted_more_and_a_false_one_less():
         judge_poll(bad, START + turn * HOUR + MINUTE)
     ages = {}
     at = START + 40 * DAY
-    for name, heard, page, kind in (
+    for name, hearing, page, kind in (
         ("good", good, 2, "api"),
         ("bad", bad, 2, "api"),
         ("new", good, 11, "api"),
         ("kind", good, 3, "websub"),
     ):
-        heard.note(page, kind, at)
-        ages[name] = heard.extra_age(page, RATE, since=at)
+        hearing.note(page, kind, at)
+        ages[name] = hearing.extra_age(page, RATE, since=at)
 
     assert ages["good"] > 2 * ages["new"]
     assert ages["new"] == ages["kind"]
@@ -122,61 +124,61 @@ def test_reliable_source_is_trusted_more_and_a_false_one_less():
 
 def test_silence_of_a_reliable_source_counts_until_it_misses_changes():
     """Changes without a hint reduce the trust."""
-    heard = make_hearing()
-    measure_hinted(heard, 40, kind="websub")
-    trusted = heard.unheard(1)
-    measure_hinted(heard, 10, hinted=False)
+    hearing = make_hearing()
+    measure_hinted(hearing, 40, kind="websub")
+    trusted = hearing.unheard(1)
+    measure_hinted(hearing, 10, hinted=False)
 
     assert 0.05 <= trusted < 0.3
-    assert heard.unheard(1) > 2 * trusted
+    assert hearing.unheard(1) > 2 * trusted
 
 
 def test_page_without_hints_teaches_nothing():
     """The polls of the page are judged as usual."""
-    heard = make_hearing()
-    assert judge_poll(heard, START, changed=True) is None
-    assert not any(heard.drain())
+    hearing = make_hearing()
+    assert judge_poll(hearing, START, changed=True) is None
+    assert not any(hearing.drain())
 
 
 def test_poll_without_an_interval_answers_hints_and_teaches_nothing():
     """After a failure or a pause, the time of the change is unknown."""
-    heard = make_hearing()
-    heard.note(1, "api", START)
-    heard.begin(1, START + MINUTE)
-    heard.pass_over(1)
-    sources, (row,), _ = heard.drain()
+    hearing = make_hearing()
+    hearing.note(1, "api", START)
+    hearing.begin(1, START + MINUTE)
+    hearing.pass_over(1)
+    sources, (row,), _ = hearing.drain()
     assert [] == sources
-    assert ((), asdict(Trust())) == (row.waiting, dict(row.state))
+    assert ((), {"told": 0.0, "missed": 0.0, "false": 0.0, "days": 0.0}) == (row.waiting, dict(row.state))
 
 
 def test_poll_answers_hints_that_no_policy_has_read():
     """A page with a fixed interval has no policy."""
-    heard = make_hearing()
-    heard.note(1, "api", START)
-    heard.note(1, "websub", START + 2 * MINUTE)
-    heard.begin(1, START + MINUTE)
-    heard.pass_over(1)
-    assert {1} == heard.unsaid()
-    heard.begin(1, START + 3 * MINUTE)
-    heard.pass_over(1)
-    assert set() == heard.unsaid()
+    hearing = make_hearing()
+    hearing.note(1, "api", START)
+    hearing.note(1, "websub", START + 2 * MINUTE)
+    hearing.begin(1, START + MINUTE)
+    hearing.pass_over(1)
+    assert {1} == hearing.list_unpassed()
+    hearing.begin(1, START + 3 * MINUTE)
+    hearing.pass_over(1)
+    assert set() == hearing.list_unpassed()
 
 
 def test_trust_survives_a_restart():
     """The policy is notified of waiting hints again. An unreadable memory starts again."""
-    heard = make_hearing()
+    hearing = make_hearing()
     for turn in range(5):
-        heard.note(1, "api", START + turn * DAY)
-        judge_poll(heard, START + turn * DAY + MINUTE, gap=DAY, changed=True)
-    heard.date("shop.example", START, date_moved=True, content_moved=True)
-    heard.note(1, "api", START + 9 * DAY)
-    sources, hints, _ = heard.drain()
+        hearing.note(1, "api", START + turn * DAY)
+        judge_poll(hearing, START + turn * DAY + MINUTE, gap=DAY, changed=True)
+    hearing.date("shop.example", START, date_moved=True, content_moved=True)
+    hearing.note(1, "api", START + 9 * DAY)
+    sources, hints, _ = hearing.drain()
     again = make_hearing()
     again.load(sources, hints)
 
-    assert {1} == again.unsaid()
-    assert heard.extra_age(1, RATE, since=START) == again.extra_age(1, RATE, since=START)
-    assert heard.unheard(1) == again.unheard(1)
+    assert {1} == again.list_unpassed()
+    assert hearing.extra_age(1, RATE, since=START) == again.extra_age(1, RATE, since=START)
+    assert hearing.unheard(1) == again.unheard(1)
     assert {DATES, "api"} == {row.kind for row in sources}
     again.load([TrustRow("shop.example", "api", {"told": -1}, START)], [HintRow(1, "api", (), {"x": 1}, START)])
     assert 1.0 == again.unheard(1)
@@ -184,19 +186,19 @@ def test_trust_survives_a_restart():
 
 def test_dates_of_a_host_are_trusted_after_proof():
     """The proof is a hundred polls that agree, with and without a change."""
-    heard = make_hearing()
+    hearing = make_hearing()
     for _ in range(60):
-        heard.date("shop.example", START, date_moved=True, content_moved=True)
-        heard.date("shop.example", START, date_moved=False, content_moved=False)
-    assert heard.dates_are_exact("shop.example")
-    assert not heard.dates_are_exact("other.example")
-    assert not heard.dates_are_exact("shop.example", UPDATED)
-    assert Dates(moved_with=60.0, still_with=60.0) == Dates(**heard.drain().sources[0].state)
+        hearing.date("shop.example", START, date_moved=True, content_moved=True)
+        hearing.date("shop.example", START, date_moved=False, content_moved=False)
+    assert hearing.dates_are_exact("shop.example")
+    assert not hearing.dates_are_exact("other.example")
+    assert not hearing.dates_are_exact("shop.example", UPDATED)
+    assert Dates(moved_with=60.0, still_with=60.0) == Dates(**hearing.drain().sources[0].state)
 
 
 def count_polls(flood: int, days: int = 10) -> list[int]:
     """Return the polls on each day of a page that never changes, with `flood` false hints a day; the floor is kept."""
-    policy, heard, rate = Price(), make_hearing(), 0.5
+    policy, hearing, rate = Price(), make_hearing(), 0.5
     population = Population({"id": [1], "rate": [rate], "last_polled": [START], "shortest": [MINUTE]})
     state = policy.begin(population, np.random.default_rng(0))
     made, now, last = [0] * days, START, START
@@ -205,12 +207,12 @@ def count_polls(flood: int, days: int = 10) -> list[int]:
     while (now := min(int(policy.next_due(state, [1], now, 0.0)[0]), coming)) < START + days * DAY:
         if now == coming:
             coming += step
-            if heard.note(1, "api", now):
-                age = heard.extra_age(1, rate, since=last)
+            if hearing.note(1, "api", now):
+                age = hearing.extra_age(1, rate, since=last)
                 state = policy.on_signal(state, [1], Signal("api", np.array([age])))
             continue
         assert now - last >= MINUTE
-        judge_poll(heard, now, gap=now - last)
+        judge_poll(hearing, now, gap=now - last)
         state = policy.on_poll(state, [1], Observation.of([now], [False]))
         made[(now - START) // DAY] += 1
         last = now
@@ -230,33 +232,33 @@ def test_flood_of_false_hints_loses_its_weight(hints_a_day: int):
 
 def test_silence_of_a_removed_source_does_not_count():
     """The trust for the page is deleted, the trust for the host stays."""
-    heard = make_hearing()
-    measure_hinted(heard, 40, kind="websub")
-    heard.drain()
-    heard.leave(1, "websub")
-    left = heard.drain()
+    hearing = make_hearing()
+    measure_hinted(hearing, 40, kind="websub")
+    hearing.drain()
+    hearing.leave(1, "websub")
+    left = hearing.drain()
 
-    assert 1.0 == heard.unheard(1)
+    assert 1.0 == hearing.unheard(1)
     assert ([], [], [(1, "websub")]) == left
-    heard.leave(1, "websub")
-    heard.cover(2, "websub")
-    assert {"websub"} == set(heard.kinds(2))
-    assert [] == heard.drain().left
+    hearing.leave(1, "websub")
+    hearing.cover(2, "websub")
+    assert {"websub"} == set(hearing.kinds(2))
+    assert [] == hearing.drain().left
 
 
 def test_trust_that_could_not_be_stored_is_stored_later():
     """The next call returns the trust again, with later hints."""
-    heard = make_hearing()
+    hearing = make_hearing()
     for page_id, kind in ((1, "api"), (2, "websub")):
-        heard.note(page_id, kind, START)
-        judge_poll(heard, START + MINUTE, page=page_id, gap=DAY, changed=True)
-    heard.date("shop.example", START, date_moved=True, content_moved=True)
-    heard.leave(2, "websub")
-    refused = heard.drain()
-    assert not any(heard.drain())
-    heard.owe(refused)
-    heard.note(3, "api", START)
-    stored = heard.drain()
+        hearing.note(page_id, kind, START)
+        judge_poll(hearing, START + MINUTE, page=page_id, gap=DAY, changed=True)
+    hearing.date("shop.example", START, date_moved=True, content_moved=True)
+    hearing.leave(2, "websub")
+    refused = hearing.drain()
+    assert not any(hearing.drain())
+    hearing.owe(refused)
+    hearing.note(3, "api", START)
+    stored = hearing.drain()
 
     assert all(refused)
     assert (refused.sources, refused.left) == (stored.sources, stored.left)

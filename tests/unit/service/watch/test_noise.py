@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tests.stores import World
 from tidings.clock import HOUR, MINUTE
 from tidings.detection.noise.memory import ORDER, Memory, Place, Thing
@@ -55,7 +55,7 @@ def test_second_poll_is_restored_after_a_restart(world: World):
     quiet = replace(fresh, changed_at=world.at - 1)
 
     def second(state: PageState, now: int) -> dict[int, int]:
-        return world.read(noise.second_looks, [state], now)
+        return world.read(noise.find_second_polls, [state], now)
 
     assert {1: world.at + MINUTE} == second(fresh, world.at)
     assert {} == second(quiet, world.at)
@@ -70,7 +70,7 @@ def test_second_poll_within_a_minute_shows_noise(why: Why, late: int, is_noise: 
     """Later, the page may really have changed."""
     page = make_watched(1)
     page.state = replace(page.state, checked_at=NOW, polls=3)
-    found = noise.of_look(Known(is_new=False), page, {1: NOW}, NOW + late, 2, why=why)
+    found = noise.of_poll(Known(is_new=False), page, {1: NOW}, NOW + late, 2, why=why)
 
     assert (is_noise, 4, True, ()) == (found.is_second, found.polls, found.learns, found.history)
 
@@ -79,10 +79,10 @@ def test_page_watched_before_learns_from_its_newest_versions():
     """At most eight versions are used. A first version teaches nothing."""
     page, times = make_watched(1), {seq: NOW + seq for seq in range(1, 12)}
 
-    assert tuple(range(4, 12)) == noise.of_look(Known(), page, times, NOW, 12, why=Why.CHANGE).history
-    assert HISTORY == len(noise.of_look(Known(), page, times, NOW, 12, why=Why.CHANGE).history)
-    assert () == noise.of_look(Known(), page, {1: NOW}, NOW, 2, why=Why.CHANGE).history
-    assert not noise.of_look(Known(), page, {}, NOW, 1, why=Why.CHANGE).learns
+    assert tuple(range(4, 12)) == noise.of_poll(Known(), page, times, NOW, 12, why=Why.CHANGE).history
+    assert HISTORY == len(noise.of_poll(Known(), page, times, NOW, 12, why=Why.CHANGE).history)
+    assert () == noise.of_poll(Known(), page, {1: NOW}, NOW, 2, why=Why.CHANGE).history
+    assert not noise.of_poll(Known(), page, {}, NOW, 1, why=Why.CHANGE).learns
 
 
 def test_stored_version_teaches_nothing_except_in_a_replay():
@@ -100,6 +100,7 @@ def test_poll_for_noise_is_a_second_poll_without_a_request():
     """A user who requests a poll wants its changes."""
     assert noise.is_second(Why.SECOND, ())
     assert not noise.is_second(Why.SECOND, {1})
+    assert not noise.is_second(Why.SECOND, (), is_tick=True)
     assert not noise.is_second(Why.CHANGE, ())
 
 
@@ -119,11 +120,11 @@ def test_mask_is_switched_by_its_name(world: World):
 
     world.write(noise.switch_masks, [1], off=["time"], on=[], at=world.at)
 
-    assert frozenset({"time"}) == world.read(noise.masks, 1).kept
+    assert frozenset({"time"}) == world.read(noise.masks, 1).switched_off
 
     world.write(noise.switch_masks, [1], off=[], on=["time"], at=world.at)
 
-    assert frozenset() == world.read(noise.masks, 1).kept
+    assert frozenset() == world.read(noise.masks, 1).switched_off
 
 
 def test_masks_of_a_page_are_found_by_its_key(world: World):
@@ -143,7 +144,7 @@ def test_switches_of_users_survive_learning(world: World):
     world.write(noise.switch, 1, frozenset({"time"}), at=world.at)
     learn(world, Memory())
 
-    assert frozenset({"time"}) == world.read(noise.read, 1).kept
+    assert frozenset({"time"}) == world.read(noise.read, 1).switched_off
 
 
 THING = Thing(
@@ -153,7 +154,7 @@ THING = Thing(
     examples=("7", "8"),
     changed=40.0,
     steady=0.0,
-    looks=40,
+    polls=40,
 )
 
 

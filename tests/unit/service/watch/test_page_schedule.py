@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.planned import make_watched
+from tests.planner import make_watched
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.interval import NEVER, ExecutionInterval
 from tidings.model.observed.page import PageState
@@ -232,26 +232,26 @@ def test_good_poll_is_recorded_for_sentinels_that_need_the_event():
     needs.settle("one", 2, [deadline(7, 2, 5, 9)])
     needs.settle("two", 3, [deadline(7, 3, 0, 9, is_logged=False)])
 
-    def hear(unit):
+    def note(unit):
         return [(event.type, event.sentinel_id, event.page_id) for event in needs.add_events(unit).events]
 
-    assert [(POLLED, 1, 7), (POLLED, 2, 7)] == hear(make_unit(7, 5))
-    assert [(POLLED, 1, 7)] == hear(make_unit(7, 4))
-    assert [] == hear(make_unit(7, 10)) == hear(make_unit(7, 5, "error")) == hear(make_unit(8, 5))
+    assert [(POLLED, 1, 7), (POLLED, 2, 7)] == note(make_unit(7, 5))
+    assert [(POLLED, 1, 7)] == note(make_unit(7, 4))
+    assert [] == note(make_unit(7, 10)) == note(make_unit(7, 5, "error")) == note(make_unit(8, 5))
 
 
 def test_kept_deadline_is_served_by_a_late_poll():
     """An event needs a poll even after the time, but not one that began before the event."""
     needs = Needs()
-    needs.settle("one", 1, [deadline(7, 1, 5, 9, is_kept=True)])
+    needs.settle("one", 1, [deadline(7, 1, 5, 9, is_met=True)])
     needs.expire(100)
 
-    def hear(begun, at):
+    def note(begun, at):
         needs.begin(7, begun)
         return [(event.sentinel_id, event.data["begun"]) for event in needs.add_events(make_unit(7, at)).events]
 
     assert 5 == needs.begins(7)
-    assert [[], [(1, 5)], [(1, 50)]] == [hear(*times) for times in ((4, 6), (5, 6), (50, 60))]
+    assert [[], [(1, 5)], [(1, 50)]] == [note(*times) for times in ((4, 6), (5, 6), (50, 60))]
 
 
 def test_changed_deadlines_replace_the_old_ones():

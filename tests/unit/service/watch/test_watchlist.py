@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from tidings.clock import SECOND
-from tidings.model.observed.unit import SentinelMove
+from tidings.model.event_type import EventType
+from tidings.model.observed.unit import Event, SentinelMove
 from tidings.service.sentinels import register
 from tidings.service.watch.watchlist import Watchlist
 from tidings.settings import Settings, load
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database
-from tidings.storage.watches import sentinels
+from tidings.storage.watches import events, sentinels
 from tidings.storage.write.store import Store
 
 STEPS = 500
@@ -98,3 +99,20 @@ def _start(connection: Connection, ids: list[int], at: int) -> None:
 def _drop_all(connection: Connection, at: int) -> None:
     for row in sentinels.listing(connection):
         sentinels.drop(connection, row.id, at)
+
+
+def test_news_of_pages_is_read_once(tmp_path: Path):
+    """The next reading of the log begins after its last event, of whatever type."""
+    settings = load(tmp_path, environment={}, flags={})
+
+    async def follow() -> None:
+        store = Store(open_database(settings))
+        live = Watchlist(store)
+        await live.load()
+        await store.write(events.append, [Event(type=EventType.PAGE_FIRST, at=START)])
+        await live.follow()
+
+        assert await store.read(events.last_seq) == live._seen
+        await store.close()
+
+    asyncio.run(follow())

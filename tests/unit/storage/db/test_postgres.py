@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from tests.cables import Cable, End
 from tests.stores import Products, World
+from tests.tcp_proxy import End, TcpProxy
 from tidings.errors import StoreBusyError, StoreLostError
 from tidings.settings import Settings
 from tidings.storage import secrets
@@ -32,10 +32,10 @@ def settings(products: Products, tmp_path: Path) -> Iterator[Settings]:
 
 
 @pytest.fixture
-def cable(settings: Settings) -> Iterator[Cable]:
+def proxy(settings: Settings) -> Iterator[TcpProxy]:
     parts = urlsplit(settings.store.url)
-    with Cable((parts.hostname or "", parts.port or 5432)) as cable:
-        yield cable
+    with TcpProxy((parts.hostname or "", parts.port or 5432)) as proxy:
+        yield proxy
 
 
 @pytest.fixture
@@ -47,17 +47,17 @@ def other(settings: Settings) -> Iterator[Database]:
 
 
 @pytest.fixture
-def ours(settings: Settings, cable: Cable) -> Iterator[Database]:
-    """Yield a database that is reached through the cable."""
-    database = open_database(by_cable(settings, cable))
+def ours(settings: Settings, proxy: TcpProxy) -> Iterator[Database]:
+    """Yield a database that is reached through the proxy."""
+    database = open_database(through_proxy(settings, proxy))
     yield database
-    cable.cut()
+    proxy.cut()
     database.close()
 
 
-def by_cable(settings: Settings, cable: Cable) -> Settings:
+def through_proxy(settings: Settings, proxy: TcpProxy) -> Settings:
     parts = urlsplit(settings.store.url)
-    netloc = f"{parts.netloc.rpartition(':')[0]}:{cable.port}"
+    netloc = f"{parts.netloc.rpartition(':')[0]}:{proxy.port}"
     url = parts._replace(netloc=netloc, query="sslmode=disable").geturl()
     return replace(settings, store=replace(settings.store, url=url))
 
@@ -114,26 +114,28 @@ def test_transaction_that_was_cut_is_repeated_from_its_start(ours: Database, oth
 
 
 @pytest.mark.parametrize("passes", [True, False], ids=["arrived", "lost"])
-def test_commit_without_an_answer_is_applied_once(ours: Database, other: Database, cable: Cable, passes: bool):
+def test_commit_without_an_answer_is_applied_once(ours: Database, other: Database, proxy: TcpProxy, passes: bool):
     """The server knows whether it committed before the connection ended; in both cases the
     transaction is stored once.
     """
-    cable.end_at = End(b"COMMIT", passes=passes)
+    proxy.end_at = End(b"COMMIT", passes=passes)
 
     assert 1 == ours.write(count_up)
     assert "1" == other.read(secrets.get, "count")
     assert 2 == ours.write(count_up)
 
 
-def test_read_that_was_cut_is_repeated(ours: Database, cable: Cable):
+def test_read_that_was_cut_is_repeated(ours: Database, proxy: TcpProxy):
     """The read sees one state from its start, on the new connection."""
     ours.write(count_up)
-    cable.end_at = End(b"SELECT 'here'", passes=True)
+    proxy.end_at = End(b"SELECT 'here'", passes=True)
 
     assert ["here", "1"] == ours.read(lambda c: [c.value("SELECT 'here'"), secrets.get(c, "count")])
 
 
-def test_blocked_connection_is_replaced(ours: Database, other: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch):
+def test_blocked_connection_is_replaced(
+    ours: Database, other: Database, proxy: TcpProxy, monkeypatch: pytest.MonkeyPatch
+):
     """A network that drops all packets is noticed. The old session on the server, which has the
     lock of all writers, is ended.
     """
@@ -145,8 +147,8 @@ def test_blocked_connection_is_replaced(ours: Database, other: Database, cable: 
     def block_once(c: Connection) -> int:
         tries.append(count_up(c))
         if len(tries) == 1:
-            cable.block()
-            mending = threading.Timer(0.5, _replace, (cable,))
+            proxy.block()
+            mending = threading.Timer(0.5, _replace, (proxy,))
             mending.start()
         c.value("SELECT 1")
         return tries[-1]
@@ -156,10 +158,10 @@ def test_blocked_connection_is_replaced(ours: Database, other: Database, cable: 
     assert 2 == other.write(count_up)
 
 
-def _replace(cable: Cable) -> None:
+def _replace(proxy: TcpProxy) -> None:
     """Let new connections through; the blocked ones stay blocked."""
-    cable.abandon()
-    cable.mend()
+    proxy.abandon()
+    proxy.mend()
 
 
 def test_slow_answer_is_waited_for(ours: Database, monkeypatch: pytest.MonkeyPatch):
@@ -170,38 +172,38 @@ def test_slow_answer_is_waited_for(ours: Database, monkeypatch: pytest.MonkeyPat
     assert [] == ours.patience.take_ended()
 
 
-def test_outage_is_retried_and_logged_once(ours: Database, cable: Cable, caplog: pytest.LogCaptureFixture):
+def test_outage_is_retried_and_logged_once(ours: Database, proxy: TcpProxy, caplog: pytest.LogCaptureFixture):
     """Each reason is logged once, and at the end how long the outage was."""
     ours.patience = Patience(None)
-    cable.is_out = True
-    cable.cut()
-    mending = threading.Timer(0.4, cable.mend)
+    proxy.is_out = True
+    proxy.cut()
+    mending = threading.Timer(0.4, proxy.mend)
     mending.start()
 
     assert 1 == ours.write(count_up)
-    said = [record.getMessage() for record in caplog.records]
-    assert len(set(said)) == len(said)
-    assert "Tidings tries again until it answers" in said[0]
-    assert "answers again" in said[-1]
+    text = [record.getMessage() for record in caplog.records]
+    assert len(set(text)) == len(text)
+    assert "Tidings tries again until it answers" in text[0]
+    assert "answers again" in text[-1]
 
 
-def test_command_gives_up_after_its_patience(ours: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch):
+def test_command_gives_up_after_its_patience(ours: Database, proxy: TcpProxy, monkeypatch: pytest.MonkeyPatch):
     """The error names the setting and has no password."""
     ours.patience = Patience(0.2)
-    cable.is_out = True
-    cable.cut()
+    proxy.is_out = True
+    proxy.cut()
     with pytest.raises(StoreLostError, match=r"store\.url") as caught:
         ours.write(count_up)
 
     assert "postgres:postgres" not in str(caught.value)
 
 
-def test_stopping_service_gives_up_soon(ours: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch):
+def test_stopping_service_gives_up_soon(ours: Database, proxy: TcpProxy, monkeypatch: pytest.MonkeyPatch):
     """A service waits for its database without end, but only for seconds once it is stopped."""
     monkeypatch.setattr("tidings.storage.db.database.BRIEF_SECONDS", 0.3)
     ours.patience = Patience(None)
-    cable.is_out = True
-    cable.cut()
+    proxy.is_out = True
+    proxy.cut()
     hurry = threading.Timer(0.1, ours.patience.hurry)
     hurry.start()
     with pytest.raises(StoreLostError):

@@ -44,10 +44,10 @@ def _shape(settings: Settings) -> set[tuple[Any, ...]]:
 
 def test_every_table_of_the_contract_exists():
     """The tables are those of contracts §4, and those of tag defaults, outside events, marks of the
-    inbox, values, and pages of collections.
+    inbox, values, pages of collections, and public pages.
     """
     expected = (
-        "owner session token shared_tag sentinel sentinel_revision tag page page_member host subscription version version_member blob digest comparison"
+        "owner session token shared_tag published_tag sentinel sentinel_revision tag page page_member host subscription version version_member blob digest comparison"
         " quarantine change event endpoint delivery poll request estimate timer rule_state budget secret lease garbage instance tag_default event_source event_key trust hint signal_key websub inbox_mark watched_value"
         " collection_page"
     )

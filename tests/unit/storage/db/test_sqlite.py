@@ -88,7 +88,7 @@ def test_used_directory_without_its_database_is_refused(world: World):
     path = _close(world)
     path.unlink()
 
-    with pytest.raises(StoreMissingError, match="cp BACKUP"):
+    with pytest.raises(StoreMissingError, match="restore --replace BACKUP"):
         open_database(world.settings)
     assert not path.exists()
 
@@ -138,7 +138,7 @@ def test_file_that_is_no_database_is_refused(world: World, what: str, content: b
     path = _close(world)
     path.write_bytes(content)
 
-    with pytest.raises(StoreDamagedError, match=f"{what}.*cp BACKUP"):
+    with pytest.raises(StoreDamagedError, match=f"{what}.*restore --replace BACKUP"):
         open_database(world.settings)
     assert content == path.read_bytes()
 

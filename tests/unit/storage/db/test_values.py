@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.storage.db.values import from_bytes, from_json, plain, to_bytes, to_json
+from tidings.storage.db.connection import from_bytes, from_json, plain, to_bytes, to_json
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 

@@ -11,6 +11,7 @@ from tidings.errors import StaleEpochError, UnitError
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant
 from tidings.model.watch.sentinel import budget_name, share_of
+from tidings.storage.observed import hosts
 from tidings.storage.people import accounts
 from tidings.storage.watches import sentinels
 from tidings.storage.write import charge
@@ -40,7 +41,7 @@ def levels(world: World) -> dict[str, float]:
     return {name: bucket.level for name, bucket in world.read(charge.budgets).items()}
 
 
-def paid(world: World, *asked: Grant, at: int = START) -> list[bool]:
+def pay(world: World, *asked: Grant, at: int = START) -> list[bool]:
     """Return for each grant whether it was paid."""
     return [one is not None for one in world.write(charge.charge, asked, at=at, epoch=world.epoch)]
 
@@ -49,9 +50,9 @@ def test_charge_takes_at_most_64_grants(world: World):
     """A charge of 65 grants is refused."""
     world.watch()
 
-    assert [True] * charge.MOST_GRANTS == paid(world, *grants(charge.MOST_GRANTS))
+    assert [True] * charge.MOST_GRANTS == pay(world, *grants(charge.MOST_GRANTS))
     with pytest.raises(UnitError, match="65 grants"):
-        paid(world, *grants(charge.MOST_GRANTS + 1))
+        pay(world, *grants(charge.MOST_GRANTS + 1))
 
 
 def test_collection_pays_from_its_budget_and_its_owners_share(world: World):
@@ -59,7 +60,7 @@ def test_collection_pays_from_its_budget_and_its_owners_share(world: World):
     share = own(world, share=2.0)
     before = levels(world)
 
-    assert [True, True, False] == paid(world, *grants(3, SHARED))
+    assert [True, True, False] == pay(world, *grants(3, SHARED))
     assert {"default": 2.0, SHARED: 2.0, share: 2.0} == {
         name: before[name] - level for name, level in levels(world).items()
     }
@@ -69,7 +70,7 @@ def test_collection_without_a_share_pays_from_its_own_budget(world: World):
     """The owner has no share of the budget."""
     own(world, share=None)
 
-    assert [True] * 5 + [False] == paid(world, *grants(6, SHARED))
+    assert [True] * 5 + [False] == pay(world, *grants(6, SHARED))
 
 
 def test_collection_without_a_sentinel_uses_no_share(world: World):
@@ -78,7 +79,7 @@ def test_collection_without_a_sentinel_uses_no_share(world: World):
     world.write(charge.set_budget, SHARED, rate_per_second=0.0, burst=5.0, at=START)
     world.write(charge.set_budget, share_of(1), rate_per_second=0.0, burst=1.0, at=START)
 
-    assert [True] * 3 == paid(world, *grants(3, SHARED))
+    assert [True] * 3 == pay(world, *grants(3, SHARED))
 
 
 def test_payable_of_a_collection_is_limited_by_its_owners_share(world: World):
@@ -96,7 +97,7 @@ def test_payable_is_computed_for_an_instant(world: World):
     """The budgets have been refilled since they were written."""
     world.write(charge.set_budget, "shop", rate_per_second=1.0, burst=9.0, at=START)
     world.watch()
-    paid(world, *grants(5, "shop"))
+    pay(world, *grants(5, "shop"))
 
     assert [4.0, 6.0] == [world.read(charge.payable, at=START + at * SECOND)["shop"].level for at in (0, 2)]
 
@@ -117,15 +118,15 @@ def test_new_budget_is_full(world: World):
 
 
 def test_extra_request_for_another_page_is_refused(world: World):
-    """A poll pays only for its own page, at the given cost or 1."""
+    """A poll pays only for its own page, at the given cost."""
     world.watch()
     (charged,) = world.write(charge.charge, grants(1), at=START, epoch=world.epoch)
     assert charged is not None
     before = levels(world)["default"]
     with pytest.raises(UnitError, match="not an open poll of page 2"):
         world.write(charge.extra, 2, "b.example", charged.poll_id, at=START, epoch=world.epoch)
-    for cost in ({}, {"cost": 0.0}, {"cost": 2.5}):
-        world.write(charge.extra, 1, "b.example", charged.poll_id, at=START, epoch=world.epoch, **cost)
+    for cost in (1.0, 0.0, 2.5):
+        world.write(charge.extra, 1, "b.example", charged.poll_id, at=START, epoch=world.epoch, cost=cost)
 
     assert 3.5 == before - levels(world)["default"]
 
@@ -142,7 +143,24 @@ def test_stale_process_cannot_advance_the_clock(world: World):
 def test_request_without_a_poll_costs_1_by_default(world: World):
     """A rendered page costs more."""
     before = levels(world)["default"]
-    world.write(charge.bare, "default", "a.example", at=START, epoch=world.epoch)
-    world.write(charge.bare, "default", "a.example", at=START, epoch=world.epoch, cost=5.0)
+    world.write(charge.bare, "default", at=START)
+    world.write(charge.bare, "default", at=START, cost=5.0)
 
     assert 6.0 == before - levels(world)["default"]
+
+
+def test_poll_waits_for_a_host_that_a_trial_asked(world: World):
+    """The service pays later, and learns when the host was asked. A turn by a wrong clock is ignored."""
+    world.watch()
+    gaps = {"a.example": 5}
+    claimed = [world.write(hosts.claim_turn, "a.example", 5, at)[0] for at in (START, START + 1)]
+
+    refused = world.write(charge.charge_in_turns, grants(1), gaps, at=START + 4, epoch=world.epoch)
+    (paid,), asked = world.write(charge.charge_in_turns, grants(1), gaps, at=START + 10, epoch=world.epoch)
+    world.write(hosts.start, ["a.example"], START + 100)
+    again = world.write(charge.charge_in_turns, grants(1), gaps, at=START + 20, epoch=world.epoch)
+
+    assert [START, START + 5] == claimed
+    assert ([None], {"a.example": START + 5}) == refused
+    assert paid is not None
+    assert ({}, {}) == (asked, again[1])

@@ -80,8 +80,8 @@ def test_event_with_the_token_is_accepted(tmp_path):
 def test_repeated_request_is_one_event(tmp_path, header):
     """A sender without an answer sends again with the same key, and gets 202 too."""
     hooks = Hooks()
-    told = (bearer(hooks, **{header: "k1"}), BODY)
-    first, again = post(tmp_path, hooks, told, told)
+    request = (bearer(hooks, **{header: "k1"}), BODY)
+    first, again = post(tmp_path, hooks, request, request)
 
     assert [202, 202] == [first.status, again.status]
     assert [True, False] == [first.json()["new"], again.json()["new"]]
@@ -100,8 +100,8 @@ def test_signature_is_accepted_in_place_of_the_token(tmp_path):
 def test_signed_webhook_cannot_be_replayed(tmp_path):
     """Someone who has recorded it cannot use it under another key."""
     hooks = Hooks()
-    heard = sign(hooks.token.reveal())
-    answers = post(tmp_path, hooks, (heard, BODY), ({**heard, "idempotency-key": "another"}, BODY))
+    token = sign(hooks.token.reveal())
+    answers = post(tmp_path, hooks, (token, BODY), ({**token, "idempotency-key": "another"}, BODY))
 
     assert [True, False] == [one.json()["new"] for one in answers]
     assert 1 == len(hooks.taken)
@@ -220,8 +220,8 @@ def run_signals(tmp_path, story, **serve):
     return asyncio.run(act())
 
 
-async def send_signal(app, said, **headers):
-    body = said if isinstance(said, bytes) else json.dumps(said).encode()
+async def send_signal(app, text, **headers):
+    body = text if isinstance(text, bytes) else json.dumps(text).encode()
     return await ask(app, SIGNALS_PATH, "POST", headers={"content-type": "application/json", **headers}, body=body)
 
 
@@ -310,7 +310,7 @@ def test_repeated_key_is_one_signal(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "body",
     [
         {},
         {"url": 5},
@@ -332,11 +332,11 @@ def test_repeated_key_is_one_signal(tmp_path):
     ],
     ids=str,
 )
-def test_invalid_signal_is_refused_completely(tmp_path, said):
+def test_invalid_signal_is_refused_completely(tmp_path, body):
     """400 has the reason, and nothing is stored."""
 
     async def story(within, app):
-        return await send_signal(app, said), await within.store.read(hints.load)
+        return await send_signal(app, body), await within.store.read(hints.load)
 
     answer, kept = run_signals(tmp_path, story)
 
@@ -394,11 +394,11 @@ def test_instant_in_the_future_becomes_now(tmp_path):
 
 def test_parameters_of_a_signal_are_read():
     """Addresses count once, numbers may be text, and dates may have any time zone."""
-    said = read_params(
+    body = read_params(
         {"url": SHOP, "urls": [BOARD, SHOP], "page": 7, "at": "2023-11-14T23:13:20+01:00", "kind": "cms.v2"}
     )
 
-    assert ((SHOP, BOARD), (7,), NOW, "cms.v2") == (said.urls, said.pages, said.at, said.kind)
+    assert ((SHOP, BOARD), (7,), NOW, "cms.v2") == (body.urls, body.pages, body.at, body.kind)
 
 
 HUB_PATH = "/api/v1/websub/secret-path"

@@ -11,7 +11,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
 from tidings.storage.watches import events
 from tidings.web.api import stream
-from tidings.web.api.stream import Batches, Follower, batch_after
+from tidings.web.api.stream import Batches, StreamFollower, batch_after
 from tidings.web.routes import application
 
 PATH = "/api/v1/stream"
@@ -34,19 +34,19 @@ def run(tmp_path, story, **serve):
 
 def test_records_are_streamed_with_their_event_numbers(tmp_path):
     """Each record of a message is one event, equal to the change record of the command line."""
-    told = changes(3)
+    reported = changes(3)
 
     async def story(within, app):
         number = await watch(within, "shop")
         async with following(app, PATH) as reader:
-            first = await notify_by(within, "stream", number, told[0])
-            rest = await notify_by(within, "stream", number, *told[1:])
+            first = await notify_by(within, "stream", number, reported[0])
+            rest = await notify_by(within, "stream", number, *reported[1:])
             await reader.until(3)
         return reader.records, [*first, *rest]
 
     records, numbers = run(tmp_path, story)
 
-    assert [(str(n), one) for n, one in zip(numbers, told, strict=True)] == records
+    assert [(str(n), one) for n, one in zip(numbers, reported, strict=True)] == records
 
 
 def test_new_follower_gets_only_later_records(tmp_path):
@@ -70,19 +70,19 @@ def test_new_follower_gets_only_later_records(tmp_path):
 def test_reconnecting_follower_gets_every_record_once(tmp_path):
     """The follower disconnects at random, comes back with its last number, and reads all in order."""
     rng = random.Random(7)
-    told = changes(60)
+    reported = changes(60)
 
     async def story(within, app):
         number = await watch(within, "shop")
         had: list[tuple[str, Any]] = []
-        last, left = "0", list(told)
-        while len(had) < len(told):
+        last, left = "0", list(reported)
+        while len(had) < len(reported):
             async with following(app, PATH, headers={"last-event-id": last}) as reader:
                 for _ in range(rng.randint(0, 3)):
                     batch, left = left[:4], left[4:]
                     if batch:
                         await notify_by(within, "stream", number, *batch)
-                waiting = len(told) - len(left) - len(had)
+                waiting = len(reported) - len(left) - len(had)
                 await reader.until(rng.randint(0, waiting))
             had += reader.records
             last = reader.last_id
@@ -90,7 +90,7 @@ def test_reconnecting_follower_gets_every_record_once(tmp_path):
 
     had = run(tmp_path, story)
 
-    assert [one["id"] for one in told] == [one["id"] for _, one in had]
+    assert [one["id"] for one in reported] == [one["id"] for _, one in had]
     assert sorted({int(number) for number, _ in had}) == [int(number) for number, _ in had]
 
 
@@ -200,7 +200,7 @@ def test_idle_stream_sends_heartbeats(tmp_path):
     """Readers skip these comments; they keep proxies from closing the connection."""
 
     async def story(within, app):
-        follower = Follower(within, Batches(), 0, heartbeat_seconds=0.01)
+        follower = StreamFollower(within, Batches(), 0, heartbeat_seconds=0.01)
         return [piece async for piece in _first(follower.pieces(), 3)]
 
     assert [b":\n\n", b":\n\n"] == run(tmp_path, story)[1:]
@@ -210,7 +210,7 @@ def test_follower_waits_again_after_a_wakeup(tmp_path):
     """One arrival is one more read, not an endless loop."""
 
     async def story(within, app):
-        pieces = Follower(within, Batches(), 0, heartbeat_seconds=0.01).pieces()
+        pieces = StreamFollower(within, Batches(), 0, heartbeat_seconds=0.01).pieces()
         await anext(pieces)
         within.arrivals.wake()
         async with asyncio.timeout(5):
@@ -268,3 +268,14 @@ def test_head_request_is_answered_at_once(tmp_path):
 
     assert (200, b"") == (answer.status, answer.body)
     assert answer.headers["content-type"].startswith("text/event-stream")
+
+
+def test_reader_learns_that_records_after_its_number_were_deleted(tmp_path):
+    """With 0 it gets all that are stored."""
+
+    async def story(within, app):
+        await within.store.write(lambda c: c.execute("UPDATE owner SET last_seq = 9, stream_deleted = 5"))
+        asked = [(n, await ask(app, PATH, method="HEAD", headers=[("last-event-id", n)])) for n in "0459"]
+        return {number: answer.status for number, answer in asked}
+
+    assert {"0": 200, "4": 410, "5": 200, "9": 200} == run(tmp_path, story)

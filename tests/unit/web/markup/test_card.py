@@ -52,9 +52,9 @@ def test_counts_and_moves_are_not_struck():
     edits = [EditLine("counted", "kettle", "3 → 2"), EditLine("moved", "", "pan"), EditLine("deleted", "pot", "")]
 
     assert [("none", "kettle: 3 → 2"), ("none", "pan"), ("line-through", "pot")] == [
-        (next(iter(kinds)), said)
+        (next(iter(kinds)), text)
         for row in etree.fromstring(picture("", "", edits, 0, "")).findall(f"{SVG}text")
-        if (said := "".join(one.text for one in row)) and (kinds := {one.get("text-decoration") for one in row})
+        if (text := "".join(one.text for one in row)) and (kinds := {one.get("text-decoration") for one in row})
     ]
 
 

@@ -8,7 +8,7 @@ from jinja2 import DictLoader, Environment
 
 from tidings.web.markup import translations
 from tidings.web.markup.sentences import Sentences, sentences_of_templates
-from tidings.web.markup.translations import choose_language, draw, say, say_count
+from tidings.web.markup.translations import choose_language, draw, translate, translate_count
 
 
 def templates(source: str) -> Environment:
@@ -73,7 +73,7 @@ def test_translation_moves_placeholders():
 def test_count_uses_the_plural_rule_of_its_language():
     """The rule is in the file. A missing sentence is shown in English."""
     assert ["0 Seite", "1 Seite", "1,200 Seiten"] == [
-        say_count(many, "{n} page", "{n} pages") for many in (0, 1, 1_200)
+        translate_count(many, "{n} page", "{n} pages") for many in (0, 1, 1_200)
     ]
-    assert ("Seiten", "Plan") == (say("Pages"), say("Plan"))
-    assert "2 changes" == say_count(2, "{n} change", "{n} changes")
+    assert ("Seiten", "Plan") == (translate("Pages"), translate("Plan"))
+    assert "2 changes" == translate_count(2, "{n} change", "{n} changes")

@@ -41,8 +41,8 @@ def test_feed_has_one_sentinel_and_all_has_every_sentinel(tmp_path):
 
     async def story(within, app):
         shop, news = await watch(within, "shop"), await watch(within, "news")
-        for number, told in ((shop, [change(1)]), (news, [change(1, "news")]), (shop, [change(2), change(3)])):
-            await notify_by(within, "feed", number, *told)
+        for number, reported in ((shop, [change(1)]), (news, [change(1, "news")]), (shop, [change(2), change(3)])):
+            await notify_by(within, "feed", number, *reported)
             within.clock.advance(HOUR)
         return [ids(await ask(app, f"/feeds/{name}.atom")) for name in ("shop", "news", "all")]
 
@@ -153,10 +153,10 @@ def test_repeated_change_is_one_entry(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "text"),
     [("/feeds/nobody.atom", "nobody"), ("/feeds/quiet.atom", "Notify by feed"), ("/feeds/a/../b.atom", "a/../b")],
 )
-def test_missing_feed_is_404_with_a_reason(tmp_path, path, said):
+def test_missing_feed_is_404_with_a_reason(tmp_path, path, text):
     """The name is unknown, or the sentinel does not notify by feed."""
 
     async def story(within, app):
@@ -166,7 +166,7 @@ def test_missing_feed_is_404_with_a_reason(tmp_path, path, said):
     answer = run(tmp_path, story)
 
     assert 404 == answer.status
-    assert said in answer.json()["message"]
+    assert text in answer.json()["message"]
 
 
 def test_feed_without_entries_is_valid(tmp_path):

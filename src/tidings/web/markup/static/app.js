@@ -48,8 +48,13 @@
   });
   slide();
 
-  // A first check is soon made: show it
-  const seek = () => { if (document.querySelector("[data-soon]")) setTimeout(() => put(location.href).then(seek), 2000); };
+  // A check is made soon: show its result, but never under the fingers of somebody who writes
+  const seek = (wait = 1500) => {
+    if (document.querySelector("[data-soon]")) setTimeout(() => {
+      const writes = document.activeElement.matches("main :is(textarea, input, select)") || document.querySelector("main .pop[open]");
+      (writes || document.hidden ? Promise.resolve() : put(location.href)).then(() => seek(Math.min(1.15 * wait, 20_000)));
+    }, wait);
+  };
 
   // Forms of lists are sent in the background, and the screen is put in place where it was
   const put = async (address, options) => {
