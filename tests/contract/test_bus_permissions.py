@@ -61,16 +61,16 @@ def test_poller_can_read_and_write_nothing_else(server, monkeypatch):
             with pytest.raises(BusError):
                 await refused
 
-        said: list[str] = []
+        refusals: asyncio.Queue[str] = asyncio.Queue()
 
         async def note(error: Exception) -> None:
-            said.append(str(error))
+            if "subscription" in str(error):
+                await refusals.put(str(error))
 
         client = await nats.connect(url_of(server, "poller"), error_cb=note, inbox_prefix="_INBOX_poller")
         for subject in (f"{NAME}.work.*", "_INBOX_service.>", "_INBOX.>", "$JS.>", ">"):
             await client.subscribe(subject)
-        await client.flush()
-        assert 5 == len([text for text in said if "subscription" in text])
+            assert subject.lower() in (await refusals.get()).lower()
         for call in (
             f"STREAM.INFO.{NAME}-work",
             f"STREAM.MSG.GET.{NAME}-work",
