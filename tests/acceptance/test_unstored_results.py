@@ -19,6 +19,7 @@ from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import StoreDamagedError, StoreError, StoreFullError, StoreStalledError, UnitError
 from tidings.model.observed.unit import Unit
 from tidings.notification.channel import Refused, Sent
+from tidings.service.health.sources import health_of
 from tidings.service.notify.claims import Claims
 from tidings.service.notify.deliver import Deliverer, SendQueue
 from tidings.service.run.notifier import Notifier
@@ -220,10 +221,15 @@ def test_notifier_does_not_repeat_a_message(world: World, name: str):
     assert 1 <= _count(world) <= before + 4
 
 
-@pytest.mark.parametrize("error", [UnitError("contradicts"), StoreError("cannot be read")], ids=["unit", "other"])
-@pytest.mark.parametrize("part", ["memories", "lives", "rules", "polls", "discovery"])
-def test_one_refused_part_does_not_end_the_service(world: World, part: str, error: StoreError):
-    """It is held for some minutes, and is not repeated at each step; everything else goes on."""
+PARTS = ["memories", "lives", "rules", "polls", "messages", "discovery", "collector"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "error", [UnitError("contradicts"), StoreError("cannot be read"), KeyError("a bug")], ids=["unit", "other", "bug"]
+)
+def test_one_failing_part_does_not_end_the_service(world: World, part: str, error: Exception):
+    """It is held for some minutes, not repeated at each step, and reported; everything else goes on."""
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 5 min")
     tried: list[int] = []
@@ -242,17 +248,27 @@ def test_one_refused_part_does_not_end_the_service(world: World, part: str, erro
             "lives": (monitor.lives, "live"),
             "rules": (monitor.rules, "follow"),
             "polls": (monitor.polling, "poll"),
+            "messages": (monitor.sending, "due"),
             "discovery": (discovery, "_follow"),
+            "collector": (monitor._collector, "round"),
         }[part]
         setattr(owner, method, refuse)
         if part == "lives":
             monitor.lives.next_at = 0
         if part == "rules":
             monitor.rules.wake()
+        if part == "collector":
+            monitor._collector._next = None
         before = len(world.polls())
         service.pass_time(HOUR)
         assert 1 <= len(tried) <= 7
         assert "polls" == part or len(world.polls()) >= before + 11
+        named = [event.data["part"] for event in world.read(events.listing) if "problem.unit" == event.type]
+        assert len(tried) == len(named)
+        assert {part} == {name.lower() for name in named}
+        health = world.read(health_of, world.settings, now=world.clock.wall(), is_polled=True)
+        (trouble,) = (each for each in health.troubles if "part failed" == each.brief)
+        assert str(error) in trouble.words
         delattr(owner, method)
         service.pass_time(HOUR)
         assert len(world.polls()) >= before + 11
@@ -288,3 +304,38 @@ def test_refused_step_of_one_life_delays_no_other(world: World):
     assert "ended" == world.sentinel("first").state
     assert world.sentinel("first").ended_at == world.sentinel("second").ended_at
     assert [] == world.violations()
+
+
+@pytest.mark.parametrize("error", [StoreError("cannot be read"), KeyError("a bug")], ids=["refused", "bug"])
+def test_failing_queue_does_not_end_the_notifier(world: World, error: Exception):
+    """It is read again after ten minutes, and health shows why nothing was sent."""
+    FAULT_OF[world.directory] = FAULTS["contradiction"]._replace(times=0)
+    _watch(world)
+    with serve(world) as service:
+        service.monitor.sending.leave_to_others()
+        service.pass_time(HOUR)
+        world.page("/a", "<p>count 2</p>")
+        service.pass_time(HOUR)
+    tried: list[int] = []
+
+    async def refuse(now: int) -> Any:
+        tried.append(now)
+        raise error
+
+    async def act() -> None:
+        async with _notify(world, Breaker(FAULT_OF[world.directory])) as notifier:
+            due, notifier._sending.due = notifier._sending.due, refuse  # type: ignore[method-assign]
+            for n in range(120):
+                if n == 60:
+                    notifier._sending.due = due  # type: ignore[method-assign]
+                await notifier.step()
+                if notifier._tasks:
+                    await asyncio.wait({*notifier._tasks})
+                world.clock.advance(30 * SECOND)
+
+    asyncio.run(act())
+    health = world.read(health_of, world.settings, now=world.clock.wall(), is_polled=True)
+
+    assert 3 == len(tried)
+    assert 1 == _count(world)
+    assert [True] == [str(error) in each.words for each in health.troubles if "part failed" == each.brief]

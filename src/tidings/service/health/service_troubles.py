@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tidings.service.health.trouble import HealthReading, Severity
     from tidings.storage.watches.deliveries import DeliveryRow
     from tidings.storage.watches.endpoints import EndpointRow
+    from tidings.storage.watches.events import EventRow
 
 LATE_DELIVERY: Final[Duration] = 10 * MINUTE
 RECENT: Final[Duration] = 7 * DAY
@@ -142,22 +143,49 @@ def list_lost_classes(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def list_unstored(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield what could not be written in the last days (events `problem.unit`)."""
+    """Yield what could not be written in the last days, and parts of the service that failed
+    (events `problem.unit`).
+    """
     found = [e for e in events.listing(reading.c, types=(EventType.PROBLEM_UNIT,)) if reading.now - e.at < RECENT]
-    if not found:
-        return
-    last = found[-1]
-    where = f" of page {last.page_id}" if last.page_id is not None else ""
-    names = {name: None for event in found for name in reading.names(event.page_id or 0)}
-    yield Trouble(
-        brief="not stored",
-        words=f"{spell_count(len(found), 'outcome')} could not be stored in the last 7 days; the last{where} at {spell_since(last.at, reading.now)}: {last.data.get('error', '')}",
-        mend="tidings doctor --deep",
-        since=found[0].at,
-        sentinels=tuple(names),
-    )
+    if unstored := [event for event in found if "part" not in event.data]:
+        last = unstored[-1]
+        where = f" of page {last.page_id}" if last.page_id is not None else ""
+        names = {name: None for event in unstored for name in reading.names(event.page_id or 0)}
+        yield Trouble(
+            brief="not stored",
+            words=f"{spell_count(len(unstored), 'outcome')} could not be stored in the last 7 days; the last{where} at {spell_since(last.at, reading.now)}: {last.data.get('error', '')}",
+            mend="tidings doctor --deep",
+            since=unstored[0].at,
+            sentinels=tuple(names),
+        )
+    parts: dict[str, list[EventRow]] = {}
+    for event in found:
+        if "part" in event.data:
+            parts.setdefault(event.data["part"], []).append(event)
+    for part, failures in parts.items():
+        last = failures[-1]
+        yield Trouble(
+            brief="part failed",
+            words=f"{PARTS.get(part, part)} failed {spell_count(len(failures), 'time')} in the last 7 days and paused for ten minutes each time; the last time at {spell_since(last.at, reading.now)}: {last.data['error']}",
+            mend="tidings doctor --deep  # the log of the service has the details",
+            since=failures[0].at,
+            is_general=True,
+        )
 
 
+PARTS: Final = {
+    "time": "the clock of the service",
+    "lives": "starting and ending sentinels",
+    "rules": "rules and reports",
+    "polls": "starting checks",
+    "messages": "sending messages",
+    "memories": "storing what was learned",
+    "collector": "deleting old versions",
+    "Sources": "events from files and commands",
+    "Subscriber": "WebSub",
+    "Sitemaps": "reading sitemaps",
+}
+"""Parts of the service's step (`run.monitor`), as users read them."""
 LATE: Final[Duration] = 15 * MINUTE
 """How long a version may wait while the search index cannot be written."""
 SET_CLOCK: Final = "date -u; timedatectl set-ntp true"

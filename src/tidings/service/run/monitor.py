@@ -12,7 +12,7 @@ import contextlib
 import gc
 import logging
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -22,7 +22,8 @@ from tidings.service.examine.page_state import AGAIN_AFTER
 from tidings.service.notify.rates import list_inherited
 from tidings.service.poll.grants import unkept
 from tidings.service.upkeep.upkeep import stall_of
-from tidings.service.watch.holds import HOLD_AFTER_FAULT, FaultHolds
+from tidings.service.watch.holds import HOLD_AFTER_FAULT, StepParts, failed_part
+from tidings.storage.watches import events
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
@@ -195,9 +196,8 @@ class Monitor:
         self._stepped_at: Instant = 0
         self._has_missed = False
         self._collecting = False
-        self._holds: FaultHolds[str] = FaultHolds()
-        """parts of the step after a fault, by name"""
-        self.fault: StoreError | None = None
+        self._parts = StepParts(self._note_failed)
+        self.fault: Exception | None = None
         """why a part of the step was held last"""
 
     @property
@@ -272,7 +272,7 @@ class Monitor:
         """Return whether a message is due now, or an event that rules have yet to process."""
         now = self.clock.now()
         owes, due = await self.sending.owes(now), self.rules.next_due(now)
-        return owes or (due is not None and self._holds.delay("rules", due) <= now)
+        return owes or (due is not None and self._parts.delay("rules", due) <= now)
 
     async def rest(self, *, most: Duration) -> None:
         """Wait for input, for the next due work, or for `most`, whichever comes first."""
@@ -301,13 +301,13 @@ class Monitor:
             "rules": self.rules.next_due(now),
             **{_name(each): each.next_due for each in self._around},
         }
-        found = [self._holds.delay(part, at) for part, at in known.items() if at is not None]
-        if (end := self._holds.next_end(now)) is not None:
+        found = [self._parts.delay(part, at) for part, at in known.items() if at is not None]
+        if (end := self._parts.next_end(now)) is not None:
             found.append(end)
         return min(found, default=None)
 
     async def step(self) -> None:
-        """Do what is due now. A part that the store refuses is held for some minutes, the others
+        """Do what is due now. A part that fails is reported and held for some minutes, the others
         go on.
 
         Raises `StaleEpochError` once the lease is lost, `StoreStalledError` while nothing can be
@@ -319,36 +319,33 @@ class Monitor:
             await self.upkeep.make_ready()
             is_written = await self._read_inbox()
             now = self.clock.now()  # the wait for the database may have taken time
-            await self._do("time", self._note_time, now)
-            await self._do("lives", self._activate, now)
+            await self._parts.do("time", self._note_time, now)
+            await self._parts.do("lives", self._activate, now)
             if is_written:  # once the sentinels that others wrote before are enabled
                 await self.polling.requests.read_new()
-            await self._do("rules", self.rules.follow, now)
+            await self._parts.do("rules", self.rules.follow, now)
             for each in self._around:
-                await self._do(_name(each), partial(self._ask, each), now)
-            await self._do("polls", self._poll, now)
-            await self._do("messages", self._send, now)
+                await self._parts.do(_name(each), partial(self._ask, each), now)
+            await self._parts.do("polls", self._poll, now)
+            await self._parts.do("messages", self._send, now)
             self._collect(now)
-            await self._do("memories", self._remember, now)
+            await self._parts.do("memories", self._remember, now)
         except StoreError as error:
             self._inbox.drain_again()  # what this step took from memory is not stored
             if isinstance(error, StoreStalledError):
                 self.upkeep.begin_stall(error, begun)
             raise
 
-    async def _do(self, part: str, work: Callable[[Instant], Awaitable[None]], now: Instant) -> None:
-        """Do a part of the step, unless it is held."""
-        if self._holds.has(part, now):
-            return
-        try:
-            await work(now)
-        except (StaleEpochError, StoreStalledError):
-            raise
-        except StoreError as error:
-            self.fault = error
-            self._holds.begin(part, now)
-            self._inbox.drain_again()  # what it took from memory is not stored
-            self.upkeep.note_error(error, now)
+    async def _note_failed(self, part: str, error: Exception, now: Instant) -> None:
+        """Report a part of the step that failed, in the log and for health."""
+        self.fault = error
+        self._inbox.drain_again()  # what it took from memory is not stored
+        self.upkeep.note_error(error, now, part=part)
+        await self._store_failed(part, error, now)
+
+    async def _store_failed(self, part: str, error: Exception, now: Instant) -> None:
+        with contextlib.suppress(StoreError):
+            await self.store.write(events.append, [failed_part(part, error, now)])
 
     async def _read_inbox(self) -> bool:
         """Apply what other processes wrote and what arrived from outside; return whether others
@@ -410,9 +407,11 @@ class Monitor:
 
     def _collect(self, now: Instant) -> None:
         """Start a collection of unneeded versions of a few pages; polls continue meanwhile."""
-        if self._collector is not None and not self._collecting and self._collector.is_due(now):
+        if self._collector is None or self._collecting or self._parts.has("collector", now):
+            return
+        if self._collector.is_due(now):
             self._collecting = True
-            self._spawn(self._collect_round(self._collector, now))
+            self._spawn(self._collect_round(self._collector, now), part="collector")
 
     async def _collect_round(self, collector: Collector, now: Instant) -> None:
         try:
@@ -447,9 +446,10 @@ class Monitor:
         is_fault = stall_of(error) is None
         if page_id is not None:
             self.planner.hold(page_id, now + (HOLD_AFTER_FAULT if is_fault else AGAIN_AFTER))
-        if part and is_fault:
-            self._holds.begin(part, now)
-        self.upkeep.note_error(error, now)
+        if part and is_fault and isinstance(error, Exception) and not isinstance(error, StaleEpochError):
+            self._parts.begin(part, now)
+            self._spawn(self._store_failed(part, error, now))
+        self.upkeep.note_error(error, now, part=part)
         if not isinstance(error, StaleEpochError):
             for request_id in waiting:
                 self._spawn(self.polling.requests.refuse(request_id, unkept(error)))

@@ -9,6 +9,7 @@ import contextlib
 import logging
 import sys
 from collections.abc import AsyncIterator, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tidings.clock import SECOND, put_forward, set_back
@@ -21,14 +22,16 @@ from tidings.service.run.senders import open_client, open_sending, read_signing
 from tidings.service.run.server_clock import ServerClock, open_clock
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.committer import Committer
+from tidings.service.watch.holds import StepParts, failed_part
 from tidings.service.watch.watchlist import load_users
 from tidings.storage.db import instance
 from tidings.storage.secrets import Vault
+from tidings.storage.watches import events
 from tidings.storage.write.store import Store
 
 if TYPE_CHECKING:
     from tidings.clock import SystemClock
-    from tidings.model.interval import Duration
+    from tidings.model.interval import Duration, Instant
     from tidings.service.notify.deliver import SendQueue
     from tidings.service.run.monitor import SideTask
     from tidings.service.watch.watchlist import WatchedSentinel
@@ -50,6 +53,7 @@ class Notifier:
         self._clock = clock
         self._sending = sending
         self._around: list[SideTask] = [presence, *([clock] if isinstance(clock, ServerClock) else [])]
+        self._parts = StepParts(self._note_failed)
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._is_stalled = False
@@ -64,12 +68,22 @@ class Notifier:
             self._is_stalled = False
         now = self._clock.now()
         for each in self._around:
-            for work in await each.due(now):
-                self._spawn(work)
+            await self._parts.do(type(each).__name__, partial(self._start, each), now)
         if await self.store.has_changed():
             self._sending.wake()
-        for work in await self._sending.due(now):
+        await self._parts.do("messages", partial(self._start, self._sending), now)
+
+    async def _start(self, each: SideTask | SendQueue, now: Instant) -> None:
+        for work in await each.due(now):
             self._spawn(work)
+
+    async def _note_failed(self, part: str, error: Exception, now: Instant) -> None:
+        """Report a part of the step that failed, in the log and for health."""
+        self._sending.wake()
+        known = isinstance(error, StoreError)  # users can fix it: no traceback
+        log.error("the part %s of the notifier failed: %s", part, error, exc_info=None if known else error)
+        with contextlib.suppress(StoreError):
+            await self.store.write(events.append, [failed_part(part, error, now)])
 
     async def rest(self, *, most: Duration) -> None:
         """Wait for the end of an attempt, or for `most`."""

@@ -244,8 +244,14 @@ class Upkeep:
         """
         return self._committer.lost is None and not self._soundness.is_damaged
 
-    def note_error(self, error: BaseException, now: Instant) -> None:
-        """Log the error with which a task of the service ended, and begin a stall if it is one."""
+    def note_error(self, error: BaseException, now: Instant, *, part: str = "") -> None:
+        """Log the error with which a task of the service ended, and begin a stall if it is one.
+
+        Args:
+            error: The error.
+            now: The instant.
+            part: The part of the step that failed, if it was one.
+        """
         if isinstance(error, StaleEpochError):
             return
         if (stalled := stall_of(error)) is not None:
@@ -256,9 +262,9 @@ class Upkeep:
             log.error("%s", error)
             self._soundness.begin()  # an invalid value concerns its page, a damaged file ends the service
         elif isinstance(error, StoreError):  # users can fix it: no traceback
-            log.error("%s", unkept(error))
+            log.error("%s", f"the part {part} of the service failed: {error}" if part else unkept(error))
         else:
-            log.error("a task of the service failed", exc_info=error)
+            log.error("%s of the service failed", f"the part {part}" if part else "a task", exc_info=error)
 
     def begin_stall(self, error: StoreStalledError, now: Instant) -> None:
         """Record that a step could store nothing."""
