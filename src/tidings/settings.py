@@ -296,7 +296,7 @@ class StoreSettings:
     )
     history_days: float = _setting(
         365.0,
-        "how long the old and the new version of a change are kept, if the sentinel has no ChangeHistory",
+        "how many days Tidings keeps the two versions that a change lies between, if the sentinel has no ChangeHistory",
         least=0,
     )
     values_days: float = _setting(

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             "target",
             type=Path,
             metavar="FILE|DIR",
-            help="the file to write; in a directory, the file is named after the time",
+            help="the file to write; if you name a directory, the name of the file is the date and time",
         )
         parser.add_argument(
             "--with-secrets",

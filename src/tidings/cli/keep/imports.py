@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         default="keep",
         help="keep: keep each interval (default); learn: let Tidings choose, from a quarter of the interval to four times the interval",
     )
-    parser.add_argument("--details", action="store_true", help="also list the fields that mean the same")
+    parser.add_argument("--details", action="store_true", help="also list the fields that Tidings takes over unchanged")
     add_json(parser)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tidings.service.poll.frames import Frames
     from tidings.service.poll.grants import PollRunner
     from tidings.service.poll.poller import Poller
-    from tidings.service.poll.requests import Requests
+    from tidings.service.poll.poll_now import Requests
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.write.store import Store
 

@@ -33,7 +33,7 @@ from tidings.model.watch.sentinel import WHOLE
 from tidings.service.examine.judge import PollResult, xxh3
 from tidings.service.poll.circuit import NetworkWatch
 from tidings.service.poll.grants import Answered, PollRunner, unkept
-from tidings.service.poll.requests import PageRequest
+from tidings.service.poll.poll_now import PageRequest
 from tidings.service.watch.page_schedule import Deadline, Needs
 from tidings.service.watch.watchlist import WatchedPage
 from tidings.storage.observed import hosts, polls

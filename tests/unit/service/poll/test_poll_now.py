@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.stores import World
-from tidings.service.poll.requests import PageRequest, Requests
+from tidings.service.poll.poll_now import PageRequest, Requests
 from tidings.storage.observed import polls
 
 
