@@ -136,7 +136,9 @@ def markdown() -> str:
     """Return the reference of all commands as a page."""
     parts = [f"# Commands\n\n<!-- Written by script/docs. -->\n\n{_INTRODUCTION}\n"]
     parts.append("Every command takes these flags:\n\n" + _table(common_flags()))
-    parts.append("`tidings help COMMAND` prints the section of a command on a terminal. `tidings --version` prints the version.\n")
+    parts.append(
+        "`tidings help COMMAND` prints the section of a command on a terminal. `tidings --version` prints the version.\n"
+    )
     for group in GROUPS.values():
         parts.append(f"## {group}\n")
         for command in commands():

@@ -54,7 +54,8 @@ VERBS: Final = {
     "collect": VerbRow("change.collect", "watch a whole site; Tidings finds its pages within a budget"),
     "apply": VerbRow("change.apply", "make the stored sentinels equal to the sentinels in files"),
     "test": VerbRow(
-        "change.trial", "try statements of the language: fetch the pages that they name once and show what would be watched; store nothing"
+        "change.trial",
+        "try statements of the language: fetch the pages that they name once and show what would be watched; store nothing",
     ),
     "alter": VerbRow("change.alter", "change clauses of a sentinel; this notifies nobody"),
     "enable": VerbRow("change.life", "continue a paused sentinel"),

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.circuit import NetworkWatch
     from tidings.service.poll.frames import Ask
-    from tidings.service.poll.poller import Poller
     from tidings.service.poll.poll_now import PageRequest
+    from tidings.service.poll.poller import Poller
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.hints import HintTracker
     from tidings.service.watch.page_schedule import Needs

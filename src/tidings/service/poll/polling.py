@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.frames import Frames
     from tidings.service.poll.grants import PollRunner
-    from tidings.service.poll.poller import Poller
     from tidings.service.poll.poll_now import Requests
+    from tidings.service.poll.poller import Poller
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.write.store import Store
 

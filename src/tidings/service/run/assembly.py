@@ -31,9 +31,9 @@ from tidings.service.poll.circuit import NetworkWatch
 from tidings.service.poll.form_logins import Sessions
 from tidings.service.poll.frames import Frames
 from tidings.service.poll.grants import PollRunner
+from tidings.service.poll.poll_now import Requests
 from tidings.service.poll.poller import Poller
 from tidings.service.poll.polling import BudgetSpender, PollStarter
-from tidings.service.poll.poll_now import Requests
 from tidings.service.poll.sitemaps import Sitemaps
 from tidings.service.poll.unit import UnitWriter
 from tidings.service.rules.complex_needs import ComplexNeeds

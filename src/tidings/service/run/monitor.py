@@ -22,7 +22,7 @@ from tidings.service.examine.page_state import AGAIN_AFTER
 from tidings.service.notify.rates import list_inherited
 from tidings.service.poll.grants import unkept
 from tidings.service.upkeep.upkeep import stall_of
-from tidings.service.watch.holds import HOLD_AFTER_FAULT, StepParts, failed_part
+from tidings.service.watch.holds import HOLD_AFTER_FAULT, StepParts, make_problem
 from tidings.storage.watches import events
 
 if TYPE_CHECKING:
@@ -345,7 +345,7 @@ class Monitor:
 
     async def _store_failed(self, part: str, error: Exception, now: Instant) -> None:
         with contextlib.suppress(StoreError):
-            await self.store.write(events.append, [failed_part(part, error, now)])
+            await self.store.write(events.append, [make_problem(part, error, now)])
 
     async def _read_inbox(self) -> bool:
         """Apply what other processes wrote and what arrived from outside; return whether others

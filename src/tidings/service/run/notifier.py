@@ -22,7 +22,7 @@ from tidings.service.run.senders import open_client, open_sending, read_signing
 from tidings.service.run.server_clock import ServerClock, open_clock
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.committer import Committer
-from tidings.service.watch.holds import StepParts, failed_part
+from tidings.service.watch.holds import StepParts, make_problem
 from tidings.service.watch.watchlist import load_users
 from tidings.storage.db import instance
 from tidings.storage.secrets import Vault
@@ -83,7 +83,7 @@ class Notifier:
         known = isinstance(error, StoreError)  # users can fix it: no traceback
         log.error("the part %s of the notifier failed: %s", part, error, exc_info=None if known else error)
         with contextlib.suppress(StoreError):
-            await self.store.write(events.append, [failed_part(part, error, now)])
+            await self.store.write(events.append, [make_problem(part, error, now)])
 
     async def rest(self, *, most: Duration) -> None:
         """Wait for the end of an attempt, or for `most`."""

@@ -74,7 +74,7 @@ class StepParts(FaultHolds[str]):
             await self._note(part, error, now)
 
 
-def failed_part(part: str, error: Exception, at: Instant) -> Event:
+def make_problem(part: str, error: Exception, at: Instant) -> Event:
     """Return the event that reports a failed part of a step (`docs/reference/health.md`)."""
     text = str(error) or type(error).__name__
     return Event(type=EventType.PROBLEM_UNIT, at=at, data={"part": part, "error": text})
