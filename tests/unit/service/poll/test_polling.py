@@ -25,8 +25,8 @@ from tidings.scheduling.ledger import make_trace
 from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import Population
 from tidings.service.plan.planner import Planner
-from tidings.service.poll.polling import GRANTS_A_TICK, BudgetSpender, PollStarter
 from tidings.service.poll.poll_now import PageRequest
+from tidings.service.poll.polling import GRANTS_A_TICK, BudgetSpender, PollStarter
 from tidings.service.watch.watchlist import WatchedPage
 from tidings.settings import Settings
 from tidings.storage.write import charge
