@@ -11,6 +11,7 @@ from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.event_type import EventType
 from tidings.service.notify.life_steps import RESUMED
 from tidings.service.run.monitor import Monitor
+from tidings.service.sentinels import register
 from tidings.storage.watches import events, sentinels
 
 PAIR = (
@@ -294,3 +295,25 @@ def test_pause_with_an_end_is_over_by_itself_after_a_restart(world: World):
 
     assert (["disabled", "disabled", "enabled"], 0, 1) == (states, reported, len(list_records(world)))
     assert (RESUMED, None) == (resumed.data["reason"], world.read(sentinels.find, "s").resume_at)
+
+
+@pytest.mark.parametrize("hours", [1, 5])
+def test_restored_sentinel_is_paused_until_the_same_time(world: World, hours: int):
+    """It was dropped in a pause of three hours, and is restored before or after the end of that."""
+    write(world, "a", "one")
+    world.add("Create Sentinel s Using {/a} Monitor words Fetch every 10 min")
+    states = []
+    with serve(world) as service:
+        service.pass_time(HOUR)
+        world.add("Disable s for 3 hours")
+        world.add("Drop s")
+        service.pass_time(hours * HOUR)
+        world.write(register.take_back, "s", now=world.clock.now())
+        states.append(world.sentinel("s").state)
+        service.pass_time(MINUTE)
+        states.append(world.sentinel("s").state)
+        service.pass_time(3 * HOUR)
+        states.append(world.sentinel("s").state)
+
+    assert ["disabled", "enabled" if hours > 3 else "disabled", "enabled"] == states
+    assert [] == world.violations()

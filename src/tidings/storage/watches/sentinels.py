@@ -70,6 +70,8 @@ _OWN = (
 )
 _RESUMES = "resume"
 """The kind of the timers that end pauses."""
+_PAUSED_UNTIL = "paused_until"
+"""The key, in the event of an end, of when a pause would have ended."""
 _RESUME_AT = f"(SELECT t.due_at FROM timer t WHERE t.kind = '{_RESUMES}' AND t.ref = s.id)"
 _FROM = (
     f" r.created_at, s.owner_id, {_RESUME_AT}"
@@ -359,6 +361,7 @@ def move(c: Connection, step: SentinelMove) -> None:
     events.put_timers(c, [Timer(kind=_RESUMES, ref=step.sentinel_id, due_at=step.resume_at)])
     data = {"name": name, "before": before, "reason": step.reason}
     data |= {} if step.resume_at is None else {"resume_at": step.resume_at}
+    data |= {} if resume_at is None or step.state != "ended" else {_PAUSED_UNTIL: resume_at}
     events.append(
         c, [Event(type=EventType(f"sentinel.{step.state}"), at=step.at, sentinel_id=step.sentinel_id, data=data)]
     )
@@ -587,7 +590,8 @@ def give(c: Connection, id: int, owner_id: int) -> None:
 
 
 def restore(c: Connection, id: int, at: Instant) -> SentinelRow:
-    """Restore a dropped sentinel with its name and state, with the event of that state.
+    """Restore a dropped sentinel with its name and state, and the end of its pause, with the event
+    of that state.
 
     Raises `UsageError` if it was not dropped, or its name is taken by now.
     """
@@ -605,6 +609,9 @@ def restore(c: Connection, id: int, at: Instant) -> SentinelRow:
     )
     subscription_rows.activate(c, id, active=before == "enabled", at=at)
     data = {"name": row.name, "before": "ended", "reason": "restored"}
+    if ended is not None and (resume_at := ended.data.get(_PAUSED_UNTIL)) is not None:
+        events.put_timers(c, [Timer(kind=_RESUMES, ref=id, due_at=resume_at)])
+        data["resume_at"] = resume_at
     events.append(c, [Event(type=EventType(f"sentinel.{before}"), at=at, sentinel_id=id, data=data)])
     return get(c, id)
 
