@@ -63,11 +63,12 @@ def test_check_is_answered_by_the_running_service(place: Installation, web: WebS
 
 
 def test_a_second_service_is_refused(place: Installation):
-    """Two processes never poll for one directory: the second says who does, and ends with 3."""
+    """Two processes never poll for one directory: the second says whom it waits for, then ends with 3."""
     done = place.run("serve")
 
     assert 3 == done.returncode
-    assert f"process {place.services[0].process.pid}" in done.stderr
+    assert 2 == done.stderr.count(f"process {place.services[0].process.pid}")
+    assert "waiting up to 15 s" in done.stderr.splitlines()[0]
     assert place.services[0].process.poll() is None
 
 

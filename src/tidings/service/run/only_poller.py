@@ -124,6 +124,8 @@ async def _hold(
         shares: Whether the process shares the pages with others, and needs no lock.
     """
     give_up_at = time.monotonic() + patience_seconds
+    if patience_seconds and not shares and (other := None if lock.acquire() else lock.holder()) is not None:
+        log.warning("waiting up to %.0f s for process %d to end: it checks the pages too", patience_seconds, other)
     while not (held := lock.acquire() or shares) and time.monotonic() < give_up_at:  # noqa: ASYNC110 - another process lets go
         await asyncio.sleep(LOCK_EVERY_SECONDS)
     if not (held or await take_over(lock, database, settings)):
