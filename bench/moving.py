@@ -1,11 +1,16 @@
 """Compare after an import: both programs watch the same 100 pages through 60 states.
 
 PYTHONPATH=. .venv/bin/python bench/moving.py PROGRAM [--states 60] [--one-line]
+PYTHONPATH=. .venv/bin/python bench/moving.py --first-week [--budgets 60 120 240]
 
 PROGRAM is the path of an installed `urlwatch`, `webchanges` or `changedetection.io`. Pages are made
 up, with a seed: most states change what is watched of a page, its surroundings, or nothing. The
 other program runs once a state; Tidings runs on a manual clock and is asked for each page. With
 `--one-line` each page is one source line.
+
+`--first-week` needs no other program: it imports a directory of changedetection.io with 30 pages, which
+change between four times a day and once a month, with and without their history of 60 days
+(`--schedule learn`). It prints how soon the changes of the first week are seen, at each budget.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ import yaml
 
 from tests.fakes import WebServer
 from tests.world import World, play
-from tidings.clock import DAY, MINUTE
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.service.imports.import_jobs import take_in
 from tidings.service.run.monitor import Monitor
 from tidings.storage.observed import pages, polls
@@ -141,6 +146,77 @@ class ChangeDetection:
         return changed
 
 
+WEEK_PAGES = 30
+HISTORY = 60 * DAY
+
+
+def compare_first_week(budgets: list[float]) -> None:
+    """Print the polls of the first week after an import, and how long changes waited for them."""
+    for budget in budgets:
+        for is_known in (False, True):
+            polls_made, waits, seen = watch_a_week(budget, is_known=is_known)
+            print(
+                f"{budget:5.0f} polls a day, {'learned' if is_known else 'cold   '}: {polls_made} polls,"
+                f" {seen} of {len(waits)} changes seen by themselves, mean wait {sum(waits) / len(waits) / HOUR:.1f} h",
+                flush=True,
+            )
+
+
+def watch_a_week(budget: float, *, is_known: bool) -> tuple[int, list[int], int]:
+    """Return the number of polls, how long each change waited for one, and the number of changes that
+    no other one covered.
+    """
+    rng = random.Random(1)
+    rates = [4.0 * (1 / 120) ** (n / (WEEK_PAGES - 1)) for n in range(WEEK_PAGES)]
+    rng.shuffle(rates)
+    with WebServer() as server, tempfile.TemporaryDirectory() as name:
+        world = World(Path(name) / "data", server, budget__polls_per_day=str(budget), budget__burst="0")
+        now = world.clock.now()
+        times = [draw_times(rng, rate, now - HISTORY, now + 7 * DAY) for rate in rates]
+        for n, moments in enumerate(times):
+            world.page(f"/{n}", write_page("prose", n, dict.fromkeys(("text", "price", "around", "hidden"), 0)))
+            write_watch(Path(name) / "theirs" / f"u{n}", server.url(f"/{n}"), moments if is_known else [], now)
+        take_in(world.settings, Path(name) / "theirs", now=now, learn=True)
+        due = sorted((at, n) for n, moments in enumerate(times) for at in moments if at > now)
+
+        async def story(monitor: Monitor) -> None:
+            for number, (at, n) in enumerate(due):
+                await world.pass_time(monitor, at - world.clock.now())
+                state = {"text": number, "price": 0, "around": number, "hidden": 0}
+                world.page(f"/{n}", write_page("prose", n, state))
+            await world.pass_time(monitor, now + 7 * DAY - world.clock.now())
+
+        play(world, story)
+        paths = {state.page_id: int(page.url.rpartition("/")[2]) for page, state in world.read(pages.population)}
+        made: dict[int, list[int]] = {}
+        charged = world.read(polls.list_charged, 0)
+        for poll in charged:
+            made.setdefault(paths[poll.page_id], []).append(poll.at)
+        world.close()
+    end = now + 7 * DAY
+    found = [next((poll for poll in made.get(n, []) if poll >= at), end) for at, n in due]
+    seen = len({(n, at) for (_, n), at in zip(due, found, strict=True) if at < end})
+    return len(charged), [at - changed for (changed, _), at in zip(due, found, strict=True)], seen
+
+
+def draw_times(rng: random.Random, rate: float, start: int, end: int) -> list[int]:
+    """Return the instants of changes, so many a day on average."""
+    found, at = [], float(start)
+    while (at := at + rng.expovariate(rate) * DAY) < end:
+        found.append(int(at))
+    return found
+
+
+def write_watch(folder: Path, url: str, changed_at: list[int], now: int) -> None:
+    """Write a watch of changedetection.io that was checked each three hours until now."""
+    folder.mkdir(parents=True)
+    record = {"url": url, "last_checked": now // SECOND}
+    (folder / "watch.json").write_text(json.dumps(record), encoding="utf-8")
+    checks = {-(-at // (3 * HOUR)) * 3 * HOUR // SECOND for at in changed_at if at < now - 3 * HOUR}
+    lines = [(now - HISTORY) // SECOND, *sorted(checks)] if changed_at else []
+    (folder / "history.txt").write_text("".join(f"{at},x.txt\n" for at in lines), encoding="utf-8")
+
+
 def list_kinds() -> list[str]:
     """Return the kind of each page."""
     return [KINDS[n % len(KINDS)] for n in range(PAGES)]
@@ -149,10 +225,17 @@ def list_kinds() -> list[str]:
 def main() -> None:
     """Print how many states were reported by both, and by one alone, for each kind of page."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("program", type=Path)
+    parser.add_argument("program", type=Path, nargs="?")
     parser.add_argument("--states", type=int, default=60)
     parser.add_argument("--one-line", action="store_true")
+    parser.add_argument("--first-week", action="store_true")
+    parser.add_argument("--budgets", type=float, nargs="+", default=[60, 120, 240])
     arguments = parser.parse_args()
+    if arguments.first_week:
+        compare_first_week(arguments.budgets)
+        return
+    if arguments.program is None:
+        parser.error("which program?")
     rng = random.Random(1)
     kinds = list_kinds()
     states = [dict.fromkeys(("text", "price", "around", "hidden"), 0) for _ in kinds]

@@ -14,14 +14,26 @@ from typing import Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.model.interval import Duration, Instant
-from tidings.service.imports.draft import Draft, Note, literal, plain_address, show_value, tag_of, write_text
-from tidings.service.imports.filters import jsonpath_of_jq
+from tidings.service.imports.draft import (
+    Draft,
+    DraftClause,
+    Note,
+    literal,
+    plain_address,
+    show_value,
+    tag_of,
+    why_invalid,
+    write_text,
+)
+from tidings.service.imports.filters import add_patterns
 from tidings.service.imports.reading import Files
+from tidings.service.imports.selectors import select_by_jq, xpath_of_css
 
 PEER: Final = "changedetection.io"
 RESTOCKING: Final = "restock_diff.json"
 """Beside the watch: the settings of its processor."""
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+BROWSERS: Final = ("html_webdriver", "extra_browser", "playwright", "puppeteer")
 UNITS: Final = {"weeks": 7 * DAY, "days": DAY, "hours": HOUR, "minutes": MINUTE, "seconds": SECOND}
 
 Rule = Callable[[Draft, Any, "Watch"], None]
@@ -36,6 +48,7 @@ class Watch:
         self.application: Mapping[str, Any] = _map(_map(settings.get("settings")).get("application"))
         self.requests: Mapping[str, Any] = _map(_map(settings.get("settings")).get("requests"))
         self.headers: Mapping[str, Any] = _map(_map(settings.get("settings")).get("headers"))
+        self.proxies: Mapping[str, Any] = _map(settings.get("proxies"))
 
     def merge(self, name: str, *, of_all: str = "") -> list[str]:
         """Return a list of the watch merged with those of its overriding tags and the
@@ -72,10 +85,9 @@ def _select(draft: Draft, text: str) -> None:
     elif text.startswith("json:"):
         draft.select("jsonpath", text.removeprefix("json:"), name)
     elif text.startswith(("jq:", "jqraw:")):
-        if (path := jsonpath_of_jq(text.partition(":")[2])) is None:
-            draft.refuse(name, f"{show_value(text)}: only plain paths of jq are supported")
-        else:
-            draft.select("jsonpath", path, name, "jq is written as JSONPath")
+        select_by_jq(draft, text.partition(":")[2], name)
+    elif ":contains(" in text and (path := xpath_of_css(text.removeprefix("css:"))) is not None:
+        draft.select("xpath", path, name)
     else:
         draft.select("css", text.removeprefix("css:"), name)
 
@@ -84,7 +96,10 @@ def _excludes(draft: Draft, _: Any, watch: Watch) -> None:
     name = "subtractive_selectors"
     for text in watch.merge(name, of_all="global_subtractive_selectors"):
         path = text.removeprefix("xpath:").removeprefix("xpath1:")
-        if text.startswith(("xpath:", "xpath1:", "/")):
+        is_css = not text.startswith(("xpath:", "xpath1:", "/"))
+        if is_css and ":contains(" in text and (found := xpath_of_css(text)) is not None:
+            is_css, path = False, found
+        if not is_css:
             draft.add(f"Exclude xpath {write_text(path)}", name)
         else:
             draft.add(f"Exclude css {write_text(text)}", name)
@@ -116,9 +131,7 @@ def _keep_lines(draft: Draft, _: Any, watch: Watch) -> None:
 def _extract(draft: Draft, _: Any, watch: Watch) -> None:
     for text in watch.merge("extract_text"):
         pattern, difference = _pattern(text)
-        if re.compile(r"(?<!\\)\((?!\?)").findall(pattern)[1:]:
-            difference = "of several groups the first counts"
-        draft.monitor(f"regex {write_text(pattern)}", "extract_text", difference)
+        add_patterns(draft, pattern, "extract_text", difference=difference)
 
 
 def _either(texts: list[str]) -> str:
@@ -127,13 +140,18 @@ def _either(texts: list[str]) -> str:
 
 
 def _add_trigger(draft: Draft, _: Any, watch: Watch) -> None:
-    texts = watch.merge("trigger_text")
-    if len(texts) == 1 and not texts[0].strip().startswith("/"):
+    texts = [text.strip() for text in watch.merge("trigger_text")]
+    if not any(text.startswith("/") for text in texts):
         what = "the whole page is searched, not the selected part" if _has_filters(watch) else ""
-        draft.where(f"where page has {write_text(texts[0].strip())}", "trigger_text", what)
+        draft.where(f"where page has {_list_texts(texts)}", "trigger_text", what)
     else:
-        what = "of several texts, or a pattern, what came must have one; there any line of the page may"
+        what = "of a pattern, what came must match it; there any line of the page may"
         draft.where(f"where matches {write_text(_either(texts))}", "trigger_text", what)
+
+
+def _list_texts(texts: list[str]) -> str:
+    """Return texts of which one is enough."""
+    return write_text(texts[0]) if len(texts) == 1 else f"<{', '.join(write_text(text) for text in texts)}>"
 
 
 def _add_forbidden(draft: Draft, _: Any, watch: Watch) -> None:
@@ -168,9 +186,10 @@ def _directions(draft: Draft, _: Any, watch: Watch) -> None:
         "updated": watch.record.get("filter_text_replaced", True),
     }
     if any(asked.values()) and not all(asked.values()):
+        what = "" if asked["updated"] else "the words that came and went in a changed line count too"
         for direction, is_asked in asked.items():
             if is_asked:
-                draft.where(direction, "filter_text_added, filter_text_removed, filter_text_replaced")
+                draft.where(direction, "filter_text_added, filter_text_removed, filter_text_replaced", what)
 
 
 def _interval(draft: Draft, _: Any, watch: Watch) -> None:
@@ -224,7 +243,7 @@ def _hours(draft: Draft, value: Any, watch: Watch) -> None:
 
 def _add_fetching(draft: Draft, _: Any, watch: Watch) -> None:
     kind = str(watch.first("fetch_backend") or "")
-    if kind.startswith(("html_webdriver", "extra_browser", "playwright", "puppeteer")):
+    if kind.startswith(BROWSERS):
         draft.renders = draft.renders or "browser"
         draft.translate("fetch_backend")
     elif kind not in {"", "system", "html_requests"}:
@@ -235,17 +254,22 @@ STEPS: Final = {
     "Click element": "click {place}",
     "Click element if exists": "click {place}",
     "Click element containing text": "click text {value}",
+    "Click element containing text if exists": "click text {value}",
     "Enter text in field": "fill {place} with {value}",
     "Check checkbox": "click {place}",
     "Uncheck checkbox": "click {place}",
     "Press Enter": 'press "Enter"',
     "Select by label": "select {place} with {value}",
+    "<select> by option text": "select {place} with {value}",
     "Wait for text": "wait for text {value}",
+    "Wait for text in element": "wait for text {value}",
     "Wait for seconds": "wait {seconds} s",
     "Scroll down": "scroll to end",
 }
 DIFFERS: Final = {
     "Click element if exists": "a step that cannot be done is an error here",
+    "Click element containing text if exists": "a step that cannot be done is an error here",
+    "Wait for text in element": "the text may be anywhere on the page",
     "Check checkbox": "it is clicked, whatever its state",
     "Uncheck checkbox": "it is clicked, whatever its state",
     "Scroll down": "the page is scrolled to its end",
@@ -260,17 +284,41 @@ def _steps(draft: Draft, value: Any, _: Watch) -> None:
             continue
         place, given = str(one.get("selector") or ""), str(one.get("optional_value") or "")
         kind = "xpath" if place.startswith(("/", "xpath=", "(")) else "css"
-        if operation == "Remove elements" and place:
+        if "{{" in given or "{%" in given:
+            draft.refuse("browser_steps", f"{operation} {show_value(given)}: a template (Jinja) is not run")
+        elif operation == "Remove elements" and place:
             draft.add(f"Exclude {kind} {write_text(place)}", "browser_steps")
         elif operation in STEPS:
             words = {
                 "place": f"{kind} {write_text(place.removeprefix('xpath='))}",
-                "value": write_text(given),
+                "value": _typed(draft, operation, place, given),
                 "seconds": given or "1",
             }
             draft.step(STEPS[operation].format(**words), "browser_steps", DIFFERS.get(operation, ""))
         else:
             draft.refuse("browser_steps", f"{operation} {show_value(place or given)} is not supported as a step")
+
+
+_PASSWORDS: Final = re.compile(r"(?i)pass|pwd|token|secret|otp|\bpin\b")
+
+
+def _typed(draft: Draft, operation: str, place: str, text: str) -> str:
+    """Return what is typed; a password by the name of a secret, which is typed on https only."""
+    is_typed = operation == "Enter text in field" and draft.url.startswith("https:")
+    if is_typed and _PASSWORDS.search(place) and len(text) >= LEAST_SECRET:
+        return f"secret {write_text(draft.keep_secret('typed', text))}"
+    return write_text(text)
+
+
+LEAST_SECRET: Final = 4
+"""The fewest characters of a text that is typed as a secret."""
+
+
+def _delay(draft: Draft, value: Any, watch: Watch) -> None:
+    if str(watch.first("fetch_backend") or "").startswith(BROWSERS):
+        draft.steps.insert(0, DraftClause(f"wait {int(value)} s", "webdriver_delay"))
+    else:
+        draft.note("state", "webdriver_delay")
 
 
 def _headers(draft: Draft, value: Any, watch: Watch) -> None:
@@ -282,7 +330,7 @@ def _body(draft: Draft, value: Any, _: Watch) -> None:
     if "{{" in str(value) or "{%" in str(value):
         draft.refuse("body", "it is a template (Jinja), which is not run")
     else:
-        draft.add(f"Body {write_text(str(value))}", "body")
+        draft.body(str(value), "body")
 
 
 def _add_proxy(draft: Draft, value: Any, watch: Watch) -> None:
@@ -291,6 +339,7 @@ def _add_proxy(draft: Draft, value: Any, watch: Watch) -> None:
     else:
         proxies = watch.requests.get("extra_proxies") or []
         keyed = {str(_map(one).get("proxy_name")): str(_map(one).get("proxy_url")) for one in proxies}
+        keyed |= {key: str(_map(one).get("url") or "") for key, one in watch.proxies.items()}
         known = keyed.get(str(value).removeprefix("ui-0").removeprefix("ui-1"), keyed.get(str(value), ""))
         known = known or next((url for name, url in keyed.items() if name and name in str(value)), "")
     if not known:
@@ -306,20 +355,61 @@ def _add_notifying(draft: Draft, _: Any, watch: Watch) -> None:
         draft.note("approximated", "notification_muted", "no receiver; changes are shown on the dashboard")
         draft.note("state", "notification_urls", "muted")
         return
-    for url in _texts(watch.first("notification_urls")):
-        _notify(draft, url.strip())
+    urls = _texts(watch.first("notification_urls"))
+    wording = _write_wording(draft, watch) if urls else ""
+    for url in urls:
+        _notify(draft, url.strip(), wording)
 
 
-def _notify(draft: Draft, url: str) -> None:
+def _notify(draft: Draft, url: str, wording: str) -> None:
     name = "notification_urls"
     scheme = url.partition("://")[0].lower()
     if scheme in {"post", "posts"}:
         address = f"http{'s' if scheme == 'posts' else ''}://{url.partition('://')[2]}"
-        draft.add(f"Notify by webhook {address}", name, "a signed webhook of our own form is sent")
+        what = (
+            "the request has headers and a signature of our own"
+            if "text" in wording
+            else "a signed webhook of our own form is sent"
+        )
+        draft.add(f"Notify by webhook {address}{wording}", name, what)
     elif scheme in {"get", "gets", "put", "puts", "delete", "deletes", "patch"}:
         draft.refuse(name, f"{scheme}:// is of that program alone; a webhook is sent by POST")
-    elif (scheme in {"mailto", "mailtos"} and "@" in url and "to=" not in url) or url:
-        draft.add(f"Notify by {url}", name)
+    elif url:
+        draft.add(f"Notify by {url}{wording}", name)
+
+
+_USUAL: Final = {
+    "notification_title": ("", "ChangeDetection.io Notification - {{watch_url}}", "System default"),
+    "notification_body": ("", "{{watch_url}} had a change.\n---\n{{diff}}\n---", "System default"),
+}
+"""The message that nobody wrote."""
+_SAME: Final = {
+    "watch_tag": "tags",
+    "diff_clean": "diff",
+    "diff_added_clean": "diff_added",
+    "diff_removed_clean": "diff_removed",
+}
+"""Placeholders of another name here."""
+_HOLE: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+
+
+def _write_wording(draft: Draft, watch: Watch) -> str:
+    """Return the end of a Notify clause: the title and the text of messages, if they have only
+    placeholders that messages here have.
+    """
+    parts = []
+    for field, word in (("notification_title", "title"), ("notification_body", "text")):
+        given = str(watch.first(field) or "").strip()
+        if given.replace("{{ ", "{{").replace(" }}", "}}") in _USUAL[field]:
+            continue
+        text = _HOLE.sub(lambda found: "{{" + _SAME.get(found[1], found[1]) + "}}", given)
+        part = f" {word} {' '.join(write_text(line) for line in text.splitlines())}"
+        if why := why_invalid(f"Create Sentinel x Using https://x.example/ Monitor words Notify by feed with{part}", 2):
+            draft.refuse(field, f"{show_value(given)}: {why}")
+        else:
+            draft.translate(field)
+            parts.append(part)
+    return f" with{''.join(parts)}" if parts else ""
 
 
 def _add_processor(draft: Draft, value: Any, watch: Watch) -> None:
@@ -355,37 +445,59 @@ def _add_restocking(draft: Draft, watch: Watch) -> None:
             draft.monitor(f"price{' where ' + conditions if conditions else ''}", "follow_price_changes")
 
 
-OPERATORS: Final = {">": ">", "<": "<", ">=": ">=", "<=": "<=", "==": "="}
+OPERATORS: Final = {">": ">", "<": "<", ">=": ">=", "<=": "<=", "==": "=", "!=": "!="}
+
+
+ANY_OF: Final = "conditions, conditions_match_logic"
 
 
 def _conditions(draft: Draft, value: Any, watch: Watch) -> None:
     match_any = str(watch.record.get("conditions_match_logic") or "ALL").upper() == "ANY"
     rows = [_map(row) for row in value] if isinstance(value, list) else []
     rows = [row for row in rows if row.get("field") and row.get("operator") and row.get("value") not in (None, "")]
+    tests = [_condition(str(row["field"]), str(row["operator"]), str(row["value"]), watch) for row in rows]
     if match_any and len(rows) > 1:
-        draft.refuse("conditions", "any of several conditions: write a sentinel for each, or parts joined by OR")
+        if watch.merge("extract_text") or any(not test for test, _ in tests):
+            draft.refuse(ANY_OF, "any of several conditions, of which one has no equivalent: write a sentinel each")
+            return
+        for test, what in tests:
+            draft.monitor(test if test.startswith("number") else f"all words where {test}", ANY_OF, what)
         return
-    for row in rows:
-        _condition(draft, str(row["field"]), str(row["operator"]), str(row["value"]), watch)
+    numbers = [test.removeprefix("number where ") for test, _ in tests if test.startswith("number")]
+    if numbers:
+        draft.monitor(f"number where {' but '.join(numbers)}", "conditions", "the first number of the text is read")
+    for row, (test, what) in zip(rows, tests, strict=True):
+        name = f"conditions: {row['field']} {row['operator']}"
+        if not test:
+            draft.refuse(name, what)
+        elif not test.startswith("number"):
+            draft.where(f"where {test}", name, what)
 
 
-def _condition(draft: Draft, field: str, operator: str, value: str, watch: Watch) -> None:
-    name = f"conditions: {field} {operator}"
+def _condition(field: str, operator: str, value: str, watch: Watch) -> tuple[str, str]:
+    """Return a row as a condition (or as a number with one) and how it differs; "" and why not, if
+    there is none.
+    """
+    whole = "the whole page is searched, in any case"
     if field == "extracted_number" and operator in OPERATORS:
-        draft.monitor(f"number where value {OPERATORS[operator]} {value}", name, "the first number of the text is read")
-    elif field == "page_filtered_text" and operator == "in":
-        draft.where(f"where page has {write_text(value)}", name, "the whole page is searched, in any case")
-    elif field == "page_filtered_text" and operator == "!in" and _has_filters(watch):
-        draft.refuse(name, f"{show_value(value)}: {OF_WHOLE_PAGE}")
-    elif field == "page_filtered_text" and operator == "!in":
-        draft.where(f"where page lacks {write_text(value)}", name, "the whole page is searched, in any case")
-    elif field == "page_filtered_text" and operator == "contains_regex":
-        draft.where(f"where matches {write_text('(?i)' + value)}", name, "what came must match, not the whole text")
-    elif field == "levenshtein_ratio" and operator in {"<", "<="} and 0 < _number(value) < 1:
+        return f"number where value {OPERATORS[operator]} {value}", "the first number of the text is read"
+    if field == "page_filtered_text" and operator == "in":
+        return f"page has {write_text(value)}", whole
+    if field == "page_filtered_text" and operator == "!in":
+        return (
+            ("", f"{show_value(value)}: {OF_WHOLE_PAGE}")
+            if _has_filters(watch)
+            else (
+                f"page lacks {write_text(value)}",
+                whole,
+            )
+        )
+    if field == "page_filtered_text" and operator == "contains_regex":
+        return f"matches {write_text('(?i)' + value)}", "what came must match, not the whole text"
+    if field == "levenshtein_ratio" and operator in {"<", "<="} and 0 < _number(value) < 1:
         share = round((1 - _number(value)) * 100, 2)
-        draft.where(f"where share > {share:g}%", name, "the share of words that changed, not of characters")
-    else:
-        draft.refuse("conditions", f"{field} {operator} {show_value(value)} is not supported")
+        return f"share > {share:g}%", "the share of words that changed, not of characters"
+    return "", f"{field} {operator} {show_value(value)} is not supported"
 
 
 def _number(text: str) -> float:
@@ -431,7 +543,6 @@ def _prefilter(draft: Draft, value: Any, _: Watch) -> None:
     draft.add(f"Exclude css {write_text(str(value))}", "llm_prefilter")
 
 
-TEMPLATE: Final = "messages have titles and texts of their own (`with title … text …`); templates of Jinja are not run"
 STATE_ONLY: Final = Note("state", "")
 TRANSLATED: Final = Note("translated", "")
 FIELDS: Final[dict[str, Rule | Note]] = {
@@ -444,7 +555,7 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "method": lambda draft, value, _: draft.method(value, "method"),
     "body": _body,
     "proxy": _add_proxy,
-    "webdriver_delay": Note("approximated", "", "the browser waits until the page is at rest"),
+    "webdriver_delay": _delay,
     "webdriver_js_execute_code": Note("refused", "", "no script of your own is run in a page"),
     "browser_steps": _steps,
     "strip_ignored_lines": STATE_ONLY,
@@ -457,8 +568,6 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "processor": _add_processor,
     "track_ldjson_price_data": _ld_price,
     "time_schedule_limit": _hours,
-    "notification_title": Note("refused", "", TEMPLATE),
-    "notification_body": Note("refused", "", TEMPLATE),
     "notification_format": STATE_ONLY,
     "notification_screenshot": Note(
         "refused", "", "messages have no pictures; `Render browser screenshot` stores them"
@@ -491,7 +600,7 @@ STATE: Final = frozenset(
 )
 """Counters and caches."""
 ELSEWHERE: Final = frozenset(
-    """url headers time_between_check time_between_check_use_default fetch_backend notification_urls
+    """url headers notification_title notification_body time_between_check time_between_check_use_default fetch_backend notification_urls
     filter_text_added filter_text_removed filter_text_replaced conditions_match_logic restock_settings
     restock_diff follow_price_changes in_stock_only price_change_threshold_percent price_change_min
     price_change_max llm_backend_profile llm_change_summary_mode""".split()
@@ -519,6 +628,8 @@ def read(files: Files) -> Iterator[Draft]:
         single if single and "watching" in _map(files.json(single)) else None
     )
     settings = _map(files.json(main)) if main else _map(files.json(old)) if old else {}
+    if proxies := next((n for n, (_, _, last) in by_name.items() if last == "proxies.json"), None):
+        settings = {**settings, "proxies": files.json(proxies)}
     watches = {
         folder.rpartition("/")[2]: (folder, _map(files.json(n)))
         for n, (folder, _, last) in by_name.items()

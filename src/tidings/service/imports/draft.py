@@ -5,6 +5,7 @@ The language checks which clauses of a draft are valid, and why others are not.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 import unicodedata
@@ -31,6 +32,10 @@ SHOWN: Final = 120
 UNREADABLE: Final = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 """What reading a value of another shape raises."""
 SECRET_HEADERS: Final = re.compile(r"(?i)cookie|authorization|token|secret|api[-_]?key|password|session")
+SECRET_FIELDS: Final = re.compile(
+    r"(?i)(?:pass(?:word|wd|code)?|pwd|token|secret|api[-_]?key)[\w-]*[\"'\]]?\s*(?:=|:|%3D)"
+)
+"""What a body has before a value that may be secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,18 @@ class Draft:
         else:
             self.add(f"Header {write_text(name)} {write_text(value)}", of)
 
+    def body(self, text: str, of: str) -> None:
+        """Add the body of a request; one with a password or token is stored as a secret."""
+        if SECRET_FIELDS.search(text):
+            self.add(f"Body secret {write_text(self.keep_secret('body', text))}", of)
+        else:
+            self.add(f"Body {write_text(text)}", of)
+
+    def sign_in(self, user: str, password: str, of: str) -> None:
+        """Add the header of a user and a password, as a secret."""
+        pair = base64.b64encode(f"{user}:{password}".encode()).decode()
+        self.header("Authorization", f"Basic {pair}", of)
+
     def method(self, value: Any, of: str) -> None:
         """Add the method of a request, unless it is GET."""
         if (name := str(value).upper()) != "GET":
@@ -218,11 +235,7 @@ def plain_address(draft: Draft, url: str) -> str:
     parts = split_url(url)
     if parts.username is None:
         return url
-    import base64
-
-    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    value = f"Basic {base64.b64encode(pair.encode()).decode()}"
-    draft.header("Authorization", value, "url")
+    draft.sign_in(unquote(parts.username), unquote(parts.password or ""), "url")
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
@@ -274,7 +287,7 @@ def judge(draft: Draft, name: str, *, learn: bool) -> Judged:
     trying = _Trying(f"Create Sentinel {name} Using {draft.url}", draft.notes)
     selects = _selects(draft)
     parts = trying.keep(draft.parts, lambda text: f"Monitor {text}", beside=0)
-    first = (parts or ["all words"])[0]
+    first = (parts or ["all words"])[0].partition(" where ")[0]
     conditions = trying.keep(draft.conditions, lambda text: f"Monitor {first} {text}", beside=0)
     lines = [f"Monitor {_monitor(parts or ['all words'], conditions, selects)}"]
     if len(selects) == 1:
@@ -289,7 +302,11 @@ def judge(draft: Draft, name: str, *, learn: bool) -> Judged:
     if draft.tags:
         draft.clauses.append(DraftClause(f"Tags {', '.join(dict.fromkeys(draft.tags))}", "tags"))
     lines += trying.keep(draft.clauses, lambda text: f"Monitor all words {text}")
-    text = f"Create Sentinel {name} Using {draft.url}\n" + "\n".join(f"  {line}" for line in lines)
+    head = f"Create Sentinel {name} Using {draft.url}\n"
+    text = head + "\n".join(f"  {line}" for line in lines)
+    if parser.parse(text).problems:
+        lines = _keep_together(head, lines, draft.notes)
+        text = head + "\n".join(f"  {line}" for line in lines)
     if problems := parser.parse(text).problems:
         reason = f"the language refuses it: {problems[0]}"
         return Judged(draft, name, "", {}, (*draft.notes, Note("refused", "job", reason)))
@@ -300,7 +317,18 @@ def judge(draft: Draft, name: str, *, learn: bool) -> Judged:
     return Judged(draft, name, whole, used, tuple(draft.notes), mask_receivers(whole))
 
 
-_RECEIVER: Final = re.compile(r"(?m)^(?P<head> *Notify by (?P<kind>webhook |url )?)(?P<address>\S+://.*)$")
+def _keep_together(head: str, lines: list[str], notes: list[Note]) -> list[str]:
+    """Return the clauses that may stand together; each is valid by itself."""
+    kept = lines[:1]
+    for line in lines[1:]:
+        if problems := parser.parse(head + "\n".join((*kept, line))).problems:
+            notes.append(Note("refused", "job", f"{show_value(mask_receivers(line))}: {problems[0].message}"))
+        else:
+            kept.append(line)
+    return kept
+
+
+_RECEIVER: Final = re.compile(r"(?m)^(?P<head> *Notify by (?P<kind>webhook |url )?)(?P<address>\S+://\S*)")
 
 
 def mask_receivers(text: str) -> str:
@@ -334,7 +362,7 @@ class _Trying:
         texts = []
         for clause in clauses:
             shown = show_value(mask_receivers(clause.text))
-            if why := _why_invalid(f"{self.head} {put(clause.text)}", beside + clause.many):
+            if why := why_invalid(f"{self.head} {put(clause.text)}", beside + clause.many):
                 receiver = _RECEIVER.search(clause.text)
                 why = redact(why, receiver["address"]) if receiver else why
                 self.notes.append(Note("refused", clause.field, f"{shown}: {why}"))
@@ -345,8 +373,8 @@ class _Trying:
         return texts
 
 
-def _why_invalid(text: str, clauses: int) -> str:
-    """Return why a statement with one of the clauses cannot be stored, "" if it can."""
+def why_invalid(text: str, clauses: int) -> str:
+    """Return why a statement with so many clauses cannot be stored, "" if it can."""
     parsed = parser.parse(text)
     if parsed.problems:
         return f"{parsed.problems[0].message} ({parsed.problems[0].code})"

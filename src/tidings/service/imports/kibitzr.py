@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.service.imports.draft import Draft, Note, plain_address, show_value
-from tidings.service.imports.filters import jsonpath_of_jq
 from tidings.service.imports.reading import Files
+from tidings.service.imports.selectors import limit, select_by_jq, xpath_of_css
 
 PEER: Final = "kibitzr"
 NAMES: Final = ("kibitzr.yml", "kibitzr.yaml")
@@ -98,11 +98,11 @@ def _transform(draft: Draft, value: Any) -> None:
 
 def _first(kind: str) -> Rule:
     def rule(draft: Draft, given: Any) -> None:
-        if kind == "xpath":
-            draft.select("xpath", f"({given})[1]", "transform: xpath")
+        path = str(given) if kind == "xpath" else xpath_of_css(str(given))
+        if path is not None:
+            draft.select("xpath", limit(path, 0, 1), f"transform: {kind}")
         else:
-            css = str(given)
-            draft.select("css", css, f"transform: {kind}", "all that the selector finds, not the first alone")
+            draft.select("css", str(given), f"transform: {kind}", "all that the selector finds, not the first alone")
 
     return rule
 
@@ -115,10 +115,7 @@ def _all(kind: str) -> Rule:
 
 
 def _query(draft: Draft, given: Any) -> None:
-    if (path := jsonpath_of_jq(str(given))) is None:
-        draft.refuse("transform: jq", f"{show_value(given)}: only plain paths of jq are supported")
-    else:
-        draft.select("jsonpath", path, "transform: jq", "jq is written as JSONPath")
+    select_by_jq(draft, str(given), "transform: jq")
 
 
 def _changes(draft: Draft, given: Any) -> None:
@@ -154,19 +151,24 @@ def _period(draft: Draft, value: Any) -> None:
 
 
 def _schedule(draft: Draft, value: Any) -> None:
+    times: dict[str, list[str]] = {}
     for one in value if isinstance(value, list) else [value]:
         given = _map(one)
         unit, every = str(given.get("unit") or "").rstrip("s"), int(given.get("every") or 1)
         at = given.get("at")
-        if at and unit in {"day", *DAYS}:
-            day = "daily" if unit == "day" else unit[:3]
-            draft.add(f"Fetch at {at} {day}", "schedule", f"each {every} days became each day" if every > 1 else "")
-        elif unit in DAYS:
-            draft.add(f"Fetch at 00:00 {unit[:3]}", "schedule")
+        if unit in DAYS or (at and unit == "day"):
+            times.setdefault(str(at or "00:00"), []).append("daily" if unit == "day" else unit[:3])
+            if every > 1:
+                draft.note("approximated", "schedule", f"each {every} days became each day")
         elif unit in UNITS:
             draft.every = every * UNITS[unit]
         else:
             draft.refuse("schedule", f"{show_value(one)} is not a time that Tidings can read")
+    by_days: dict[str, list[str]] = {}
+    for at, days in times.items():
+        by_days.setdefault(", ".join(dict.fromkeys(days)), []).append(at)
+    for names, hours in by_days.items():
+        draft.add(f"Fetch at {', '.join(hours)} {names}", "schedule")
 
 
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

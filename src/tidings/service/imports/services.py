@@ -78,7 +78,7 @@ def _selection(draft: Draft, selection: Mapping[str, Any]) -> None:
         draft.renders = "browser"
         draft.translate("dynamic")
     if selection.get("delay"):
-        draft.note("approximated", "delay", "the browser waits until the page is at rest")
+        draft.step(f"wait {round(float(selection['delay']))} s", "delay")
     for frame in map(_map, _list(selection.get("frames"))):
         if frame.get("index"):
             draft.add("Frames 2", "frames", "the page is watched with its frames, not one of them alone")
@@ -143,9 +143,18 @@ def _visual(draft: Draft, job: Mapping[str, Any]) -> None:
                 )
             else:
                 draft.refuse(f"notification: {name}", "write its Apprise address: `Notify by …`")
-    for key, why in (("crop", "no part of a picture is compared"), ("preactions", "steps: `Render browser steps (…)`")):
-        if _map(job.get(key)).get("active", bool(job.get(key))):
-            draft.refuse(key, why)
+    if job.get("crop"):
+        draft.refuse("crop", "no part of a picture is compared")
+    before = _map(job.get("preactions"))
+    for action in map(_map, _list(before.get("actions")) if before.get("active") else []):
+        place = str(action.get("selector") or "")
+        spot = f"{'xpath' if place.startswith(('/', '(')) else 'css'} {write_text(place)}"
+        if action.get("action") == "click":
+            draft.step(f"click {spot}", "preactions")
+        elif action.get("action") == "type":
+            draft.step(f"fill {spot} with {write_text(str(action.get('value') or ''))}", "preactions")
+        else:
+            draft.refuse("preactions", f"{show_value(action.get('action'))} is not supported as a step")
     if definition := _map(job.get("summalyzer")).get("importantDefinition"):
         draft.comments.append(f"what is important: {show_value(definition)}")
         draft.refuse("summalyzer", "there is no language model; it is kept as a comment")
@@ -207,7 +216,7 @@ def _page(folders: tuple[str, ...], node: Mapping[str, Any]) -> Draft:
         draft.select("css", str(node["selectors"]), "selectors")
     if node.get("doPost"):
         draft.add('Method "POST"', "doPost")
-        draft.add(f"Body {write_text(str(node.get('postParams') or ''))}", "postParams")
+        draft.body(str(node.get("postParams") or ""), "postParams")
     draft.monitor("all words", "url")
     return draft
 
@@ -297,7 +306,13 @@ def _huginn_parts(draft: Draft, kind: str, options: Mapping[str, Any]) -> None:
             draft.monitor(f"any change in jsonpath {write_text(_path(str(given['path'])))}", f"extract.{name}")
         elif given.get("regexp"):
             draft.monitor(f"regex {write_text(str(given['regexp']))}", f"extract.{name}")
-    for key in ("basic_auth", "force_encoding", "disable_ssl_verification", "unzip", "template", "http_success_codes"):
+    pair = options.get("basic_auth")
+    user, _, password = (":".join(map(str, pair)) if isinstance(pair, list) else str(pair or "")).partition(":")
+    if user:
+        draft.sign_in(user, password, "basic_auth")
+    if options.get("user_agent"):
+        draft.header("User-Agent", str(options["user_agent"]), "user_agent")
+    for key in ("force_encoding", "disable_ssl_verification", "unzip", "template", "http_success_codes"):
         if options.get(key):
             draft.refuse(key, f"{key} has no equivalent")
 

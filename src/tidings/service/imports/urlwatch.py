@@ -7,6 +7,8 @@ A directory may have all three; a list of jobs alone is enough.
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -32,15 +34,13 @@ ERRORS: Final = Note("approximated", "", "lasting errors are reported once, and 
 
 def _data(draft: Draft, value: Any, job: Mapping[str, Any]) -> None:
     if isinstance(value, dict | list) and job.get("data_as_json"):
-        import json
-
-        draft.add(f"Body {write_text(json.dumps(value))}", "data")
+        draft.body(json.dumps(value), "data")
         draft.header("Content-Type", "application/json", "data_as_json")
     elif isinstance(value, dict):
-        draft.add(f"Body {write_text(form(value))}", "data")
+        draft.body(form(value), "data")
         draft.header("Content-Type", "application/x-www-form-urlencoded", "data")
     else:
-        draft.add(f"Body {write_text(str(value))}", "data")
+        draft.body(str(value), "data")
 
 
 def _headers(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
@@ -72,23 +72,32 @@ def _proxy(draft: Draft, value: Any, job: Mapping[str, Any]) -> None:
         draft.add(f"Proxy {value}", "proxy")
 
 
+_SIGNS: Final = re.compile(r"\^(?:\\?(?P<one>[+-])|\[(?P<any>[@+-]+)\])(?:\.\*)?")
+_HEADS: Final = re.compile(r"\^?(?:\\?@@?|\\?[+-]\\?[+-]\\?[+-]|\[[+-]\]\{3\}|\\?[+-]\{3\}).*")
+"""The lines of a comparison that say where it begins."""
+
+
 def _diffs(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    signs = {"+", "-"}
     for name, options in filters.list_named(value):
         pattern = str(options.get("re") or options.get("text") or "")
-        if name in {"grep", "keep_lines_containing"} and pattern.startswith(("^[+", "^\\+", "[+]")):
-            draft.where("inserted", "diff_filter")
-        elif name in {"grep", "keep_lines_containing"} and pattern.startswith(("^[-", "^-")):
-            draft.where("deleted", "diff_filter")
+        given = found["one"] or found["any"] if (found := _SIGNS.fullmatch(pattern)) else ""
+        if name in {"grep", "keep_lines_containing"} and given:
+            signs &= set(given)
+        elif name in {"grepi", "delete_lines_containing"} and given:
+            signs -= set(given)
+        elif name in {"grepi", "delete_lines_containing"} and _HEADS.fullmatch(pattern):
+            draft.translate("diff_filter")
         else:
             draft.refuse("diff_filter", f"{name} {show_value(pattern)}: use a condition instead (`where …`)")
+    if len(signs) == 1:
+        draft.where("inserted" if signs == {"+"} else "deleted", "diff_filter")
 
 
 def _additions(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
-    draft.where(
-        "inserted",
-        "additions_only",
-        "" if value is True else "its threshold is left out; use `where inserted > …`",
-    )
+    is_exact = value is True or value == "disable_safeguard"
+    why = "a page that loses most of its text is not reported by that; one that is nearly empty is checked again"
+    draft.where("inserted", "additions_only", "" if is_exact else why)
 
 
 def _deletions(draft: Draft, _: Any, __: Mapping[str, Any]) -> None:
@@ -121,7 +130,19 @@ def _note(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
 
 
 def _wait(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
-    draft.step(f"wait for css {write_text(str(value))}", "wait_for")
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, int | float):
+            draft.step(f"wait {duration(round(one * SECOND))}", "wait_for")
+            continue
+        given = one if isinstance(one, dict) else {"selector": one}
+        gone = "it is waited for, not until it is gone" if given.get("state") in {"hidden", "detached"} else ""
+        text = str(given["selector"]).removeprefix("css=")
+        kind = "xpath" if text.startswith(("/", "(", "xpath=")) else "css"
+        draft.step(f"wait for {kind} {write_text(text.removeprefix('xpath='))}", "wait_for", gone)
+
+
+def _sign_in(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    draft.sign_in(str(value["username"]), str(value["password"]), "http_credentials")
 
 
 def _differ(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
@@ -145,6 +166,7 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "max_tries": Note("approximated", "", "an error counts after three checks and an hour"),
     "method": lambda draft, value, _: draft.method(value, "method"),
     "data": _data,
+    "post": _data,
     "data_as_json": STATE_ONLY,
     "headers": _headers,
     "cookies": _cookies,
@@ -167,7 +189,7 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "wait_for": _wait,
     "wait_for_selector": _wait,
     "wait_for_function": BROWSER,
-    "wait_for_timeout": BROWSER,
+    "wait_for_timeout": _wait,
     "wait_for_url": BROWSER,
     "wait_for_navigation": BROWSER,
     "initialization_url": BROWSER,
@@ -177,10 +199,10 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "block_elements": BROWSER,
     "switches": BROWSER,
     "user_data_dir": BROWSER,
-    "http_credentials": BROWSER,
+    "http_credentials": _sign_in,
     "ignore_default_args": BROWSER,
     "ignore_https_errors": Note("refused", "", 'certificates are always verified; `Trust "file.pem"` adds one'),
-    "referer": BROWSER,
+    "referer": lambda draft, value, _: draft.header("Referer", str(value), "referer"),
     "chromium_revision": STATE_ONLY,
     "useragent": _agent,
     "user_agent": _agent,
@@ -234,7 +256,7 @@ def read(files: Files) -> Iterator[Draft]:
     name = peer(files)
     for file in _lists(files):
         for job in _jobs_in(files, file):
-            yield _draft(_with_defaults(job, given.get("job_defaults")), name, receivers, history)
+            yield _draft(_with_defaults(job, given.get("job_defaults"), name), name, receivers, history)
 
 
 def _lists(files: Files) -> list[str]:
@@ -249,13 +271,24 @@ def _jobs_in(files: Files, name: str) -> list[dict[str, Any]]:
     return [one for one in files.yaml(name) if isinstance(one, dict) and one.keys() & keys]
 
 
-def _with_defaults(job: dict[str, Any], defaults: Any) -> dict[str, Any]:
+def _with_defaults(job: dict[str, Any], defaults: Any, peer_name: str) -> dict[str, Any]:
     given = defaults if isinstance(defaults, dict) else {}
     kind = "shell" if "command" in job else "browser" if "navigate" in job or job.get("use_browser") else "url"
     found: dict[str, Any] = {}
-    for name in ("all", kind):
-        found |= given.get(name) or {} if isinstance(given.get(name), dict) else {}
-    return {**found, **job}
+    for own in (given.get("all"), given.get(kind), job):
+        for key, value in own.items() if isinstance(own, dict) else ():
+            before = found.get(key)
+            if key == "headers" and peer_name == "webchanges" and isinstance(before, dict) and isinstance(value, dict):
+                found[key] = _merge(before, value)
+            else:
+                found[key] = value
+    return found
+
+
+def _merge(before: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Return headers of all jobs with those of one; names are the same in any case."""
+    names = {str(name).lower() for name in own}
+    return {**{name: value for name, value in before.items() if str(name).lower() not in names}, **own}
 
 
 def _draft(

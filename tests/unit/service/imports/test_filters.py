@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tidings.service.imports.draft import Draft
-from tidings.service.imports.filters import apply, jsonpath_of_jq, list_named
+from tidings.service.imports.filters import apply, list_named
 
 
 def make_draft(*given: Any) -> Draft:
@@ -27,29 +27,6 @@ def list_refused(draft: Draft) -> list[str]:
     return [note.field for note in draft.notes if note.grade == "refused"]
 
 
-@pytest.mark.parametrize(
-    ("query", "path"),
-    [
-        (".", "$"),
-        (".a.b", "$.a.b"),
-        (".a[]", "$.a[*]"),
-        (".a[0].b?", "$.a[0].b"),
-        ('."a b"', '$["a b"]'),
-        (".[0].[1]", "$[0][1]"),
-        ('.["a.[b"]."c[]?"[]', '$["a.[b"]["c[]?"][*]'),
-        (".a | .b", "$.a.b"),
-        (".a[1:3]", "$.a[1:3]"),
-        ("", None),
-        (".a |", None),
-        ("map(.a)", None),
-        (".a + .b", None),
-    ],
-)
-def test_plain_jq_path_becomes_a_jsonpath(query: str, path: str | None):
-    """Any other query has no equivalent."""
-    assert path == jsonpath_of_jq(query)
-
-
 def test_job_without_a_filter_watches_any_change():
     """The difference to its program is noted."""
     draft = make_draft()
@@ -63,13 +40,32 @@ def test_selector_is_a_part_of_the_page():
     draft = make_draft({"css": {"selector": ".a", "exclude": ".b", "sort": True}})
 
     assert [".a"] == [one.text for one in draft.selects["css"]]
-    assert ["all words", 'Exclude css ".b"', "Transform sort"] == texts(draft)
+    assert ["any change", 'Exclude css ".b"', "Transform sort"] == texts(draft)
 
 
-def test_second_selector_is_refused():
-    """It would select in what the first one left. So is one after a text filter."""
-    assert ["filter: xpath"] == list_refused(make_draft({"css": ".a"}, {"xpath": "//b"}))
+def test_second_selector_selects_in_the_first():
+    """After a text filter, it is refused."""
+    draft = make_draft({"css": ".a"}, {"css": "p"}, "html2text")
+
+    assert [".a p"] == [one.text for one in draft.selects["css"]]
     assert ["filter: css"] == list_refused(make_draft("html2text", {"css": ".a"}))
+
+
+@pytest.mark.parametrize(
+    ("given", "parts"),
+    [
+        (["html2text", {"re.findall": "a"}], ['regex "a"']),
+        (["html2text", "sha1sum"], ["all words"]),
+        ([{"html2text": "lynx"}, "sort"], ["all words", "links"]),
+        ([{"html2text": "lynx"}, {"grep": "a"}], ["all words"]),
+        ([{"xpath": "//a/@href"}], ["all words"]),
+        ([{"xpath": "//a"}], ["any change"]),
+        ([{"css": "a"}, {"grep": "b"}], ["all words"]),
+    ],
+)
+def test_last_filter_decides_what_is_compared(given: list[Any], parts: list[str]):
+    """A filter that takes matches or lines of a text leaves nothing else of it."""
+    assert parts == [one.text for one in make_draft(*given).parts]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +77,7 @@ def test_second_selector_is_refused():
         ({"re.sub": {"pattern": "a", "repl": "b"}}, 'Transform replace regex "a" with "b"'),
         ("sort", "Transform sort"),
         ("remove-duplicate-lines", "Transform unique"),
-        ({"re.findall": "a(b)"}, 'regex "a(b)"'),
+        ({"re.findall": {"pattern": "a(b)", "repl": "\\1"}}, 'regex "a(b)"'),
         ("csv2text", "table"),
     ],
 )

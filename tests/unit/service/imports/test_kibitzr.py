@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tidings.clock import HOUR, MINUTE
-from tidings.service.imports.draft import Draft
+from tidings.service.imports.draft import Draft, judge
 from tidings.service.imports.kibitzr import read
 from tidings.service.imports.reading import Files
 
@@ -46,6 +46,31 @@ def test_batch_becomes_a_page_for_each_item(tmp_path: Path):
     assert [("Shop x", "http://a.example/x"), ("Shop y", "http://a.example/y")] == [
         (draft.title, draft.url) for draft in drafts(tmp_path, check)
     ]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "clauses"),
+    [
+        ([{"unit": "day", "at": "08:30"}, {"unit": "days", "at": "18:00"}], ["Fetch at 08:30, 18:00 daily"]),
+        ([{"unit": "monday", "at": "08:30"}, {"unit": "friday", "at": "08:30"}], ["Fetch at 08:30 mon, fri"]),
+        ({"unit": "sunday"}, ["Fetch at 00:00 sun"]),
+    ],
+)
+def test_several_times_are_one_clause(tmp_path: Path, schedule: Any, clauses: list[str]):
+    """Several times of a day, or several days."""
+    (draft,) = drafts(tmp_path, {"name": "A", "url": "http://a.example/", "schedule": schedule})
+
+    assert clauses == [clause.text for clause in draft.clauses]
+
+
+def test_times_that_one_clause_cannot_say_are_reported(tmp_path: Path):
+    """The first ones are imported; the job is not lost."""
+    schedule = [{"unit": "monday", "at": "08:30"}, {"unit": "friday", "at": "09:00"}]
+    (draft,) = drafts(tmp_path, {"name": "A", "url": "http://a.example/", "schedule": schedule})
+    judged = judge(draft, "a", learn=False)
+
+    assert "Fetch at 08:30 mon" in judged.text
+    assert any("Fetch at 09:00 fri" in note.text for note in judged.notes if note.grade == "refused")
 
 
 @pytest.mark.parametrize("field", ["period", "schedule", "transform", "notify"])

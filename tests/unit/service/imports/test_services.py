@@ -190,7 +190,7 @@ CASES = {
         KIBITZR,
         ["Prices", "By-day", "Series-one", "Series-two"],
         [
-            'Select css ".price"',
+            "contains(concat(' ', normalize-space(@class), ' '), concat(' ', 'price', ' '))])[1]\"",
             "Monitor all words inserted",
             "Fetch every 2 hour",
             "Fetch at 08:30 daily",
