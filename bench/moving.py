@@ -8,8 +8,8 @@ up, with a seed: most states change what is watched of a page, its surroundings,
 other program runs once a state; Tidings runs on a manual clock and is asked for each page. With
 `--one-line` each page is one source line.
 
-`--first-week` needs no other program: it imports a directory of changedetection.io with 30 pages, which
-change between four times a day and once a month, with and without their history of 60 days
+`--first-week` needs no other program: it imports a directory of changedetection.io with 30 pages,
+which change between four times a day and once a month, with and without their history of 60 days
 (`--schedule learn`). It prints how soon the changes of the first week are seen, at each budget.
 """
 
@@ -163,8 +163,8 @@ def compare_first_week(budgets: list[float]) -> None:
 
 
 def watch_a_week(budget: float, *, is_known: bool) -> tuple[int, list[int], int]:
-    """Return the number of polls, how long each change waited for one, and the number of changes that
-    no other one covered.
+    """Return the number of polls, how long each change waited for one, and the number of changes
+    that no other one covered.
     """
     rng = random.Random(1)
     rates = [4.0 * (1 / 120) ** (n / (WEEK_PAGES - 1)) for n in range(WEEK_PAGES)]

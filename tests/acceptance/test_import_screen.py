@@ -19,7 +19,7 @@ from tidings.storage.watches import sentinels
 JOBS = """\
 name: Kettle
 url: https://shop.example/kettle
-filter: [{css: .price}]
+filter: [{css: .price}, html2text]
 ---
 name: Board
 url: https://bus.example/

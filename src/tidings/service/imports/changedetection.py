@@ -291,7 +291,7 @@ def _steps(draft: Draft, value: Any, _: Watch) -> None:
         elif operation in STEPS:
             words = {
                 "place": f"{kind} {write_text(place.removeprefix('xpath='))}",
-                "value": _typed(draft, operation, place, given),
+                "value": _write_typed(draft, operation, place, given),
                 "seconds": given or "1",
             }
             draft.step(STEPS[operation].format(**words), "browser_steps", DIFFERS.get(operation, ""))
@@ -302,7 +302,7 @@ def _steps(draft: Draft, value: Any, _: Watch) -> None:
 _PASSWORDS: Final = re.compile(r"(?i)pass|pwd|token|secret|otp|\bpin\b")
 
 
-def _typed(draft: Draft, operation: str, place: str, text: str) -> str:
+def _write_typed(draft: Draft, operation: str, place: str, text: str) -> str:
     """Return what is typed; a password by the name of a secret, which is typed on https only."""
     is_typed = operation == "Enter text in field" and draft.url.startswith("https:")
     if is_typed and _PASSWORDS.search(place) and len(text) >= LEAST_SECRET:
@@ -534,9 +534,12 @@ def _ld_price(draft: Draft, value: Any, _: Watch) -> None:
         draft.monitor("price", "track_ldjson_price_data")
 
 
-def _intent(draft: Draft, value: Any, _: Watch) -> None:
-    draft.comments.append(f"its intent: {show_value(value)}")
-    draft.refuse("llm_intent", "there is no language model; it is kept as a comment")
+def _intent(field: str) -> Rule:
+    def rule(draft: Draft, value: Any, _: Watch) -> None:
+        draft.comments.append(f"its intent: {show_value(value)}")
+        draft.refuse(field, "there is no language model; it is kept as a comment")
+
+    return rule
 
 
 def _prefilter(draft: Draft, value: Any, _: Watch) -> None:
@@ -574,8 +577,8 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     ),
     "ignore_status_codes": Note("refused", "", "an answer with an error is not a version; `Monitor status` watches it"),
     "history_snapshot_max_length": _history_length,
-    "llm_intent": _intent,
-    "llm_change_summary": _intent,
+    "llm_intent": _intent("llm_intent"),
+    "llm_change_summary": _intent("llm_change_summary"),
     "llm_prefilter": _prefilter,
     "render_anchor_tag_content": STATE_ONLY,
 }

@@ -1,8 +1,8 @@
 """The filters of urlwatch and webchanges, in order, and their equivalents here.
 
-They transform the text of the whole page in sequence. Here parts are selected first, by one selector
-that is made of theirs, then texts are processed line by line; so a selecting filter after one that
-produces text is refused.
+They transform the text of the whole page in sequence. Here parts are selected first, by one
+selector that is made of theirs, then texts are processed line by line; so a selecting filter after
+one that produces text is refused.
 """
 
 from __future__ import annotations
@@ -99,9 +99,7 @@ def _with_one_group(pattern: str, number: int) -> str:
 
 
 def _text(draft: Draft, given: Given) -> None:
-    """Note the text of a page; with links if the method writes their addresses, which `apply` watches
-    unless a later filter takes lines.
-    """
+    """Note the text of a page, with links if the method writes their addresses."""
     draft.monitor("all words", "filter: html2text")
     if _writes_links(draft, given):
         draft.monitor("links", "filter: html2text")
@@ -110,6 +108,15 @@ def _text(draft: Draft, given: Given) -> None:
 def _writes_links(draft: Draft, given: Given) -> bool:
     method = str(given.get("method") or ("html2text" if draft.peer == "webchanges" else "re"))
     return method in {"pyhtml2text", "html2text", "lynx"} and not given.get("ignore_links")
+
+
+def _between(draft: Draft, given: Given) -> None:
+    edges = [str(given.get(one) or "") for one in ("start", "end")]
+    if all(edges) and not any(re.search(r"[\\.^$*+?{}()|\[\]]", edge) for edge in edges):
+        what = "the rest of the lines with these texts counts too"
+        draft.monitor(f"all words between {' and '.join(map(write_text, edges))}", "filter: between", what)
+    else:
+        draft.refuse("filter: between", "only two plain texts, at which it begins and ends, are supported")
 
 
 def _sort(draft: Draft, given: Given) -> None:
@@ -162,6 +169,7 @@ FILTERS: Final[dict[str, tuple[str, Rule]]] = {
     "delete_lines_containing": ("text", _lines("drop")),
     "re.sub": ("pattern", _replace),
     "re.findall": ("pattern", _find),
+    "between": ("start", _between),
     "sort": ("separator", _sort),
     "remove-duplicate-lines": ("", _unique),
     "remove_repeated": ("separator", _unique),
@@ -182,7 +190,16 @@ SELECTING: Final = frozenset(
     {"css", "xpath", "jq", "element-by-id", "element-by-class", "element-by-style", "element-by-tag"}
 )
 TEXTUAL: Final = frozenset(
-    {"html2text", "grep", "grepi", "re.sub", "re.findall", "keep_lines_containing", "delete_lines_containing"}
+    {
+        "html2text",
+        "between",
+        "grep",
+        "grepi",
+        "re.sub",
+        "re.findall",
+        "keep_lines_containing",
+        "delete_lines_containing",
+    }
 )
 LINEWISE: Final = frozenset("grep grepi keep_lines_containing delete_lines_containing".split())
 """Which lines are compared is decided by these."""
@@ -239,6 +256,8 @@ def _keep_last(draft: Draft, names: set[str]) -> None:
     """Leave out what a later filter takes away: the text of which it takes matches or lines."""
     if "re.findall" in names:
         draft.parts = [part for part in draft.parts if part.text.startswith("regex ")]
+    elif any(part.text.startswith("all words between") for part in draft.parts):
+        draft.parts = [part for part in draft.parts if part.text.startswith("all words between")]
     elif any(part.text == "all words" for part in draft.parts):
         draft.parts = [part for part in draft.parts if part.text != "any change"]
     if names & LINEWISE and any(part.text == "links" for part in draft.parts):

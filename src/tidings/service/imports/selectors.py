@@ -84,23 +84,23 @@ class _Jq:
         if word := self._take(r"(?:map|select)\(|(?:first|last|tostring|tojson)\b(?!\()"):
             return self._call(word, paths)
         if self._take(r"\("):
-            return self._closed(paths, ")")
+            return self._read_closed(paths, ")")
         if self._take(r"\["):
-            return self._closed(paths, "]")
+            return self._read_closed(paths, "]")
         if self._take(r"\{"):
             return self._object(paths)
         if self._take('"'):
-            return self._joined(paths)
+            return self._read_joined(paths)
         raise ForeignQueryError
 
-    def _closed(self, paths: list[str], sign: str) -> list[str]:
+    def _read_closed(self, paths: list[str], sign: str) -> list[str]:
         found = self.pipe(paths)
         self._need(sign)
         return found
 
     def _call(self, word: str, paths: list[str]) -> list[str]:
         if word == "map(":
-            return self._closed([f"{path}[*]" for path in paths], ")")
+            return self._read_closed([f"{path}[*]" for path in paths], ")")
         if word == "select(":
             condition = self._either()
             self._need(")")
@@ -124,7 +124,7 @@ class _Jq:
             self._take(",")
         return found
 
-    def _joined(self, paths: list[str]) -> list[str]:
+    def _read_joined(self, paths: list[str]) -> list[str]:
         self.difference = JOINED_THERE
         found: list[str] = []
         while True:
@@ -136,7 +136,7 @@ class _Jq:
                 self._at = end + 1
                 return found or paths
             self._at = inner + 2
-            found += self._closed(paths, ")")
+            found += self._read_closed(paths, ")")
 
     def _either(self) -> str:
         found = self._all()
@@ -237,16 +237,16 @@ def _test_of(simple: re.Match[str], tag: str) -> str:
         return _ATTRIBUTES["~="]("class", f"'{simple['class']}'")
     if simple["name"]:
         test = _ATTRIBUTES.get(simple["sign"] or "")
-        return test(simple["name"], _quoted(simple["value"])) if test else f"@{simple['name']}"
+        return test(simple["name"], _quote(simple["value"])) if test else f"@{simple['name']}"
     if simple["place"]:
         kind = "preceding" if not simple["place"].startswith("last") else "following"
         what = tag if "of-type" in simple["place"] else "*"
         number = int(found[1]) - 1 if (found := re.search(r"\((\d+)\)", simple["place"])) else 0
         return f"count({kind}-sibling::{what}) = {number}"
-    return f"contains(., {_quoted(simple['text'])})"
+    return f"contains(., {_quote(simple['text'])})"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return text if text[:1] in {'"', "'"} else f"'{text}'"
 
 

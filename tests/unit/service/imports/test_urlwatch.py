@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
+from tidings.service.imports import urlwatch
 from tidings.service.imports.draft import judge, name_of
+from tidings.service.imports.filters import FILTERS, WHY, list_named
 from tidings.service.imports.import_jobs import read
 
 FILES = Path(__file__).parents[3] / "imports"
@@ -60,6 +62,14 @@ COMMON: list[Case] = [
     ({"filter": [{"grepi": "advert"}]}, 'drop lines regex "advert"', T, ""),
     ({"filter": [{"grep": "(?<=a)b"}]}, "Monitor all words", A, "RE2"),
     ({"filter": [{"re.sub": {"pattern": "\\d+", "repl": "N"}}]}, 'replace regex "\\d+" with "N"', T, ""),
+    (
+        {"filter": ["html2text", {"between": {"start": "Open", "end": "Closed"}}]},
+        'between "Open" and "Closed"',
+        A,
+        "rest",
+    ),
+    ({"filter": ["html2text", {"between": {"start": "^Open"}}]}, "Monitor all words", A, "two plain texts"),
+    ({"filter": ["hexdump"]}, "Monitor all words", A, "bytes"),
     ({"filter": [{"re.sub": "x+"}]}, 'replace regex "x+" with ""', T, ""),
     ({"filter": [{"re.sub": "(?s)a.*b"}]}, 'replace regex "(?s)a.*b" with ""', A, "line by line"),
     ({"filter": [{"re.sub": "(?m)^[ \\t]*"}]}, "Transform replace", T, ""),
@@ -136,8 +146,19 @@ COMMON: list[Case] = [
     ({"command": "df -h"}, "", R, "it runs a command"),
     ({"kind": "my-kind", "filter": ["html2text"]}, "", R, "hooks.py"),
 ]
+IGNORED = "ignore_connection_errors ignore_timeout_errors ignore_too_many_redirects".split()
 OWN: dict[str, list[Case]] = {
     "urlwatch": [
+        ({"filter": ["html2text", "pretty-xml"], "user_visible_url": "https://x.example/"}, "Monitor all words", T, ""),
+        (
+            {"filter": ["html2text"], "ignore_incomplete_reads": True, **dict.fromkeys(IGNORED, True)},
+            "Monitor all words",
+            A,
+            "lasting errors",
+        ),
+        ({"filter": ["html2text"], "http_proxy": "http://p.example:1"}, "Monitor all words", T, ""),
+        ({"navigate": "https://app.example/", "filter": ["html2text"], "browser": "firefox"}, "Render browser", T, ""),
+        ({"command": "df", "stderr": "urlwatch"}, "", R, "it runs a command"),
         ({"navigate": "https://app.example/", "filter": ["html2text"]}, "Render browser", T, ""),
         (
             {"navigate": "https://app.example/", "filter": ["html2text"], "wait_for": "#x"},
@@ -161,6 +182,45 @@ OWN: dict[str, list[Case]] = {
         ({"filter": ["html2text"], "ignore_cached": True}, "Monitor all words", T, ""),
     ],
     "webchanges": [
+        *(
+            ({"use_browser": True, "filters": ["html2text"], key: "x"}, "Render browser", A, "is a step")
+            for key in (
+                "evaluate ignore_default_args init_script initialization_js initialization_url switches user_data_dir"
+                " wait_for_navigation wait_for_url connect_over_cdp".split()
+            )
+        ),
+        *(
+            ({"filters": ["html2text"], key: True}, "Monitor all words", A, "Tidings decides")
+            for key in (
+                "fingerprints http_version ignore_dh_key_too_small impersonate no_redirects retries same_site_delay"
+                " stealth".split()
+            )
+        ),
+        *(
+            ({"filters": ["html2text"], key: True}, "Monitor all words", A, "lasting errors")
+            for key in (*IGNORED, "ignore_incomplete_reads", "suppress_errors", "suppress_error_ended")
+        ),
+        *(
+            ({"filters": ["html2text"], key: True}, "Monitor all words", T, "")
+            for key in (
+                "contextlines empty_as_transient ignore_cached is_markdown markdown_padded_tables monospace"
+                " no_conditional_request tz index_number".split()
+            )
+        ),
+        ({"filters": ["html2text"], "diff_filters": ["additions_only"]}, "Monitor all words", A, "use a condition"),
+        ({"filters": ["html2text"], "diff_tool": "wdiff"}, "Monitor all words", A, "by Tidings alone"),
+        ({"filters": ["html2text"], "proxy": "http://p.example:1"}, "Proxy http://p.example:1", T, ""),
+        ({"filters": ["html2text"], "ignore_https_errors": True}, "Monitor all words", A, "Trust"),
+        ({"navigate": "https://app.example/", "filters": ["html2text"], "wait_until": "load"}, "Render", A, "at rest"),
+        ({"use_browser": True, "filters": ["html2text"], "wait_for": 2}, "steps (wait 2 s)", T, ""),
+        ({"command": "df", "stderr": "x", "user_visible_url": "x"}, "", R, "it runs a command"),
+        (
+            {"filters": "pypdf format-xml jsontoyaml pretty-xml strip_each_line strip_empty_lines".split()},
+            "all words",
+            T,
+            "",
+        ),
+        ({"filters": ["ascii85"]}, "Monitor all words", A, "bytes"),
         ({"use_browser": True, "filters": ["html2text"]}, "Render browser", T, ""),
         ({"use_browser": True, "filters": ["html2text"], "wait_for_selector": "#x"}, 'wait for css "#x"', T, ""),
         (
@@ -226,7 +286,7 @@ CASES: dict[str, list[Case]] = {
         *OWN["webchanges"],
     ],
 }
-GRADES = {"urlwatch": (66, 31, 2), "webchanges": (79, 42, 2)}
+GRADES = {"urlwatch": (69, 35, 3), "webchanges": (91, 74, 3)}
 
 
 @pytest.fixture(scope="module")
@@ -265,6 +325,31 @@ def test_counts_match_the_documentation(judged, peer):
 
     assert len(CASES[peer]) == len(grades) >= 60
     assert GRADES[peer] == tuple(grades.count(grade) for grade in (T, A, R))
+
+
+@pytest.mark.parametrize("peer", CASES)
+def test_each_key_and_filter_has_a_case(peer):
+    """So what the documentation says of the tables is true."""
+    jobs = [job for job, *_ in CASES[peer]]
+    keys = {key for job in jobs for key in job}
+    names = {name for job in jobs for key in ("filter", "filters") for name, _ in list_named(job.get(key))}
+    rest = {key for key in urlwatch.FIELDS if peer == "webchanges" or key in URLWATCH} - keys
+
+    assert set() == rest - {"chromium_revision", "useragent", "user_agent", "https_proxy", "http_proxy", "browser"}
+    assert set() == {*FILTERS, *WHY} - names - (LATER_FILTERS if peer == "urlwatch" else set())
+
+
+URLWATCH = frozenset(
+    """tags enabled diff_filter diff_tool treat_new_as_changed compared_versions max_tries method data headers cookies
+    timeout ssl_no_verify ignore_cached ignore_connection_errors ignore_timeout_errors ignore_too_many_redirects
+    ignore_incomplete_reads ignore_http_error_codes encoding wait_until wait_for stderr user_visible_url name""".split()
+)
+"""The keys of urlwatch 2.29."""
+LATER_FILTERS = frozenset(
+    "keep_lines_containing delete_lines_containing remove_repeated pypdf sha256sum strip_each_line format-xml"
+    " jsontoyaml strip_empty_lines absolute_links execute ascii85 base64".split()
+)
+"""Those of webchanges alone."""
 
 
 PAGES = ("each", "half", "never", "broken")
