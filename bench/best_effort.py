@@ -1,13 +1,20 @@
-"""The thesis' experiments with the Best Effort Algorithm: our numbers beside those of 004 §4.8, Tables 4.2 to 4.10.
+"""Repeat the thesis' experiments with the Best Effort Algorithm (004 §4.8, Tables 4.2 to 4.10).
 
-Run `python bench/best_effort.py [SEEDS]`; 20 unless told otherwise. Deterministic: seed s makes the same changes on every machine.
+Run `python bench/best_effort.py [SEEDS]`; 20 by default. Deterministic: seed s makes the same
+changes on every machine. Our numbers are printed beside the thesis'.
 
-The thesis' traces are lost and its words leave room, so each experiment is run on more than one reading of them. *Constant*: a gap
-is kept for 5 to 20 changes, then steps 5 s up or down; the reading says within which bounds (5 to 15 s comes nearest to "1000 times in
-a span of 3 hrs"). *Fast random*: each gap is 2 to 10 s. *Random*: gaps that are fast, constant or slow (10 to 30 s), in runs of 5 to 20
-changes that come in any order, or in three phases. Gaps have whole seconds and are constant if equal. Looks take no time and are not late, Pmin is 2 s, there is
-no Pmax, and pages tell when they changed (004 §4.7.2, static pages) unless the line says otherwise. A look captures one change, however
-many there were. The convergence c of the gap between two changes is 1/n for n looks in it.
+The thesis' traces are lost and its words leave room, so each experiment has more than one reading.
+
+- *Constant*: a gap is kept for 5 to 20 changes, then steps 5 s up or down. The reading says within
+  which bounds (5 to 15 s comes nearest to "1000 times in a span of 3 hrs").
+- *Fast random*: each gap is 2 to 10 s.
+- *Random*: gaps are fast, constant or slow (10 to 30 s), in runs of 5 to 20 changes that come in
+  any order, or in three phases.
+
+Gaps have whole seconds and are constant if equal. Polls take no time and are not late, Pmin is 2 s,
+there is no Pmax, and pages are dated: they say when they changed (004 §4.7.2, static pages) unless
+the line says otherwise. A poll captures one change, however many there were. The convergence c of
+the gap between two changes is 1/n for n polls in it.
 """
 
 from __future__ import annotations
@@ -109,33 +116,33 @@ READINGS = {
 
 
 def traces(make, count, seeds):
-    """Return the instants of change of each seed's page (µs), as rows; looks begin at 0."""
+    """Return the instants of change of each seed's page (µs), as rows; polls begin at 0."""
     gaps = [make(np.random.default_rng([seed, count]), count) for seed in range(seeds)]
     return np.cumsum(gaps, axis=1) * SECOND
 
 
-def follow(policy, times, *, told):
+def follow(policy, times, *, is_dated):
     """Return (captured, cycles, gaps by number of polls in them), each a mean over the pages, until the last change of each.
 
-    Every page is looked at exactly when it is due, on its own time: nothing else limits the looks here.
+    Every page is polled exactly when it is due, on its own time: nothing else limits polls here.
     """
     pages, changes = times.shape
     state = policy.begin(Population({"id": np.arange(pages), "last_polled": np.zeros(pages)}), np.random.default_rng(0))
     seen = np.zeros(pages, dtype=np.int64)
     captured, cycles = np.zeros(pages), np.zeros(pages)
-    looks = np.zeros((pages, changes + 1), dtype=np.int64)
+    polls = np.zeros((pages, changes + 1), dtype=np.int64)
     end = times[:, -1]
     while len(running := np.flatnonzero(state.population["last_polled"] < end)):
         at = policy.next_due(state, running, 0, 0.0)
         known = np.array([np.searchsorted(times[p], t, side="right") for p, t in zip(running, at, strict=True)])
         changed = known > seen[running]
         modified = np.where(known > 0, times[running, known - 1], UNPOLLED)
-        state = policy.on_poll(state, running, Observation.of(at, changed, modified if told else None))
-        looks[running, known] += 1
+        state = policy.on_poll(state, running, Observation.of(at, changed, modified if is_dated else None))
+        polls[running, known] += 1
         captured[running] += changed
         cycles[running] += 1
         seen[running] = known
-    between = looks[:, :changes]  # polls in the gap before each change
+    between = polls[:, :changes]  # polls in the gap before each change
     return captured.mean(), cycles.mean(), [(between == n).sum(axis=1).mean() for n in (1, 2, 3, 4)]
 
 
@@ -204,21 +211,19 @@ def report_240(seeds):
     for case, (printed, control) in CASES.items():
         for reading, make in READINGS[case].items():
             times = traces(make, 240, seeds)
-            for name, told in (("BEA", True), ("BEA, nothing told", False)):
-                captured, cycles, _ = follow(best_effort(), times, told=told)
+            for name, is_dated in (("BEA", True), ("BEA, undated", False)):
+                captured, cycles, _ = follow(best_effort(), times, is_dated=is_dated)
                 within = abs(captured - printed[1]) <= 0.05 * 240 and abs(cycles / printed[0] - 1) <= 0.2
-                inside[case, reading, told] = within
+                inside[case, reading, is_dated] = within
                 print(row_240(case, reading, name, captured, printed[1], cycles, printed[0]), "in" if within else "out")
             period = round(times[:, -1].mean() / control[0])
-            captured, cycles, _ = follow(naive(period), times, told=True)
+            captured, cycles, _ = follow(naive(period), times, is_dated=True)
             name = f"naive, {period / SECOND:.1f} s"
             print(row_240(case, reading, name, captured, control[1], cycles, control[0]))
-    told = [within for (*_, is_reported), within in inside.items() if is_reported]
-    untold = [within for (*_, is_reported), within in inside.items() if not is_reported]
+    dated = [within for (*_, is_reported), within in inside.items() if is_reported]
+    undated = [within for (*_, is_reported), within in inside.items() if not is_reported]
     print("  naive: the one period that takes as many cycles as the thesis prints")
-    print(
-        f"  within the band where pages tell when they changed: {sum(told)} of {len(told)} readings; else {sum(untold)}"
-    )
+    print(f"  within the band where pages are dated: {sum(dated)} of {len(dated)} readings; else {sum(undated)}")
 
 
 def row_240(case, reading, name, captured, printed, cycles, theirs):
@@ -262,10 +267,10 @@ def report_fading(seeds):
     }
     for name, (make, count) in cases.items():
         times = traces(make, count, seeds)
-        for told in (True, False):
-            found = [follow(replace(best_effort(), fading=fading), times, told=told) for fading in FADINGS]
+        for is_dated in (True, False):
+            found = [follow(replace(best_effort(), fading=fading), times, is_dated=is_dated) for fading in FADINGS]
             cells = "".join(f"{captured:7.0f} /{cycles:5.0f}" for captured, cycles, _ in found)
-            print(f"  {name + ('' if told else ', nothing told'):32}{cells}")
+            print(f"  {name + ('' if is_dated else ', undated'):32}{cells}")
 
 
 def main():
@@ -279,7 +284,7 @@ def main():
             for alpha, beta in PARAMETERS:
                 for history in (20, 50):
                     policy = best_effort(alpha, beta, history)
-                    results[case, reading, alpha, beta, history] = follow(policy, times, told=True)
+                    results[case, reading, alpha, beta, history] = follow(policy, times, is_dated=True)
     report_changes_and_cycles(results)
     report_convergence(results)
     report_orderings(results)

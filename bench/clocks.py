@@ -1,12 +1,16 @@
-"""Real services whose machine's clock is wrong for a while, then right (F-21): each page is checked in time, and in no burst.
+"""Real services whose machine's clock is wrong for a while, then right (F-21): each page is checked in
+time, and in no burst.
 
     PYTHONPATH=. python bench/clocks.py [STORY …]
 
-Needs libfaketime (`apt-get install faketime`). Each story is a `tidings serve` of its own with two loopback hosts of two pages, `Fetch every 2 s`, a
-host gap of 0.2 s and a budget of 4 checks at once and 3 a second. Judged by what the hosts saw, by a clock that nobody shifted: while the clock is wrong
-and after it, each page is checked within its interval and the slack (3 s, and what `tidings add` took, as the measure of how busy the machine is); two
-requests of a host arrive at least 0.1 s apart (the gap less 0.1 s for a busy machine); the budget is kept in every stretch of time (0.6 checks of tolerance).
-One line a story; the exit status is 1 if one fails. About a minute and a half. A machine that really sleeps stops its monotonic clock too; this one's goes on.
+Needs libfaketime (`apt-get install faketime`). Each story is a `tidings serve` of its own with two
+loopback hosts of two pages, `Fetch every 2 s`, a host gap of 0.2 s and a budget of 4 checks at once
+and 3 a second. Judged by what the hosts saw, by a clock that nobody shifted: while the clock is
+wrong and after it, each page is checked within its interval and the slack (3 s, and what `tidings
+add` took, as the measure of how busy the machine is); two requests of a host arrive at least 0.1 s
+apart (the gap less 0.1 s for a busy machine); the budget is kept in every stretch of time (0.6
+checks of tolerance). One line a story; the exit status is 1 if one fails. About a minute and a
+half. A machine that really sleeps stops its monotonic clock too; this one's goes on.
 """
 
 from __future__ import annotations
@@ -85,7 +89,7 @@ STORIES: dict[str, tuple[Callable[[Clocked], tuple[Found, list[str]]], str]] = {
 }
 
 
-def tell(name: str, fake: Path, folder: Path) -> bool:
+def run_story(name: str, fake: Path, folder: Path) -> bool:
     """Play a story and print its line; return whether all was well."""
     play, more = STORIES[name]
     try:
@@ -114,7 +118,7 @@ def main() -> int:
         return 2
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as pool:
-        good = list(pool.map(lambda name: tell(name, fake, Path(folder)), chosen))
+        good = list(pool.map(lambda name: run_story(name, fake, Path(folder)), chosen))
     print(f"{sum(good)} of {len(good)} stories well (slack {SLACK:g} s + `add`), {time.monotonic() - begun:.0f} s")
     return 0 if all(good) else 1
 

@@ -6,7 +6,7 @@ Planners, two notifiers and a web process run on loopback, each with a data dire
 behind a proxy of its own to the database, and pollers that get their work through a NATS server
 that the bench starts. Half of the machines have clocks that are five minutes ahead or behind. Each
 round changes all pages and then disturbs one process: it is killed (SIGKILL), stopped for two
-leases (SIGSTOP), cut off (resets, a silent network, or a slow one that loses a part), told to end,
+leases (SIGSTOP), cut off (resets, a silent network, or a slow one that loses a part), asked to end,
 or joined by another one; or what is on the bus is deleted, the NATS server is killed and started
 with an empty store, or all connections to the database are ended. A round ends when the receiver
 was notified of all editions. The ledgers are those of the pages' servers and of the receiver.
@@ -56,7 +56,7 @@ under way.
 LEASE_SECONDS = 3.0
 """longer than in tests, since a busy machine renews late"""
 START_SECONDS = 180.0
-TOLD_SECONDS = 60.0
+REPORTED_SECONDS = 60.0
 FETCH_SECONDS = 5
 SKEWS = ("+5m", "-5m", "", "")
 
@@ -146,7 +146,7 @@ class Play:
         self.cluster.holding.clear()
         self._ask_web(name)
         try:
-            self.cluster.await_told(*editions, seconds=TOLD_SECONDS)
+            self.cluster.await_told(*editions, seconds=REPORTED_SECONDS)
         except AssertionError as error:
             self.violations.append(f"round {number} ({way} {name}): {error}")
         self.seconds.setdefault(what, []).append(time.monotonic() - begun)
@@ -317,15 +317,17 @@ def report(play: Play, cluster: Cluster, begun: float) -> None:
     play.violations += [f"a gap of {gap:.3f} s" for gap in gaps if gap < GAP - SLACK]
     if excess > UNDER_WAY:
         play.violations.append(f"{excess:.1f} requests beyond the budget")
-    told = cluster.editions_told()
+    reported = cluster.editions_told()
     for what, count in sorted(play.done.items()):
         took = play.seconds.get(what)
-        shown = f"  told after {statistics.median(took):.1f} s (median), {max(took):.1f} s (most)" if took else ""
+        shown = f"  reported after {statistics.median(took):.1f} s (median), {max(took):.1f} s (most)" if took else ""
         print(f"{what:28} {count:5}{shown}")
     print(f"{'runs of planners':28} {cluster.lease().epoch:5}")
     print(f"{'requests':28} {len(arrivals):5}  least gap {min(gaps):.3f} s of {GAP} s")
     print(f"{'beyond the budget':28} {excess:5.1f}  requests, of {RATE:g} a second and {BURST:g} saved")
-    print(f"{'changes reported':28} {len(set(told)):5}  {len(told) - len(set(told))} sent twice, with the same id")
+    print(
+        f"{'changes reported':28} {len(set(reported)):5}  {len(reported) - len(set(reported))} sent twice, with the same id"
+    )
     print(f"load {os.getloadavg()[0]:.1f} at the end, on {os.cpu_count()} cores")
     print(f"{'violations':28} {len(play.violations):5}  in {time.monotonic() - begun:.0f} s")
     for text in play.violations:

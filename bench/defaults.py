@@ -1,11 +1,13 @@
-"""What happens without any setting: looks and delays by kind of page, from nothing known on (bid §3).
+"""Measure polls and delays by kind of page without any setting, beginning with nothing known (bid §3).
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR .venv/bin/python bench/defaults.py [--quick] [--seed 1] [--days 60] [--pages 60]
 
-The policy `price` at its floor, the pace of one hour, with what `GammaLearner` learns from the looks alone; up to `--pages` pages of each kind
-of `change_traces` (see bench/traces.py for which, and which changes count), each on its own clock: no budget binds, so pages do not meet. Looks are 5 minutes apart at
-least, a day at most. Beside it a fixed interval of 3 h. Changes are known to the interval of their source only, so delays below it are not
-to be believed. The last lines draw users with 20 pages each. `--quick`: 10 pages of each kind, 20 days.
+The policy `price` runs at its floor, with the pace of one hour and what `GammaLearner` learns from
+the polls alone. It polls up to `--pages` pages of each kind of `change_traces` (see bench/traces.py
+for which, and which changes count). Each page has its own clock: no budget binds, so pages do not
+compete. Polls are at least 5 minutes and at most a day apart. A fixed interval of 3 h stands beside
+it. Changes are known only to the interval of their source, so delays below it mean nothing. The
+last lines draw users with 20 pages each. `--quick`: 10 pages of each kind, 20 days.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ def run(policy: Policy[Any], series: Sequence[Series]) -> Polls:
 
 
 def daily(polls: Polls, series: Sequence[Series], begin: int, end: int) -> np.ndarray:
-    """Return the looks a day of each page from `begin` to `end` days after its beginning (whole, or from its end if negative)."""
+    """Return the polls a day of each page from `begin` to `end` days after its beginning (whole, or from its end if negative)."""
     first, last = np.array([one.begin for one in series]), np.array([one.end for one in series])
     low = first + begin * DAY if begin >= 0 else np.maximum(first, last + begin * DAY)
     high = np.minimum(last, first + end * DAY)
@@ -56,7 +58,7 @@ def cells(own: Sequence[Series], learned: Polls, even: Polls) -> str:
 
 
 def parts(polls: Polls, places: np.ndarray) -> Polls:
-    """Return the looks at some pages, numbered anew."""
+    """Return the polls of some pages, numbered anew."""
     numbers = np.full(int(polls.page.max(initial=0)) + int(places.max()) + 2, -1)
     numbers[places] = np.arange(len(places))
     page = numbers[polls.page]
@@ -83,7 +85,7 @@ def main() -> None:
     series.append(Series(-1, -1, "never changes", np.zeros(0, dtype=np.int64), 0, days * DAY, HOUR))
     learned = run(Learned(Price(pace=HOUR), GammaLearner(shape=given.shape)), series)
     even = run(RoundRobin(pace=EVEN), series)
-    print(f"{'kind (pages)':48} looks a day (last week), delay p50 / p90")
+    print(f"{'kind (pages)':48} polls a day (last week), delay p50 / p90")
     kinds = np.array([one.kind for one in series])
     for kind in sorted(set(kinds.tolist())):
         places = np.flatnonzero(kinds == kind)
@@ -94,7 +96,7 @@ def main() -> None:
         for day in (0, 6, 29)
         if day < days
     ]
-    print("never changes, looks on day 1, 7, 30: " + ", ".join(f"{looks:.0f}" for looks in still))
+    print("never changes, polls on day 1, 7, 30: " + ", ".join(f"{polls:.0f}" for polls in still))
     others = np.arange(len(series) - 1)
     counts = {kind: sum(one.kind == kind for one in moved) for kind in by_kind}
     users(series[:-1], parts(learned, others), parts(even, others), counts, rng)
@@ -103,14 +105,14 @@ def main() -> None:
 def users(
     series: Sequence[Series], learned: Polls, even: Polls, counts: dict[str, int], rng: np.random.Generator
 ) -> None:
-    """Print looks a page a day of users with 20 pages drawn by lot."""
+    """Print polls a page a day of users with 20 pages drawn by lot."""
     whole, first = daily(learned, series, 0, 10**4), daily(learned, series, 0, 1)
     names, kinds, own = np.unique([one.kind for one in series], return_inverse=True, return_counts=True)
     likely = np.array([counts[name] for name in names.tolist()])[kinds] / own[kinds]
     likely = likely / likely.sum()
     by_kind = [np.flatnonzero(kinds == kind) for kind in range(kinds.max() + 1)]
     ordinary = np.array([len(one.changes) / ((one.end - one.begin) / DAY) < 20 for one in series])
-    print("users with 20 pages, looks a page a day: mean, 95th percentile of users; on day one (bars: 20, 30)")
+    print("users with 20 pages, polls a page a day: mean, 95th percentile of users; on day one (bars: 20, 30)")
     for name, draw in (
         ("pages of the data set", lambda: rng.choice(len(series), 20, p=likely)),
         ("kinds of page alike", lambda: np.array([rng.choice(by_kind[k]) for k in rng.integers(0, len(by_kind), 20)])),
@@ -127,7 +129,7 @@ def users(
     for name, found in zip(("learned", "fixed 3 h"), both, strict=True):
         weights = (np.ones(len(found.delay)), page_equal(found))
         print(
-            f"  {name:10} looks {found.spent:8}  median delay "
+            f"  {name:10} polls {found.spent:8}  median delay "
             + ", page-equal ".join(f"{quantile(found.delay, w, 0.5) / HOUR:.2f} h" for w in weights)
         )
 

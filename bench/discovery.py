@@ -138,7 +138,7 @@ def _list_pages(c: Connection) -> list[tuple[int, str]]:
 
 
 def crawl(site: Site, budget: float, hours: int, *, follows: bool) -> str:
-    """Return what a crawler finds that asks for addresses in the order in which it hears of them,
+    """Return what a crawler finds that asks for addresses in the order in which it finds them,
     and begins again when it has none; without `follows` it only reads the sitemap, each hour.
     """
     server = site.world.server

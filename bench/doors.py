@@ -1,11 +1,13 @@
-"""Other doors beside a running `tidings serve`: a thousand calls that write, from several processes at once, and `check`.
+"""Run a thousand calls that write, and `check`, beside a running `tidings serve`.
 
     .venv/bin/python bench/doors.py [--calls 1000] [--writers 4] [--warm]
 
-Each writer adds, disables, enables and drops sentinels of its own and keeps a ledger; meanwhile the service polls pages that change with
-every look, commits and tells, and `tidings check` asks it for looks. Afterwards the database is compared with the ledgers. Without
-`--warm` each call is a process of its own, as from a shell; with it a writer calls the command line in one process, without a pause.
-Ends with status 1 if a call failed, a write was lost, or an invariant is broken.
+Several processes write. Each adds, disables, enables and drops sentinels of its own and keeps a
+ledger. Meanwhile the service polls pages that change at every poll, commits and notifies, and
+`tidings check` asks it for polls. Afterwards the database is compared with the ledgers. Without
+`--warm` each call is a process of its own, as from a shell. With it a writer calls the command line
+in one process, without a pause. Ends with status 1 if a call failed, a write was lost, or an
+invariant is broken.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ def print_latencies(name: str, seconds: Sequence[float]) -> None:
 
 
 def checks_beside(place: Installation, is_over: object) -> tuple[list[float], list[str]]:
-    """Ask the running service for looks until the writers have ended; return how long each took and what went wrong."""
+    """Ask the running service for polls until the writers have ended; return how long each took and what went wrong."""
     took, faults = [], []
     while not is_over():  # type: ignore[operator]
         begun = time.perf_counter()
@@ -102,8 +104,8 @@ def _run(arguments: argparse.Namespace, place: Installation, web: WebServer) -> 
     status, stopped = service.terminate()
     faults += place.read(command_writers.list_lost_writes, expected)
     faults += check_invariants(place.settings, outputs=place.outputs())
-    _, complained, told = service.err.partition(" ERROR ")
-    faults += [f"the service complained: {told[:3000]}"] if complained else []
+    _, complained, report = service.err.partition(" ERROR ")
+    faults += [f"the service complained: {report[:3000]}"] if complained else []
     doctor = place.run("doctor", "--json", "--deep")
     faults += [line for line in doctor.stdout.splitlines() if json.loads(line)["status"] == "fail"]
     if status:

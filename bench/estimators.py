@@ -1,12 +1,19 @@
-"""How well estimators foretell the next look, on fixed random gaps: log-loss, and calibration by decile (scheduling §7).
+"""Measure how well estimators predict the next poll, on fixed random gaps (scheduling §7).
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR .venv/bin/python bench/estimators.py [--quick] [--seeds 3] [--pages 600]
 
-Synthetic: 3000 pages of 100 hosts, log rates with deviation 1 between hosts and 0.7 within, gaps exponential with mean 11; after 3, 10 and 30
-looks the next one is foretold. Where the study puts the middle of the rates is not printed; --middle is where its oracle's .424 is met. Real: pages of
-`change_traces` (see bench/traces.py) of the half that is reported, looks at exponential gaps with a mean of four of their source's steps, at least one; after 3,
-10 and 30 looks the next five are foretold from what is then known. Hours: pages that change by day, and real ones, looked at at random; of hosts for which `HourlyLearner` has found a
-profile the second half of the looks is foretold, each before it is learned. Chances are kept from 1e-6 to 1 − 1e-6. All learn the same looks; nobody chooses them.
+Prints log-loss, and calibration by decile. All estimators learn from the same polls, which none of
+them chooses. Chances are kept from 1e-6 to 1 − 1e-6.
+
+- Synthetic: 3000 pages of 100 hosts, log rates with deviation 1 between hosts and 0.7 within, gaps
+  exponential with mean 11. The next poll is predicted after 3, 10 and 30 polls. The study does not
+  print the middle of its rates; `--middle` is where its oracle's .424 is met.
+- Real: pages of the half of `change_traces` that is reported (see bench/traces.py). Gaps are
+  exponential with a mean of four of their source's steps, at least one. After 3, 10 and 30 polls
+  the next five are predicted from what is then known.
+- Hours: pages that change by day, and real ones, polled at random. For hosts for which
+  `HourlyLearner` has found a profile, the second half of the polls is predicted, each poll before
+  it is learned.
 """
 
 from __future__ import annotations
@@ -26,7 +33,7 @@ from tidings.model.interval import DAY, HOUR
 
 AFTER = (3, 10, 30)
 FASTEST = 1e6
-"""What a rate is where every look found a change and likelihood has no maximum: as fast as this per shortest gap."""
+"""What a rate is where every poll found a change and likelihood has no maximum: as fast as this per shortest gap."""
 PRINTED = {
     "Cho and Garcia-Molina": (1.001, 0.580, 0.470),
     "maximum likelihood": (1.261, 0.597, 0.459),
@@ -38,21 +45,21 @@ PRINTED = {
 
 
 @dataclass(frozen=True)
-class Looks:
-    """Gaps (pages, looks), whether each found a change, and the pages' hosts."""
+class Polls:
+    """Gaps (pages, polls), whether each found a change, and the pages' hosts."""
 
     gaps: np.ndarray
     changed: np.ndarray
     hosts: np.ndarray
 
 
-Chances = Callable[[Looks, np.ndarray], np.ndarray]
-"""From looks to the chances that gaps (pages, number) to come hold a change."""
+Chances = Callable[[Polls, np.ndarray], np.ndarray]
+"""From polls to the chances that gaps (pages, number) to come hold a change."""
 
 
-def likelihood(looks: Looks, pseudo: float | None) -> np.ndarray:
+def likelihood(polls: Polls, pseudo: float | None) -> np.ndarray:
     """Return the likeliest rate of each page, Σ_{changed} τ/(e^{λτ} − 1) = Σ_{unchanged} τ."""
-    gaps, changed = looks.gaps, looks.changed
+    gaps, changed = polls.gaps, polls.changed
     if pseudo is not None:
         extra = np.full((len(gaps), 2), pseudo)
         gaps = np.hstack([gaps, extra])
@@ -68,19 +75,19 @@ def likelihood(looks: Looks, pseudo: float | None) -> np.ndarray:
 
 
 def maximum(pseudo: float | None) -> Chances:
-    return lambda looks, coming: -np.expm1(-likelihood(looks, pseudo)[:, None] * coming)
+    return lambda polls, coming: -np.expm1(-likelihood(polls, pseudo)[:, None] * coming)
 
 
-def cho(looks: Looks, coming: np.ndarray) -> np.ndarray:
+def cho(polls: Polls, coming: np.ndarray) -> np.ndarray:
     """Cho and Garcia-Molina's estimator takes gaps for their mean."""
-    number = looks.gaps.shape[1]
-    rate = -np.log((number - looks.changed.sum(axis=1) + 0.5) / (number + 0.5)) / looks.gaps.mean(axis=1)
+    number = polls.gaps.shape[1]
+    rate = -np.log((number - polls.changed.sum(axis=1) + 0.5) / (number + 0.5)) / polls.gaps.mean(axis=1)
     return np.asarray(-np.expm1(-rate[:, None] * coming))
 
 
-def learn(looks: Looks, prior: Gamma, half_life: float | None) -> Gamma:
+def learn(polls: Polls, prior: Gamma, half_life: float | None) -> Gamma:
     known = prior
-    for gap, changed in zip(looks.gaps.T, looks.changed.T, strict=True):
+    for gap, changed in zip(polls.gaps.T, polls.changed.T, strict=True):
         known = (known if half_life is None else known.forgetting(prior, gap, half_life)).observe(gap, changed)
     return known
 
@@ -91,37 +98,37 @@ def oracle(rate: np.ndarray) -> Chances:
 
 
 def gamma(mean: float, shape: float, half_life: float | None, *, by_host: bool = False) -> Chances:
-    def chances(looks: Looks, coming: np.ndarray) -> np.ndarray:
-        prior = Gamma.prior(mean, shape, len(looks.gaps))
-        known = learn(looks, prior, half_life)
+    def chances(polls: Polls, coming: np.ndarray) -> np.ndarray:
+        prior = Gamma.prior(mean, shape, len(polls.gaps))
+        known = learn(polls, prior, half_life)
         if by_host:
-            priors, which = host_priors(known, looks.hosts, np.ones(len(looks.hosts), dtype=np.bool_), prior.at([0]))
-            known = learn(looks, priors.at(which), half_life)
+            priors, which = host_priors(known, polls.hosts, np.ones(len(polls.hosts), dtype=np.bool_), prior.at([0]))
+            known = learn(polls, priors.at(which), half_life)
         return np.array([known.chance(gap) for gap in coming.T]).T
 
     return chances
 
 
-def live(looks: Looks, coming: np.ndarray) -> np.ndarray:
-    """What the service has: the learner, one look after the other, priors found anew in between and none learned again."""
+def live(polls: Polls, coming: np.ndarray) -> np.ndarray:
+    """What the service has: the learner, one poll after the other, priors found anew in between and none learned again."""
     learner = GammaLearner()
-    known = learner.begin(looks.hosts)
-    pages = np.arange(len(looks.hosts))
-    at = np.concatenate([np.zeros((len(pages), 1)), np.cumsum(looks.gaps, axis=1)], axis=1)
+    known = learner.begin(polls.hosts)
+    pages = np.arange(len(polls.hosts))
+    at = np.concatenate([np.zeros((len(pages), 1)), np.cumsum(polls.gaps, axis=1)], axis=1)
     never, quiet = np.full(len(pages), NEVER_SEEN), np.zeros(len(pages), dtype=np.bool_)
     for number in range(at.shape[1]):
         instants = np.round(at[:, number] * DAY).astype(np.int64)
-        changed = looks.changed[:, number - 1] if number else quiet
+        changed = polls.changed[:, number - 1] if number else quiet
         known = learner.observe(known, pages, instants, changed, never, quiet)
         known = learner.fit(known, number * DAY) or known
     return np.array([known.posterior.chance(gap) for gap in coming.T]).T
 
 
 def mixture(mean: float, shape: float) -> Chances:
-    def chances(looks: Looks, coming: np.ndarray) -> np.ndarray:
-        prior = Gamma.prior(mean, shape, len(looks.gaps))
+    def chances(polls: Polls, coming: np.ndarray) -> np.ndarray:
+        prior = Gamma.prior(mean, shape, len(polls.gaps))
         known = Mixture.of(prior, (1.0, 8.0, 64.0))
-        for gap, changed in zip(looks.gaps.T, looks.changed.T, strict=True):
+        for gap, changed in zip(polls.gaps.T, polls.changed.T, strict=True):
             known = known.observe(prior, gap, gap, changed)
         return np.array([known.chance(gap) for gap in coming.T]).T
 
@@ -157,12 +164,12 @@ def synthetic(seeds: int, middle: float, pages: int) -> None:
         for name, chances in rows.items():
             cells = []
             for number in AFTER:
-                looks = Looks(gaps[:, :number], changed[:, :number], hosts)
+                polls = Polls(gaps[:, :number], changed[:, :number], hosts)
                 coming = slice(number, number + 1)
-                cells.append(float(loss(chances(looks, gaps[:, coming]), changed[:, coming]).mean()))
+                cells.append(float(loss(chances(polls, gaps[:, coming]), changed[:, coming]).mean()))
             found.setdefault(name, []).append(cells)
     print(
-        f"synthetic, {pages} pages, {seeds} seeds: log-loss of the next look after {AFTER} looks ± its standard error; the study's"
+        f"synthetic, {pages} pages, {seeds} seeds: log-loss of the next poll after {AFTER} polls ± its standard error; the study's"
     )
     for name, rows_ in found.items():
         values = np.array(rows_)
@@ -208,15 +215,15 @@ def real(most: int, *, calibration: bool) -> None:
         "mixture 1/8/64 d (.1)": mixture(0.5, 0.1),
     }
     print(
-        f"\nreal, {'calibration' if calibration else 'reported'} half, {len(gaps)} pages of {len(set(hosts))} groups, log-loss of the next five looks after {AFTER} looks: each page alike; each kind alike"
+        f"\nreal, {'calibration' if calibration else 'reported'} half, {len(gaps)} pages of {len(set(hosts))} groups, log-loss of the next five polls after {AFTER} polls: each page alike; each kind alike"
     )
     weights = np.array([1 / np.sum(of == kind) for kind in of])
     for name, chances in rows.items():
         cells, even = [], []
-        for looked in AFTER:
-            looks = Looks(gaps[:, :looked], changed[:, :looked], number)
-            coming = slice(looked, looked + 5)
-            own = loss(chances(looks, gaps[:, coming]), changed[:, coming])
+        for polled in AFTER:
+            polls = Polls(gaps[:, :polled], changed[:, :polled], number)
+            coming = slice(polled, polled + 5)
+            own = loss(chances(polls, gaps[:, coming]), changed[:, coming])
             cells.append(own.mean())
             even.append((own * weights).sum() / weights.sum())
         print(
@@ -230,23 +237,23 @@ def real(most: int, *, calibration: bool) -> None:
 
 
 def deciles(name: str, chances: Chances, gaps: np.ndarray, changed: np.ndarray, hosts: np.ndarray) -> None:
-    """Print what was foretold and what came, by tenths of what was foretold, after ten looks."""
+    """Print predictions and outcomes, by tenths of the predictions, after ten polls."""
     coming = slice(10, 15)
-    told = chances(Looks(gaps[:, :10], changed[:, :10], hosts), gaps[:, coming]).ravel()
+    predicted = chances(Polls(gaps[:, :10], changed[:, :10], hosts), gaps[:, coming]).ravel()
     came = changed[:, coming].ravel()
-    parts = np.array_split(np.argsort(told), 10)
+    parts = np.array_split(np.argsort(predicted), 10)
     print(
-        f"calibration of {name}, told/came: "
-        + " ".join(f"{told[part].mean():.3f}/{came[part].mean():.3f}" for part in parts)
+        f"calibration of {name}, predicted/came: "
+        + " ".join(f"{predicted[part].mean():.3f}/{came[part].mean():.3f}" for part in parts)
     )
 
 
-def by_day(rng: np.random.Generator, pages: int, looks: int) -> tuple[Looks, np.ndarray]:
-    """Return looks at pages of twenty hosts that change by day, nineteen times as often as by night, and when the first ones were (days)."""
+def by_day(rng: np.random.Generator, pages: int, polls: int) -> tuple[Polls, np.ndarray]:
+    """Return polls of pages of twenty hosts that change by day, nineteen times as often as by night, and when the first ones were (days)."""
     hosts = rng.integers(0, 20, pages)
     shift = rng.integers(0, 24, 20)[hosts]
     rate = np.exp(rng.normal(0.5, 1, pages))
-    at = np.cumsum(rng.exponential(0.25, (pages, looks + 1)), axis=1)
+    at = np.cumsum(rng.exponential(0.25, (pages, polls + 1)), axis=1)
 
     def clock(days: np.ndarray) -> np.ndarray:
         whole, within = np.divmod(days - shift[:, None] / 24, 1)
@@ -254,14 +261,14 @@ def by_day(rng: np.random.Generator, pages: int, looks: int) -> tuple[Looks, np.
 
     spent = np.diff(clock(at), axis=1)
     changed = rng.random(spent.shape) < -np.expm1(-rate[:, None] * spent)
-    return Looks(np.diff(at, axis=1), changed, hosts), at[:, 0]
+    return Polls(np.diff(at, axis=1), changed, hosts), at[:, 0]
 
 
-def of_traces(rng: np.random.Generator, looks: int) -> tuple[Looks, np.ndarray]:
-    """Return looks at the pages of `change_traces` (both halves: nothing is chosen here) that change ten times at least while they are looked at."""
+def of_traces(rng: np.random.Generator, polls: int) -> tuple[Polls, np.ndarray]:
+    """Return polls of the pages of `change_traces` (both halves: nothing is chosen here) that change ten times at least while they are polled."""
     gaps_, changed_, hosts, begins = [], [], [], []
     for one in load(help_scraper=0.05):
-        gaps = np.maximum(one.step, HOUR) * (1 + rng.exponential(2, looks))
+        gaps = np.maximum(one.step, HOUR) * (1 + rng.exponential(2, polls))
         if gaps.sum() > one.end - one.begin:
             continue
         start = one.begin + rng.uniform(0, one.end - one.begin - gaps.sum())
@@ -272,27 +279,29 @@ def of_traces(rng: np.random.Generator, looks: int) -> tuple[Looks, np.ndarray]:
             hosts.append(one.group)
             begins.append(start / DAY)
     number = np.unique(np.array(hosts), return_inverse=True)[1]
-    return Looks(np.array(gaps_), np.array(changed_), number), np.array(begins)
+    return Polls(np.array(gaps_), np.array(changed_), number), np.array(begins)
 
 
-def hours(name: str, looks: Looks, begin: np.ndarray) -> None:
-    """Print how well the second half of the looks is foretold where a profile of hours is learned, in calendar time and by the hours."""
+def hours(name: str, polls: Polls, begin: np.ndarray) -> None:
+    """Print how well the second half of the polls is predicted where a profile of hours is learned,
+    in calendar time and by the hours.
+    """
     calendar, hourly = GammaLearner(), HourlyLearner()
-    rates, timed = calendar.begin(looks.hosts), hourly.begin(looks.hosts)
-    pages, number = np.arange(len(looks.hosts)), looks.gaps.shape[1]
+    rates, timed = calendar.begin(polls.hosts), hourly.begin(polls.hosts)
+    pages, number = np.arange(len(polls.hosts)), polls.gaps.shape[1]
     at = np.round(
-        (begin[:, None] + np.concatenate([np.zeros((len(pages), 1)), np.cumsum(looks.gaps, axis=1)], axis=1)) * DAY
+        (begin[:, None] + np.concatenate([np.zeros((len(pages), 1)), np.cumsum(polls.gaps, axis=1)], axis=1)) * DAY
     ).astype(np.int64)
     never, quiet = np.full(len(pages), NEVER_SEEN), np.zeros(len(pages), dtype=np.bool_)
     lost: dict[str, list[np.ndarray]] = {}
-    for look in range(number + 1):
-        changed = looks.changed[:, look - 1] if look else quiet
-        if look > number // 2 and (known := timed.which >= 0).any():
-            gap = looks.gaps[:, look - 1]
+    for poll in range(number + 1):
+        changed = polls.changed[:, poll - 1] if poll else quiet
+        if poll > number // 2 and (known := timed.which >= 0).any():
+            gap = polls.gaps[:, poll - 1]
             spent = np.array(
                 [
                     Profile.of(timed.profiles[w]).measure_elapsed(a, b) / DAY if w >= 0 else (b - a) / DAY
-                    for w, a, b in zip(timed.which, at[:, look - 1], at[:, look], strict=True)
+                    for w, a, b in zip(timed.which, at[:, poll - 1], at[:, poll], strict=True)
                 ]
             )
             for row, chance in {
@@ -301,12 +310,12 @@ def hours(name: str, looks: Looks, begin: np.ndarray) -> None:
                 "rates and gaps of the hours": timed.rates.posterior.chance(spent),
             }.items():
                 lost.setdefault(row, []).append(loss(chance[known, None], changed[known, None]))
-        rates = calendar.observe(rates, pages, at[:, look], changed, never, quiet)
-        timed = hourly.observe(timed, pages, at[:, look], changed, never, quiet)
-        latest = int(at[:, look].max())
+        rates = calendar.observe(rates, pages, at[:, poll], changed, never, quiet)
+        timed = hourly.observe(timed, pages, at[:, poll], changed, never, quiet)
+        latest = int(at[:, poll].max())
         rates, timed = calendar.fit(rates, latest) or rates, hourly.fit(timed, latest) or timed
     print(
-        f"\n{name}: {len(pages)} pages, {sum(map(len, next(iter(lost.values()), [])))} looks at those with a profile are foretold"
+        f"\n{name}: {len(pages)} pages, {sum(map(len, next(iter(lost.values()), [])))} polls of those with a profile are predicted"
     )
     first = np.concatenate(next(iter(lost.values()), [np.empty(0)]))
     for row, parts in lost.items():

@@ -1,11 +1,12 @@
-"""Events a second through the rule engine, beside a plain loop that does the least any engine must.
+"""Measure events a second through the rule engine, beside a plain loop that does the minimum.
 
-Run `python bench/events.py [EVENTS]`; 200,000 unless told otherwise, two of three of them initiators, from a seed. Each
-figure is the best of five runs, taken in turn so that a busy moment hits all alike. The bar (issue 5, 3): SEQ in the
-recent context at least 100,000 events a second. The bound pairs each terminator with the latest initiator and makes the
-same occurrence of them; it has no time, no rules, no bounds. "acting" is SEQ with a rule that acts within the step, so
-that each step is journaled to be undone if need be (in the chronicle context up to 1,000 wait here, and are copied);
-"100 rules" has as many more on events that do not occur.
+Run `python bench/events.py [EVENTS]`; 200,000 by default, two of three of them initiators, from a
+seed. Each figure is the best of five runs, taken in turn so that other load affects all alike. The
+bar (issue 5, 3): SEQ in the recent context at least 100,000 events a second. The bound pairs each
+terminator with the latest initiator and makes the same occurrence of them; it has no time, no
+rules, no bounds. "acting" is SEQ with a rule that acts within the step, so each step is journaled
+to be undone if need be (in the chronicle context up to 1,000 wait here, and are copied). "100
+rules" has as many more on events that do not occur.
 """
 
 from __future__ import annotations

@@ -2,9 +2,11 @@
 
     PYTHONPATH=. .venv/bin/python bench/examine.py [--against SRC] [--rounds 7] [--only WORDS] [--stages]
 
-Jobs are made as the service makes them, page by page and version by version, with what was learned of the page's noise, and replayed in memory: no pipe,
-no store. `--against` names the `src` folder of another commit (of a worktree): both then run in turn, in processes of their own, and what each job found is compared.
-`--stages` prints the exclusive time of the stages of one kind of page instead; the meters themselves cost some 0.5 µs a call.
+Jobs are made as the service makes them, page by page and version by version, with what was learned
+of the page's noise, and replayed in memory: no pipe, no store. `--against` names the `src` folder
+of another commit (of a worktree): both then run in turn, in processes of their own, and what each
+job found is compared. `--stages` prints the exclusive time of the stages of one kind of page
+instead; the meters themselves cost some 0.5 µs a call.
 """
 
 from __future__ import annotations
@@ -247,8 +249,8 @@ def child(pages: int) -> None:
             spent = (time.process_time() - begun) / len(jobs) * 1e6
             for one in found:
                 said.update(describe_found(one).encode())
-            told = sum(bool(one.found) for one in found) / len(jobs)
-            answer = (spent, told, said.hexdigest()[:12])
+            reported = sum(bool(one.found) for one in found) / len(jobs)
+            answer = (spent, reported, said.hexdigest()[:12])
         print(json.dumps(answer), flush=True)
 
 
@@ -299,7 +301,7 @@ def main() -> int:
         print(f"| all | {' | '.join(f'{sum(table.values()):,.0f}' for table in tables)} |")
         return 0
     trees = [Tree(source, arguments.pages) for source in sources]
-    print("| page | told | before | now | ratio | the same found |\n|---|---:|---:|---:|---:|---|")
+    print("| page | reported | before | now | ratio | the same found |\n|---|---:|---:|---:|---:|---|")
     differ = 0
     for kind in kinds:
         for tree in trees:

@@ -1,14 +1,16 @@
-"""Kill the service as often as it takes: at random while pages change, or at every system call that writes.
+"""Kill the service many times: at random while pages change, or at every system call that writes.
 
     .venv/bin/python bench/faults.py [--cycles 200] [--seed 1] [--hosts 4] [--pages 3]
     .venv/bin/python bench/faults.py --strace [--lanes fsync,rename]
     .venv/bin/python bench/faults.py --silence [--only KIND]
 
-The first kills a real `tidings serve` (sometimes a worker of it, sometimes SIGTERM) at moments that a seed and the traffic choose, starts
-it again, lets all come to rest at the end, and compares the database with what the web, the receiver and the console saw. The second
-needs strace; it kills `tidings check` at its 1st, 2nd, … call of each kind and checks all invariants after each recovery. The third plays
-each fault that `tests/silent_fault_rows.py` and `tests/silent_fault_processes.py` name, and says whether the watch went on or its owner was told.
-Ends with status 1 if anything was violated.
+The first kills a real `tidings serve` (sometimes a worker of it, sometimes SIGTERM) at moments that
+a seed and the traffic choose. It starts it again, lets all come to rest at the end, and compares
+the database with what the web, the receiver and the console saw. The second needs strace. It kills
+`tidings check` at its 1st, 2nd, … call of each kind and checks all invariants after each recovery.
+The third plays each fault of `tests/silent_fault_rows.py` and `tests/silent_fault_processes.py`,
+and says whether the watch went on or its owner was notified. Ends with status 1 if anything was
+violated.
 """
 
 from __future__ import annotations
@@ -97,7 +99,7 @@ def every_call(arguments: argparse.Namespace, folder: Path) -> list[str]:
 
 
 def silence(arguments: argparse.Namespace, folder: Path) -> list[str]:
-    """Play every fault by its name, print a line each, and return those in which nobody was told what must be."""
+    """Play every fault by its name, print a line each, and return those in which nobody was notified of what must be reported."""
     faults: list[str] = []
     seen: Counter[str] = Counter()
 

@@ -2,9 +2,10 @@
 
 Usage: python bench/feedparser_suite.py FOLDER [--all]
 
-FOLDER holds the `.xml` files (`tests` of feedparser's sdist; nothing is downloaded). Each is read by `tidings.document` and by the installed
-feedparser with the same headers and the same address. Printed are how many of N files agree in the number of their entries, and in titles, links
-and texts, and each difference with its reason; `--all` prints both readings.
+FOLDER holds the `.xml` files (`tests` of feedparser's sdist; nothing is downloaded). Each is read
+by `tidings.document` and by the installed feedparser with the same headers and the same address.
+Printed are how many of N files agree in the number of their entries, and in titles, links and
+texts, and each difference with its reason; `--all` prints both readings.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def main() -> int:
     asked = parser.parse_args()
     files = sorted(asked.folder.rglob("*.xml"))
     equal: Counter[str] = Counter()
-    told: list[str] = []
+    lines: list[str] = []
     unexplained = 0
     for file in files:
         name = file.relative_to(asked.folder).as_posix()
@@ -47,10 +48,10 @@ def main() -> int:
                 continue
             reason = _reason(name, field, ours, theirs)
             unexplained += not reason
-            told.append(f"{field:8} {name}: {reason or 'NO REASON'}")
+            lines.append(f"{field:8} {name}: {reason or 'NO REASON'}")
             if asked.all or not reason:
-                told += [f"    ours   {ours[field]!r:.300}", f"    theirs {theirs[field]!r:.300}"]
-    print("\n".join(told))
+                lines += [f"    ours   {ours[field]!r:.300}", f"    theirs {theirs[field]!r:.300}"]
+    print("\n".join(lines))
     for field in FIELDS:
         print(f"{field}: {equal[field]} of {len(files)} as feedparser {feedparser.__version__} reads them")
     print(f"differences without a reason: {unexplained}")

@@ -2,11 +2,15 @@
 
     PYTHONPATH=. .venv/bin/python bench/gardener.py [--seeds 5] [--gardens 25] [--plants 30] [--days 300] [--live]
 
-First table: average tardiness T̄ (average workload as a share of Ω, worst tardiness T_max) for capacities k from Ω up; means over seeds, each
-of so many gardens, ± half of their 95 % confidence intervals. The study does not print its gardens: plants cost 1, 2 or 3 and want care every 2
-to 30 days, capacities are whole numbers, not below the dearest plant. Only so does EDD, which fills every day, work 1.09 Ω at k = Ω.
-Second: `construct` and `refine` on random gardens, Lemma 3.1 on gardens of powers of two. Third: MMEDD on one garden. `--live` is another table alone: the policies `round_robin` and `medd` behind the planner of the service, on a manual
-clock: 40 pages that are wanted every 2 to 30 hours, five days, a budget that can save up half an hour, prices found every ten minutes.
+First table: average tardiness T̄ (average workload as a share of Ω, worst tardiness T_max) for
+capacities k from Ω up; means over seeds, each of so many gardens, ± half of their 95 % confidence
+intervals. The study does not print its gardens: plants cost 1, 2 or 3 and want care every 2 to 30
+days, capacities are whole numbers, not below the dearest plant. Only so does EDD, which fills every
+day, work 1.09 Ω at k = Ω. Second: `construct` and `refine` on random gardens, Lemma 3.1 on gardens
+of powers of two. Third: MMEDD on one garden. `--live` is another table alone: the policies
+`round_robin` and `medd` behind the planner of the service, on a manual clock: 40 pages that are
+wanted every 2 to 30 hours, five days, a budget that can save up half an hour, prices found every
+ten minutes.
 """
 
 from __future__ import annotations
@@ -106,7 +110,7 @@ def construction(rng: np.random.Generator, number: int = 500) -> None:
 
 def live(seeds: int) -> None:
     print(
-        f"{seeds} seeds, lateness of a look in minutes: mean ± half of the 95 % interval (worst, mean of seeds), looks as a share of Ω\n"
+        f"{seeds} seeds, lateness of a poll in minutes: mean ± half of the 95 % interval (worst, mean of seeds), polls as a share of Ω\n"
     )
     print("| budget | " + " | ".join(LIVE) + " |\n|---|" + "---|" * len(LIVE))
     for ratio in (1.05, 1.15, 1.30):
@@ -119,7 +123,7 @@ def live(seeds: int) -> None:
 
 
 def _simulate(name: str, ratio: float, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Return mean and worst lateness (minutes) and the looks made as a share of Ω."""
+    """Return mean and worst lateness (minutes) and the polls made as a share of Ω."""
     hours, days = rng.integers(2, 31, 40), 5
     asked = float((1 / hours).sum())
     pages = [

@@ -1,9 +1,11 @@
-"""Selectors that heal, on successive versions of real pages: how often they find the right place again, a wrong one, or say that it is lost.
+"""Selectors that heal, on successive versions of real pages: how often they find the right place
+again, a wrong one, or say that it is lost.
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/healing.py [--pages N] [--targets 8]
 
-Targets are elements with a text of their own; for each the selectors that people write: its id, its class, its path by numbers. Each is followed
-from a version to each later one. What is right is known by something that the healer is not shown:
+Targets are elements with a text of their own; for each the selectors that people write: its id, its
+class, its path by numbers. Each is followed from a version to each later one. What is right is
+known by something that the healer is not shown:
 
 - *real misses, there*: the selector finds nothing in a later version, and the target's text is there, whole and in one place; the healer is
   not given texts (their weight is 0);
@@ -207,7 +209,7 @@ def follow(bodies: list[bytes], most: int, table: dict[tuple[str, str], Counter[
 def look_up(
     body: bytes, targets: list[Target], texts: Mapping[str, LexborNode], table: dict[tuple[str, str], Counter[str]]
 ) -> None:
-    """Look for targets in a version that does not hold them any more."""
+    """Search for targets in a version that does not hold them any more."""
     for target in targets:
         if target.text not in texts:
             continue

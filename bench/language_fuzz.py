@@ -1,6 +1,8 @@
-"""Injured texts of the sentinel language: none may stop the reader, and what is accepted must survive printing, and YAML.
+"""Read injured texts of the sentinel language.
 
-python bench/language_fuzz.py [COUNT] [SEED]        20,000 texts and seed 1 unless told otherwise
+    python bench/language_fuzz.py [COUNT] [SEED]    20,000 texts and seed 1 by default
+
+None may stop the reader. What is accepted must be the same after printing, and in YAML.
 """
 
 import random

@@ -1,11 +1,17 @@
-"""How long what changes bring stays on real pages, and what of it is learned (`estimation.worth`; bid §5).
+"""Measure how long blocks that a change brought stay on real pages (`estimation.worth`; bid §5).
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/life.py [--pages 60]
 
-Successive versions of `page_versions`, at most --pages of a family with four changes of text at least, compared as `all words` compares them and at their real times; those between two that were
-kept are not there, so that blocks seem to go sooner than they do. *gone by* is the share of all blocks (not only of those that are followed) that are gone at the first, second and fourth change after the one that
-brought them, each page alike. *learned* is what the estimator says after all changes of a page; most have eight or ten versions, which is too few for it to say
-anything unless much is replaced each time; *gone when it ended* is the share of all blocks that were gone by then, over pages whose life is a number of changes.
+The input is successive versions of `page_versions`: at most --pages of a family, with at least four
+changes of text, compared as `all words` compares them and at their real times. Versions between two
+that were kept are missing, so blocks seem to go sooner than they do.
+
+- *gone by*: the share of all blocks (not only of those that are followed) that are gone at the
+  first, second and fourth change after the one that brought them, each page alike.
+- *learned*: what the estimator says after all changes of a page. Most pages have eight or ten
+  versions, which is too few for it to say anything unless much is replaced each time.
+- *gone when it ended*: the share of all blocks that were gone by then, over pages whose life is a
+  number of changes.
 """
 
 from __future__ import annotations
@@ -43,8 +49,8 @@ class Followed:
     gone: Counter[int] = field(default_factory=Counter)
     changes: int = 0
 
-    def hear(self, edits: tuple[Edit, ...], at: int) -> None:
-        """Take a change in."""
+    def add_change(self, edits: tuple[Edit, ...], at: int) -> None:
+        """Add a change."""
         self.changes += 1
         self.known = self.known.after_edits(edits, old=self.changes, new=self.changes + 1, at=at)
         left = []
@@ -109,7 +115,7 @@ def main() -> None:
         for found in changes_of(family, given.pages):
             page = Followed()
             for edits, when in found:
-                page.hear(edits, when)
+                page.add_change(edits, when)
             pages.append((page, page.known.life(found[-1][1])))
         if not pages:
             continue

@@ -1,10 +1,13 @@
-"""The service's own planner on real traces under a budget that binds: what of the budget is used, and what it is worth.
+"""Measure what of a tight budget the service's planner uses on real traces, and what it is worth.
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR .venv/bin/python bench/live_budget.py [--policy price] [--shares 4 16 64] [--days 60] [--part 0.5] [--week]
 
-The pages of `bench/traces.py` (reported half) that are there for all the time, all from the start, in a planner on a manual clock with a bucket of a day's budget, half full, as
-`serve` steps it: it learns, finds its price, trims, stretches and fills. Beside it `price` of `bench/traces.py`, which fills, and `price_saving`, which does not, both without
-a longest wait, on the same pages. A step is ten minutes, 30 for those two. Value: half-life a day, each change the same, and each page the same.
+The pages are those of `bench/traces.py` (reported half) that exist for the whole time. All are
+there from the start. The planner runs on a manual clock, as `serve` steps it, with a bucket of a
+day's budget that begins half full: it learns, finds its price, trims, stretches and fills. Beside
+it, on the same pages and without a longest wait, run `price` of `bench/traces.py`, which fills, and
+`price_saving`, which does not. A step is ten minutes, and 30 for those two. Value: half-life of a
+day; each change counts the same, and each page the same.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ TICK, STEP = 30 * MINUTE, 10 * MINUTE
 
 
 def live(series: Sequence[Series], share: float, policy: str) -> tuple[TraceOutcome, np.ndarray, Service]:
-    """Return what the planner's looks found, what it spent on each day as a part of the budget, and the service."""
+    """Return what the planner's polls found, what it spent on each day as a part of the budget, and the service."""
     start = ManualClock().now()
     a_day = share * sum(DAY / one.step for one in series)
     made = ALL[policy](PACE)
@@ -51,9 +54,9 @@ def live(series: Sequence[Series], share: float, policy: str) -> tuple[TraceOutc
         service.step()
     service.bucket = whole
     service.run(max(one.end for one in series), tick=STEP)
-    looks = service.looks[len(series) :]
+    made = service.looks[len(series) :]
     polls = Polls(
-        np.array([at - start for at, _, _ in looks]), np.array([page - 1 for _, page, _ in looks]), np.ones(len(looks))
+        np.array([at - start for at, _, _ in made]), np.array([page - 1 for _, page, _ in made]), np.ones(len(made))
     )
     return outcome(series, polls), np.bincount(polls.at // DAY) / a_day, service
 
@@ -66,7 +69,9 @@ def row(name: str, found: TraceOutcome, budget: float) -> str:
 
 
 def week(days: int = 8) -> None:
-    """Print what `price_hours` spends, day by day, on 40 pages whose changes come by day, their rates and hours told: 300 looks a day are theirs."""
+    """Print what `price_hours` spends each day. 40 pages change by day, their rates and hours are
+    known, and the budget is 300 polls a day.
+    """
     start, rates = ManualClock().now(), np.random.default_rng(1).lognormal(0.5, 1, 40).tolist()
     hours = np.where((np.arange(168) % 24 >= 8) & (np.arange(168) % 24 < 20), 1.85, 0.15)
     policy = Learned(PriceHours(HOUR, profile=tuple(hours / hours.mean())), GivenRates(rates))
@@ -76,9 +81,9 @@ def week(days: int = 8) -> None:
         for _ in range(DAY // STEP):
             service.run(STEP, tick=STEP)
             trims.append(service.planner.pricing.trim.factor)
-        looks = service.looks[before:]
+        polls = service.looks[before:]
         print(
-            f"day {day}: {len(looks)} looks of 300, {sum(why is Why.SPARE for *_, why in looks)} spare; trim {min(trims):.2f} to {max(trims):.2f}",
+            f"day {day}: {len(polls)} polls of 300, {sum(why is Why.SPARE for *_, why in polls)} spare; trim {min(trims):.2f} to {max(trims):.2f}",
             flush=True,
         )
 
@@ -104,13 +109,13 @@ def main() -> None:
     print(f"{len(series)} pages, {sum(len(one.changes) for one in series)} changes in {given.days} days")
     for number in given.shares:
         half = Half(series, 1 / number, TICK)
-        print(f"\n## 1/{number} of the sources' looks: {half.budget / given.days:.0f} a day")
+        print(f"\n## 1/{number} of the sources' polls: {half.budget / given.days:.0f} a day")
         found, days, service = live(series, 1 / number, given.policy)
         print(row("the service", found, half.budget))
         pricing, spare = service.planner.pricing, sum(why is Why.SPARE for *_, why in service.looks)
         print(
             f"{'':14} by day from the second on: {days[1:].min():.2f} to {days[1:].max():.2f}, mean {days[1:].mean():.3f}; "
-            f"spare looks {spare / max(len(service.looks), 1):.1%}; trim {pricing.trim.factor:.2f}, waits stretched {pricing.stretch:.1f}",
+            f"spare polls {spare / max(len(service.looks), 1):.1%}; trim {pricing.trim.factor:.2f}, waits stretched {pricing.stretch:.1f}",
             flush=True,
         )
         print(row("price", half.run(learn_policy(Price(pace=PACE, longest=FAR)), fills=True), half.budget))

@@ -1,11 +1,15 @@
-"""A simulated year of sentinels, with and without kills of the service: they must live, find and tell the same.
+"""Compare a simulated year of sentinels with and without kills of the service.
 
-Run `python bench/lives.py [--sentinels 200] [--days 365] [--acts 300] [--kills 300] [--seed 1]`, and `--ready 1000` for how long the service
-takes to be ready with so many sentinels. The real service on a manual clock over a web in memory: sentinels that hang on one another,
-changes of two pages together, looks that others ask for, hours in which pages may be polled, every rate of telling with quiet hours and
-caps in three zones with their changes of clocks, and people who make, alter, pause and drop them. The service dies at writes that chance
-names: what was committed is all there is. The two runs are made at the same time, each in a process. Takes minutes. Exit status 1 if they
-differ.
+    python bench/lives.py [--sentinels 200] [--days 365] [--acts 300] [--kills 300] [--seed 1]
+
+`--ready 1000` measures how long the service takes to be ready with so many sentinels.
+
+Both runs must live, find and report the same. The real service runs on a manual clock, on a web in
+memory. There are sentinels that depend on one another, changes of two pages together, polls on
+request, hours in which pages may be polled, and every rate of notifying, with quiet hours and caps
+in three zones with their changes of clocks. People add, alter, pause and drop sentinels. The
+service is killed at random writes; only what was committed stays. The two runs are made at the same
+time, each in a process. It takes minutes. Exit status 1 if they differ.
 """
 
 from __future__ import annotations
@@ -68,10 +72,10 @@ def _counts(lived: Lived) -> dict[str, int]:
     reasons = Counter(row[2] for row in lived.sentinels)
     return {
         "kills": lived.kills,
-        "good looks": lived.looks,
+        "successful polls": lived.looks,
         "changes found": len(lived.changes),
         "deliveries": len(lived.deliveries),
-        "lines told": len(lived.lines),
+        "lines reported": len(lived.lines),
         "steps in lives": len(lived.steps),
         "ended (dropped; never started; missed)": states["ended"],
         "  dropped": reasons["dropped"],

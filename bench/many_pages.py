@@ -1,11 +1,14 @@
-"""Ten thousand pages: how long `add`, `apply`, the first `serve`, a restart, `list` and `plan` take, each a real process.
+"""Ten thousand pages: how long `add`, `apply`, the first `serve`, a restart, `list` and `plan` take,
+each a real process.
 
     .venv/bin/python bench/many_pages.py [--pages 10000] [--form single|one|yaml] [--verb add|apply] [--fetch TEXT] [--hosts 250]
 
-`single` is a file of one sentinel a page, `one` a sentinel that watches all pages, `yaml` as `single` in the other form. The pages are on loopback
-addresses at which nobody answers, under the settings that people have but for that permission. Of each step wall seconds and CPU seconds (user and
-system, children included) are printed; of `serve` until it says that it is ready. `changed` alters every sentinel by another `apply`. Other work on
-the machine makes wall seconds longer; CPU seconds hardly. Modules are compiled before, as they are where Tidings is installed. Ends by itself.
+`single` is a file of one sentinel a page, `one` a sentinel that watches all pages, `yaml` as
+`single` in the other form. The pages are on loopback addresses at which nobody answers, under the
+settings that people have but for that permission. Of each step wall seconds and CPU seconds (user
+and system, children included) are printed; of `serve` until it says that it is ready. `changed`
+alters every sentinel by another `apply`. Other work on the machine makes wall seconds longer; CPU
+seconds hardly. Modules are compiled before, as they are where Tidings is installed. Ends by itself.
 """
 
 from __future__ import annotations
@@ -104,7 +107,7 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=250)
     parser.add_argument("--form", choices=["single", "one", "yaml"], default="single")
     parser.add_argument("--verb", choices=["add", "apply"], default="add")
-    parser.add_argument("--fetch", default="Fetch every 1 day", help="the clause that says when to look")
+    parser.add_argument("--fetch", default="Fetch every 1 day", help="the clause that says when to poll")
     parser.add_argument("--running", type=float, default=2.0, help="seconds that each service runs on when it is ready")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

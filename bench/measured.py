@@ -2,10 +2,18 @@
 
     python bench/measured.py REPORT COMMAND ARGUMENT…
 
-REPORT becomes a JSON object: `status`, `wall` (seconds until the command itself ended), `cpu` (user and system seconds of the whole tree,
-orphans included), `peak_mb` (the larger of the biggest process by `getrusage` and of the tree's proportional memory, looked at every 50 ms),
-`left` (processes that were still there 10 s after the command's end and were killed; their cost is counted). Linux only: orphans are
-adopted with PR_SET_CHILD_SUBREAPER, so that none escapes the counting. The functions on a running tree serve for servers.
+REPORT becomes a JSON object:
+
+- `status`;
+- `wall`: seconds until the command itself ended;
+- `cpu`: user and system seconds of the whole tree, orphans included;
+- `peak_mb`: the larger of the biggest process by `getrusage` and of the tree's proportional memory,
+  sampled every 50 ms;
+- `left`: processes that were still there 10 s after the command's end and were killed; their cost
+  is counted.
+
+Linux only: orphans are adopted with PR_SET_CHILD_SUBREAPER, so that all are counted. The functions
+on a running tree are also used for servers.
 """
 
 from __future__ import annotations
@@ -21,7 +29,7 @@ import time
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
-LOOK_SECONDS = 0.05
+SAMPLE_SECONDS = 0.05
 GRACE_SECONDS = 10.0
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -82,7 +90,7 @@ def run(report: Path, command: list[str]) -> int:
             peak = max(peak, memory_mb(descendants(os.getpid())))
             if status is not None and time.perf_counter() - begun > wall + GRACE_SECONDS:
                 left += _kill(descendants(os.getpid()))
-            signal.sigtimedwait({signal.SIGCHLD}, LOOK_SECONDS)
+            signal.sigtimedwait({signal.SIGCHLD}, SAMPLE_SECONDS)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     cost = {"cpu": used.ru_utime + used.ru_stime, "peak_mb": max(peak, used.ru_maxrss / 1024)}
     report.write_text(json.dumps({"status": status, "wall": wall, "left": left, **cost}))

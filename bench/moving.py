@@ -239,7 +239,7 @@ def main() -> None:
     rng = random.Random(1)
     kinds = list_kinds()
     states = [dict.fromkeys(("text", "price", "around", "hidden"), 0) for _ in kinds]
-    told: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+    reported: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     examples: dict[str, str] = {}
     with WebServer() as server, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -277,15 +277,15 @@ def main() -> None:
                     who = {(True, True): "both", (True, False): "theirs", (False, True): "tidings"}.get(
                         (job in theirs, job in ours), "neither"
                     )
-                    told[kind][who] += 1
+                    reported[kind][who] += 1
                     if who in {"theirs", "tidings"}:
-                        told[kind][f"{who} at {moved[n] or 'nothing'}"] += 1
+                        reported[kind][f"{who} at {moved[n] or 'nothing'}"] += 1
                         examples.setdefault(f"{kind}, {who} at {moved[n] or 'nothing'}", f"{job} in state {turn}")
                 world.clock.advance(DAY // 2)
 
         play(world, story)
         world.close()
-    for kind, counts in told.items():
+    for kind, counts in reported.items():
         print(f"{kind:8} {dict(sorted(counts.items()))}")
     for what, where in examples.items():
         print(f"e.g. {what}: {where}")

@@ -1,9 +1,10 @@
-"""Needs that are complete, by who comes first: as the service ranks them, or the earliest deadline.
+"""Compare how many needs are complete if the service ranks them, or the earliest deadline comes first.
 
     PYTHONPATH=. .venv/bin/python bench/needs.py [--seeds 12]
 
-Needs of 1 to 5 of 60 pages (Zipf), each open for 6 to 24 instants, weights ¼, ½, 1; one look an instant. `asked` is how many looks, each page
-of each need for itself, are asked for per look there is; pages that several needs have in common make it less.
+Needs have 1 to 5 of 60 pages (Zipf). Each is open for 6 to 24 instants and weighs ¼, ½ or 1. There
+is one poll an instant. `asked` is the number of polls that needs ask for per poll there is, where
+each page of each need counts for itself. Pages that several needs share make the true number lower.
 """
 
 from __future__ import annotations

@@ -1,18 +1,19 @@
-"""False alarms and missed changes where the kinds of noise of real pages are planted on real edits
+"""Count false alarms and missed changes. The kinds of noise of real pages are planted on real edits
 at real times.
 
-    PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/noise.py [KIND…] [--pages 40] [--looks 100]
-    [--seed 1] [--show] PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/noise.py --real [FAMILY…]
-    [--show]
+    PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/noise.py [KIND…] [--pages 40] [--polls 100]
+        [--seed 1] [--show]
+    PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/noise.py --real [FAMILY…] [--show]
 
 A *series* is one page of `page_versions` shown at the times of one page of
-`change_traces/text_change_times`: where that page changed its visible text, ours goes on to its
-next version (and after the last begins again); where only its markup changed, ours stays as it is.
-One kind of noise is planted at one place that all its versions have, drawn anew at each fetch.
-Second looks that the learner asks for are made a minute later; in the first five polls, and while a
-place is suspected, what a look found waits for that, as in the service (0048). Compared is what is
-told with what would be if everything that differs were told. docs/why/noise.md argues the method.
-Several kinds at once, and kinds of news, on pages that are made up: bench/noise_kinds.py.
+`change_traces/text_change_times`. Where that page changed its visible text, ours goes on to its
+next version, and after the last one begins again. Where only its markup changed, ours stays as it
+is. One kind of noise is planted at one place that all versions have, drawn anew at each fetch.
+Second polls that the learner asks for are made a minute later. In the first five polls, and while a
+place is suspected, what a poll found waits for the second poll, as in the service (0048). The bench
+compares what is reported with what would be reported if every difference were reported.
+docs/why/noise.md argues the method. bench/noise_kinds.py has several kinds at once, and kinds of
+news, on made-up pages.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from tidings.model.watch.interest import Interest
 ANY = Interest("any")
 URL = "http://page.example/"
 MANY = 0.2
-"""A series of which more of the whole text's false alarms are told is listed."""
+"""A series of which more of the whole text's false alarms are reported is listed."""
 MOST_BYTES = 60_000
 SEPARATORS = (b"</p>", b"</li>", b"</div>", b"</h2>", b"\n\n")
 Rng = np.random.Generator
@@ -224,18 +225,18 @@ def _all(data: bytes, mark: bytes) -> Iterator[int]:
         at = data.find(mark, at + 1)
 
 
-def timelines(looks: int, rng: Rng) -> Iterator[list[tuple[Instant, bool]]]:
+def timelines(polls: int, rng: Rng) -> Iterator[list[tuple[Instant, bool]]]:
     """Yield (when, whether the text changed) of so many raw changes in a row of one real page after
     another, for ever.
     """
     found: dict[str, list[tuple[Instant, bool]]] = defaultdict(list)
     for row in rows_of("change_traces/text_change_times.csv.gz"):
         found[row["page_id"]].append((int(row["unix_time"]) * SECOND, row["visible_text_changed"] == "1"))
-    series = [sorted(times) for times in found.values() if len(times) > looks]
+    series = [sorted(times) for times in found.values() if len(times) > polls]
     while True:
         for number in rng.permutation(len(series)):
-            start = int(rng.integers(0, len(series[number]) - looks))
-            yield series[number][start : start + looks]
+            start = int(rng.integers(0, len(series[number]) - polls))
+            yield series[number][start : start + polls]
 
 
 # -- a watch -----------------------------------------------------------------------------------------------------------------------
@@ -254,13 +255,13 @@ class Watch:
         self.base = self.newest = self.polls = 0
         self.seconds = 0
         self.digest: object = None
-        """of all words and all addresses as they are written: what whole-text comparison tells
+        """of all words and all addresses as they are written: what whole-text comparison reports
         of"""
 
-    def look(
+    def poll(
         self, body: Body, at: Instant, *, is_second: bool = False, takes: bool = True
     ) -> tuple[ChangeSet, bool, bool]:
-        """Return (what was found, whether it is quiet, whether a second look is wanted). `takes`:
+        """Return (what was found, whether it is quiet, whether a second poll is wanted). `takes`:
         it is compared with the base, which it becomes.
         """
         self.polls += 1
@@ -300,12 +301,12 @@ class Watch:
         return (found.change, found.quiet, seen.second_poll) if found else (ChangeSet(), False, seen.second_poll)
 
     def wait(self) -> None:
-        """Take the last look back: what it found waits for a second one."""
+        """Undo the last poll: what it found waits for a second one."""
         self.base, body = self._before
         self.bodies[self.base] = body
 
     def rest(self, at: Instant) -> None:
-        """Look a second time at a page that has not changed."""
+        """Poll a page a second time that has not changed."""
         self.polls += 1
         self.seconds += 1
         self.memory = calm(self.memory, NumberedPoll(self.polls, at, is_second=True))
@@ -315,7 +316,7 @@ class Watch:
 class Tally:
     """Counts of one kind of noise over all its series."""
 
-    looks: int = 0
+    polls: int = 0
     days: float = 0.0
     true: int = 0
     caught: int = 0
@@ -348,7 +349,7 @@ FIRST_POLLS = 5
 
 
 def replay(page: Page, times: Sequence[tuple[Instant, bool]], plant: Plant, rng: Rng, tally: Tally) -> None:
-    """Show a page at these times with noise in it and count what is told."""
+    """Show a page at these times with noise in it and count what is reported."""
     watch = Watch()
     number = 0
     false, whole = tally.false, tally.false_whole
@@ -363,36 +364,36 @@ def replay(page: Page, times: Sequence[tuple[Instant, bool]], plant: Plant, rng:
         number = (number + advances) % len(page.versions)
         body = fetch(at)
         suspects = watch.memory.suspects
-        change, quiet, second = watch.look(body, at)
+        change, quiet, second = watch.poll(body, at)
         second = second and place + 1 < len(times)
-        told, told_words = bool(change) and not quiet, set(_texts(change))
+        reported, reported_words = bool(change) and not quiet, set(_texts(change))
         now = watch.digest
         if second:
-            waits = told and (0 < place <= FIRST_POLLS or suspects)
+            waits = reported and (0 < place <= FIRST_POLLS or suspects)
             if waits:
                 watch.wait()
-            change, quiet, _ = watch.look(fetch(at + MINUTE), at + MINUTE, is_second=True, takes=waits)
+            change, quiet, _ = watch.poll(fetch(at + MINUTE), at + MINUTE, is_second=True, takes=waits)
             if waits:
-                told, told_words = bool(change) and not quiet, set(_texts(change))
+                reported, reported_words = bool(change) and not quiet, set(_texts(change))
         if shown:
-            tally.looks += 1
+            tally.polls += 1
             differs = now != digest
             if advances:
                 meant, _ = compare_bodies(_body(page.versions[before]), _body(page.versions[number]), ANY)
                 tally.true += 1
-                tally.caught += told
-                wanted, got = _texts(meant), told_words if told else set()
+                tally.caught += reported
+                wanted, got = _texts(meant), reported_words if reported else set()
                 tally.words += len(wanted)
                 tally.words_caught += sum(word in got for word in wanted)
-                if not told or (wanted and not set(wanted) & got):
-                    tally.missed.append(f"missed: {page.name} look {place}: {' '.join(wanted)[:150]}")
+                if not reported or (wanted and not set(wanted) & got):
+                    tally.missed.append(f"missed: {page.name} poll {place}: {' '.join(wanted)[:150]}")
             else:
-                tally.false += told
-                tally.late += told and place > len(times) // 4
+                tally.false += reported
+                tally.late += reported and place > len(times) // 4
                 tally.false_whole += differs
         shown, digest = True, now
     if tally.false - false > MANY * (tally.false_whole - whole):
-        tally.unlearned.append(f"{page.name}: {tally.false - false} of {tally.false_whole - whole} told")
+        tally.unlearned.append(f"{page.name}: {tally.false - false} of {tally.false_whole - whole} reported")
     tally.days += (times[-1][0] - times[0][0]) / DAY
     tally.seconds += watch.seconds
 
@@ -401,11 +402,11 @@ def replay(page: Page, times: Sequence[tuple[Instant, bool]], plant: Plant, rng:
 
 
 def real(families: Sequence[str], *, shows: bool) -> None:
-    """Show every version of every real page an hour after the one before and print what is told of
+    """Show every version of every real page an hour after the one before and print what is reported of
     pairs that the index calls text or markup-only.
     """
     print(
-        f"{'family':<15}{'text':>6}{'told':>6}{'quiet':>7}{'nothing':>9}{'markup':>8}{'told':>6}{'quiet':>7}{'URLs alone':>12}{'masks':>7}"
+        f"{'family':<15}{'text':>6}{'reported':>10}{'quiet':>7}{'nothing':>9}{'markup':>8}{'reported':>10}{'quiet':>7}{'URLs alone':>12}{'masks':>7}"
     )
     whole: Counter[tuple[str, str]] = Counter()
     for family in families:
@@ -425,13 +426,13 @@ def _real_page(page: RealPage, counts: Counter[tuple[str, str]], quiet: list[str
     for number, version in enumerate(page.versions):
         at = HOUR * (number + 1)
         body = Body(data=version.body, content_type=version.content_type, url=URL)
-        change, is_quiet, second = watch.look(body, at)
+        change, is_quiet, second = watch.poll(body, at)
         if second:
             watch.rest(at + MINUTE)
         if not version.label:
             continue
         counts[version.label, "pairs"] += 1
-        counts[version.label, "quiet" if change and is_quiet else "told" if change else "nothing"] += 1
+        counts[version.label, "quiet" if change and is_quiet else "reported" if change else "nothing"] += 1
         counts[version.label, "urls"] += bool(change) and not is_quiet and is_churn(change)
         if change and is_quiet:
             quiet.append(f"{family_name(page)} version {number}, {version.label}: {change.masked[:4]}")
@@ -446,7 +447,7 @@ def family_name(page: RealPage) -> str:
 def _real_line(name: str, c: Counter[tuple[str, str]]) -> str:
     t, m = "text", "markup-only"
     return (
-        f"{name:<15}{c[t, 'pairs']:>6}{c[t, 'told']:>6}{c[t, 'quiet']:>7}{c[t, 'nothing']:>9}{c[m, 'pairs']:>8}{c[m, 'told']:>6}{c[m, 'quiet']:>7}"
+        f"{name:<15}{c[t, 'pairs']:>6}{c[t, 'reported']:>10}{c[t, 'quiet']:>7}{c[t, 'nothing']:>9}{c[m, 'pairs']:>8}{c[m, 'reported']:>10}{c[m, 'quiet']:>7}"
         f"{c[m, 'urls']:>12}{c[t, 'masks']:>7}"
     )
 
@@ -469,8 +470,8 @@ def times() -> None:
 def _line(name: str, t: Tally) -> str:
     down = 1 - t.false / t.false_whole if t.false_whole else 1.0
     return (
-        f"{name:<26}{t.looks:>7}{t.true:>6}{t.caught / max(1, t.true):>9.4f}{t.words_caught / max(1, t.words):>9.4f}{t.false_whole:>9}{t.false:>7}"
-        f"{down:>8.1%}{t.late:>6}{1000 * t.false / t.days:>10.1f}{t.seconds / max(1, t.looks):>9.1%}"
+        f"{name:<26}{t.polls:>7}{t.true:>6}{t.caught / max(1, t.true):>9.4f}{t.words_caught / max(1, t.words):>9.4f}{t.false_whole:>9}{t.false:>7}"
+        f"{down:>8.1%}{t.late:>6}{1000 * t.false / t.days:>10.1f}{t.seconds / max(1, t.polls):>9.1%}"
     )
 
 
@@ -479,7 +480,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("kinds", nargs="*", default=[*KINDS], metavar="KIND")
     options.add_argument("--pages", type=int, default=40)
-    options.add_argument("--looks", type=int, default=100)
+    options.add_argument("--polls", type=int, default=100)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument(
         "--show",
@@ -496,14 +497,14 @@ def main() -> int:
         return 0
     begun = time.process_time()
     shown = list(pages(chosen.pages, np.random.default_rng(chosen.seed)))
-    print(f"{len(shown)} pages, {chosen.looks} looks each, seed {chosen.seed}")
+    print(f"{len(shown)} pages, {chosen.polls} polls each, seed {chosen.seed}")
     print(
-        f"{'planted':<26}{'looks':>7}{'true':>6}{'recall':>9}{'words':>9}{'whole':>9}{'false':>7}{'down':>8}{'late':>6}{'/1000 d':>10}{'second':>9}"
+        f"{'planted':<26}{'polls':>7}{'true':>6}{'recall':>9}{'words':>9}{'whole':>9}{'false':>7}{'down':>8}{'late':>6}{'/1000 d':>10}{'second':>9}"
     )
     whole = Tally()
     for name in chosen.kinds:
         rng = np.random.default_rng([chosen.seed, [*KINDS].index(name)])
-        lines = timelines(chosen.looks, rng)
+        lines = timelines(chosen.polls, rng)
         tally = Tally()
         for page in shown:
             replay(page, next(lines), KINDS[name], rng, tally)

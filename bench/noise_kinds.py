@@ -1,13 +1,23 @@
-"""False alarms and missed changes by the kind of noise and the kind of news, on pages that are made up.
+"""Count false alarms and missed changes by kind of noise and kind of news, on made-up pages.
 
     PYTHONPATH=. python bench/noise_kinds.py [KIND…] [--seeds 6] [--polls 150] [--json]
 
-A *page* is noise, drawn anew at each request, and news, which depends on the time alone. Each is polled at its own pace; second looks that the learner asks for are made a tenth
-of that later, 10 seconds at least and a minute at most. A poll at which the news differs from what the poll before showed is *true*: it is *caught* if a change with the
-new news in it is told at that poll. Any other poll at which something is told is a false alarm. *silences*: messages that all of a watch's news is left out.
-In the first five polls a change that the second poll can confirm waits for it, as in the service (0048; not with `--no-waits`): *delay* is how long true changes among these waited (p50/p90, seconds), *early* are
-the false alarms in the first five polls. `brief` news lasts for less than a poll; it counts as caught if it is told at all.
-The kinds are named so that what is noise by nature (nothing but second looks could tell) and what is news stand apart. docs/why/noise.md has the table.
+A *page* is noise, drawn anew at each request, and news, which depends on the time alone. Each page
+is polled at its own pace. Second polls that the learner asks for are made a tenth of that pace
+later, at least 10 seconds and at most a minute. The columns:
+
+- *true*: polls at which the news differs from what the poll before showed;
+- *caught*: true polls at which a change with the new news in it is reported. Any other poll at
+  which something is reported is a false alarm. `brief` news lasts for less than a poll and counts
+  as caught if it is reported at all;
+- *silences*: messages that all of a watch's news is left out;
+- *delay*: how long true changes among the first five polls waited (p50/p90, seconds). In these
+  polls a change that the second poll can confirm waits for it, as in the service (0048; not with
+  `--no-waits`);
+- *early*: the false alarms in the first five polls.
+
+The names of the kinds separate noise by nature, which only second polls could recognize, from news.
+docs/why/noise.md has the table.
 """
 
 from __future__ import annotations
@@ -37,7 +47,7 @@ ANY = Interest("any")
 PROSE = "Some text about the thing that is sold in this shop, long enough to know it by."
 CYCLE = "amber hazel ocean vivid cedar jolly quilt xenon ember lemon solar zebra grape noble umbra birch ivory pearl whale delta kiosk raven yacht fjord mango tulip".split()
 GOODS = "boots sofas tables coats lamps shoes chairs beds pans books".split()
-LOOKS = "Cheap New Fine Warm Old Quiet Best Big Small Bright".split()
+ADJECTIVES = "Cheap New Fine Warm Old Quiet Best Big Small Bright".split()
 WHOM = "families you everyone students gardeners parents".split()
 
 
@@ -76,7 +86,7 @@ def _five(rng: Rng, at: Instant, news: int) -> str:
 
 
 def _ad(rng: Rng) -> str:
-    return f"{rng.choice(LOOKS)} {rng.choice(GOODS)} for {rng.choice(WHOM)} now from ${int(rng.integers(5, 900))}"
+    return f"{rng.choice(ADJECTIVES)} {rng.choice(GOODS)} for {rng.choice(WHOM)} now from ${int(rng.integers(5, 900))}"
 
 
 def _sharing(rng: Rng, at: Instant, news: int) -> str:
@@ -98,7 +108,7 @@ def _every(rng: Rng, at: Instant, news: int) -> str:
 
 
 def _pool(size: int) -> Callable[[Rng, Instant, int], str]:
-    teasers = [f"{LOOKS[n]} {GOODS[n]} are here for {WHOM[n % 6]} and more" for n in range(size)]
+    teasers = [f"{ADJECTIVES[n]} {GOODS[n]} are here for {WHOM[n % 6]} and more" for n in range(size)]
 
     def show(rng: Rng, at: Instant, news: int) -> str:
         return _page(str(rng.choice(teasers)), f"News item n{news}x of today")
@@ -174,7 +184,7 @@ def _next_line(rng: Rng, at: Instant, news: int) -> str:
 
 
 def _rotating(rng: Rng, at: Instant, news: int) -> str:
-    teaser = LOOKS[int((at - BEGUN) // (3 * HOUR)) % len(LOOKS)]
+    teaser = ADJECTIVES[int((at - BEGUN) // (3 * HOUR)) % len(ADJECTIVES)]
     return _page(f"{teaser} things of the season for everybody here", f"News item n{news}x of today")
 
 
@@ -183,7 +193,7 @@ def _beside_tokens(rng: Rng, at: Instant, news: int) -> str:
 
 
 def _two_pools(rng: Rng, at: Instant, news: int) -> str:
-    first, second = (f"{LOOKS[n]} {GOODS[n]} are here" for n in rng.integers(0, 2, 2) + np.array([0, 4]))
+    first, second = (f"{ADJECTIVES[n]} {GOODS[n]} are here" for n in rng.integers(0, 2, 2) + np.array([0, 4]))
     return _page(first, "Other things of the shop", second, f"News item n{news}x of today")
 
 
@@ -197,7 +207,7 @@ def _cached(seconds: int) -> Callable[[Rng, Instant, int], str]:
 def _by_turns(seconds: int) -> Callable[[Rng, Instant, int], str]:
     def show(rng: Rng, at: Instant, news: int) -> str:
         turn = at // (seconds * SECOND) % 3
-        return _page(f"{LOOKS[turn]} {GOODS[turn]} are here for everybody", f"News item n{news}x of today")
+        return _page(f"{ADJECTIVES[turn]} {GOODS[turn]} are here for everybody", f"News item n{news}x of today")
 
     return show
 
@@ -265,11 +275,12 @@ class Watch:
         self.digests: dict[int, object] = {}
         self.base = self.newest = self.polls = 0
 
-    def look(
+    def poll(
         self, body: Body, at: Instant, *, is_second: bool = False, takes: bool = True
     ) -> tuple[list[str] | None, bool, bool]:
-        """Return (what is told, None for nothing; whether a second look is wanted; whether its owner hears of silence). `takes`: what it
-        brings is compared with the base, which it becomes.
+        """Return (what is reported, None for nothing; whether a second poll is wanted; whether its
+        owner is notified that something was silenced). `takes`: the poll is compared with the base
+        and becomes it.
         """
         self.polls += 1
         references = {self.base, self.newest} - {0}
@@ -301,7 +312,7 @@ class Watch:
         self.base = seq if takes else self.base
         self._before = was
         self.memory = seen.memory or self.memory
-        told: list[str] | None = None
+        reported: list[str] | None = None
         silenced = False
         for found in seen.found:
             if found.silenced:
@@ -310,24 +321,27 @@ class Watch:
                 self.memory = _describe(self.memory, masks)
             if not found.quiet:
                 change = found.change
-                told = [*change.inserted, *change.moved, *(new for _, new in change.updated)]
+                reported = [*change.inserted, *change.moved, *(new for _, new in change.updated)]
         if not is_second and self.memory.settled:
-            told = [*(told or ()), *(one.examples[1] for one in self.memory.things if one.id in self.memory.settled)]
-        return told, seen.second_poll, silenced
+            reported = [
+                *(reported or ()),
+                *(one.examples[1] for one in self.memory.things if one.id in self.memory.settled),
+            ]
+        return reported, seen.second_poll, silenced
 
     def wait(self) -> None:
-        """Take the last look back: what it found waits for a second one."""
+        """Undo the last poll: what it found waits for a second one."""
         self.base, body = self._before
         self.bodies[self.base] = body
 
 
 def _describe(memory: Memory, masks: set[str]) -> Memory:
     values = {one.name: getattr(memory, one.name) for one in fields(memory)}
-    return Memory(**{**values, "said": {1: tuple(sorted(masks))}})
+    return Memory(**{**values, "reported": {1: tuple(sorted(masks))}})
 
 
 def replay(kind: Kind, seed: int, polls: int, tally: Tally, *, waits: bool, longest: Duration = MINUTE) -> None:
-    """Show a page of a kind and count what is told."""
+    """Show a page of a kind and count what is reported."""
     rng = np.random.default_rng([seed, 7])
     watch = Watch(kind)
     changes = np.cumsum(rng.exponential(kind.news, 4 * polls) if kind.news > 1 else rng.uniform(0.6, 1.4, 4 * polls))
@@ -344,18 +358,18 @@ def replay(kind: Kind, seed: int, polls: int, tally: Tally, *, waits: bool, long
         at = BEGUN + poll * kind.interval
         news = news_at(at) % kind.flips if kind.flips else news_at(at)
         suspects = watch.memory.suspects
-        told, second, silenced = watch.look(fetch(at), at)
+        reported, second, silenced = watch.poll(fetch(at), at)
         waited, counted = 0, news_at(at)
         is_early = 0 < poll <= FIRST_POLLS
-        waits_now = waits and (is_early or suspects) and second and told is not None and _may_wait(kind)
+        waits_now = waits and (is_early or suspects) and second and reported is not None and _may_wait(kind)
         if waits_now:
             watch.wait()
         if second:
             tally.seconds += 1
-            late, _, hushed = watch.look(fetch(at + gap), at + gap, is_second=True, takes=waits_now)
+            late, _, hushed = watch.poll(fetch(at + gap), at + gap, is_second=True, takes=waits_now)
             silenced = silenced or (waits_now and hushed)
             if waits_now:
-                told, waited, counted = late, gap // SECOND, news_at(at + gap)
+                reported, waited, counted = late, gap // SECOND, news_at(at + gap)
                 news = (
                     counted % kind.flips if kind.flips else counted
                 )  # what is so by then is what is notified, or is as it was
@@ -364,14 +378,14 @@ def replay(kind: Kind, seed: int, polls: int, tally: Tally, *, waits: bool, long
             tally.polls += 1
             if news != shown:
                 tally.true += 1
-                is_caught = told is not None and (kind.flips > 0 or _has(told, kind, counted))
+                is_caught = reported is not None and (kind.flips > 0 or _has(reported, kind, counted))
                 tally.caught += is_caught
                 if is_early and is_caught:
                     tally.delays.append(waited)
             else:
-                tally.false += told is not None
-                tally.early += told is not None and is_early
-                tally.late += told is not None and poll > polls // 4
+                tally.false += reported is not None
+                tally.early += reported is not None and is_early
+                tally.late += reported is not None and poll > polls // 4
         shown = news
 
 
@@ -387,8 +401,8 @@ def _may_wait(kind: Kind) -> bool:
     )
 
 
-def _has(told: list[str], kind: Kind, news: int) -> bool:
-    text = " ".join(told)
+def _has(reported: list[str], kind: Kind, news: int) -> bool:
+    text = " ".join(reported)
     if kind.show is _price:
         return f"{31 + news}.50" in text
     return f"{30 + news}" in text if kind.show is _beside else f"n{news}x" in text
@@ -406,7 +420,7 @@ def main() -> int:
     options.add_argument("--seeds", type=int, default=6)
     options.add_argument("--polls", type=int, default=150)
     options.add_argument("--no-waits", action="store_true")
-    options.add_argument("--gap", type=int, default=60, help="the longest time to a second look, in seconds")
+    options.add_argument("--gap", type=int, default=60, help="the longest time to a second poll, in seconds")
     chosen = options.parse_args()
     begun = time.process_time()
     print(

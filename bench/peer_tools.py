@@ -1,6 +1,8 @@
-"""The tools that bench/peers.py compares: how each is installed, set up, run as a command of its own, and asked what it found.
+"""The tools that bench/peers.py compares: how each is installed, set up, run as a command of its own,
+and asked what it found.
 
-Nothing of a peer is imported: each is a command (or a server with an API) in a virtual environment of its own.
+Nothing of a peer is imported: each is a command (or a server with an API) in a virtual environment
+of its own.
 """
 
 from __future__ import annotations
@@ -33,25 +35,25 @@ class Cost:
     cpu: float
     wall: float
     peak_mb: float
-    told: Counter[str] = field(default_factory=Counter)
+    reported: Counter[str] = field(default_factory=Counter)
 
 
 class Tool(Protocol):
-    """A watcher of pages under measurement; `seen` pages are looked at by its set-up already."""
+    """A watcher of pages under measurement; its set-up has already polled `seen` pages."""
 
     name: str
     seen: int
 
     def set_up(self, addresses: list[str]) -> Cost | None:
-        """Tell it what to watch, without a look at the pages; return the cost if the tool itself did it."""
+        """Set what it watches, without a poll of the pages; return the cost if the tool itself did it."""
         ...
 
     def check(self) -> Cost:
-        """Look at every page once."""
+        """Poll every page once."""
         ...
 
     def check_one(self) -> Cost:
-        """Look at one page, all being known: what a run costs before its pages do."""
+        """Poll one page, all being known: what a run costs before its pages do."""
         ...
 
     def close(self) -> None:
@@ -99,7 +101,7 @@ def run_measured(command: list[str], folder: Path) -> tuple[Cost, str]:
 
 
 class Tidings:
-    """`tidings check` with every sentinel named, so that all are looked at whatever their schedule says.
+    """`tidings check` with every sentinel named, so that all are polled whatever their schedule says.
 
     As the peers' reports stand on the terminal, its sentences about changes do. With `notify` each change is also a delivery of its own,
     kept in the outbox until the console has taken it.
@@ -126,11 +128,11 @@ class Tidings:
         return run_measured(self._command("add", "sentinels.txt", "--no-check"), self._folder)[0]
 
     def check(self) -> Cost:
-        """Look at all."""
+        """Poll all."""
         return self._check(*(f"p{n}" for n in range(self._count)))
 
     def check_one(self) -> Cost:
-        """Look at the first."""
+        """Poll the first."""
         return self._check("p0")
 
     def check_nothing(self) -> Cost:
@@ -143,11 +145,11 @@ class Tidings:
     def _check(self, *names: str) -> Cost:
         cost, printed = run_measured(self._command("check", *names), self._folder)
         lines = printed.splitlines()
-        told = Counter(
+        reported = Counter(
             line.split("(")[0].split(" ")[0] for line in lines if re.match(r"(new|error|quarantined)\b", line)
         )
-        told["changed"] = int(re.findall(r"^\d+ checked, (\d+) changed", printed, re.MULTILINE)[-1])
-        return Cost(cost.cpu, cost.wall, cost.peak_mb, +told)
+        reported["changed"] = int(re.findall(r"^\d+ checked, (\d+) changed", printed, re.MULTILINE)[-1])
+        return Cost(cost.cpu, cost.wall, cost.peak_mb, +reported)
 
     def _command(self, verb: str, *arguments: str) -> list[str]:
         flags = [word for flag in self.flags for word in ("--set", flag)]
@@ -189,8 +191,10 @@ class JobFile:
 
     def _run(self, *jobs: str) -> Cost:
         cost, printed = run_measured([*self._command, *jobs], self._folder)
-        told = Counter(word.lower() for word in re.findall(r"^\d+\. (NEW|CHANGED|ERROR)[ :,]", printed, re.MULTILINE))
-        return Cost(cost.cpu, cost.wall, cost.peak_mb, told)
+        reported = Counter(
+            word.lower() for word in re.findall(r"^\d+\. (NEW|CHANGED|ERROR)[ :,]", printed, re.MULTILINE)
+        )
+        return Cost(cost.cpu, cost.wall, cost.peak_mb, reported)
 
 
 class Changedetection:
@@ -285,9 +289,9 @@ class Changedetection:
             time.sleep(0.5)
             watches = list(self._ask("/watch").values())
         tree = self._tree()
-        told = Counter(changed=sum(watch["last_changed"] >= self._since for watch in watches) if not new else 0)
-        told += Counter(new=new, error=sum(bool(watch["last_error"]) for watch in watches))
-        return Cost(cpu_seconds(tree) - cpu, time.perf_counter() - begun, self._peak(tree), +told)
+        reported = Counter(changed=sum(watch["last_changed"] >= self._since for watch in watches) if not new else 0)
+        reported += Counter(new=new, error=sum(bool(watch["last_error"]) for watch in watches))
+        return Cost(cpu_seconds(tree) - cpu, time.perf_counter() - begun, self._peak(tree), +reported)
 
     def _peak(self, tree: list[int]) -> float:
         status = "".join(Path(f"/proc/{pid}/status").read_text() for pid in tree)

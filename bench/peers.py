@@ -1,10 +1,12 @@
-"""Tidings beside urlwatch, webchanges and changedetection.io on the same loopback pages, as commands, in one run.
+"""Tidings beside urlwatch, webchanges and changedetection.io on the same loopback pages, as commands,
+in one run.
 
     .venv/bin/python bench/peers.py [--pages 500] [--rounds 2] [--tools urlwatch,webchanges,changedetection] [--text html2text|none]
 
-The pages and their server are those of bench/poll_loop.py: 6 KB of HTML on 40 loopback hosts; a changed page has one word changed. Every
-peer is installed with pip, at a pinned version, into a virtual environment under --cache (outside the repository); one that cannot be
-installed is skipped and named. Rounds are interleaved, so that all tools meet the same load of the machine:
+The pages and their server are those of bench/poll_loop.py: 6 KB of HTML on 40 loopback hosts; a
+changed page has one word changed. Every peer is installed with pip, at a pinned version, into a
+virtual environment under --cache (outside the repository); one that cannot be installed is skipped
+and named. Rounds are interleaved, so that all tools meet the same load of the machine:
 
     first        every page for the first time
     304          nothing changed; the server has ETags and answers 304 to who asks for it
@@ -14,10 +16,12 @@ installed is skipped and named. Rounds are interleaved, so that all tools meet t
     one changed  one page that changed, all others being known: the command's start, and that of the first worker
     nothing      `tidings check` when nothing is due
 
-CPU is user and system time of the tool's whole process tree; the pages' server is not in it. "net" is the cost of a page once everything
-runs: (CPU - CPU of "one page") / (pages - 1) for pages that did not change, and (CPU - CPU of "one changed") / (pages - 1) for those that did,
-which need Tidings' worker process. Both starts are printed. Peak memory counts what processes share once. A round in which a tool did not do what the pages
-ask of it (wrong number of new or changed pages, pages not asked for, any error) ends the run with status 1.
+CPU is user and system time of the tool's whole process tree; the pages' server is not in it. "net"
+is the cost of a page once everything runs: (CPU - CPU of "one page") / (pages - 1) for pages that
+did not change, and (CPU - CPU of "one changed") / (pages - 1) for those that did, which need
+Tidings' worker process. Both starts are printed. Peak memory counts what processes share once. A
+round in which a tool did not do what the pages ask of it (wrong number of new or changed pages,
+pages not asked for, any error) ends the run with status 1.
 """
 
 from __future__ import annotations
@@ -114,9 +118,9 @@ class Bench:
         hits = self.mode.hits.value - hits
         self.book.setdefault((tool.name, name), []).append(cost)
         print(f"  {tool.name:16}{name:12}{cost.cpu:8.2f} s CPU{cost.wall:8.1f} s  {hits} requests", file=sys.stderr)
-        if cost.told != Counter(expected) or hits < asked:
+        if cost.reported != Counter(expected) or hits < asked:
             self.faults.append(
-                f"{tool.name}, {name}: told {dict(cost.told)}, not {expected}; {hits} requests for {asked} pages"
+                f"{tool.name}, {name}: reported {dict(cost.reported)}, not {expected}; {hits} requests for {asked} pages"
             )
 
 

@@ -1,11 +1,13 @@
-"""Keywords and phrases: what one costs on an ordinary page, the worst that a page can do, and what adapting to a page's history is worth.
+"""Measure what keywords and phrases cost, and what adapting to a page's history is worth.
 
     TIDINGS_DATA_SETS=... python bench/phrases.py
 
-Times are CPU times of this process, the least of some rounds. The last table asks for phrases at the edits of real successive pages
-(`page_versions`), and an alignment of all words says what became of each: *kept* beside an edit, *reworded* (a few words of it are others,
-the words on both sides as they were), or *gone*. Counted is what is told wrongly, with ten words and 0.6 and with rules adapted to the
-shares of the page's earlier changes (W-122, W-124).
+Times are CPU times of this process, the least of some rounds, on an ordinary page and on the worst
+that a page can do. The last table asks for phrases at the edits of real successive pages
+(`page_versions`). An alignment of all words gives what became of each: *kept* beside an edit,
+*reworded* (a few of its words are others, the words on both sides are as they were), or *gone*. The
+table counts what is reported wrongly, with ten words and 0.6 and with rules adapted to the shares
+of the page's earlier changes (W-122, W-124).
 """
 
 from __future__ import annotations
@@ -124,24 +126,28 @@ class Asked:
 
 
 WRONG = {"kept": {"d", "i", "i+", "d-"}, "reworded": {"d"}, "gone": {"u"}}
-"""What is told wrongly, by what became of a phrase."""
+"""What is reported wrongly, by what became of a phrase."""
 
 
 def history() -> None:
-    """Print how much is told wrongly with fixed rules and with adapted ones, resolved and in the thesis' way."""
+    """Print how much is reported wrongly with fixed rules and with adapted ones, resolved and in the thesis' way."""
     asked = list(phrases_at_edits())
     numbers = Counter(one.became for one in asked)
-    titles = {"kept": "kept, told gone or new", "reworded": "reworded, told gone", "gone": "gone, told reworded"}
+    titles = {
+        "kept": "kept, reported gone or new",
+        "reworded": "reworded, reported gone",
+        "gone": "gone, reported reworded",
+    }
     print(
         f"{'phrases at edits of real pages':<34}"
-        + "".join(f"{title + f' (of {numbers[name]:,})':>36}" for name, title in titles.items())
+        + "".join(f"{title + f' (of {numbers[name]:,})':>40}" for name, title in titles.items())
     )
     for way, fixed in {"resolved": RESOLVED, "the thesis' way": replace(RESOLVED, resolved=False)}.items():
         for name, of in {"10 words, 0.6": fixed, "adapted": None}.items():
             wrong = Counter(
                 one.became for one in asked if one.list_marks(of or adapt(one.shares, fixed)) & WRONG[one.became]
             )
-            print(f"{f'{way}, {name}':<34}" + "".join(f"{wrong[became]:>36,}" for became in titles))
+            print(f"{f'{way}, {name}':<34}" + "".join(f"{wrong[became]:>40,}" for became in titles))
 
 
 def phrases_at_edits() -> Iterator[Asked]:

@@ -1,10 +1,12 @@
-"""False suspicions: every version of every real page judged as a poll would, and every single page of `html_corpus` at a first look.
+"""Count false suspicions on real pages.
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/plausibility.py [--show] [--times]
 
-The pages are what they are: none is a wall, so that each suspicion but an honest `collapsed` or `empty` is a false one. `usual` is the
-median of the five versions before, the title that of the one before. `--show` lists each suspicion with its reason, `--times` measures
-what the judgement costs. Ends with 1 if a wall, a log-in or an error was seen.
+Judged are every version of every real page, and every page of `html_corpus` at a first poll, as a
+poll would judge them. No page is a wall, so each suspicion but an honest
+`collapsed` or `empty` is false. `usual` is the median of the five versions before; the title is
+that of the version before. `--show` lists each suspicion with its reason, `--times` measures what
+the judgement costs. Ends with 1 if a wall, a log-in or an error was seen.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ def judge_answer(answer: Answer, family: str, name: str) -> Judged:
 
 
 def pairs(page: RealPage) -> Iterator[Judged]:
-    """Judge each version of a page but the first beside those before it; the first as a first look."""
+    """Judge each version of a page but the first beside those before it; the first as a first poll."""
     url = f"https://example.org/{page.family}/{page.name}"
     bodies = [Body(data=version.body, content_type=version.content_type, url=url) for version in page.versions]
     documents: list[Document] = []
@@ -72,8 +74,8 @@ def pairs(page: RealPage) -> Iterator[Judged]:
         documents.append(document)
 
 
-def first_looks() -> Iterator[Judged]:
-    """Judge each single real page as a first look."""
+def first_polls() -> Iterator[Judged]:
+    """Judge each single real page as a first poll."""
     for number, body in enumerate(html_pages()):
         document = parse(body, "text/html", url="https://example.org/")
         yield judge_answer(Answer(document=document, data=body), "html_corpus", f"page {number}")
@@ -97,12 +99,12 @@ def main() -> int:
     options.add_argument("--show", action="store_true", help="list each suspicion")
     options.add_argument("--times", action="store_true", help="print what the judgement costs")
     chosen = options.parse_args()
-    looks = list(first_looks())
+    polls = list(first_polls())
     versions = [one for page in real_pages(FAMILIES) for one in pairs(page)]
     steps = [one for one in versions if one.usual is not None]
-    print("first looks", *table([*looks, *(one for one in versions if one.usual is None)]), sep="\n")
+    print("first polls", *table([*polls, *(one for one in versions if one.usual is None)]), sep="\n")
     print("\nsuccessive versions", *table(steps), sep="\n")
-    everything = [*looks, *versions]
+    everything = [*polls, *versions]
     if chosen.show:
         print()
         for one in everything:

@@ -1,9 +1,11 @@
-"""A simulated week of polling, judged from the servers' log: nothing too early, nothing beyond the budget, restarts or not.
+"""A simulated week of polling, judged from the servers' log: nothing too early, nothing beyond the
+budget, restarts or not.
 
-Run `python bench/polite_week.py [--days 7] [--pages 200] [--seed 1]`. Real servers on 127.0.0.2 and up, the real service and its real
-client, on a manual clock: 200 pages of twelve hosts, hourly, half-hourly, two-hourly and on change; some hosts ask for a Crawl-delay,
-each answers 503 with Retry-After about once a day, the budget is below what is asked for, and the service is killed or stopped 28 times.
-Takes some minutes. Exit status 1 if a rule was broken.
+Run `python bench/polite_week.py [--days 7] [--pages 200] [--seed 1]`. Real servers on 127.0.0.2 and
+up, the real service and its real client, on a manual clock: 200 pages of twelve hosts, hourly,
+half-hourly, two-hourly and on change; some hosts ask for a Crawl-delay, each answers 503 with
+Retry-After about once a day, the budget is below what is asked for, and the service is killed or
+stopped 28 times. Takes some minutes. Exit status 1 if a rule was broken.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ def report(week: Week, *, seconds: float) -> int:
         ("days, pages, hosts", f"{week.length / 86_400e6:g}, {week.pages}, {len(week.crawl_delays)}"),
         ("starts of the service; kills in the midst", f"{week.restarts + 1}; {len(week.deaths)}"),
         ("requests; answered 200, 304, 503", f"{len(week.arrivals)}; {answers[200]}, {answers[304]}, {answers[503]}"),
-        ("polls; cut off by a kill; changes told", f"{week.polls}; {week.cut_off}; {week.changes}"),
+        ("polls; cut off by a kill; changes reported", f"{week.polls}; {week.cut_off}; {week.changes}"),
         *((f"earlier than the {rule} allows", str(early[rule])) for rule in RULES),
         ("... than an answer that died asked for", str(early["crawl delay died"] + early["retry after died"])),
         ("most requests of a host at once (1 allowed)", str(week.most_at_once())),

@@ -1,9 +1,12 @@
-"""The whole loop on loopback pages: CPU a page, first look, unchanged (304), unchanged (200), changed.
+"""Measure the CPU that the whole loop takes for a loopback page.
 
     .venv/bin/python bench/poll_loop.py [--pages 500] [--rounds 5] [--profile]
 
-A server in a process of its own answers pages of 6 KB. CPU is that of this process and of its workers, the server's not counted.
-Each round is asked for by the sentinels themselves, so that each changed page is told. Beside it, in the same run, a bare aiohttp client fetches the same pages: the floor that any Python poller stands on.
+The rounds: first poll, unchanged (304), unchanged (200), changed. A server in a process of its own
+answers pages of 6 KB. CPU is that of this process and of its
+workers; the server's is not counted. The sentinels ask for each round, so each changed page is
+reported. In the same run a bare aiohttp client fetches the same pages, as the lower bound for any
+Python program that polls.
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
-"""How near policies come to a proven bound in the model, stationary and with day and night (scheduling §9; bid §1).
+"""Measure how near policies come to a proven bound in the model (scheduling §9; bid §1).
 
     PYTHONPATH=. .venv/bin/python bench/price.py [--pages 100] [--instants 300] [--seeds 3]
 
-Pages have lognormal rates; C units of budget come in at every instant and may be saved up for a day of 24. Policies know the rates and the
-profile; all look at the pages that bid most, `price` (the plan of each instant) and `price_hours` (the policy that the service runs) only at
-those that bid the price. Shares are what was earned, half of what is left at the end credited on both sides, of the Lagrangian bound; net, what
-was not spent counts at its price (bid_and_defaults). The study's figures stand beside: its generator is not known to the letter.
+The model is stationary, or has day and night. Pages have lognormal rates. C units of budget come in
+at every instant and may be saved up for a day of 24. Policies know the rates and the profile. All
+poll the pages that bid most. `price` (the plan of each instant) and `price_hours` (the policy that
+the service runs) poll only those that bid the price. Shares are what was earned, as a part of the
+Lagrangian bound; half of what is left at the end is credited on both sides. Net, what was not spent
+counts at its price (bid_and_defaults). The study's figures are printed beside; its generator is not
+known exactly.
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ def list_sentences(path: Path) -> Iterator[tuple[str, str, str]]:
         if apart and paragraph:
             is_part = bool(re.match(r"[-*] |\d+\. |\|", paragraph))
             context = "\n".join(filter(None, (heading, *((introduction, head) if is_part else ()), paragraph)))
-            told = re.sub(r"^\|(.*)\|$", _read_row, paragraph) if paragraph.startswith("|") else paragraph
-            for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z`“\"])", told):
+            unframed = re.sub(r"^\|(.*)\|$", _read_row, paragraph) if paragraph.startswith("|") else paragraph
+            for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z`“\"])", unframed):
                 if len(re.findall(r"[A-Za-z]{2,}", re.sub(r"`[^`]*`|\([^)]*\)", "", sentence))) >= 5:
                     yield f"{path.relative_to(REPOSITORY)}:{begins}", sentence, context
             introduction = introduction if is_part else paragraph

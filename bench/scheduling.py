@@ -1,7 +1,7 @@
-"""What choosing costs: round robin and the allocator per tick, and the memory of a large population.
+"""Measure what choosing costs: round robin and the allocator per tick, and memory of many pages.
 
-Run `python bench/scheduling.py [PAGES …]`; 20,000 and 1,000,000 unless told otherwise. Every figure is the median of its runs.
-The bars: a policy ≤ 100 µs an instant at 20,000 pages, ≤ 100 B a page.
+Run `python bench/scheduling.py [PAGES …]`; 20,000 and 1,000,000 by default. Every figure is the
+median of its runs. The bars: a policy ≤ 100 µs an instant at 20,000 pages, ≤ 100 B a page.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import resource
 import statistics
 import sys
 import time
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 
 from tidings.estimation.learner import Gamma, GammaLearner
 from tidings.lab.simulator import DenseScan, DueQueue, World, simulate
 from tidings.model.interval import DAY, HOUR, SECOND
+from tidings.record import dataclass, replace
 from tidings.scheduling.allocator import choose
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.learned import Learned
@@ -71,9 +72,9 @@ def measure(pages):
     print(f"  a whole tick, one second's due   {median_us(tick, runs):10.0f} µs")
     ids = population.ids[:64]
     seen = Observation.of(np.full(64, NOW), np.zeros(64, dtype=bool))
-    print(f"  hear of 64 polls                 {median_us(lambda: policy.on_poll(state, ids, seen), runs):10.0f} µs")
+    print(f"  record 64 polls                  {median_us(lambda: policy.on_poll(state, ids, seen), runs):10.0f} µs")
     print(
-        f"  hear of one failure              {median_us(lambda: policy.on_update(state, ids[:1], {'not_before': NOW}), runs):10.0f} µs"
+        f"  record one failure               {median_us(lambda: policy.on_update(state, ids[:1], {'not_before': NOW}), runs):10.0f} µs"
     )
     print(
         f"  one page more                    {median_us(lambda: policy.on_update(state, [pages], {}), runs):10.0f} µs"
@@ -104,7 +105,7 @@ class Timed:
 
 
 def drive(pages, make_driver, name="round_robin"):
-    """Run an hour of polls, one second a tick, at the price of ten looks a second: print what an instant costs in all, and in the policy."""
+    """Run an hour of polls, one second a tick, at the price of ten polls a second: print what an instant costs in all, and in the policy."""
     rates = np.random.default_rng(2).lognormal(0, 1.5, pages)
     last = NOW - (np.arange(pages) * 7_919 % 86_400) * SECOND
     population = Population({"id": np.arange(pages), "last_polled": last, "rate": rates})
@@ -114,7 +115,7 @@ def drive(pages, make_driver, name="round_robin"):
         price = policy.price(state, 10.0 / SECOND)
         waited = np.random.default_rng(3).uniform(0, 1, pages) * policy.gaps(state, price)
         population = population.set(np.arange(pages), {"last_polled": NOW - waited.astype(np.int64)})
-    timed = Timed(Learned(policy, Told(told=rates)) if "learned" in name else policy)
+    timed = Timed(Learned(policy, SharpLearner(rates=rates)) if "learned" in name else policy)
     bucket = TokenBucket(rate=10.0, burst=2_000.0, level=2_000.0, at=NOW)
     rng = np.random.default_rng(5)
     changes = {page: NOW + rng.integers(0, HOUR, count) for page, count in enumerate(rng.poisson(rates / 24).tolist())}
@@ -133,18 +134,18 @@ def drive(pages, make_driver, name="round_robin"):
 
 
 @dataclass(frozen=True)
-class Told(GammaLearner):
-    """The learner, to whom pages of such rates are known as those are that changed forty times."""
+class SharpLearner(GammaLearner):
+    """A learner that knows the rates of pages as if each page had changed forty times."""
 
-    told: np.ndarray | None = None
+    rates: np.ndarray | None = None
 
     def begin(self, hosts):
         """Return what is known at the start."""
-        return replace(super().begin(hosts), posterior=Gamma.of(40.0, 40.0 * (1 + 40**-0.5) / self.told))
+        return replace(super().begin(hosts), posterior=Gamma.of(40.0, 40.0 * (1 + 40**-0.5) / self.rates))
 
 
 def live(pages, *, is_mixed):
-    """Return what the live planner holds of pages that came in parts and were looked at twice; mixed: people said something of each."""
+    """Return what the live planner holds of pages that came in parts and were polled twice; mixed: people said something of each."""
     rng = np.random.default_rng(4)
     columns = {"host": np.arange(pages) // 4, "added": NOW - rng.integers(0, 30 * DAY, pages)}
     if is_mixed:

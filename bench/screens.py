@@ -1,11 +1,12 @@
-"""Take a picture of every screen of a service that has watched a small town for ten days, wide and
-narrow, light and dark; say what axe finds on each, what the browser's console says, and how many
-bytes were sent.
+"""Take a picture of every screen of a service that has watched a small town for ten days.
 
-`PYTHONPATH=. python bench/screens.py FOLDER [AXE] [NAME…]`: `AXE` is a file `axe.min.js` (MPL-2.0,
-no dependency: e.g. out of the wheel of axe-playwright-python), `-` for none; `NAME…` are the
-screens to take, by how their names begin, all unless told. `many` are three screens with 5,000
-sentinels. Of each screen a sheet with all four pictures is written, too: `NAME.webp`.
+`PYTHONPATH=. python bench/screens.py FOLDER [AXE] [NAME…]`
+
+Each screen is taken wide and narrow, light and dark. The bench prints what axe finds on each, what
+the browser's console says, and how many bytes were sent. `AXE` is a file `axe.min.js` (MPL-2.0, no
+dependency: e.g. out of the wheel of axe-playwright-python), `-` for none. `NAME…` are the screens
+to take, by how their names begin, by default all. `many` are three screens with 5,000 sentinels. A
+sheet with all four pictures of each screen is written, too: `NAME.webp`.
 """
 
 from __future__ import annotations

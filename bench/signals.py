@@ -1,11 +1,13 @@
-"""Change-indicating signals, weighed and obeyed: the table of scheduling §6, and what a flood of hints costs.
+"""Measure what change-indicating signals are worth (scheduling §6), and what a flood of hints costs.
 
     PYTHONPATH=. .venv/bin/python bench/signals.py [--seeds 8] [--pages 1500] [--instants 800]
 
-Pages change as Poisson processes, are looked at 30 an instant, and what counts is the weighted share of pages that are fresh. The study prints its
-four figures without its rates, recalls and noises; these are drawn so: rates lognormal about one change in 55 instants (sd of the log 1.0),
-weights exponential, recall uniform in [0, 1], noise lognormal about a third of the mean rate (sd 1.5). `learned` begins with the prior and knows
-rates, but no recall and no noise: it learns them a host of 15 pages at a time, as the service does (`watch.hints`), by `estimation.evidence`.
+Pages change as Poisson processes. 30 of them are polled an instant. The figure is the weighted
+share of pages that are fresh. The study prints its four figures without its rates, recalls and
+noises. They are drawn here: rates lognormal about one change in 55 instants (sd of the log 1.0),
+weights exponential, recall uniform in [0, 1], noise lognormal about a third of the mean rate (sd
+1.5). `learned` begins with the prior and knows rates, but no recall and no noise. It learns these
+for each host of 15 pages, as the service does (`watch.hints`), by `estimation.evidence`.
 """
 
 from __future__ import annotations
@@ -22,13 +24,13 @@ from tidings.estimation.evidence import Hints, Trust, judge
 from tidings.scheduling.index import worth
 from tidings.service.watch.hints import HintTracker
 
-LOOKS = 30
+POLLS = 30
 HOST = 15
 PRINTED = {"uniform": 0.623, "index, no signals": 0.714, "index, weighed": 0.777, "signalled first": 0.500}
 
 
 class Web:
-    """Pages, what happens on them, and who tells of it. Recall and noise are those of a host."""
+    """Pages, what happens on them, and their hints. Recall and noise are those of a host."""
 
     def __init__(self, rng: np.random.Generator, pages: int) -> None:
         self.rng = rng
@@ -49,8 +51,8 @@ class Web:
         self.signals += self.rng.binomial(changes, self.recall) + self.rng.poisson(self.noise)
         self.age += 1
 
-    def look(self, rows: np.ndarray) -> None:
-        """Look at pages."""
+    def poll(self, rows: np.ndarray) -> None:
+        """Poll pages."""
         self.fresh[rows], self.age[rows], self.signals[rows] = True, 0.0, 0
 
     def extra(self, recall: np.ndarray, noise: np.ndarray) -> np.ndarray:
@@ -102,13 +104,15 @@ class Learned:
         return web.bids((1 - self.sure) * web.age + np.where(web.signals > 0, extra, 0.0))
 
     def note(self, web: Web, rows: np.ndarray) -> None:
-        """Learn from looks at pages before they are made."""
+        """Learn from polls of pages before they are made."""
         for row in rows.tolist():
             host = int(web.host[row])
             count, gap = int(web.signals[row]), float(web.age[row])
             seen = judge(web.rate[row], gap, [(self.trust[host].hints, count)], changed=not web.fresh[row])
-            told = seen.announced[0]
-            self.trust[host] = self.trust[host].add(told=told, missed=seen.changes - told, false=count - told, days=gap)
+            announced = seen.announced[0]
+            self.trust[host] = self.trust[host].add(
+                announced=announced, missed=seen.changes - announced, false=count - announced, days=gap
+            )
         self.refresh(web)
 
 
@@ -120,10 +124,10 @@ def run(seed: int, pages: int, instants: int, name: str) -> float:
     total, count = 0.0, 0
     for instant in range(instants):
         web.step()
-        best = np.argpartition(-choose(web), LOOKS)[:LOOKS]
+        best = np.argpartition(-choose(web), POLLS)[:POLLS]
         if learned is not None:
             learned.note(web, best)
-        web.look(best)
+        web.poll(best)
         if instant >= instants // 4:
             total += float((web.weight * web.fresh).sum() / web.weight.sum())
             count += 1
@@ -138,28 +142,28 @@ RULES: dict[str, Choose] = {
 }
 
 
-def costs(looks: int = 20_000) -> None:
-    """Print what a hint and the look after it cost in the service's memory; the median of several runs, by the clock of this process."""
-    heard = HintTracker(lambda page: f"host{page % 50}.example")
+def costs(polls: int = 20_000) -> None:
+    """Print what a hint and the poll after it cost in the service's memory; the median of several runs, by the clock of this process."""
+    tracker = HintTracker(lambda page: f"host{page % 50}.example")
     spent = []
     for turn in range(5):
         began = time.process_time()
-        for page in range(looks):
+        for page in range(polls):
             at = (turn * 20 + 1) * HOUR + page
-            heard.note(page % 2_000, "api", at)
-            heard.extra_age(page % 2_000, 1.0, since=at)
-            heard.begin(page % 2_000, at + 1)
-            heard.judge(page % 2_000, at + 2, gap=HOUR, rate=1.0, changed=bool(page % 2))
-        spent.append((time.process_time() - began) / looks)
+            tracker.note(page % 2_000, "api", at)
+            tracker.extra_age(page % 2_000, 1.0, since=at)
+            tracker.begin(page % 2_000, at + 1)
+            tracker.judge(page % 2_000, at + 2, gap=HOUR, rate=1.0, changed=bool(page % 2))
+        spent.append((time.process_time() - began) / polls)
     plain = []
     for _ in range(5):
         began = time.process_time()
-        for page in range(looks):
-            heard.begin(100_000, page)
-            heard.judge(100_000, page, gap=HOUR, rate=1.0, changed=False)
-        plain.append((time.process_time() - began) / looks)
+        for page in range(polls):
+            tracker.begin(100_000, page)
+            tracker.judge(100_000, page, gap=HOUR, rate=1.0, changed=False)
+        plain.append((time.process_time() - began) / polls)
     print(
-        f"a hint and the look after it {1e6 * sorted(spent)[2]:.0f} µs, a look at a page without hints {1e6 * sorted(plain)[2]:.1f} µs"
+        f"a hint and the poll after it {1e6 * sorted(spent)[2]:.0f} µs, a poll of a page without hints {1e6 * sorted(plain)[2]:.1f} µs"
     )
 
 
@@ -170,7 +174,7 @@ def main() -> None:
     parser.add_argument("--instants", type=int, default=800)
     asked = parser.parse_args()
     print(
-        f"weighted freshness, {asked.pages} pages, {LOOKS} looks an instant, mean and 95 % interval of {asked.seeds} seeds"
+        f"weighted freshness, {asked.pages} pages, {POLLS} polls an instant, mean and 95 % interval of {asked.seeds} seeds"
     )
     for name in ["uniform", "index, no signals", "index, weighed", "index, learned", "signalled first"]:
         found = np.array([run(seed, asked.pages, asked.instants, name) for seed in range(asked.seeds)])
@@ -179,7 +183,7 @@ def main() -> None:
         print(f"{name:20}  {found.mean():.3f} ± {half:.3f}   printed {printed}", flush=True)
     for flood in (0, 48, 10_000):
         made = ", ".join(map(str, count_polls(flood)))
-        print(f"looks a day at a page that never changes, {flood:,} hints a day that it has: {made}")
+        print(f"polls a day of a page that never changes, {flood:,} hints a day that it has: {made}")
     costs()
     hints = Hints(recall=0.5, noise=1.0)
     print("one hint, recall ½, one for nothing a day, makes a page of 0.02, 0.5, 5 changes a day older by", end=" ")

@@ -1,9 +1,10 @@
-"""JSON, XML, CSV, logs and PDF compared by what stands where: ordinary cases and the worst that a body can do.
+"""Measure the comparison of JSON, XML, CSV, logs and PDF: ordinary cases and the worst ones.
 
     python bench/structures.py
 
-CPU milliseconds of this process, the least of some rounds: reading both versions, comparing them, and the digest that tells that nothing changed.
-`told` is how many differences are told. Peak memory is of the whole run.
+CPU milliseconds of this process, the least of some rounds: reading both versions, comparing them,
+and the digest that shows that nothing changed. `edits` is the number of differences that are
+reported. Peak memory is that of the whole run.
 """
 
 from __future__ import annotations
@@ -34,17 +35,17 @@ XML = "<?xml version='1.0'?>"
 
 def main() -> None:
     """Print a line for each case."""
-    print(f"{'case':<44}{'KB':>8}{'read':>8}{'compare':>9}{'digest':>8}{'told':>8}")
+    print(f"{'case':<44}{'KB':>8}{'read':>8}{'compare':>9}{'digest':>8}{'edits':>8}")
     for name, media, old, new in cases():
-        read, compare, digest, told = measure_pair(media, old, new)
-        print(f"{name:<44}{len(old) / 1_000:>8,.0f}{read:>8,.1f}{compare:>9,.1f}{digest:>8,.1f}{told:>8,}")
+        read, compare, digest, edits = measure_pair(media, old, new)
+        print(f"{name:<44}{len(old) / 1_000:>8,.0f}{read:>8,.1f}{compare:>9,.1f}{digest:>8,.1f}{edits:>8,}")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024:,.0f} MB")
 
 
 def measure_pair(media: str, old: bytes, new: bytes) -> tuple[float, float, float, int]:
-    """Return the least milliseconds of reading two versions, comparing them and digesting one, and how many differences are told."""
+    """Return the least milliseconds of reading two versions, comparing them and digesting one, and how many edits there are."""
     best = [float("inf")] * 3
-    told = 0
+    edits = 0
     for _ in range(ROUNDS):
         gc.collect()
         times = [time.process_time()]
@@ -55,8 +56,8 @@ def measure_pair(media: str, old: bytes, new: bytes) -> tuple[float, float, floa
         digest_of(before)
         times.append(time.process_time())
         best = [min(least, 1_000 * (b - a)) for least, a, b in zip(best, times[:-1], times[1:], strict=True)]
-        told = len(change.inserted) + len(change.deleted) + len(change.updated) + len(change.moved)
-    return best[0], best[1], best[2], told
+        edits = len(change.inserted) + len(change.deleted) + len(change.updated) + len(change.moved)
+    return best[0], best[1], best[2], edits
 
 
 def cases() -> Iterator[tuple[str, str, bytes, bytes]]:

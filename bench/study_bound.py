@@ -1,11 +1,15 @@
-"""The table of the scheduling §9: what policies earn as a share of what any schedule could, beside the printed values.
+"""The table of the scheduling §9: what policies earn as a share of what any schedule could, beside the
+printed values.
 
     PYTHONPATH=. .venv/bin/python bench/study_bound.py [--rows NAME …] [--seeds 8] [--rounds 120]
 
-200 pages, 300 instants, C units an instant that cannot be saved. The study does not print its pages. Ours: rates lognormal with median .04 and
-deviation 1, importance uniform in .1 … 1, fitted to how periodic and WIC stand to the index in the append rows, and to uniform overwrite, C = 4; C, hosts and
-the wave of the day, where they are not printed, by trying a few. Day and night: 1 + .9·sin over 24 instants, pages in four phases. Each cell is the mean of the seeds ± half of its 95 % interval;
-each seed draws new pages. The bound has a price for every instant; `gap` is by how much it lies above the best policy that was run.
+200 pages, 300 instants, C units an instant that cannot be saved. The study does not print its
+pages. Ours: rates lognormal with median .04 and deviation 1, importance uniform in .1 … 1, fitted
+to how periodic and WIC stand to the index in the append rows, and to uniform overwrite, C = 4; C,
+hosts and the wave of the day, where they are not printed, by trying a few. Day and night: 1 +
+.9·sin over 24 instants, pages in four phases. Each cell is the mean of the seeds ± half of its 95 %
+interval; each seed draws new pages. The bound has a price for every instant; `gap` is by how much
+it lies above the best policy that was run.
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ PAGES, INSTANTS = 200, 300
 MEDIAN_RATE, DEVIATION = 0.04, 1.0
 PHASES = 4
 AHEAD = 3
-"""Chances are known for so many times the instants: plans look beyond the end, which they do not know of."""
+"""Chances are known for so many times the instants: plans go beyond the end, which they do not know."""
 
 
 @dataclass(frozen=True)

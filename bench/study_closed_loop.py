@@ -1,12 +1,17 @@
-"""The closed loop of the scheduling §7: policies that learn from their own looks, beside oracles and the printed values.
+"""Run the closed loop of scheduling §7: policies that learn from their own polls.
 
     PYTHONPATH=. .venv/bin/python bench/study_closed_loop.py [--seeds 4] [--until 1500]
 
-2,000 pages, rates lognormal(−4.5, 1.5) an instant, changes appended, C looks an instant that cannot be saved, only "changed or not" is seen. A
-change is worth r^delay; reported is the share of the value of all changes that came in the last two thirds of the instants (500–1500, as the
-study has it); looks go on for 300 instants more, so that the last changes count as the first. An instant is a day on the policies' clock; they are those of the live service, run by `lab/traces.replay`. Crawlers' bounds are not
-printed: all begin with the interval of uniform looks, none looks sooner than after an instant, and StormCrawler waits 14 times the uniform one at most.
-Nobody forgets: rates are steady. The prior has the rates' true mean, and the default shape (.1) or a sharp one (1); pages have no hosts.
+Oracles and the printed values stand beside them. 2,000 pages, rates lognormal(−4.5, 1.5) an
+instant, changes appended, C polls an instant that cannot be saved. Policies see only "changed or
+not". A change is worth r^delay. The figure is the share of the value of all changes of the last two
+thirds of the instants (500–1500, as in the study). Polls go on for 300 instants more, so that the
+last changes count as the first. An instant is a day on the policies' clock. The policies are those
+of the live service, run by `lab/traces.replay`. The study does not print the bounds of crawlers:
+here all begin with the interval of uniform polls, none polls sooner than after an instant, and
+StormCrawler waits at most 14 times the uniform interval. Nobody forgets, because rates are steady.
+The prior has the rates' true mean, and the default shape (.1) or a sharp one (1). Pages have no
+hosts.
 """
 
 from __future__ import annotations
@@ -75,7 +80,7 @@ def learning(policy: Policy[Any], deviations: float, shape: float = 0.1) -> Poli
 
 
 def policies(even: int) -> dict[str, Callable[[], Policy[Any]]]:
-    """Return who runs; `even` is the interval at which all pages can be looked at alike."""
+    """Return who runs; `even` is the interval at which all pages can be polled alike."""
     return {
         "uniform": lambda: RoundRobin(pace=even),
         "Nutch": lambda: Nutch(pace=even, least=DAY, most=FAR),
@@ -103,7 +108,7 @@ def share(
     ratio: float,
     counted: tuple[int, int],
 ) -> float:
-    """Return the share of the value of the changes of these instants that looks captured."""
+    """Return the share of the value of the changes of these instants that polls captured."""
     columns: dict[str, Any] = {
         "importance": np.ones(PAGES),
         "urgency_kind": np.full(PAGES, UrgencyKind.EXPONENTIAL),
@@ -115,7 +120,7 @@ def share(
     polls = replay(
         policy,
         series,
-        share=(capacity + 1e-6) / PAGES,  # so that C looks are not C − 1 for want of the last digit
+        share=(capacity + 1e-6) / PAGES,  # so that C polls are not C − 1 for want of the last digit
         tick=DAY,
         rng=np.random.default_rng(0),
         columns=columns,

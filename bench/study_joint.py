@@ -1,11 +1,13 @@
-"""The joint experiment of the scheduling §9: utility, complex needs, costs and hosts under one budget, beside the optimum of the relaxation.
+"""Run the joint experiment of scheduling §9: utility, complex needs, costs and hosts under one budget.
 
     PYTHONPATH=. .venv/bin/python bench/study_joint.py [--seeds 8] [--milp 0]
 
-20 pages, 40 instants, 25 CEIs of one to three intervals, costs 1 and 2, C units an instant, one look a host and instant. What the study says no
-more of is ours: rates and importance as in bench/study_bound.py, appended and overwritten pages, r = .9, C = 3, 8 hosts, windows of 2 to 6 instants, CEI
-weights found by hand on one cell (WIC alone). Shares are of the linear relaxation over all plans of every page; --milp N solves N seeds in whole
-numbers as well (a minute each at most). The price is .15, as there, or the mean of what a unit is worth to the relaxation.
+20 pages, 40 instants, 25 CEIs of one to three intervals, costs 1 and 2, C units an instant, one
+poll a host and instant. The rest is not in the study: rates and importance are as in
+bench/study_bound.py, with appended and overwritten pages, r = .9, C = 3, 8 hosts, windows of 2 to 6
+instants, and CEI weights found by hand on one cell (WIC alone). Shares are of the linear relaxation
+over all plans of every page. `--milp N` also solves N seeds in whole numbers, at most a minute
+each. The price is .15, as in the study, or the mean of what a unit is worth to the relaxation.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ def make(rng: np.random.Generator) -> Joint:
 
 
 class Plans:
-    """The program over all plans: x[page, a, b] is 1 if a look at b follows one at a, z[η] if CEI η is captured."""
+    """The program over all plans: x[page, a, b] is 1 if a poll at b follows one at a, z[η] if CEI η is captured."""
 
     def __init__(self, joint: Joint) -> None:
         instance = joint.instance
@@ -67,25 +69,25 @@ class Plans:
         self.gain = np.concatenate([worth.T.ravel(), [one.weight for one in joint.ceis]])
         self._rows: list[tuple[np.ndarray, np.ndarray, float]] = []
         leg = np.arange(self._legs)
-        looks = {
+        polls = {
             (page, now): page * self._legs + leg[ends == now] for page in range(PAGES) for now in range(1, INSTANTS + 1)
         }
         for page in range(PAGES):
             for now in range(INSTANTS):
                 leaves = page * self._legs + leg[begins == now]
-                comes = looks[page, now] if now else np.zeros(0, dtype=np.int64)
+                comes = polls[page, now] if now else np.zeros(0, dtype=np.int64)
                 self._row([(leaves, 1.0), (comes, -1.0)], 0.0 if now else 1.0)
         self.budget = slice(len(self._rows), len(self._rows) + INSTANTS)
         for now in range(1, INSTANTS + 1):
-            self._row([(looks[page, now], instance.cost[page]) for page in range(PAGES)], float(CAPACITY))
+            self._row([(polls[page, now], instance.cost[page]) for page in range(PAGES)], float(CAPACITY))
         assert instance.hosts is not None
         for host in range(HOSTS):
             for now in range(1, INSTANTS + 1):
-                self._row([(looks[page, now], 1.0) for page in np.flatnonzero(instance.hosts == host).tolist()], 1.0)
+                self._row([(polls[page, now], 1.0) for page in np.flatnonzero(instance.hosts == host).tolist()], 1.0)
         for number, one in enumerate(joint.ceis):
             captured = np.array([PAGES * self._legs + number])
             for each in one.intervals:
-                hits = [(looks[each.resource, now], -1.0) for now in range(each.start, min(each.end, INSTANTS) + 1)]
+                hits = [(polls[each.resource, now], -1.0) for now in range(each.start, min(each.end, INSTANTS) + 1)]
                 self._row([(captured, 1.0), *hits], 0.0)
 
     def _row(self, parts: list[tuple[np.ndarray, float]], limit: float) -> None:
@@ -142,7 +144,7 @@ class Needs:
                     found[each.resource] += worth(one, len(left), each.end - now + 1)
         return found
 
-    def look(self, pages: list[int], now: int) -> None:
+    def poll(self, pages: list[int], now: int) -> None:
         """Capture what is open on these pages."""
         for one, done in zip(self.ceis, self.captured, strict=True):
             done.update(
@@ -172,13 +174,13 @@ def needs_first(at: Moment, needs: Needs) -> Floats:
 
 
 def with_price(at: Moment, needs: Needs) -> Floats:
-    """Price-lookahead + w/(l·s), on the side of the look alone (bid §1)."""
+    """Price-lookahead + w/(l·s), on the side of the poll alone (bid §1)."""
     bonus = needs.bonus(at.now, lambda one, left, slack: one.weight / (left * slack))
     return np.asarray(price(at) + bonus / at.instance.cost)
 
 
 def run(joint: Joint, bids: Bids, level: float) -> float:
-    """Return what looks and complete CEIs earn."""
+    """Return what polls and complete CEIs earn."""
     instance, needs = joint.instance, Needs(joint.ceis)
     last = np.zeros(PAGES, dtype=np.int64)
     earned = 0.0
@@ -187,7 +189,7 @@ def run(joint: Joint, bids: Bids, level: float) -> float:
         chosen = choose(bids(Moment(instance, last, now, gains, level), needs), instance)
         earned += float(gains[chosen].sum())
         last[chosen] = now
-        needs.look(chosen.tolist(), now)
+        needs.poll(chosen.tolist(), now)
     return earned + needs.value
 
 

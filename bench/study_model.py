@@ -1,7 +1,8 @@
-"""The model of the scheduling §9: pages with known chances of change, C units of budget an instant, policies and the bound.
+"""Define the model of scheduling §9: pages with known chances of change, C units of budget an instant.
 
-Bench files that print the study's tables share this: an instance, the policies that run on it, what they earn, and the Lagrangian bound with a
-price for every instant. Utility is WIC's, in whole instants: what a look brings has gathered by the recurrences of scheduling §1.2.
+Bench files that print the study's tables share this module. It has an instance, the policies that
+run on it, what they earn, and the Lagrangian bound with a price for every instant. Utility is
+WIC's, in whole instants: the recurrences of scheduling §1.2 give what a poll brings.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Chances:
         return self._gathered[rows, where], self._faded[rows, where]
 
     def backlog(self, begin: Ticks | int, end: Ticks | int) -> Floats:
-        """Return what a look at `end` brings after one at `begin`, one a page or rows of them."""
+        """Return what a poll at `end` brings after one at `begin`, one a page or rows of them."""
         pages = len(self.decay)
         begins, ends = (
             np.broadcast_to(at, (*np.shape(at)[:-1], pages)) if np.ndim(at) else np.full(pages, at)
@@ -71,7 +72,7 @@ class Instance:
     capacity: int
     instants: int
     hosts: Ids | None = None
-    """With hosts: one look a host and instant."""
+    """With hosts: one poll a host and instant."""
     waves: Floats | None = None
     """How rates go over the day, shape (phases, 24), and of which phase each page is: `phases`."""
     phases: Ids | None = None
@@ -79,7 +80,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Moment:
-    """What a policy sees at an instant: when each page was last looked at, and what a look now would bring."""
+    """What a policy sees at an instant: when each page was last polled, and what a poll now would bring."""
 
     instance: Instance
     last: Ticks
@@ -92,17 +93,17 @@ Bids = Callable[[Moment], Floats]
 
 
 def periodic(at: Moment) -> Floats:
-    """Look as often as pages change: the bid is rate × age."""
+    """Poll as often as pages change: the bid is rate × age."""
     return at.instance.rate * (at.now - at.last)
 
 
 def wic(at: Moment) -> Floats:
-    """What a look brings, per unit of cost (000 §3)."""
+    """What a poll brings, per unit of cost (000 §3)."""
     return at.gains / at.instance.cost
 
 
 def wic_without_costs(at: Moment) -> Floats:
-    """What a look brings."""
+    """What a poll brings."""
     return at.gains
 
 
@@ -122,7 +123,7 @@ def mean_index(at: Moment) -> Floats:
 
 
 def price(at: Moment) -> Floats:
-    """The bid of bid §1: what a look brings and the best plan after it, less the best plan that waits."""
+    """The bid of bid §1: what a poll brings and the best plan after it, less the best plan that waits."""
     instance = at.instance
     return plan(
         instance.seen, instance.cost, at.price, at.last, at.now, longest=instance.instants, review=DAY // 4, day=DAY
@@ -144,7 +145,7 @@ def ahead(at: Moment) -> Floats:
 
 
 def hours(at: Moment) -> Floats:
-    """The policy `price_hours`, told rates and hours, an instant being an hour: who is due, by its bid, and then the others by their index."""
+    """The policy `price_hours`, which knows rates and hours, an instant being an hour: who is due, by its bid, and then the others by their index."""
     policy, state = _begin(at.instance)
     state = policy.on_update(state, state.population.ids, {"last_polled": at.last * HOUR})
     due = policy.bid(state, at.now * HOUR, at.price)
@@ -200,7 +201,7 @@ def run(instance: Instance, bids: Bids, price: float = 0.0, *, settles: bool = F
 
 
 def choose(bids: Floats, instance: Instance) -> Ids:
-    """Return the pages that are looked at: best bids first as long as budget and hosts allow; who does not fit is passed over."""
+    """Return the pages that are polled: best bids first as long as budget and hosts allow; who does not fit is passed over."""
     order = np.argsort(-bids, kind="stable")
     order = order[bids[order] > 0]
     if instance.hosts is None and instance.cost.max() == 1:

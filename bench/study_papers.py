@@ -1,11 +1,14 @@
-"""The worked numbers of the study of scheduling from our code, beside the printed ones: scheduling §1.3, §1.5, §6 and figures 7 to 9 of 000.
+"""The worked numbers of the study of scheduling from our code, beside the printed ones: scheduling
+§1.3, §1.5, §6 and figures 7 to 9 of 000.
 
     PYTHONPATH=. .venv/bin/python bench/study_papers.py [--seeds 8]
 
-The auction trace of 000 §5 is lost. As in the study a synthetic one stands for it, of 7,550 pages and 1,440 minutes, of which the study says:
-numbers of bids negative binomial (mean 3), 30 % of the pages with a burst at their end, a wave of the day. Dispersion (.5) and burst (four bids of
-five, exponential, 20 minutes before the end) were found by hand on what r = 0 and r = 1 capture at C = 8; the other lines are a check. Estimates
-are spread by σ = 2 minutes, and a tenth of the changes are at other times (FPN). Means of the seeds ± half of their 95 % intervals.
+The auction trace of 000 §5 is lost. As in the study a synthetic one stands for it, of 7,550 pages
+and 1,440 minutes, of which the study says: numbers of bids negative binomial (mean 3), 30 % of the
+pages with a burst at their end, a wave of the day. Dispersion (.5) and burst (four bids of five,
+exponential, 20 minutes before the end) were found by hand on what r = 0 and r = 1 capture at C = 8;
+the other lines are a check. Estimates are spread by σ = 2 minutes, and a tenth of the changes are
+at other times (FPN). Means of the seeds ± half of their 95 % intervals.
 """
 
 from __future__ import annotations
@@ -54,7 +57,7 @@ def example() -> None:
         for page, printed in ((0, first), (2, third)):
             ours = [utility(chances[page], life, worth, 1, 4) for worth in worths.values()]
             print(f"  {name:10} page {page + 1}  " + " ".join(f"{g:.6g}" for g in ours) + f"   study {printed or '–'}")
-    print("scheduling §1.3: WIC (who is looked at) and the optimum")
+    print("scheduling §1.3: WIC (which pages are polled) and the optimum")
     for kind, worth, printed in (
         ("unbounded", "uniform", "5.9 (2,1,3,1,2,3) 6.4"),
         ("unbounded", "r=.5", "4.73125 (2,1,1,2,3,1) 4.803125"),
@@ -87,8 +90,8 @@ def rates() -> None:
     print("  study  .710088 1.561724 0.728188, objective 1.613318; λ .152383")
     print(f"  LambdaCrawl ρ {_row(crawl.rates)}, J {penalty:.6f}; price {crawl.price:.6f} (optimal to {exact:.0e})")
     print("  study  .407174 1.021538 1.571288, J .777659; λ .484243")
-    told = allot_observations(np.array([1.0, 2.0, 4.0]), 3.0, np.array([1.0, 3.0, 1.0]))
-    print(f"  complete observation p {_row(told)}; study .6 .9 .15")
+    allotted = allot_observations(np.array([1.0, 2.0, 4.0]), 3.0, np.array([1.0, 3.0, 1.0]))
+    print(f"  complete observation p {_row(allotted)}; study .6 .9 .15")
 
 
 def _row(values: Floats) -> str:
@@ -126,7 +129,7 @@ def estimates(changes: np.ndarray, rng: np.random.Generator) -> Floats:
 
 
 def schedule(chances: Floats, ratio: float, capacity: int) -> list[Ids]:
-    """Return WIC's looks for what is appended, urgency r^t; where ratio is 0 also for what is overwritten."""
+    """Return WIC's polls for what is appended, urgency r^t; where ratio is 0 also for what is overwritten."""
     gains = np.zeros(PAGES, dtype=np.float32)
     polls = []
     for chance in chances:
@@ -138,7 +141,7 @@ def schedule(chances: Floats, ratio: float, capacity: int) -> list[Ids]:
 
 
 def delays(changes: np.ndarray, polls: list[Ids], *, overwrites: bool = False) -> np.ndarray:
-    """Return the delay (minutes) of each change that looks captured; what is overwritten before a look is lost."""
+    """Return the delay (minutes) of each change that polls captured; what is overwritten before a poll is lost."""
     waiting: dict[int, list[int]] = {}
     found: list[int] = []
     for now, (changed, polled) in enumerate(zip(changes, polls, strict=True)):
@@ -158,7 +161,7 @@ def count_found_at_once(changes: np.ndarray, polls: list[Ids]) -> int:
 
 
 def punctual(tasks: list[tuple[int, int]], capacity: int) -> list[Ids]:
-    """Return who is looked at if tasks that are not served in their minute are dropped."""
+    """Return which pages are polled if tasks that are not served in their minute are dropped."""
     polls: list[list[int]] = [[] for _ in range(MINUTES)]
     for now, page in tasks:
         if len(polls[now]) < capacity:

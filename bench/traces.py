@@ -1,15 +1,25 @@
-"""Policies on real traces of changes, at equal budgets, beside what crawlers do and what hindsight could have had.
+"""Compare policies on real traces of changes at equal budgets, with crawlers and a bound by hindsight.
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR .venv/bin/python bench/traces.py [--quick] [--seed 1] [--days 60] [--part 1] [--help-scraper]
 
-Pages are those of `change_traces`, changes those of their visible text: raw HTML and RSS where the record says which raw changes are such
-(others of raw HTML are left out), and no publisher's own commits, which have no polls to take a share of. Groups are split by a hash: the
-intervals of Nutch, StormCrawler, the Best Effort Algorithm and the fixed interval are chosen (for value at a half-life of a day) on one half, everything is reported on the other. See `lab/traces.py`
-for the rules of a run; nobody looks more often than the source did. At these ticks a host could take hundreds of looks 5 s apart: host
-limits never bind. `price` fills what its price leaves over, as the service does. `price_lab` does too, and has neither guard 5 nor a longest wait: urgent
-rare pages are given up as the bare model says. `price_hours` learns hours of the week beside. `wic` and `index` have no price: each tick's budget goes
-to who bids most. Of the best crawler's distance to the bound `closed` is what `price` takes. `--help-scraper` adds an eighth of the groups of simonw/help-scraper. `--feeds`: the series of
-releases and vendors alone, and as many feeds from a generator (`lab/generate.feeds`). `--quick`: a quarter of the groups, 30 days.
+Pages are those of `change_traces`. Changes are those of their visible text: raw HTML and RSS where
+the record says which raw changes are such (other raw HTML is left out). Publishers' own commits are
+left out, since they have no polls to take a share of. Groups are split by a hash. On one half the
+intervals of Nutch, StormCrawler, the Best Effort Algorithm and the fixed interval are chosen (for
+value at a half-life of a day). Everything is reported on the other half. `lab/traces.py` has the
+rules of a run. No policy polls more often than the source did. At these ticks a host could take
+hundreds of polls 5 s apart, so host limits never bind.
+
+- `price` fills what its price leaves over, as the service does.
+- `price_lab` does too, but has neither guard 5 nor a longest wait: it gives up urgent rare pages,
+  as the bare model says.
+- `price_hours` also learns hours of the week.
+- `wic` and `index` have no price: each tick's budget goes to the pages that bid most.
+
+`closed` is the part of the best crawler's distance to the bound that `price` takes.
+`--help-scraper` adds an eighth of the groups of simonw/help-scraper. `--feeds`: only the series of
+releases and vendors, and as many feeds from a generator (`lab/generate.feeds`). `--quick`: a
+quarter of the groups, 30 days.
 """
 
 from __future__ import annotations
@@ -128,7 +138,7 @@ class Half:
 
     @property
     def budget(self) -> float:
-        """Return how many looks may be spent."""
+        """Return how many polls may be spent."""
         return self.share * sum((one.end - one.begin) / one.step for one in self.series)
 
     def run(
@@ -140,7 +150,7 @@ class Half:
         saves: bool = True,
         fills: bool = False,
     ) -> TraceOutcome:
-        """Return what a policy finds; `rates` are told to one that does not learn."""
+        """Return what a policy finds; `rates` are given to one that does not learn."""
         size = len(self.series)
         columns = {"importance": np.ones(size)}
         if half_life is not None:
@@ -278,7 +288,7 @@ def compare(calibration: Half, half: Half, given: argparse.Namespace) -> None:
     """Print the tables of one budget."""
     chosen = calibrate(calibration)
     print(
-        f"\n## budget 1/{1 / half.share:.0f} of the sources' polls: {half.budget:.0f} looks; "
+        f"\n## budget 1/{1 / half.share:.0f} of the sources' polls: {half.budget:.0f} polls; "
         + "; ".join(f"{k}: {v[0]}" for k, v in chosen.items())
     )
     fixed = {name: half.run(made()) for name, (_, made) in chosen.items()}

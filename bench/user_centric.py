@@ -407,7 +407,7 @@ def _make_bids(values: Values, *, gathers: bool) -> Callable[[Ints], Floats]:
 
 
 def figure_3(pages: Pages, gains: Floats, scoring: str) -> None:
-    """Print how well ΔQ̄ of the first half tells that of the second."""
+    """Print how well ΔQ̄ of the first half predicts that of the second."""
     first = compute_rates(pages, gains, weeks=range(HALF))
     second = compute_rates(pages, gains, weeks=range(HALF, WEEKS))
     shown = (first > 0) | (second > 0)

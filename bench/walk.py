@@ -1,12 +1,14 @@
-"""The ways of five things through the house, and the rooms that each enters.
+"""List the rooms that five things enter on their way through the code.
 
     PYTHONPATH=. python bench/walk.py [--walk body|budget|importance|alter|add] [--framed] [--modules] [--tools]
 
-The real command or service runs in this process, on a loopback server and a manual clock. From the first call of one function to that
-of another one, the bench notes who calls whom. A *room* is a folder of the package in which a function hands on the thing that is
-followed; a pure package is one room. Each room is printed below the one that calls it. A room that is entered anew after another one is a
-*return*. Each part of a way names its rooms; whatever else is called is a tool (`--tools` prints which): values, the database connection,
-clocks, words for people. Frames of a page are ways of their own.
+The real command or service runs in this process, on a loopback server and a manual clock. The bench
+notes who calls whom, from the first call of one function to that of another one. A *room* is a
+folder of the package in which a function hands on the thing that is followed. A pure package is one
+room. Each room is printed below the one that calls it. A room that is entered again after another
+one is a *return*. Each part of a way names its rooms. Whatever else is called is a tool (`--tools`
+prints which): values, the database connection, clocks, words for people. Frames of a page are ways
+of their own.
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ NOT_BODY = (
     *(f"service/{room}/" for room in ("watch", "show", "run", "plan", "sources", "rules", "sentinels")),
     *(f":{name}" for name in ("record", "reason", "why", "comparing", "beginning", "members", "sha256")),
 )
-"""What is watched in memory, words, who hears of a unit once it is durable; and functions of values
+"""What is watched in memory, words, what is notified of a unit once it is durable; and functions of values
 that say what they hold.
 """
 LANGUAGE = ("language/",)
@@ -165,8 +167,8 @@ class Room:
 
 
 class Walk:
-    """Hears the calls of functions, and notes the rooms of a part that they enter; with `modules` a
-    room of `service/` is a module.
+    """Notes the rooms of a part that function calls enter. With `modules` a room of `service/` is a
+    module.
     """
 
     def __init__(self, part: Part, *, modules: bool) -> None:
@@ -176,7 +178,7 @@ class Walk:
         self.is_over = False
         self._known: dict[int, tuple[FrameType, Room | None]] = {}
 
-    def hear(self, frame: FrameType) -> None:
+    def note_call(self, frame: FrameType) -> None:
         """Note a call, once a frame: a coroutine that goes on is no new one."""
         module = module_of(frame)
         if self.is_over or not module or id(frame) in self._known or frame.f_code.co_name.startswith("<"):
@@ -247,13 +249,13 @@ def module_of(frame: FrameType) -> str:
 def walking(walks: Sequence[Walk]) -> Iterator[None]:
     """Walk along with all calls meanwhile."""
 
-    def hear(frame: FrameType, event: str, _: Any) -> None:
+    def note_call(frame: FrameType, event: str, _: Any) -> None:
         if event == "call":
             for walk in walks:
-                walk.hear(frame)
+                walk.note_call(frame)
 
     before = sys.getprofile()
-    sys.setprofile(hear)
+    sys.setprofile(note_call)
     try:
         yield
     finally:
@@ -280,7 +282,7 @@ async def notify_of_a_change(world: World, walks: Sequence[Walk], *, framed: boo
 
 
 async def run_at_once(_: Store, call: Callable[[], Any]) -> Any:
-    """Run on this thread what is asked of the store, so that it is heard."""
+    """Run on this thread what is asked of the store, so that the profiler sees it."""
     return call()
 
 
