@@ -1,10 +1,12 @@
-"""Alignments of long texts: how many words they keep in common, beside the most that any alignment could, and what they take.
+"""Measure alignments of long texts: the words kept in common, beside the most possible, and the time.
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/alignments.py [--pairs N] [--show]
 
-Pairs of real pages: the first and the last version of each page, and pages of one family that stand beside one another in the index, which
-share phrases and no order. Only pairs count whose parts between the common start and the common end have more than 16 million cells. Beside them
-made-up texts. `p99` is the share that 99 of 100 pairs reach. Seconds are CPU time, the least of three; `--pairs N` takes every N-th pair, `--show` lists the worst.
+There are two kinds of pairs of real pages: the first and the last version of a page, and two pages
+of one family that stand beside one another in the index, which share phrases but no order. Only
+pairs count whose parts between the common start and the common end have more than 16 million cells.
+Made-up texts are measured too. `p99` is the share that 99 of 100 pairs reach. Seconds are CPU time,
+the least of three. `--pairs N` takes every N-th pair, `--show` lists the worst.
 """
 
 from __future__ import annotations

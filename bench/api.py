@@ -1,10 +1,12 @@
-"""Serve an API over a watched page, for property tests of its document from outside (schemathesis,
-MIT, which is no dependency).
+"""Serve an API over a watched page, for property tests of its document from outside.
 
-`PYTHONPATH=. python bench/api.py ST [EXAMPLES]` starts it and runs the `st` at that path against
-it, e.g. `pip install schemathesis` in an environment of its own. Texts of the language have no JSON
-Schema: that an invalid one is refused (422) is no failure there, nor that a search has no word. A
-deleted sentinel has ended and can be read and taken back, so that is no use after its end.
+    PYTHONPATH=. python bench/api.py ST [EXAMPLES]
+
+This starts the API and runs the `st` of schemathesis (MIT, not a dependency) at that path against
+it, e.g. after `pip install schemathesis` in an environment of its own. Texts of the language have
+no JSON Schema, so it is no failure if an invalid one is refused (422), nor if a search has no word.
+A deleted sentinel has ended and can be read and taken back, so use after deletion is no failure
+either.
 """
 
 from __future__ import annotations

@@ -1,11 +1,16 @@
-"""Pages in old charsets that nobody declares: how often the statistics read them right, by charset, and what that costs.
+"""Measure how often statistics read pages in undeclared old charsets correctly, and what that costs.
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/charset.py [--show]
 
-Two sorts: pages of `html_corpus` and the newest versions of `page_versions` that are UTF-8 and in a script that an old charset has,
-written in that charset (letters it lacks as `&#…;`, as such pages do); and the pages of `html_corpus/charsets`, which are what they
-are. Declarations are taken out, no header names a charset. A page is right if each character is. "before" is what was done without
-statistics: UTF-16 and UTF-32 by their zeros, else windows-1252. `--show` lists each page that is read wrongly.
+There are two sorts of pages:
+
+- pages of `html_corpus` and the newest versions of `page_versions` that are UTF-8 and in a script
+  that an old charset has, written in that charset (letters it lacks as `&#…;`, as such pages do);
+- the pages of `html_corpus/charsets`, as they are.
+
+Declarations are removed, and no header names a charset. A page is right if each character is.
+"before" is the way without statistics: UTF-16 and UTF-32 by their zeros, else windows-1252.
+`--show` lists each page that is read wrongly.
 """
 
 from __future__ import annotations

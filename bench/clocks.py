@@ -1,16 +1,19 @@
-"""Real services whose machine's clock is wrong for a while, then right (F-21): each page is checked in
-time, and in no burst.
+"""Run real services whose machine's clock is wrong for a while, then right (F-21).
 
     PYTHONPATH=. python bench/clocks.py [STORY …]
 
 Needs libfaketime (`apt-get install faketime`). Each story is a `tidings serve` of its own with two
 loopback hosts of two pages, `Fetch every 2 s`, a host gap of 0.2 s and a budget of 4 checks at once
-and 3 a second. Judged by what the hosts saw, by a clock that nobody shifted: while the clock is
-wrong and after it, each page is checked within its interval and the slack (3 s, and what `tidings
-add` took, as the measure of how busy the machine is); two requests of a host arrive at least 0.1 s
-apart (the gap less 0.1 s for a busy machine); the budget is kept in every stretch of time (0.6
-checks of tolerance). One line a story; the exit status is 1 if one fails. About a minute and a
-half. A machine that really sleeps stops its monotonic clock too; this one's goes on.
+and 3 a second. A clock that is not shifted judges what the hosts saw, while the clock is wrong and
+after it:
+
+- each page is checked within its interval and the slack (3 s, and the time that `tidings add` took,
+  as the measure of how busy the machine is);
+- two requests of a host arrive at least 0.1 s apart (the gap less 0.1 s for a busy machine);
+- the budget is kept in every stretch of time (0.6 checks of tolerance).
+
+It prints a line a story and takes about a minute and a half. The exit status is 1 if one fails. A
+machine that really sleeps stops its monotonic clock too; here it goes on.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""Messages over crashes: real services that are killed (kill -9) two seconds after each start send what waits to receivers on loopback.
+"""Count messages over crashes: real services are killed (kill -9) two seconds after each start.
 
     .venv/bin/python bench/deliveries.py [--deliveries 10000] [--sentinels 100] [--receivers 10] [--kill-every 2] [--outage 4]
 
-The messages are written into a new data directory first. All receivers answer 503 for the first seconds (`--outage`), then 200. Printed
-are: messages that arrived of those that were written, ids that arrived twice (after a crash a message may), messages that overtook an
-earlier one of their (receiver, sentinel), services that were killed, seconds. It ends by itself, after an hour at the latest; exit
-code 1 if a message is missing or overtook another.
+The messages are written into a new data directory first. The services send them to receivers on
+loopback. All receivers answer 503 for the first seconds (`--outage`), then 200. It prints the
+messages that arrived of those that were written, ids that arrived twice (after a crash a message
+may), messages that overtook an earlier one of their (receiver, sentinel), services that were
+killed, and seconds. It ends after an hour at the latest. Exit code 1 if a message is missing or
+overtook another.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Detection on real pages: from bytes to the digests of all kinds, the gates on successive versions, and peers in the same run.
+"""Measure detection on real pages: from bytes to the digests of all kinds, gates, and peers.
 
     TIDINGS_DATA_SETS=... python bench/detection.py [--pairs N] [--peers PYTHON]
 
-Times are CPU times of this process, the least of some rounds; the process keeps its memory as a worker does. Charset decoding is a row of
-its own and no part of the sums. `--pairs N` takes every N-th pair of successive versions, 1 being all of them. `--peers` is the Python of an environment
-with lxml, html2text and web-monitoring-diff in it (`bench/detection_peers.py`), which compare the HTML pairs among them.
+Times are CPU times of this process, the least of some rounds. The process keeps its memory as a
+worker does. Charset decoding has a row of its own and is no part of the sums. `--pairs N` takes
+every N-th pair of successive versions; 1 takes all. `--peers` is the Python of an environment with
+lxml, html2text and web-monitoring-diff (`bench/detection_peers.py`). These compare the HTML pairs
+in the same run.
 """
 
 from __future__ import annotations

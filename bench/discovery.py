@@ -1,13 +1,13 @@
-"""Discovery of a site against a breadth-first crawler and its sitemap alone, at equal budgets.
-
-A made-up site on this machine: articles below 25 hubs that are named by each other, a sitemap that
-lists two thirds of them, a calendar without end, pages under session ids. Each hour a hub names a
-new article; every second hour an article moves: its old address leads to the new one, which its hub
-names at once and the sitemap after six hours. Measured: the share of old articles that were read
-(at either address), how many of the new and of the moved addresses of more than six hours ago were
-read, the delay until then, and requests.
+"""Compare discovery of a site with a breadth-first crawler and with its sitemap, at equal budgets.
 
     PYTHONPATH=. .venv/bin/python bench/discovery.py [--pages 500] [--hours 24] [--budgets 600 …]
+
+The made-up site has articles below 25 hubs that are named by each other, a sitemap that lists two
+thirds of them, a calendar without end, and pages under session ids. Each hour a hub names a new
+article. Every second hour an article moves: its old address leads to the new one, which its hub
+names at once and the sitemap after six hours. It prints the share of old articles that were read
+(at either address), how many of the new and of the moved addresses of more than six hours ago were
+read, the delay until then, and requests.
 """
 
 from __future__ import annotations

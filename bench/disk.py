@@ -1,11 +1,12 @@
-"""Fill the disk of a service that watches fifty pages, and empty it again, twenty times; then every other fault of a disk once (F-08).
+"""Fill and empty the disk of a service that watches fifty pages; then try other faults (F-08).
 
     .venv/bin/python bench/disk.py [--times 20] [--pages 50] [--seconds 4] [--faults]
 
-The disk is a tmpfs of 24 MB, which only root may mount; elsewhere it says why it does nothing. `--faults` tries, beside a full disk: no inode
-free, no descriptor free, no memory, a limit on file sizes, and by strace a quota, a read-only file system, errors of writes and of fsync.
-After each fault every page must show what it is within a minute. Ends with status 1 if one did not, a version was lost, a state did not say
-disk, or not exactly one report was sent.
+The disk is filled twenty times. It is a tmpfs of 24 MB, which only root may mount. Elsewhere it
+says why it does nothing. `--faults` tries, besides a full disk: no inode free, no descriptor free,
+no memory, a limit on file sizes, and by strace a quota, a read-only file system, errors of writes
+and of fsync. After each fault every page must show what it is within a minute. Ends with status 1
+if one did not, a version was lost, a state did not say disk, or not exactly one report was sent.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the web door costs: at the start of a service, for a feed that is asked for, and for a record that many follow.
+"""Measure what the web server costs: at the start, for a feed, and for a record with many followers.
 
     PYTHONPATH=. python bench/door.py
 
-CPU of this process; requests are made to the application itself, without sockets.
+CPU of this process. Requests are made to the application itself, without sockets.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What the worker computes for a page that changed: µs of CPU a job, by kind of page, and by stage.
+"""Measure the CPU of a worker for a page that changed: µs a job, by kind of page and by stage.
 
     PYTHONPATH=. .venv/bin/python bench/examine.py [--against SRC] [--rounds 7] [--only WORDS] [--stages]
 
 Jobs are made as the service makes them, page by page and version by version, with what was learned
-of the page's noise, and replayed in memory: no pipe, no store. `--against` names the `src` folder
-of another commit (of a worktree): both then run in turn, in processes of their own, and what each
-job found is compared. `--stages` prints the exclusive time of the stages of one kind of page
-instead; the meters themselves cost some 0.5 µs a call.
+of the page's noise. They are replayed in memory: no pipe, no store. `--against` names the `src`
+folder of another commit (of a worktree). Both then run in turn, in processes of their own, and what
+each job found is compared. `--stages` prints the exclusive time of the stages of one kind of page
+instead. The meters themselves cost some 0.5 µs a call.
 """
 
 from __future__ import annotations

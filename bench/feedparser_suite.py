@@ -1,11 +1,11 @@
-"""How feeds are read, beside feedparser on the files of its own test suite, or on any folder of feeds.
+"""Compare how feeds are read with feedparser, on its own test suite or any folder of feeds.
 
 Usage: python bench/feedparser_suite.py FOLDER [--all]
 
-FOLDER holds the `.xml` files (`tests` of feedparser's sdist; nothing is downloaded). Each is read
-by `tidings.document` and by the installed feedparser with the same headers and the same address.
-Printed are how many of N files agree in the number of their entries, and in titles, links and
-texts, and each difference with its reason; `--all` prints both readings.
+FOLDER holds the `.xml` files (`tests` of feedparser's sdist; nothing is downloaded).
+`tidings.document` and the installed feedparser read each file with the same headers and the same
+address. It prints how many of N files agree in the number of their entries, and in titles, links
+and texts, and each difference with its reason. `--all` prints both readings.
 """
 
 from __future__ import annotations

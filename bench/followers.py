@@ -1,4 +1,4 @@
-"""What a thousand who follow cost: memory of the service, and how long until all have a change.
+"""Measure what a thousand followers cost: memory of the service, and the time until all have a change.
 
 `PYTHONPATH=. python bench/followers.py [FOLLOWERS] [PATH]`: `PATH` is `/api/v1/events` (the API) or
 `/live` (open screens). The followers are in a process of their own, on sockets.

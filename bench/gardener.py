@@ -1,16 +1,17 @@
-"""The Gardener's rules side by side, and its construction against its bound (scheduling §4).
+"""Compare the Gardener's rules, and its construction with its bound (scheduling §4).
 
     PYTHONPATH=. .venv/bin/python bench/gardener.py [--seeds 5] [--gardens 25] [--plants 30] [--days 300] [--live]
 
-First table: average tardiness T̄ (average workload as a share of Ω, worst tardiness T_max) for
-capacities k from Ω up; means over seeds, each of so many gardens, ± half of their 95 % confidence
-intervals. The study does not print its gardens: plants cost 1, 2 or 3 and want care every 2 to 30
-days, capacities are whole numbers, not below the dearest plant. Only so does EDD, which fills every
-day, work 1.09 Ω at k = Ω. Second: `construct` and `refine` on random gardens, Lemma 3.1 on gardens
-of powers of two. Third: MMEDD on one garden. `--live` is another table alone: the policies
-`round_robin` and `medd` behind the planner of the service, on a manual clock: 40 pages that are
-wanted every 2 to 30 hours, five days, a budget that can save up half an hour, prices found every
-ten minutes.
+- First table: average tardiness T̄ (average workload as a share of Ω, worst tardiness T_max) for
+  capacities k from Ω up: means over seeds, each of so many gardens, ± half of their 95 % confidence
+  intervals. The study does not print its gardens. Here plants cost 1, 2 or 3 and want care every 2
+  to 30 days. Capacities are whole numbers, not below the dearest plant; otherwise EDD, which fills
+  every day, would not work 1.09 Ω at k = Ω.
+- Second: `construct` and `refine` on random gardens, Lemma 3.1 on gardens of powers of two.
+- Third: MMEDD on one garden.
+- `--live` prints another table alone: the policies `round_robin` and `medd` behind the planner of
+  the service, on a manual clock. 40 pages are wanted every 2 to 30 hours for five days. The budget
+  can save up half an hour. Prices are found every ten minutes.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def _simulate(name: str, ratio: float, rng: np.random.Generator) -> tuple[float,
         for n, hour in enumerate(hours.tolist(), start=1)
         for sooner, later in itertools.pairwise(service.of(n)[1:])
     ]
-    return float(np.mean(late)), max(late), len(service.looks) / (24 * days * asked)
+    return float(np.mean(late)), max(late), len(service.polls) / (24 * days * asked)
 
 
 def trades(garden: Garden, days: int) -> None:

@@ -1,8 +1,9 @@
-"""Words and links of the tree-construction cases of html5lib: ours beside those of the trees that the HTML standard makes.
+"""Compare words and links of html5lib's tree-construction cases with the trees of the HTML standard.
 
     TIDINGS_DATA_SETS=... python bench/html5lib.py
 
-Each case is read as a body that a server sent. What is not compared, and what differs, stands with its reason and an example.
+Each case is read as a body that a server sent. What is not compared, and what differs, is printed
+with its reason and an example.
 """
 
 from __future__ import annotations

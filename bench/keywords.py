@@ -1,12 +1,14 @@
-"""What a keyword costs beside all words, on a page of 1 MB and on the long pages of `html_corpus` (W-101: at most a third).
+"""Measure what a keyword costs beside all words (W-101: at most a third).
 
     TIDINGS_DATA_SETS=... python bench/keywords.py
 
-The page of 1 MB is made of ordinary real ones, one after the other, so that it has as much text as pages have; the long ones that follow
-are mostly script. On each some words are changed, as an edit does. *compared*: both pages are read and the new one has its digest, as every
-job needs; the rest is what the change type costs. *job*: the whole job of one sentinel, charset to edits, with the stored digests of the
-old version. Times are CPU times of this process, the least of some rounds; both columns of a row come from one run. The bar is on what
-is compared: a page is read once, whoever watches it.
+The pages are one of 1 MB and the long pages of `html_corpus`. The page of 1 MB is made of ordinary
+real ones, one after the other, so that it has as much text as pages have. The long ones are mostly
+script. Some words of each are changed, as an edit does. *compared*: both pages are read and the new
+one has its digest, as every job needs; the rest is what the change type costs. *job*: the whole job
+of one sentinel, charset to edits, with the stored digests of the old version. Times are CPU times
+of this process, the least of some rounds. Both columns of a row come from one run. The bar is on
+*compared*: a page is read once for all who watch it.
 """
 
 from __future__ import annotations

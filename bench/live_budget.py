@@ -50,11 +50,11 @@ def live(series: Sequence[Series], share: float, policy: str) -> tuple[TraceOutc
     )
     whole = service.bucket
     service.bucket = replace(whole, burst=whole.burst + len(series), level=whole.level + len(series))
-    while len(service.looks) < len(series):  # the first check at each page is given
+    while len(service.polls) < len(series):  # the first check at each page is given
         service.step()
     service.bucket = whole
     service.run(max(one.end for one in series), tick=STEP)
-    made = service.looks[len(series) :]
+    made = service.polls[len(series) :]
     polls = Polls(
         np.array([at - start for at, _, _ in made]), np.array([page - 1 for _, page, _ in made]), np.ones(len(made))
     )
@@ -77,11 +77,11 @@ def week(days: int = 8) -> None:
     policy = Learned(PriceHours(HOUR, profile=tuple(hours / hours.mean())), GivenRates(rates))
     service = Service([make_watched(number, at=start) for number in range(1, len(rates) + 1)], 300, policy=policy)
     for day in range(days):
-        before, trims = len(service.looks), []
+        before, trims = len(service.polls), []
         for _ in range(DAY // STEP):
             service.run(STEP, tick=STEP)
             trims.append(service.planner.pricing.trim.factor)
-        polls = service.looks[before:]
+        polls = service.polls[before:]
         print(
             f"day {day}: {len(polls)} polls of 300, {sum(why is Why.SPARE for *_, why in polls)} spare; trim {min(trims):.2f} to {max(trims):.2f}",
             flush=True,
@@ -112,10 +112,10 @@ def main() -> None:
         print(f"\n## 1/{number} of the sources' polls: {half.budget / given.days:.0f} a day")
         found, days, service = live(series, 1 / number, given.policy)
         print(row("the service", found, half.budget))
-        pricing, spare = service.planner.pricing, sum(why is Why.SPARE for *_, why in service.looks)
+        pricing, spare = service.planner.pricing, sum(why is Why.SPARE for *_, why in service.polls)
         print(
             f"{'':14} by day from the second on: {days[1:].min():.2f} to {days[1:].max():.2f}, mean {days[1:].mean():.3f}; "
-            f"spare polls {spare / max(len(service.looks), 1):.1%}; trim {pricing.trim.factor:.2f}, waits stretched {pricing.stretch:.1f}",
+            f"spare polls {spare / max(len(service.polls), 1):.1%}; trim {pricing.trim.factor:.2f}, waits stretched {pricing.stretch:.1f}",
             flush=True,
         )
         print(row("price", half.run(learn_policy(Price(pace=PACE, longest=FAR)), fills=True), half.budget))

@@ -72,7 +72,7 @@ def _counts(lived: Lived) -> dict[str, int]:
     reasons = Counter(row[2] for row in lived.sentinels)
     return {
         "kills": lived.kills,
-        "successful polls": lived.looks,
+        "successful polls": lived.polls,
         "changes found": len(lived.changes),
         "deliveries": len(lived.deliveries),
         "lines reported": len(lived.lines),

@@ -1,11 +1,12 @@
-"""A simulated week of polling, judged from the servers' log: nothing too early, nothing beyond the
-budget, restarts or not.
+"""Simulate a week of polling and judge it by the servers' log: no early poll, none beyond the budget.
 
-Run `python bench/polite_week.py [--days 7] [--pages 200] [--seed 1]`. Real servers on 127.0.0.2 and
-up, the real service and its real client, on a manual clock: 200 pages of twelve hosts, hourly,
-half-hourly, two-hourly and on change; some hosts ask for a Crawl-delay, each answers 503 with
-Retry-After about once a day, the budget is below what is asked for, and the service is killed or
-stopped 28 times. Takes some minutes. Exit status 1 if a rule was broken.
+    python bench/polite_week.py [--days 7] [--pages 200] [--seed 1]
+
+Real servers on 127.0.0.2 and up, the real service and its real client run on a manual clock. There
+are 200 pages of twelve hosts: hourly, half-hourly, two-hourly and on change. Some hosts ask for a
+Crawl-delay. Each answers 503 with Retry-After about once a day. The budget is below what is asked
+for, and the service is killed or stopped 28 times. It takes some minutes. Exit status 1 if a rule
+was broken.
 """
 
 from __future__ import annotations

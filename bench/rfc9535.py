@@ -1,8 +1,9 @@
-"""Selectors in JSONPath: ours beside RFC 9535.
+"""Compare our selectors in JSONPath with RFC 9535.
 
     PYTHONPATH=. python bench/rfc9535.py [cts.json]
 
-Without a file the rows of the RFC's own tables; with one the cases of the JSONPath compliance suite (its `cts.json`; nothing is downloaded).
+Without a file it reads the rows of the RFC's own tables. With one it reads the cases of the
+JSONPath compliance suite (its `cts.json`; nothing is downloaded).
 """
 
 from __future__ import annotations

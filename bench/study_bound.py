@@ -1,15 +1,15 @@
-"""The table of the scheduling §9: what policies earn as a share of what any schedule could, beside the
-printed values.
+"""Print the table of scheduling §9: what policies earn as a share of what any schedule could.
 
     PYTHONPATH=. .venv/bin/python bench/study_bound.py [--rows NAME …] [--seeds 8] [--rounds 120]
 
-200 pages, 300 instants, C units an instant that cannot be saved. The study does not print its
-pages. Ours: rates lognormal with median .04 and deviation 1, importance uniform in .1 … 1, fitted
-to how periodic and WIC stand to the index in the append rows, and to uniform overwrite, C = 4; C,
-hosts and the wave of the day, where they are not printed, by trying a few. Day and night: 1 +
-.9·sin over 24 instants, pages in four phases. Each cell is the mean of the seeds ± half of its 95 %
-interval; each seed draws new pages. The bound has a price for every instant; `gap` is by how much
-it lies above the best policy that was run.
+The printed values stand beside. 200 pages, 300 instants, C units an instant that cannot be saved.
+The study does not print its pages. Ours have lognormal rates with median .04 and deviation 1, and
+importance uniform in .1 … 1. They are fitted to how periodic and WIC stand to the index in the
+append rows, and to uniform overwrite, C = 4. C, hosts and the wave of the day, where they are not
+printed, were found by trying a few. Day and night: 1 + .9·sin over 24 instants, pages in four
+phases. Each cell is the mean of the seeds ± half of its 95 % interval; each seed draws new pages.
+The bound has a price for every instant. `gap` is the distance from the best policy that was run to
+the bound.
 """
 
 from __future__ import annotations

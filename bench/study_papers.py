@@ -1,14 +1,14 @@
-"""The worked numbers of the study of scheduling from our code, beside the printed ones: scheduling
-§1.3, §1.5, §6 and figures 7 to 9 of 000.
+"""Print the worked numbers of the study of scheduling from our code, beside the printed ones.
 
     PYTHONPATH=. .venv/bin/python bench/study_papers.py [--seeds 8]
 
-The auction trace of 000 §5 is lost. As in the study a synthetic one stands for it, of 7,550 pages
-and 1,440 minutes, of which the study says: numbers of bids negative binomial (mean 3), 30 % of the
-pages with a burst at their end, a wave of the day. Dispersion (.5) and burst (four bids of five,
-exponential, 20 minutes before the end) were found by hand on what r = 0 and r = 1 capture at C = 8;
-the other lines are a check. Estimates are spread by σ = 2 minutes, and a tenth of the changes are
-at other times (FPN). Means of the seeds ± half of their 95 % intervals.
+They are those of scheduling §1.3, §1.5, §6 and figures 7 to 9 of 000. The auction trace of 000 §5
+is lost. As in the study a synthetic one replaces it, of 7,550 pages and 1,440 minutes. The study
+says of it: numbers of bids negative binomial (mean 3), 30 % of the pages with a burst at their end,
+a wave of the day. Dispersion (.5) and burst (four bids of five, exponential, 20 minutes before the
+end) were found by hand on what r = 0 and r = 1 capture at C = 8. The other lines are a check.
+Estimates are spread by σ = 2 minutes, and a tenth of the changes are at other times (FPN). Means of
+the seeds ± half of their 95 % intervals.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""WIC: how near to the best it comes on small instances.
+"""Measure how near WIC comes to the best schedule on small instances.
 
     PYTHONPATH=. .venv/bin/python bench/wic.py [--instances 60] [--seed 1]
 
-Over random instances (3 pages, 6 instants, 1 poll an instant) the mean and worst of best/WIC for each life and urgency, beside
-the theorem's 1 + a.
+Over random instances (3 pages, 6 instants, 1 poll an instant) it prints the mean and worst of
+best/WIC for each life and urgency, beside the theorem's 1 + a.
 """
 
 from __future__ import annotations

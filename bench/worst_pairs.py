@@ -1,10 +1,11 @@
-"""The worst pairs of pages: each made to be slow or big to compare, none over 2 MB; time and memory of one examination.
+"""Measure time and memory of one examination of the worst pairs of pages, none over 2 MB.
 
     python bench/worst_pairs.py [--only WORDS]
 
-Each pair is examined in a process of its own, set up as a worker is: CPU seconds, and the growth of the peak of its memory over what it
-had before. The bar is a second and 200 MB on an idle core; other work on the machine makes CPU seconds longer too, so the load is
-printed with them. Linux only. Ends with 1 if a pair is over a bar.
+Each pair was made to be slow or big to compare. Each is examined in a process of its own, set up as
+a worker is: CPU seconds, and the growth of the peak of its memory over what it had before. The bar
+is a second and 200 MB on an idle core. Other work on the machine makes CPU seconds longer too, so
+the load is printed with them. Linux only. Ends with 1 if a pair is over a bar.
 """
 
 from __future__ import annotations

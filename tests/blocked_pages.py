@@ -363,7 +363,7 @@ MAKERS = (
     ),
     ("parked", "soft_error", page("shop.example", "<h1>shop.example</h1><p>This domain may be for sale!")),
 )
-"""Known at a first look already: the maker's own page, or a server's."""
+"""Known at a first poll already: the maker's own page, or a server's."""
 
 ROBOTS = (
     ("en", "Verify you are human by completing the action below."),
@@ -575,4 +575,4 @@ ORDINARY = (
     ("a Chinese page", page("机器人", "<p>机器人比赛将于星期五举行，欢迎参加。")),
     ("a Russian page", page("Вход в музей", "<p>Вход свободный, билеты не нужны.")),
 )
-"""Ordinary pages: nothing may be said of them at a first look."""
+"""Ordinary pages: nothing may be said of them at a first poll."""

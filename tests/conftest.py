@@ -19,7 +19,7 @@ settings.register_profile(
     max_examples=int(os.environ.get("TESTS_EXAMPLES", "40")),  # those who hunt ask for more
     deadline=None,  # a busy machine is no fault of the code
     suppress_health_check=[HealthCheck.too_slow],
-    derandomize=bool(os.environ.get("CI")),  # CI runs the same examples each time; people look for new ones
+    derandomize=bool(os.environ.get("CI")),  # CI runs the same examples each time; people search for new ones
 )
 settings.load_profile("tidings")
 

@@ -26,7 +26,7 @@ from tidings.errors import TidingsError
 from tidings.storage.db.sqlite import sqlite3  # type: ignore[attr-defined]  # the library that Tidings itself uses
 
 PAGES = 5
-TOLD = frozenset({"data.damaged", "page.error", "comparison.given_up", "problem.unit", "problem.rule"})
+REPORTED = frozenset({"data.damaged", "page.error", "comparison.given_up", "problem.unit", "problem.rule"})
 """Events that say that something was lost."""
 
 
@@ -204,7 +204,7 @@ def try_damage(made: Made, folder: Path, *, seed: int) -> Outcome:
         logging.getLogger().removeHandler(handler)
     if tracebacks:
         return Outcome(seed, damage, "traceback", tracebacks[0])
-    reported = [event for event in world.read(_events) if event in TOLD]
+    reported = [event for event in world.read(_events) if event in REPORTED]
     if reported:
         return Outcome(seed, damage, "told", ", ".join(sorted(set(reported))))
     if after == made.rows and "blob" not in damage:

@@ -93,7 +93,7 @@ class Pages:
         self.edition = 1
         self.seen: dict[str, int] = {}
         """the newest edition that each page has shown"""
-        self.told: list[bytes] = []
+        self.messages: list[bytes] = []
         self.count = count
 
     def __enter__(self) -> Self:
@@ -111,7 +111,7 @@ class Pages:
         return self._server.url(path)
 
     def text(self, every: str) -> str:
-        """Return a sentinel for each page; all are told to one receiver."""
+        """Return a sentinel for each page; one receiver is notified of all."""
         hook = self.url("/hook")
         return ";\n".join(
             f"Create Sentinel p{n} Using {self.url(f'/{n}')} Monitor any change Fetch every {every} Notify By webhook {hook} immediate"
@@ -132,7 +132,7 @@ class Pages:
         wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
 
     def _take(self, seen: Seen, wire: Wire) -> None:
-        self.told.append(seen.body)
+        self.messages.append(seen.body)
         wire.send(b"HTTP/1.1 204 No Content\r\n\r\n")
 
 
@@ -315,7 +315,7 @@ class DiskLoop:
         report.versions = self.place.read(
             lambda c: sum(1 for _, state in pages.listing(c) for _ in range(state.last_seq))
         )
-        report.reports = sum(b'"service.stalled"' in body for body in self.web.told)
+        report.reports = sum(b'"service.stalled"' in body for body in self.web.messages)
         if report.reports != 1:
             report.faults.append(f"{report.reports} reports of the disk instead of one")
         if "Traceback" in service.err:

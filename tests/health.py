@@ -16,7 +16,7 @@ SETTINGS = Settings(
 
 
 def watch(world, *, fetch=None, key="a"):
-    """Watch a page and look at it once."""
+    """Watch a page and poll it once."""
     row = world.watch(f"news-{key}", key, every=None if fetch is None else HOUR)
     text = f"Create Sentinel news-{key} Using http://{key}.example/ Monitor any change {fetch or ''}"
     world.write(
@@ -35,7 +35,7 @@ def put(world, page_id=1, **more):
 
 
 def make_polls(world, later, *, polling=True):
-    """Return the one line about looks, some time after the last one."""
+    """Return the one line about polls, some time after the last one."""
     return lines(world, "checks", later=later, polling=polling)[0]
 
 

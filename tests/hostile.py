@@ -205,7 +205,7 @@ def and_pause(stage: Stage, result: Result) -> str:
 
 
 def and_headers(*names: str) -> Callable[[Stage, Result], str]:
-    """Return what tells how it ended and which of these headers each request had, in the order of time."""
+    """Return how it ended and which of these headers each request had, in the order of time."""
 
     def see(stage: Stage, result: Result) -> str:
         requests = sorted(stage.requests(), key=lambda seen: seen.at)

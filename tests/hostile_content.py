@@ -56,7 +56,7 @@ def _examine(old: str | bytes, new: str | bytes, content_type: str = HTML, inter
 
 
 def _report(old: str | bytes, new: str | bytes, content_type: str = HTML, interest: Interest = ANY) -> str:
-    """Return what somebody is told who watches a page that was `old` and is `new`; all of it can be stored as UTF-8."""
+    """Return what is reported to somebody who watches a page that was `old` and is `new`; all of it can be stored as UTF-8."""
     seen = _examine(old, new, content_type, interest)
     if seen.problem:
         return seen.problem

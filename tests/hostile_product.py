@@ -146,7 +146,7 @@ def _no_content(world: World) -> str:
 
 
 def _nonce(world: World) -> str:
-    """A page with another nonce and another time at every request; how much of it is told after the fifth look."""
+    """A page with another nonce and another time at every request; how much of it is reported after the fifth poll."""
     world.flags["detect.second_polls"] = "true"  # as it is where nobody says otherwise
     requests = itertools.count()
 
@@ -162,7 +162,7 @@ def _nonce(world: World) -> str:
     world.add(f"Create Sentinel s Using {{/a}} {EVERY}")
     _live(world, 30 * MINUTE, *([HOUR] * 9))
     late = [change for change in world.changes() if int(change["from_version"].partition(".")[2]) > 5]
-    return f"{sum(not change['quiet'] for change in late)} told after five looks"
+    return f"{sum(not change['quiet'] for change in late)} reported after five polls"
 
 
 PRODUCT_ROWS = (
@@ -198,6 +198,6 @@ PRODUCT_ROWS = (
         _unframe_once,
     ),
     ProductRow("H-117", "an ETag that never changes", "SAFE", "2 changes in two days", _constant_etag),
-    ProductRow("H-119", "a nonce and a time on every look", "LIMIT", "0 told after five looks", _nonce),
+    ProductRow("H-119", "a nonce and a time at every poll", "LIMIT", "0 reported after five polls", _nonce),
     ProductRow("H-118", "204 instead of the page", "FAIL", "new, error request; 1 version", _no_content),
 )

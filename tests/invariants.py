@@ -2,11 +2,11 @@
 observations.
 
 What a database says of itself is `write.invariants`. Here it is compared with what others saw: the web server, the receiver of
-webhooks, whoever was told that something is done.
+webhooks, whoever got the answer that something is done.
 
 ```
 assert [] == check_invariants(
-    settings, web=town.asked, receiver=town.taken, acknowledged=told, limits=limits, quiet=True
+    settings, web=town.asked, receiver=town.taken, acknowledged=answered, limits=limits, quiet=True
 )
 ```
 """
@@ -85,7 +85,7 @@ NO_LIMITS = Limits()
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Everything that the checks look at."""
+    """Everything that the checks read."""
 
     connection: Connection
     settings: Settings
@@ -112,7 +112,7 @@ def check_invariants(
 ) -> list[str]:
     """Return what breaks an invariant, a sentence each; empty if all hold.
 
-    `quiet`: pages have stood still, all is told and the service has stopped in order, so that nothing may be missing any more.
+    `quiet`: pages have stood still, all is reported and the service has stopped in order, so that nothing may be missing any more.
     `now` (an instant, with `quiet`) is when it stopped: I-10 is checked then. `outputs` are what its processes printed, `dials`
     the addresses they dialled where that was recorded.
     """
@@ -149,7 +149,7 @@ def _check(connection: Connection, *given: Any) -> list[str]:
     for check in always:
         faults.extend(check(seen))
     if quiet:
-        faults.extend(i3_all_is_told(seen))
+        faults.extend(i3_all_is_reported(seen))
         faults.extend(i3_changes_compose(seen))
         faults.extend(i10_nothing_waits(seen))
     return faults
@@ -197,8 +197,8 @@ def i3_deliveries(seen: _Seen) -> Iterator[str]:
             yield f"I-3: the receiver has other bytes under {taken.id} than are stored"
 
 
-def i3_all_is_told(seen: _Seen) -> Iterator[str]:
-    """I-3, once quiet. Needs `receiver`: every change of a sentinel that tells at once was told to each of its webhooks."""
+def i3_all_is_reported(seen: _Seen) -> Iterator[str]:
+    """I-3, once quiet. Needs `receiver`: every change of a sentinel that notifies at once was sent to each of its webhooks."""
     for owed in versions.list_pending(seen.connection):
         yield f"I-3: subscription {owed.subscription_id} is still owed the comparison of {owed.from_seq} and {owed.to_seq}"
     arrived = {taken.id for taken in seen.receiver}
@@ -324,7 +324,7 @@ def _text(value: object) -> str:
 
 
 def i10_nothing_waits(seen: _Seen) -> Iterator[str]:
-    """I-10, once quiet. Needs `now`: every watched page was looked at within `limits.longest_wait`, or shows why not."""
+    """I-10, once quiet. Needs `now`: every watched page was polled within `limits.longest_wait`, or shows why not."""
     if seen.now is None:
         return
     enabled = {row.id for row in sentinels.listing(seen.connection) if row.state == "enabled"}

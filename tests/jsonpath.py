@@ -19,7 +19,7 @@ from tidings.model.watch.interest import Selector
 WHY = {
     "once": "the nodelist names a place twice; a part of a page counts once",
     "function": "match() and search() run patterns without a bound and are refused; `Transform` and `regex` take RE2",
-    "deep": "its filter looks at the whole document from each place, which is refused where that is too much",
+    "deep": "its filter reads the whole document from each place, which is refused where that is too much",
 }
 """What is decided otherwise, by outcome."""
 

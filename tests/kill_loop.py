@@ -262,7 +262,7 @@ class KillLoop:
             service = self._live_on(partial(is_enough, 0))
             for number in range(1, kills + 1):
                 service.kill()
-                self._look_at_the_dead(service)
+                self._check_the_dead(service)
                 service = self._live_on(partial(is_enough, number))
             self.town.stand_still()
         self._rest(None if service.process.poll() is not None else service)
@@ -299,7 +299,7 @@ class KillLoop:
             if service.process.poll() is not None:
                 self.report.faults.append(f"the service ended by itself: {service.err[-2000:]}")
             service.kill()
-        self._look_at_the_dead(service)
+        self._check_the_dead(service)
         self.report.cycles += 1
         self.report.ways[way] += 1
 
@@ -323,7 +323,7 @@ class KillLoop:
         if status != 0 or seconds > STOP_SECONDS:
             self.report.faults.append(f"SIGTERM: status {status} after {seconds:.1f} s: {service.err[-2000:]}")
 
-    def _look_at_the_dead(self, service: Service) -> None:
+    def _check_the_dead(self, service: Service) -> None:
         left = service.list_left_over()
         if left:
             self.report.faults.append(f"I-8: the processes {left} outlive the service")
@@ -338,13 +338,13 @@ class KillLoop:
             service.wait_ready()
         begun = time.monotonic()
         try:
-            until(lambda: not self.place.read(self._unrest), self.quiet_seconds, "the town is not told", pause=0.1)
+            until(lambda: not self.place.read(self._unrest), self.quiet_seconds, "the town is not notified", pause=0.1)
         except AssertionError as error:
             self.report.faults.append(f"I-10: {error}: {self.place.read(self._unrest)[:10]}")
         self.report.quiet_seconds = time.monotonic() - begun
         self._terminate(service)
         now = time.time_ns() // 1000
-        self._look_at_the_dead(service)
+        self._check_the_dead(service)
         self._compare(now)
 
     def _unrest(self, c: Connection) -> list[str]:

@@ -114,7 +114,7 @@ def _act(c: Connection, rng: random.Random, url: str, settings: Any) -> None:
 
 
 def _end(c: Connection) -> bool:
-    """Say whether all sentinels have ended; those that wait for the event hear it."""
+    """Say whether all sentinels have ended; those that wait for the event get it."""
     outside_events.take(c, "tick", {}, at=SystemClock().now())
     return not sentinels.listing(c)
 

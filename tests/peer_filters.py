@@ -1,6 +1,6 @@
 """Filters and selections of similar tools, and the equivalent sentence for Tidings.
 
-A row is one filter or option that belongs to detection or selection. Its pages are ours; what it `leaves` or is `told` is what the tool's documentation says
+A row is one filter or option that belongs to detection or selection. Its pages are ours; what it `leaves` or is `reported` is what the tool's documentation says
 of such a page (urlwatch after 2.29, docs/source/filters.rst; webchanges 3.36, docs/filters.rst; changedetection.io of August 2026, its form and wiki), compared by words: tags, indents and quotes around
 what is left are no content here. Where nothing says it, the row says why.
 """
@@ -28,7 +28,7 @@ Page = str | bytes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A filter of a tool. With `leaves` the page has these lines after it; with `told` a second page brings these: `+` came, `-` went, `>` became.
+    """A filter of a tool. With `leaves` the page has these lines after it; with `reported` a second page brings these: `+` came, `-` went, `>` became.
 
     `why` says what it is that cannot be said.
     """
@@ -40,7 +40,7 @@ class Row:
     media: str = HTML
     leaves: tuple[str, ...] | None = None
     later: Page = ""
-    told: tuple[str, ...] | None = None
+    reported: tuple[str, ...] | None = None
     why: str = ""
 
 
@@ -65,7 +65,7 @@ def report(tool: str, name: str, says: str, page: Page, later: Page, reported: s
         page=page,
         media=media,
         later=later,
-        told=tuple(reported.split(" | ") if reported else ()),
+        reported=tuple(reported.split(" | ") if reported else ()),
     )
 
 
@@ -91,7 +91,7 @@ def list_left(row: Row) -> list[list[str]]:
 
 
 def list_reported(row: Row) -> Counter[str]:
-    """Return what a row's sentence tells of the later page."""
+    """Return what a row's sentence reports of the later page."""
     one = sentence(row)
     change, problem = compare_bodies(
         _body(row.page, row.media), _body(row.later, row.media), one.monitor, extraction_of(one)
@@ -111,7 +111,7 @@ def is_equal(row: Row) -> bool:
     """Return whether a row's sentence does what the tool does."""
     if row.leaves is not None:
         return list_left(row) == [[*tokens_of(line)] for line in row.leaves]
-    return row.told is not None and list_reported(row) == Counter(row.told)
+    return row.reported is not None and list_reported(row) == Counter(row.reported)
 
 
 def _body(page: Page, media: str) -> Body:
@@ -156,7 +156,7 @@ ALL = "Monitor all words "
 NO_PROGRAM = (
     "runs a program of the user's on what a stranger sends; a command of one's own is `Create Event … Using command`"
 )
-NO_PICTURES = "nothing reads or compares the pixels of a picture; `images` tells when its address becomes another"
+NO_PICTURES = "nothing reads or compares the pixels of a picture; `images` reports when its address becomes another"
 LINES_ONLY = "a page is lines here; nothing parts a text at another sign"
 PARTS_OF_PATTERN = "what a pattern found is compared as it stands; nothing makes another text of its groups"
 NO_JQ = "JSONPath (RFC 9535) takes parts; nothing computes new values of them"
@@ -402,7 +402,7 @@ def _webchanges() -> Iterator[Row]:
     yield refuse(
         tool,
         "remove_repeated: ignore_case",
-        "unique takes lines as they are written; a replace that makes them alike would change what is told",
+        "unique takes lines as they are written; a replace that makes them alike would change what is reported",
     )
     yield leave(tool, "html2text: strip_tags", "", PLAN, "Day | Sold | Monday | 10,000")
     yield leave(tool, "pypdf", "", pdf([["A leaf of print"]]), "A leaf of print", media=PDF)
@@ -504,7 +504,7 @@ def _changedetection() -> Iterator[Row]:
     yield refuse(
         tool,
         "trigger_text: that stands elsewhere on the page",
-        "`where` asks what came, so that a page that has the text already is not told of again",
+        "`where` asks what came, so that a page that has the text already is not reported again",
     )
     yield refuse(tool, "text_should_not_be_present", NO_STATE)
     yield report(
@@ -536,7 +536,7 @@ def _changedetection() -> Iterator[Row]:
     yield refuse(
         tool,
         "check_unique_lines",
-        "versions are compared two by two; a line that was there once, went and came again is told again (noise is learned)",
+        "versions are compared two by two; a line that was there once, went and came again is reported again (noise is learned)",
     )
     yield report(tool, "filter_text_added", f"{ALL} inserted", PLAIN, "apple\nfig\nplum\n", "+plum", media=TEXT)
     yield report(tool, "filter_text_removed", f"{ALL} deleted", PLAIN, "apple\nfig\nplum\n", "-pear", media=TEXT)

@@ -73,7 +73,7 @@ class GivenRates:
 
 
 class Service:
-    """A planner that is told rates, its bucket, and pages that change at instants; a look takes no time, and so many `requests`. It steps as the
+    """A planner with given rates, its bucket, and pages that change at instants; a poll takes no time, and so many `requests`. It steps as the
     monitor does.
     """
 
@@ -88,7 +88,7 @@ class Service:
         self.clock = ManualClock()
         self.pages = {page.state.page_id: page for page in pages}
         self.changes = changes or {}
-        self.looks: list[tuple[int, int, Why]] = []
+        self.polls: list[tuple[int, int, Why]] = []
         self.requests = more.pop("requests", 1)
         burst = more.pop("burst", a_day)
         self.bucket = TokenBucket(rate=a_day * SECOND / DAY, burst=burst, level=burst / 2, at=self.clock.now())
@@ -107,14 +107,14 @@ class Service:
         self.planner.touch(self.pages)
 
     def step(self) -> None:
-        """Grant what is due and can be paid, look, and tell how it went."""
+        """Grant what is due and can be paid, poll, and note how it went."""
         now = self.clock.now()
         self.bucket = self.bucket.refill(now)
         spare = self.bucket.level - self.bucket.burst / 2 if self.planner.fills(now) else 0.0
         for grant in self.planner.choose(now, self.gate, tokens=self.bucket.level, limit=64, spare=spare):
             paid = self.bucket.take(grant.cost * self.requests, now=now)
             self.bucket = paid or replace(self.bucket, level=0.0)
-            self.looks.append((now, grant.page_id, grant.reason.why))
+            self.polls.append((now, grant.page_id, grant.reason.why))
             self.planner.observe(self._note_poll(grant, now))
 
     def run(self, duration: int, *, tick: int = MINUTE) -> None:
@@ -146,8 +146,8 @@ class Service:
         return bisect_right(changes, until) > bisect_right(changes, after)
 
     def of(self, page_id: int) -> list[int]:
-        """Return when a page was looked at."""
-        return [at for at, page, _ in self.looks if page == page_id]
+        """Return when a page was polled."""
+        return [at for at, page, _ in self.polls if page == page_id]
 
 
 def _next_tick(sub: Subscription, now: int) -> int | None:

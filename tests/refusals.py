@@ -385,7 +385,7 @@ async def lives(player: Player) -> None:
 
 
 async def deaf_receiver(player: Player) -> None:
-    """A receiver refuses for two hours, and its owner is told elsewhere."""
+    """A receiver refuses for two hours, and its owner is notified elsewhere."""
     player.show("/a", "one")
     is_up = [False]
     player.world.receiver("/deaf", lambda _: 200 if is_up[0] else 500)

@@ -83,7 +83,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A version that was withheld at the first check: the suspicion, why, and whether a second look
+    """A version that was withheld at the first check: the suspicion, why, and whether a second poll
     made it a version after all.
     """
 
@@ -224,7 +224,7 @@ def _result(world: World, pages: Sequence[RealPage], begun: Instant) -> Result:
     for page in pages:
         page_id = ids[_path(page)]
         kept = {version.seq: version.sha256 for version in world.versions(page_id)}
-        _judge(page, _Told(kept, found[page_id], withheld[page_id]), result)
+        _judge(page, _Reported(kept, found[page_id], withheld[page_id]), result)
     return result
 
 
@@ -233,7 +233,7 @@ DATA = frozenset({"json", "xml", "csv"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Reported:
     """What the database holds of a page: its versions' hashes and changes by sequence number,
     withheld polls by version shown.
     """
@@ -243,7 +243,7 @@ class _Told:
     withheld: dict[int, PollRow]
 
 
-def _judge(page: RealPage, reported: _Told, result: Result) -> None:
+def _judge(page: RealPage, reported: _Reported, result: Result) -> None:
     """Compare each step with its report, which must not be empty, and must turn the old words into
     the new ones.
     """
@@ -333,7 +333,7 @@ def reason(pair: Pair) -> str:
 
 
 def is_churn(change: ChangeSet) -> bool:
-    """Return whether a change tells of nothing but addresses that differ in queries, sessions,
+    """Return whether a change has nothing but addresses that differ in queries, sessions,
     numbers and hashes.
     """
     if not change.objects or "words" in change.kinds:

@@ -112,7 +112,7 @@ def judge_real(fault: RealFault, folder: Path, *, product: str = "sqlite") -> Si
                 return Sight(verdict="goes on", words="")
             time.sleep(0.05)
         text = "; ".join(str(m["data"].get("summary", "")) for m in running.received[1:])
-        return Sight(verdict="told" if text else "silent", words=text)
+        return Sight(verdict="reported" if text else "silent", words=text)
 
 
 def cut_connections(running: Running) -> None:

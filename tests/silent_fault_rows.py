@@ -28,7 +28,7 @@ from tidings.isolation.runner import Died
 from tidings.storage.write.store import Store
 
 GOES_ON: frozenset[Verdict] = frozenset({"goes on"})
-TOLD: frozenset[Verdict] = frozenset({"told"})
+REPORTED: frozenset[Verdict] = frozenset({"reported"})
 HALF = 30 * MINUTE
 
 
@@ -282,7 +282,9 @@ WORKERS = (
         for cause in ("crash", "deadline", "memory", "error")
     ),
     *(
-        Fault(name=f"workers end at each job of a page: {cause}", kind="worker", act=_die(10**6, cause), expect=TOLD)
+        Fault(
+            name=f"workers end at each job of a page: {cause}", kind="worker", act=_die(10**6, cause), expect=REPORTED
+        )
         for cause in ("crash", "deadline", "memory", "error")
     ),
 )
@@ -373,7 +375,7 @@ SHORT = {"fetch.total_seconds": "0.3"}
 
 NETWORK = (
     *(
-        Fault(name=name, kind="network", act=_let_answer(answer), flags=SHORT, expect=TOLD)
+        Fault(name=name, kind="network", act=_let_answer(answer), flags=SHORT, expect=REPORTED)
         for name, answer in (
             ("connections are reset", _reset),
             ("bodies end before their length", _half),
@@ -383,7 +385,7 @@ NETWORK = (
             ("header lines never end", _raw(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 200_000)),
         )
     ),
-    Fault(name="the server resets each connection at once", kind="network", act=_close_door, expect=TOLD),
+    Fault(name="the server resets each connection at once", kind="network", act=_close_door, expect=REPORTED),
     *(
         Fault(
             name=name,
@@ -391,7 +393,7 @@ NETWORK = (
             prepare=_give_name,
             address="{host}/a",
             act=_rename(names),
-            expect=TOLD,
+            expect=REPORTED,
             restart=True,
         )
         for name, names in (
@@ -409,7 +411,7 @@ NETWORK = (
             address="{host}/a",
             clauses='Trust "{trust}"',
             act=_certify(make),
-            expect=TOLD,
+            expect=REPORTED,
         )
         for name, make in (
             (
@@ -465,7 +467,7 @@ def _body(body: bytes, *headers: tuple[str, str], kind: str = HTML["Content-Type
 
 
 STATUSES = tuple(
-    Fault(name=f"the page answers {status}", kind="answer", act=_status(status), expect=TOLD)
+    Fault(name=f"the page answers {status}", kind="answer", act=_status(status), expect=REPORTED)
     for status in (
         400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 412, 413, 414, 415, 418, 421, 422, 423, 425, 428, 429, 431, 451,
         500, 501, 502, 503, 504, 505, 507, 508, 511, 520, 522, 530, 599, 600, 204, 205, 206, 203, 300, 305,
@@ -475,26 +477,26 @@ STATUSES = tuple(
 
 ANSWERS = (
     Fault(name="the page answers 203 with the news", kind="answer", act=_let_answer(Page(page(NEWS).encode(), HTML, 203)), expect=GOES_ON),
-    Fault(name="503 with Retry-After of a year", kind="answer", act=_status(503, ("Retry-After", "31536000")), expect=TOLD),
-    Fault(name="429 with Retry-After of zero", kind="answer", act=_status(429, ("Retry-After", "0")), expect=TOLD),
-    Fault(name="an empty page", kind="answer", act=_body(b""), expect=TOLD),
-    Fault(name="white space", kind="answer", act=_body(b" \n\n "), expect=TOLD),
-    Fault(name="a 304 that nobody asked for", kind="answer", act=_let_answer(_raw(b"HTTP/1.1 304 Not Modified\r\n\r\n")), expect=TOLD),
-    Fault(name="a circle of redirects", kind="answer", act=_status(302, ("Location", "/a")), expect=TOLD),
-    Fault(name="a redirect to a private address", kind="answer", act=_status(302, ("Location", "http://10.0.0.1/")), expect=TOLD),
-    Fault(name="a redirect to another scheme", kind="answer", act=_status(302, ("Location", "ftp://example.org/")), expect=TOLD),
-    Fault(name="a redirect to nowhere", kind="answer", act=_status(302), expect=TOLD),
+    Fault(name="503 with Retry-After of a year", kind="answer", act=_status(503, ("Retry-After", "31536000")), expect=REPORTED),
+    Fault(name="429 with Retry-After of zero", kind="answer", act=_status(429, ("Retry-After", "0")), expect=REPORTED),
+    Fault(name="an empty page", kind="answer", act=_body(b""), expect=REPORTED),
+    Fault(name="white space", kind="answer", act=_body(b" \n\n "), expect=REPORTED),
+    Fault(name="a 304 that nobody asked for", kind="answer", act=_let_answer(_raw(b"HTTP/1.1 304 Not Modified\r\n\r\n")), expect=REPORTED),
+    Fault(name="a circle of redirects", kind="answer", act=_status(302, ("Location", "/a")), expect=REPORTED),
+    Fault(name="a redirect to a private address", kind="answer", act=_status(302, ("Location", "http://10.0.0.1/")), expect=REPORTED),
+    Fault(name="a redirect to another scheme", kind="answer", act=_status(302, ("Location", "ftp://example.org/")), expect=REPORTED),
+    Fault(name="a redirect to nowhere", kind="answer", act=_status(302), expect=REPORTED),
     *(
-        Fault(name=f"a wall: {name}", kind="answer", act=_body(body.encode()), expect=TOLD)
+        Fault(name=f"a wall: {name}", kind="answer", act=_body(body.encode()), expect=REPORTED)
         for name, _, body in MAKERS[:4]
     ),
-    Fault(name="a login page", kind="answer", act=_body(b"<title>Log in</title><form><input name=user><input type=password name=p><button>Log in</button></form>"), expect=TOLD),
-    Fault(name="a body over the limit", kind="answer", act=_body(FILLER.encode() * 10_000), expect=TOLD),
-    Fault(name="a gzip body that is none", kind="answer", act=_body(b"no gzip", ("Content-Encoding", "gzip")), expect=TOLD),
-    Fault(name="a gzip body that is cut", kind="answer", act=_body(gzip.compress(LONG.encode())[:-20], ("Content-Encoding", "gzip")), expect=TOLD),
-    Fault(name="an unknown coding", kind="answer", act=_body(LONG.encode(), ("Content-Encoding", "snappy")), expect=TOLD),
-    Fault(name="a page of 100,000 links", kind="answer", act=_body(b"".join(b"<a href=/%d>x%d</a> " % (n, n) for n in range(100_000))), expect=TOLD),
-    Fault(name="a page 100,000 levels deep", kind="answer", act=_body(b"<div>" * 100_000 + NEWS.encode()), expect=TOLD),
+    Fault(name="a login page", kind="answer", act=_body(b"<title>Log in</title><form><input name=user><input type=password name=p><button>Log in</button></form>"), expect=REPORTED),
+    Fault(name="a body over the limit", kind="answer", act=_body(FILLER.encode() * 10_000), expect=REPORTED),
+    Fault(name="a gzip body that is none", kind="answer", act=_body(b"no gzip", ("Content-Encoding", "gzip")), expect=REPORTED),
+    Fault(name="a gzip body that is cut", kind="answer", act=_body(gzip.compress(LONG.encode())[:-20], ("Content-Encoding", "gzip")), expect=REPORTED),
+    Fault(name="an unknown coding", kind="answer", act=_body(LONG.encode(), ("Content-Encoding", "snappy")), expect=REPORTED),
+    Fault(name="a page of 100,000 links", kind="answer", act=_body(b"".join(b"<a href=/%d>x%d</a> " % (n, n) for n in range(100_000))), expect=REPORTED),
+    Fault(name="a page 100,000 levels deep", kind="answer", act=_body(b"<div>" * 100_000 + NEWS.encode()), expect=REPORTED),
     Fault(name="a PDF instead of the page", kind="answer", act=_body(b"%PDF-1.4\n1 0 obj\n<<>>\nendobj\ntrailer<<>>\n%%EOF", kind="application/pdf")),
     Fault(name="JSON with an error instead of the page", kind="answer", act=_body(json.dumps({"error": "gone"}).encode(), kind="application/json")),
     Fault(name="binary rubbish instead of the page", kind="answer", act=_body(bytes(range(256)) * 20, kind="application/octet-stream")),
@@ -527,7 +529,7 @@ def _hook_for_a_while(answer: Page | Callable[[Seen, Wire], object]) -> Act:
 
 RECEIVERS = (
     *(
-        Fault(name=f"a receiver answers {status} from now on", kind="receiver", act=_hook(Page(status=status)), expect=frozenset({"told"}), notices_only=True)
+        Fault(name=f"a receiver answers {status} from now on", kind="receiver", act=_hook(Page(status=status)), expect=frozenset({"reported"}), notices_only=True)
         for status in (400, 401, 403, 404, 405, 410, 413, 422)
     ),
     *(

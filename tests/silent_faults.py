@@ -2,7 +2,7 @@
 (`silent_fault_rows` lists the faults).
 
 A page is checked every two hours and its owner is notified by a webhook. It works: one change is delivered. Then the fault comes, and the
-page has news. Within the limit of the fault either the news arrives, or the owner is told what keeps the watch from seeing it. Anything
+page has news. Within the limit of the fault either the news arrives, or the owner is notified of what keeps the watch from seeing it. Anything
 else is silence.
 """
 
@@ -32,7 +32,7 @@ FILLER = "".join(f"<p>Line {n} of the timetable has the number {n * 7} and stays
 STEPS_MOST = 400
 """steps of the service that a fault may refuse before a row gives up"""
 
-Verdict = Literal["goes on", "told", "shown", "silent"]
+Verdict = Literal["goes on", "reported", "shown", "silent"]
 """`shown`: no message can go out, and `list`, `show`, `check` and `doctor` say so in the words of a trouble that fails."""
 
 
@@ -127,13 +127,13 @@ Act = Callable[[Watch], Awaitable[None] | None]
 class Fault:
     """A fault: what happens, what is right then, and within what time.
 
-    `expect` is what must be seen: the news arrive (`goes on`), the owner is told (`told`), or either. `lift` ends the fault `after` so long.
+    `expect` is what must be seen: the news arrive (`goes on`), the owner is notified (`reported`), or either. `lift` ends the fault `after` so long.
     """
 
     name: str
     kind: str
     act: Act
-    expect: frozenset[Verdict] = frozenset({"goes on", "told"})
+    expect: frozenset[Verdict] = frozenset({"goes on", "reported"})
     within: Duration = INTERVAL
     lift: Act | None = None
     after: Duration = 0
@@ -145,7 +145,7 @@ class Fault:
     address: str = "{/a}"
     """the page's address; `{host}` stands for what `prepare` has set up"""
     notices_only: bool = False
-    """whether the news, which arrive by another receiver, are not enough: the owner must be told of the fault"""
+    """whether the news, which arrive by another receiver, are not enough: the owner must be notified of the fault"""
     restart: bool = False
     """whether the service stops before the fault and starts again after it"""
 
@@ -216,7 +216,7 @@ async def _play(fault: Fault, made: Watch) -> Sight:
             try:
                 await made.open()
             except StoreError as error:  # refused with the way out: the owner reads it where they started it
-                return Sight(verdict="told", words=f"refused at the start: {error}")
+                return Sight(verdict="reported", words=f"refused at the start: {error}")
         until = made.clock.wall() + fault.within
         if fault.lift is not None:
             await made.live(fault.after)
@@ -241,7 +241,7 @@ def _verdict(fault: Fault, made: Watch, marks: tuple[int, int, int]) -> Sight:
     if news and not fault.notices_only:
         return Sight(verdict="goes on", words=text, violations=violations)
     if text:
-        return Sight(verdict="told", words=text, violations=violations)
+        return Sight(verdict="reported", words=text, violations=violations)
     health = made.world.read(health_of, made.world.settings, now=made.clock.now(), is_polled=True)
     shown = "; ".join(trouble.words for trouble in health.troubles if trouble.severity == "fail")
     return Sight(verdict="shown" if shown else "silent", words=shown, violations=violations)
@@ -251,4 +251,4 @@ def _violations(world: World) -> list[str]:
     try:
         return list(world.violations())
     except (TidingsError, ValueError, TypeError, LookupError):
-        return []  # what is damaged cannot be judged; what is told of it is
+        return []  # what is damaged cannot be judged; what is reported of it is

@@ -170,11 +170,11 @@ def _notify(rng: random.Random) -> str:
 
 @dataclass(slots=True)
 class Lived:
-    """How it went: the deliveries (sentinel, when, of how many changes), the lines that they told, the changes, the steps of each life, where each
+    """How it went: the deliveries (sentinel, when, of how many changes), the lines that they reported, the changes, the steps of each life, where each
     sentinel stands, and what it took.
 
-    Two pages that are looked at in the same instant answer in any order: which of two changes comes first in a message is nobody's promise, nor whether
-    a second page is still looked at when the first one has ended its sentinel; so versions are not numbered here.
+    Two pages that are polled in the same instant answer in any order: which of two changes comes first in a message is nobody's promise, nor whether
+    a second page is still polled when the first one has ended its sentinel; so versions are not numbered here.
     """
 
     deliveries: list[tuple[Any, ...]] = field(default_factory=list)
@@ -182,7 +182,7 @@ class Lived:
     changes: list[tuple[Any, ...]] = field(default_factory=list)
     sentinels: list[tuple[Any, ...]] = field(default_factory=list)
     steps: list[tuple[Any, ...]] = field(default_factory=list)
-    looks: int = 0
+    polls: int = 0
     kills: int = 0
     refused: int = 0
 
@@ -301,7 +301,7 @@ class _Year:
         for _ in range(HOPELESS):
             await monitor.step()
             if not monitor.quiescent():
-                while not monitor.quiescent():  # noqa: ASYNC110 - many tasks, none of which tells that all are done
+                while not monitor.quiescent():  # noqa: ASYNC110 - many tasks, none of which shows that all are done
                     await asyncio.sleep(0)
                 continue
             now = self._clock.now()
@@ -340,14 +340,14 @@ class _Year:
             self.lived.steps = c.rows(
                 "SELECT sentinel_id, type, at FROM event WHERE type LIKE 'sentinel.%' ORDER BY sentinel_id, seq"
             )
-            self.lived.looks = c.value("SELECT count(*) FROM poll WHERE outcome IN ('new', 'changed', 'unchanged')")
+            self.lived.polls = c.value("SELECT count(*) FROM poll WHERE outcome IN ('new', 'changed', 'unchanged')")
 
         self._database.read(everything)
         self._database.close()
 
 
 def _line(text: str) -> str:
-    """Return a line of a message; of one that tells of several pages without the address, which is that of the page seen last."""
+    """Return a line of a message; of one about several pages without the address, which is that of the page seen last."""
     return text.rpartition("  ")[0] if "; B: " in text else text
 
 

@@ -331,7 +331,7 @@ class World:
         return ChangeRow(id=id, **(given | more))
 
     def news(self, change: ChangeRow, endpoint_id: int, body: bytes = b"news") -> dict[str, Any]:
-        """Return the parts of a unit that tell of a change at once."""
+        """Return the parts of a unit that report a change at once."""
         event = Event(
             type=EventType.CHANGE_FOUND,
             at=self.at,
@@ -363,7 +363,7 @@ class World:
         return self.write(endpoints.ensure, "webhook", "http://127.0.0.1/hook")
 
     def report_change(self, change: ChangeRow | None = None) -> Committed:
-        """Watch page 1, store two versions and tell of the change between them."""
+        """Watch page 1, store two versions and report the change between them."""
         change = change or self.change()
         self.watch()
         self.commit(self.make_stored(b"one"))

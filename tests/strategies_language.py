@@ -215,7 +215,7 @@ openings = st.tuples(weekdays, clock_pairs).map(lambda both: Opening(both[0], *b
 
 @st.composite
 def fetches(draw: st.DrawFn) -> Fetch:
-    """Draw when a page is looked at: at an interval, a time of day, on change or on demand, with or without bounds."""
+    """Draw when a page is polled: at an interval, a time of day, on change or on demand, with or without bounds."""
     events = tuple(draw(st.lists(names, max_size=2, unique=True)))
     return replace(draw(_fetches()), events=events)
 
@@ -252,7 +252,7 @@ some_channels = st.lists(channels, min_size=1, max_size=3, unique=True).map(tupl
 
 @st.composite
 def notifies(draw: st.DrawFn) -> Notify:
-    """Draw a Notify clause; only the dashboard can wait until somebody looks."""
+    """Draw a Notify clause; only the dashboard can wait until somebody reads it."""
     some = draw(some_channels)
     rates = [
         Rate("immediate"),
@@ -367,7 +367,7 @@ histories = st.none() | counts.map(lambda number: History(changes=number)) | dur
 
 @st.composite
 def thens(draw: st.DrawFn, page_names: tuple[str, ...]) -> Then:
-    """Draw what is looked at when a part has changed."""
+    """Draw what is polled when a part has changed."""
     some = draw(st.lists(st.sampled_from(page_names), min_size=1, max_size=3, unique=True))
     return Then(draw(durations), tuple(some), draw(st.none() | st.integers(1, len(some))))
 

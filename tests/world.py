@@ -44,7 +44,7 @@ FLAGS = {
     "fetch.host_gap_seconds": "0",
     "fetch.robots": "false",
     "detect.isolation": "in_process",
-    "detect.second_polls": "false",  # stories count looks; those about noise turn them on
+    "detect.second_polls": "false",  # stories count polls; those about noise turn them on
     "serve.lease_seconds": "100000000",
 }
 HOPELESS = 20_000
@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 @functools.cache
 def _empty() -> bytes:
-    """Return an empty database: to make one takes as long as twenty looks."""
+    """Return an empty database: to make one takes as long as twenty polls."""
     with tempfile.TemporaryDirectory() as folder:
         open_database(Settings(data=Path(folder))).close()
         return (Path(folder) / "tidings.db").read_bytes()

@@ -61,7 +61,7 @@ def count():
 
 @pytest.mark.parametrize(("before", "now", "reported", "caught"), count())
 def test_what_counts_and_what_catches_the_rest(before, now, reported, caught):
-    """`any change` tells what the table says, and the clause beside it what `any change` does not."""
+    """`any change` reports what the table says, and the clause beside it what `any change` does not."""
     old, new = (
         parse(inside(cell)[0].encode(), "text/html", url="http://x.org/", keep_tree=True) for cell in (before, now)
     )

@@ -33,7 +33,7 @@ def test_the_settings_are_settings():
 
 
 def test_the_figures_are_those_of_the_code():
-    """What a hook may send, what of an output is told, what a command finds in its environment."""
+    """What a hook may send, what of an output is reported, what a command finds in its environment."""
     assert f"at most {MOST_PARAMS:,} bytes" in TEXT
     assert f"the first {SHOWN:,} characters" in TEXT
     assert "`PATH`, `LANG` and `HOME`" in TEXT

@@ -44,6 +44,6 @@ def test_the_commands_are_taken():
     assert {"set", "list", "drop", "rotate"} == {command[2] for command in commands}
 
 
-def test_the_longest_timeout_is_told():
+def test_the_longest_timeout_is_documented():
     """The figure is the language's."""
     assert f"to at most {spell_duration(LONGEST_TIMEOUT)}" in TEXT

@@ -93,7 +93,7 @@ def test_the_page_is_watched_as_it_says():
 
 
 def test_the_commands_run(tmp_path, monkeypatch, capsys):
-    """Added, looked at, listed with its picture, and the picture written."""
+    """Added, polled, listed with its picture, and the picture written."""
     need_chromium()
     text, _ = blocks("sentinel")
     monkeypatch.chdir(tmp_path)

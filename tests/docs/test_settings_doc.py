@@ -13,7 +13,7 @@ def test_the_page_is_what_the_table_prints():
 
 
 def test_every_setting_has_a_line():
-    """Each setting is told once, with its type, its default and what it is."""
+    """Each setting is documented once, with its type, its default and what it is."""
     rows = [line for line in settings.markdown().splitlines() if line.startswith("| `")]
 
     assert [row.name for row in settings.table()] == [line.split("`")[1] for line in rows]

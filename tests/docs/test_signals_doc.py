@@ -31,7 +31,7 @@ def block(language: str) -> str:
     return str(found)
 
 
-def test_the_python_tells_a_running_service(tmp_path):
+def test_the_python_notifies_a_running_service(tmp_path):
     """It says what the service made of it, with and without a token; what is sent again is not new."""
     names: dict[str, Any] = {}
     exec(block("python"), names)

@@ -1,4 +1,4 @@
-"""The page on who chooses when to look says what is so, and its examples run."""
+"""What the page on who chooses when to check says is so, and its examples run."""
 
 import re
 import tomllib
@@ -42,7 +42,7 @@ def test_the_default_is_the_one_that_is_said_to_be(tmp_path):
 
 
 def test_the_plan_is_what_it_shows(tmp_path, monkeypatch, capsys):
-    """The sentinels, added and looked at once, have the next checks of the page, in its order and with its reasons."""
+    """The sentinels, added and polled once, have the next checks of the page, in its order and with its reasons."""
     (tmp_path / "tidings.toml").write_text(block("toml"), encoding="utf-8")
     for name, value in {
         "TIDINGS_DATA": str(tmp_path),

@@ -11,7 +11,7 @@ PLAIN = {"self", "cls", "c", "connection"}
 """What needs no word: the receiver, and the connection inside a transaction."""
 
 CONTRACTS = {"bid", "next_due", "gaps", "observe"}
-"""Methods whose parameters the contract of policies and learners tells; the classes that fulfil it need not repeat them."""
+"""Methods whose parameters the contract of policies and learners documents; the classes that fulfil it need not repeat them."""
 
 SILENT = {
     "demo": 1,

@@ -11,7 +11,7 @@ REPOSITORY = Path(__file__).parents[2]
 MOST = {
     "src": {"E501": 309, "W505": 4},
     "tests": {"E501": 1190, "W505": 1914},
-    "bench": {"E501": 223, "W505": 206},
+    "bench": {"E501": 192, "W505": 175},
 }
 """How many longer lines of code and of prose there are yet, at most, by Ruff's count. A number only ever falls."""
 

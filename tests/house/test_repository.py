@@ -113,7 +113,7 @@ def test_lock_covers_every_dependency():
 
 @pytest.mark.parametrize("name", PROMISED)
 def test_expected_file_exists(name):
-    """Newcomers look for these files; none is empty."""
+    """Newcomers expect these files; none is empty."""
     assert (REPOSITORY / name).stat().st_size > 100
 
 

@@ -1,4 +1,4 @@
-"""Time as everything that decides sees it: it never runs back, and in tests it moves only when told."""
+"""Time as everything that decides sees it: it never runs back, and in tests it moves only when asked."""
 
 import asyncio
 import time
@@ -51,7 +51,7 @@ def machine(monkeypatch):
 
 
 def test_the_system_clock_goes_on_while_the_machine_is_behind(machine):
-    """If the machine's time jumps back, `wall` follows and `now` goes on by what has passed, until it is told to start again (F-21)."""
+    """If the machine's time jumps back, `wall` follows and `now` goes on by what has passed, until it is asked to start again (F-21)."""
     clock = SystemClock()
     machine.says, machine.passed = START - DAY + HOUR, HOUR
 
@@ -66,7 +66,7 @@ def test_the_system_clock_goes_on_while_the_machine_is_behind(machine):
 
 
 def test_the_system_clock_goes_on_while_the_machine_is_ahead(machine):
-    """If the machine's time jumps forward, `wall` follows and `now` goes on by what has passed, until it is told to start again."""
+    """If the machine's time jumps forward, `wall` follows and `now` goes on by what has passed, until it is asked to start again."""
     clock = SystemClock()
     machine.says, machine.passed = START + DAY + HOUR, HOUR
 
@@ -126,7 +126,7 @@ def test_a_manual_clock_stands_still():
     assert [START] * 4 == [clock.now(), clock.wall(), clock.now(), clock.wall()]
 
 
-def test_a_manual_clock_moves_when_told():
+def test_a_manual_clock_moves_when_asked():
     """`advance` moves by a duration, `move_to` to an instant; both say what time it is then."""
     clock = ManualClock(START)
 
@@ -145,7 +145,7 @@ def test_a_manual_clock_can_jump_back():
 
 
 def test_a_manual_clock_can_be_put_forward():
-    """Nothing passes by that: engine time goes on from where it was until it is told to start again."""
+    """Nothing passes by that: engine time goes on from where it was until it is asked to start again."""
     clock = ManualClock(START)
     clock.put_forward(DAY)
     clock.advance(HOUR)

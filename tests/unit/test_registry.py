@@ -1,4 +1,4 @@
-"""A registry is a table with a noun: who asks for a row that is not there is told those that are."""
+"""A registry is a table with a noun: the error for a row that is not there lists those that are."""
 
 import pytest
 

@@ -27,7 +27,7 @@ def explain_refusal(tmp_path, *given, **more):
 # -- the table ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_the_table_tells_every_field_once():
+def test_the_table_names_every_field_once():
     """There is a row for each field of each section, in their order."""
     fields = [f"{section}.{f.name}" for section in SECTIONS for f in dataclasses.fields(getattr(Settings(), section))]
 

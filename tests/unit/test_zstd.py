@@ -1,4 +1,4 @@
-"""One interface to Zstandard on every Python: prefixes, frames that end, faults that are told."""
+"""One interface to Zstandard on every Python: prefixes, frames that end, faults that are reported."""
 
 import pytest
 

@@ -19,8 +19,8 @@ def test_row_has_a_sentence_or_a_reason():
     """A sentence has its result; a reason has no sentence."""
     for row in ROWS:
         assert bool(row.why) != bool(row.says), row.name
-        assert bool(row.why) == (row.leaves is None and row.told is None), row.name
-        assert row.leaves is None or row.told is None, row.name
+        assert bool(row.why) == (row.leaves is None and row.reported is None), row.name
+        assert row.leaves is None or row.reported is None, row.name
 
 
 def test_filter_of_a_tool_is_listed_once():

@@ -40,7 +40,7 @@ def find(old, new, interest=ANY, extraction=WHOLE):
     return change
 
 
-def look_at(old, new, interest=WORDS, extraction=PAGE):
+def find_changes(old, new, interest=WORDS, extraction=PAGE):
     """Return what a job finds, and what it finds missing."""
     wanted = Wanted(key=1, reference=1, expression=interest, extraction=extraction)
     done = examine(Job(new=body(new), references={1: body(old)}, known={}, wanted=(wanted,)))
@@ -57,10 +57,10 @@ def test_01_change_has_edits_or_objects():
 def test_02_part_that_is_missing_once_is_no_change():
     """If it returns unchanged, nothing changed."""
     first, middle, last = "<b id=p>5</b>", "<i>loading</i>", "<b id=p>5</b>"
-    changes, absent = look_at(first, middle)
+    changes, absent = find_changes(first, middle)
 
     assert ([], 1) == (changes, len(absent))
-    assert ([], []) == look_at(first, last)
+    assert ([], []) == find_changes(first, last)
 
 
 def test_03_other_order_of_a_list_is_no_change():

@@ -29,7 +29,7 @@ def test_unknown_page_has_the_default_rate():
     assert [RATE] == pytest.approx(learner.rates(learner.begin(ONE)).tolist())
 
 
-def test_fast_and_slow_pages_are_told_apart_after_six_polls():
+def test_fast_and_slow_pages_differ_after_six_polls():
     """After six daily polls that all found changes, the page may change at any rate and is polled
     again within hours. After six that found none, it is slow.
     """

@@ -57,7 +57,7 @@ def test_next_instant_is_the_first_due_one():
 def test_page_without_a_bid_waits_again():
     """The queue asks it again when the policy says so, without a loop."""
     policy, state, queue = begin()
-    late = policy.on_update(state, [4, 6, 8], {"not_before": NOW + 1_000})  # nobody told the queue
+    late = policy.on_update(state, [4, 6, 8], {"not_before": NOW + 1_000})  # the queue is not notified
     rows, bids = queue.ask(late, NOW)
 
     assert [1, 2] == rows.tolist()

@@ -19,7 +19,7 @@ START = 1_700_000_000_000_000
 WEIGHING = sorted(name for name, make in POLICIES.items() if index.HINTS <= make(HOUR).reads)
 IGNORING = sorted(set(POLICIES) - set(WEIGHING))
 EXACT = {"azar", "lambda_crawl", "lambda_crawl_polite", "price", "price_hours", "sbr", "wic"}
-"""Policies whose looks come when a page's effective age is worth one; those of others wait for instants of their own beside."""
+"""Policies whose polls come when a page's effective age is worth one; those of others wait for instants of their own beside."""
 ALL = slice(None)
 
 

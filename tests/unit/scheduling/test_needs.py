@@ -112,7 +112,7 @@ def test_earliest_deadline_first_is_not_optimal_for_overlaps():
 
 
 ONE = Supply(1.0, 1.0)
-"""One look at once, and one more each µs."""
+"""One poll at once, and one more each µs."""
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_empty_budget_is_overloaded_by_any_poll():
 
 
 SOUGHT = (Sought(1, 2), Sought(2, 3), Sought(2, 3), Sought(3, 2, weight=4.0), Sought(4, 3, weight=4.0, left=2))
-"""Pages 1 and 3 are to be looked at until 2, page 2 twice and page 4 until 3."""
+"""Pages 1 and 3 are to be polled until 2, page 2 twice and page 4 until 3."""
 
 
 def order(sought: tuple[Sought, ...], **more: object) -> list[int]:

@@ -34,7 +34,7 @@ def test_every_policy_drives_the_planner(name: str, monkeypatch: pytest.MonkeyPa
     service.run(EIGHT, tick=10 * MINUTE)
 
     assert all(service.of(page) for page in service.pages)
-    assert 10 <= len(service.looks) <= A_DAY / 3 + 5
+    assert 10 <= len(service.polls) <= A_DAY / 3 + 5
     assert json.loads(json.dumps(service.planner.memories())) is not None
 
 

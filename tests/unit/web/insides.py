@@ -68,9 +68,9 @@ class Hooks:
 
 @dataclass
 class Hubs:
-    """One callback, `secret-path`; `heard` has its deliveries."""
+    """One callback, `secret-path`; `deliveries` has what it got."""
 
-    heard: list[tuple[bytes, str]] = field(default_factory=list)
+    deliveries: list[tuple[bytes, str]] = field(default_factory=list)
     fault: Exception | None = None
 
     async def knows(self, token: str) -> bool:
@@ -87,7 +87,7 @@ class Hubs:
         """Record a delivery."""
         if self.fault is not None:
             raise self.fault
-        self.heard.append((body, signature))
+        self.deliveries.append((body, signature))
         return True
 
 

@@ -14,21 +14,21 @@ from tidings.document.parse import parse
 from tidings.document.select.extraction import Extraction
 from tidings.model.watch.interest import Interest, Selector
 
-Told = tuple[list[str], list[str], list[tuple[str, str]], list[str]]
-NOTHING: Told = ([], [], [], [])
+Edits = tuple[list[str], list[str], list[tuple[str, str]], list[str]]
+NOTHING: Edits = ([], [], [], [])
 
 
 def read(text):
     return parse(f"<?xml version='1.0'?>{text}".encode(), "application/xml", url="http://x.org/", keep_tree=True)
 
 
-def list_edits(old, new, **extraction) -> Told:
+def list_edits(old, new, **extraction) -> Edits:
     """Return (inserted, deleted, updated, moved)."""
     found = evaluate(Interest("words"), Pair(read(old), read(new)), Extraction(**extraction))
     return list(found.inserted), list(found.deleted), list(found.updated), list(found.moved)
 
 
-def list_updated(old, new) -> Told:
+def list_updated(old, new) -> Edits:
     return [], [], [(old, new)], []
 
 
@@ -141,18 +141,18 @@ def test_xml_that_is_too_large_is_compared_as_words(monkeypatch):
 )
 def test_comparison_of_many_names_takes_linear_time(written, monkeypatch):
     """It does not grow with the square of their number."""
-    looked_at: Counter[str] = Counter()
+    names: Counter[str] = Counter()
     local_name = elements._local_name
 
     def count(name: str) -> str:
-        looked_at[name] += 1
+        names[name] += 1
         return local_name(name)
 
     monkeypatch.setattr(elements, "_local_name", count)
     old, new = (f"<r>{written(value)}</r>" for value in ("x", "y"))
     list_edits(old, new)
 
-    assert looked_at.total() < 20 * (old.count("<") + old.count("="))
+    assert names.total() < 20 * (old.count("<") + old.count("="))
 
 
 def test_deep_difference_is_reported_at_the_end_of_its_path():

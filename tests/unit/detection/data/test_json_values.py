@@ -17,8 +17,8 @@ from tidings.document.select.extraction import Extraction
 from tidings.model.watch.interest import Interest, Selector
 from tidings.model.watch.sentinel import AllOf, Not
 
-Told = tuple[list[str], list[str], list[tuple[str, str]]]
-NOTHING: Told = ([], [], [])
+Edits = tuple[list[str], list[str], list[tuple[str, str]]]
+NOTHING: Edits = ([], [], [])
 
 
 def read(value):
@@ -30,13 +30,13 @@ def change(old, new, interest=None, **extraction):
     return evaluate(interest or Interest("words"), Pair(read(old), read(new)), Extraction(**extraction))
 
 
-def list_edits(old, new, interest=None, **extraction) -> Told:
+def list_edits(old, new, interest=None, **extraction) -> Edits:
     """Return (inserted, deleted, updated)."""
     found = change(old, new, interest, **extraction)
     return list(found.inserted), list(found.deleted), list(found.updated)
 
 
-def list_updated(old, new) -> Told:
+def list_updated(old, new) -> Edits:
     return [], [], [(old, new)]
 
 
@@ -215,13 +215,13 @@ def states(*values):
 
 
 UP_DOWN, DOWN_UP = ("db", "up"), ("web", "down")
-SWAPPED: Told = (
+SWAPPED: Edits = (
     [],
     [],
     [("c[name=db].s: up", "c[name=db].s: down"), ("c[name=web].s: down", "c[name=web].s: up")],
 )
 PLACES = {"c": {"db": {"s": "up"}, "web": {"s": "down"}}}, {"c": {"db": {"s": "down"}, "web": {"s": "up"}}}
-IN_PLACES: Told = ([], [], [("c.db.s: up", "c.db.s: down"), ("c.web.s: down", "c.web.s: up")])
+IN_PLACES: Edits = ([], [], [("c.db.s: up", "c.db.s: down"), ("c.web.s: down", "c.web.s: up")])
 
 
 @pytest.mark.parametrize(

@@ -38,11 +38,11 @@ class Watch:
     _base: int = 0
     _at: int = NINE
 
-    def look(self, html, *, second=None, content_type="text/html"):
+    def poll(self, html, *, second=None, content_type="text/html"):
         """Return what is reported an hour later of a page that shows `html`, "" for nothing, or
         `quiet: …`; a minute after it shows `second`.
         """
-        self.seen = self._look(html, HOUR, content_type=content_type)
+        self.seen = self._poll(html, HOUR, content_type=content_type)
         self._base = max(self._stored)
         if self.seen.second_poll:
             self.seconds += 1
@@ -51,9 +51,9 @@ class Watch:
 
     def second(self, html):
         """Poll a minute later, without a report."""
-        self._look(html, MINUTE, is_second=True)
+        self._poll(html, MINUTE, is_second=True)
 
-    def _look(self, html, after, *, is_second=False, content_type="text/html"):
+    def _poll(self, html, after, *, is_second=False, content_type="text/html"):
         self._at += after
         newest = max(self._stored, default=0)
         switched_off = {seq: self._stored[seq] for seq in {newest, self._base} - {0}}
@@ -102,41 +102,41 @@ def page(*lines):
 def test_relative_time_is_masked_and_its_neighbours_are_reported():
     """The masked text is stored with the change."""
     watch = Watch()
-    watch.look(page("Posted 3 hours ago", "boots"))
+    watch.poll(page("Posted 3 hours ago", "boots"))
 
-    assert "quiet: 3>4" == watch.look(page("Posted 4 hours ago", "boots"))
-    assert "boots>shoes" == watch.look(page("Posted yesterday", "shoes"))
+    assert "quiet: 3>4" == watch.poll(page("Posted 4 hours ago", "boots"))
+    assert "boots>shoes" == watch.poll(page("Posted yesterday", "shoes"))
     assert [("4 hours ago", "yesterday", "time")] == [(m.old, m.new, m.mask) for m in watch.seen.found[0].change.masked]
 
 
 def test_counter_is_masked_and_the_price_beside_it_is_reported():
     """changedetection.io 425: `Views: 5|Price 3`; only the price of the line is reported."""
     watch = Watch()
-    watch.look(page("Views: 5|Price 3"))
+    watch.poll(page("Views: 5|Price 3"))
 
-    assert "quiet: 5>6" == watch.look(page("Views: 6|Price 3"))
-    assert "3>4" == watch.look(page("Views: 1,407|Price 4"))
+    assert "quiet: 5>6" == watch.poll(page("Views: 6|Price 3"))
+    assert "3>4" == watch.poll(page("Views: 1,407|Price 4"))
 
 
 def test_clock_that_runs_with_the_polls_is_noise():
     """A time that is an hour later after an hour is the page's clock; a moved appointment is not."""
     watch = Watch()
-    watch.look(page("at 10:00"))
+    watch.poll(page("at 10:00"))
 
-    assert "quiet: 10:00>11:00" == watch.look(page("at 11:00"))
-    assert "11:00>17:45" == watch.look(page("at 17:45"))
+    assert "quiet: 10:00>11:00" == watch.poll(page("at 11:00"))
+    assert "11:00>17:45" == watch.poll(page("at 17:45"))
 
 
 def test_learned_noise_hides_no_price_beside_it():
     """changedetection.io 3127: a line is not ignored because a part of it is noise."""
     watch = Watch()
     reported = [
-        watch.look(page(f"v {n * 7919 % 977} x price 10"), second=page(f"v {n * 31 % 101} y price 10"))
+        watch.poll(page(f"v {n * 7919 % 977} x price 10"), second=page(f"v {n * 31 % 101} y price 10"))
         for n in range(12)
     ]
 
     assert [True] * 3 == ["quiet" in line for line in reported][-3:]
-    assert "10>12" == watch.look(page("v 555 x price 12"))
+    assert "10>12" == watch.poll(page("v 555 x price 12"))
 
 
 def test_text_that_returns_is_reported_again():
@@ -144,7 +144,7 @@ def test_text_that_returns_is_reported_again():
     watch = Watch()
 
     assert ["", "+SALE", "-SALE", "+SALE", "-SALE", "+SALE"] == [
-        watch.look(page(*text)) for text in ([], ["SALE"], [], ["SALE"], [], ["SALE"])
+        watch.poll(page(*text)) for text in ([], ["SALE"], [], ["SALE"], [], ["SALE"])
     ]
 
 
@@ -152,10 +152,10 @@ def test_rotating_block_is_masked_after_two_returns():
     """Urlwatch 22: A, B, A on alternate polls; a third content is reported."""
     one, two = page("try it for nothing"), page("buy one, get another")
     watch = Watch()
-    reported = [watch.look(html, second=other) for html, other in [(one, two), (two, one)] * 4]
+    reported = [watch.poll(html, second=other) for html, other in [(one, two), (two, one)] * 4]
 
     assert [True] * 3 == [line.startswith("quiet") for line in reported[-3:]]
-    assert "quiet" not in watch.look(page("we are closing down"))
+    assert "quiet" not in watch.poll(page("we are closing down"))
 
 
 def test_rotating_links_are_masked_and_a_new_one_is_reported():
@@ -165,10 +165,10 @@ def test_rotating_links_are_masked_and_a_new_one_is_reported():
         return page("news", f'<a href="/tease/{number}.html">more</a>')
 
     watch = Watch()
-    reported = [watch.look(teaser(n), second=teaser(3 - n)) for n in (1, 2) * 5]
+    reported = [watch.poll(teaser(n), second=teaser(3 - n)) for n in (1, 2) * 5]
 
     assert [True] * 3 == [line.startswith("quiet") for line in reported[-3:]]
-    assert "+http://x.org/tease/77.html -http://x.org/tease/2.html" == watch.look(teaser(77))
+    assert "+http://x.org/tease/77.html -http://x.org/tease/2.html" == watch.poll(teaser(77))
 
 
 def test_new_content_of_a_second_poll_is_reported_at_the_next():
@@ -177,10 +177,10 @@ def test_new_content_of_a_second_poll_is_reported_at_the_next():
     one, two = page("try it for nothing", between, "boots"), page("buy one, get another", between, "boots")
     watch = Watch()
     for html, other in [(one, two), (two, one)] * 4:
-        watch.look(html, second=other)
+        watch.poll(html, second=other)
     watch.second(page("we are closing down", between, "boots"))
 
-    assert "closing down" in watch.look(page("we are closing down", between, "shoes"))
+    assert "closing down" in watch.poll(page("we are closing down", between, "shoes"))
 
 
 def test_advertisement_is_learned_and_an_article_beside_it_is_reported():
@@ -193,11 +193,11 @@ def test_advertisement_is_learned_and_an_article_beside_it_is_reported():
     )
     ads = [f'<a href="http://ads.example/{n}">{text}</a>' for n, text in enumerate(texts.split(";"))]
     watch = Watch(ANY)
-    reported = [watch.look(page(ads[n], "the news"), second=page(ads[13 - n], "the news")) for n in range(10)]
+    reported = [watch.poll(page(ads[n], "the news"), second=page(ads[13 - n], "the news")) for n in range(10)]
 
     assert [True] * 4 == ["quiet" in line for line in reported[-4:]]
     assert {"words"} <= {thing.sort for thing in watch.memory.masks}
-    last = watch.look(
+    last = watch.poll(
         page(ads[4], "the news", "<a href=/b>The bridge has fallen into the river and nobody knows how</a>")
     )
     assert "bridge" in last
@@ -215,8 +215,8 @@ def test_links_of_an_advertisement_are_noise():
     def ad(n):
         return page("the news of today", f'<a href="http://ads{n}.example/{n}">{texts[n]}</a>', "the weather")
 
-    reported = [watch.look(ad(n), second=ad(11 - n)) for n in range(8)]
-    links = [root.look(page(f'<a href="/n{n}">more</a>'), second=page(f'<a href="/m{n}">more</a>')) for n in range(8)]
+    reported = [watch.poll(ad(n), second=ad(11 - n)) for n in range(8)]
+    links = [root.poll(page(f'<a href="/n{n}">more</a>'), second=page(f'<a href="/m{n}">more</a>')) for n in range(8)]
 
     assert [True] * 2 == ["quiet" in line for line in reported[-2:]]
     assert not any("quiet" in line for line in links)
@@ -225,7 +225,7 @@ def test_links_of_an_advertisement_are_noise():
 def test_newspaper_is_never_masked():
     """It has new headlines at every poll for sixty hours, none within a minute."""
     watch = Watch()
-    reported = [watch.look(page(f"headline of hour {n} by x{n}y", "weather")) for n in range(60)]
+    reported = [watch.poll(page(f"headline of hour {n} by x{n}y", "weather")) for n in range(60)]
 
     assert all(reported[1:])
     assert not any("quiet" in line for line in reported)
@@ -243,9 +243,9 @@ def test_newspaper_is_never_masked():
 def test_requested_text_is_not_masked(expression):
     """A keyword, a selector and a number are reported as they are, without a second poll."""
     watch = Watch(expression)
-    watch.look(page("<span class=n>5 views</span>"))
+    watch.poll(page("<span class=n>5 views</span>"))
 
-    assert "quiet" not in watch.look(page("<span class=n>6 views</span> 7 views"))
+    assert "quiet" not in watch.poll(page("<span class=n>6 views</span> 7 views"))
     assert watch.seen.found
     assert 0 == watch.seconds
 
@@ -253,10 +253,10 @@ def test_requested_text_is_not_masked(expression):
 def test_strict_words_beside_noise_have_no_symbols():
     """`words strictly` ignores symbols, also if a time beside them is masked."""
     watch = Watch(Interest("words", form="strict"))
-    watch.look(page("3 hours ago", "one - two", "boots"))
+    watch.poll(page("3 hours ago", "one - two", "boots"))
 
-    assert "quiet: 3>4" == watch.look(page("4 hours ago", "one + two", "boots"))
-    assert "boots>shoes" == watch.look(page("5 hours ago", "one - two", "shoes"))
+    assert "quiet: 3>4" == watch.poll(page("4 hours ago", "one + two", "boots"))
+    assert "boots>shoes" == watch.poll(page("5 hours ago", "one - two", "shoes"))
 
 
 def test_masks_stay_on_the_rest_of_the_page():
@@ -266,28 +266,28 @@ def test_masks_stay_on_the_rest_of_the_page():
     without_part = Watch(AllOf((ANY, Not(Interest("any", selector=Selector("css", ".clock"))))))
     without_word = Watch(AllOf((WORDS, Not(Interest("keywords", ("red",))))))
     for watch in (without_part, without_word):
-        watch.look(page("<b class=clock>x</b>", "3 hours ago"))
+        watch.poll(page("<b class=clock>x</b>", "3 hours ago"))
 
-    assert "quiet: 3>4" == without_part.look(page("<b class=clock>y</b>", "4 hours ago"))
-    assert "x>y" == without_word.look(page("<b class=clock>y</b> red", "4 hours ago"))
+    assert "quiet: 3>4" == without_part.poll(page("<b class=clock>y</b>", "4 hours ago"))
+    assert "x>y" == without_word.poll(page("<b class=clock>y</b> red", "4 hours ago"))
 
 
 def test_mask_that_is_off_masks_nothing():
     """It is switched off by its class, or with all classes."""
     for switched_off in ({"time"}, {VALUES}):
         watch = Watch(switched_off=frozenset(switched_off))
-        watch.look(page("3 hours ago"))
+        watch.poll(page("3 hours ago"))
 
-        assert "3>4" == watch.look(page("4 hours ago"))
+        assert "3>4" == watch.poll(page("4 hours ago"))
 
 
 def test_estimators_use_the_masked_text():
     """Whether the text changed is decided without noise."""
     watch = Watch()
-    watch.look(page("3 hours ago", "boots"))
-    watch.look(page("4 hours ago", "boots"))
+    watch.poll(page("3 hours ago", "boots"))
+    watch.poll(page("4 hours ago", "boots"))
     quiet = watch.seen.text_changed
-    watch.look(page("5 hours ago", "shoes"))
+    watch.poll(page("5 hours ago", "shoes"))
 
     assert (False, True) == (quiet, watch.seen.text_changed)
 
@@ -296,7 +296,7 @@ def test_other_picture_is_a_change():
     """It has no words that could be noise, so it changed for estimators too."""
     watch = Watch()
     for picture in ("first", "second"):
-        watch.look(f"{PNG}{picture}", content_type="image/png")
+        watch.poll(f"{PNG}{picture}", content_type="image/png")
 
     assert watch.seen.text_changed
 
@@ -308,10 +308,10 @@ def test_sessions_in_links_are_learned():
     def links(n, *more):
         return page("".join(f'<a href="/{name}?sid=s{n * 7919 % 977}k&id=3">{name}</a>' for name in ("a", "b", *more)))
 
-    reported = [watch.look(links(n), second=links(n + 500)) for n in range(10)]
+    reported = [watch.poll(links(n), second=links(n + 500)) for n in range(10)]
 
     assert [True] * 4 == [line.startswith("quiet") or not line for line in reported[-4:]]
-    last = watch.look(links(77, "new"))
+    last = watch.poll(links(77, "new"))
     assert "/new?" in last
     assert "/a?" not in last
 
@@ -324,7 +324,7 @@ def test_each_masked_address_names_its_mask():
         return page(f'<a href="/a?sid=s{n * 7919 % 977}k">a</a><a href="/b?cb=c{n * 31 % 977}d">b</a>')
 
     for n in range(10):
-        watch.look(links(n), second=links(n + 500))
+        watch.poll(links(n), second=links(n + 500))
     ids = {thing.name: thing.id for thing in watch.memory.masks}
     masked = {(row.old or row.new).partition("=")[0][-3:]: row.mask for row in watch.seen.found[0].change.masked}
 
@@ -335,11 +335,11 @@ def test_other_order_of_the_same_words_is_noise():
     """A list in random order is learned; a new item is reported."""
     orders = list(itertools.permutations(["red boots", "wool hat", "rain coat", "silk tie"]))
     watch = Watch()
-    reported = [watch.look(page(*orders[n * 5 % 24]), second=page(*orders[n * 7 % 24])) for n in range(16)]
+    reported = [watch.poll(page(*orders[n * 5 % 24]), second=page(*orders[n * 7 % 24])) for n in range(16)]
 
     assert sum(line.startswith("quiet") for line in reported[-5:]) >= 3
-    assert "straw bag" in watch.look(page("straw bag", *orders[3]))
-    last = watch.look(page("red boots", "linen tie", "rain coat", "silk tie"))
+    assert "straw bag" in watch.poll(page("straw bag", *orders[3]))
+    last = watch.poll(page("red boots", "linen tie", "rain coat", "silk tie"))
     assert "linen" in last
     assert "quiet" not in last
 
@@ -378,8 +378,8 @@ def test_many_noisy_places_are_learned_everywhere(expression):
     polls, and news among them is reported.
     """
     watch = Watch(expression)
-    reported = [watch.look(shop(n), second=shop(n + 500)) for n in range(10)]
-    news = watch.look(shop(77, news="bridge"))
+    reported = [watch.poll(shop(n), second=shop(n + 500)) for n in range(10)]
+    news = watch.poll(shop(77, news="bridge"))
 
     assert [True] * 4 == ["quiet" in line for line in reported[-4:]]
     assert "bridge" in news
@@ -403,7 +403,7 @@ def test_blocks_that_share_words_by_chance_are_one_place(media):
         return json.dumps({**tokens, "news": 7})
 
     watch = Watch()
-    reported = [watch.look(body(n), second=body(3 * n + 1), content_type=media) for n in range(12)]
+    reported = [watch.poll(body(n), second=body(3 * n + 1), content_type=media) for n in range(12)]
 
     assert [True] * 4 == ["quiet" in line for line in reported[-4:]]
 
@@ -412,18 +412,18 @@ def test_price_beside_a_counter_is_never_masked():
     """`30 EUR - 12 watching`: only the count is masked."""
     watch = Watch()
     reported = [
-        watch.look(page(f"30 EUR - {n * 7919 % 977} seers"), second=page(f"30 EUR - {n * 31 % 977} seers"))
+        watch.poll(page(f"30 EUR - {n * 7919 % 977} seers"), second=page(f"30 EUR - {n * 31 % 977} seers"))
         for n in range(10)
     ]
 
     assert [True] * 3 == ["quiet" in line for line in reported[-3:]]
-    assert "30>31" == watch.look(page("31 EUR - 555 seers"))
+    assert "30>31" == watch.poll(page("31 EUR - 555 seers"))
 
 
 def test_interest_with_a_condition_is_not_masked():
     """An interest with `where` is compared as it is, on every noisy page."""
     plain, named = Watch(), Watch(Interest("any", where=(Condition("contains", text="x"),)))
     for watch, is_quiet in ((plain, True), (named, False)):
-        reported = [watch.look(page(f"k{n * 7919 % 977}x"), second=page(f"k{n * 31 % 977}x")) for n in range(8)]
+        reported = [watch.poll(page(f"k{n * 7919 % 977}x"), second=page(f"k{n * 31 % 977}x")) for n in range(8)]
 
         assert is_quiet == ("quiet" in reported[-1])

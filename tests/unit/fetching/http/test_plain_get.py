@@ -14,7 +14,7 @@ HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
 @pytest.mark.parametrize("validators", [Validators(), Validators(etag='"ü1"', last_modified="Fri, 01 Jan 2027")])
 def test_headers_are_those_of_any_request(address: str, validators: Validators) -> None:
-    """A server cannot tell which way a request was sent."""
+    """A server cannot see which way a request was sent."""
     with WebServer(address=address) as server:
         url = server.url("/a%20b?c=%zz&d")
         requests = (FetchRequest(url=url, validators=validators, headers=headers) for headers in ((), OWN))

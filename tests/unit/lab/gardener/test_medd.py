@@ -83,7 +83,7 @@ def test_alternatives_do_not_dominate_each_other():
 
 
 A_DAY = SECOND
-"""Days of the garden are seconds here: what is late by days is told apart by ties of cost and window."""
+"""Days of the garden are seconds here: what is late by days differs by ties of cost and window."""
 
 
 def live(garden: Garden, capacity: float, days: int) -> list[list[int]]:

@@ -34,7 +34,7 @@ WEEK = 7.0 * DAY
 def make_polls(
     page: Sequence[int], at: Sequence[float], changed: list[bool] | None = None, chance: float = 0.5
 ) -> ModelledPolls:
-    """Return polls that found as much as was expected, unless told otherwise."""
+    """Return polls that found as much as was expected, by default."""
     found = np.arange(len(page)) % 2 == 0 if changed is None else np.array(changed)
     return ModelledPolls(np.array(page, np.intp), np.array(at, np.float64), found, np.full(len(page), chance))
 

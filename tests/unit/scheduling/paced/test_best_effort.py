@@ -498,7 +498,7 @@ def interrupt(policy, state, *, after, changed=True, dated=None):
     return policy.on_poll(state, state.population.ids, Observation.of(at, changed, dated, interrupted=True))
 
 
-@pytest.mark.parametrize("dated", [None, NOW + 9_000 * SECOND], ids=["untold", "told"])
+@pytest.mark.parametrize("dated", [None, NOW + 9_000 * SECOND], ids=["undated", "dated"])
 def test_downtime_is_no_interval(dated):
     """A change found after three hours of downtime leaves the period; the cycle starts again."""
     state = poll(SMALL, begin(SMALL), changed=True, after=10, dated=NOW + 9 * SECOND)

@@ -204,7 +204,7 @@ def test_trim_follows_the_spending_within_bounds():
     assert 2.0 == later.factor
     assert 36 == len(later.steps)
     assert 1.0 == Trim().after(spent=1.0, planned=0.0).factor
-    assert Trim().after(spent=2.0, planned=1.0).factor < 1.0009  # a few looks are chance
+    assert Trim().after(spent=2.0, planned=1.0).factor < 1.0009  # a few polls are chance
 
 
 def test_price_that_is_not_enough_stretches_the_longest_waits():

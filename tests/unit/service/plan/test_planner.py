@@ -300,7 +300,7 @@ def test_expected_update_of_a_removed_page_is_no_deadline():
 
 
 def test_second_poll_that_was_pending_is_due_after_a_restart():
-    """The planner is told of it while the page is in the plan."""
+    """The planner is notified of it while the page is in the plan."""
     planner = in_turn(late(1, by=-MINUTE)).planner
 
     assert NOW + MINUTE == planner.due_at(1)
@@ -501,7 +501,7 @@ def test_short_budget_is_used_completely():
     """
     made = service([0.1 * 1.2**page for page in range(30)], 100, 4)
     made.run(4 * DAY, tick=10 * MINUTE)
-    days = np.bincount([(at - made.looks[0][0]) // DAY for at, _, _ in made.looks])
+    days = np.bincount([(at - made.polls[0][0]) // DAY for at, _, _ in made.polls])
 
     assert (np.abs(days[1:] - 100) <= 6).all()
     assert days[1:].mean() == pytest.approx(100, rel=0.014)
@@ -514,7 +514,7 @@ def test_extra_requests_raise_the_price():
     made = service([0.1 * 1.2**page for page in range(30)], 100, 4, requests=2)
     made.run(4 * DAY, tick=10 * MINUTE)
 
-    late = [at for at, *_ in made.looks if at > made.clock.now() - 2 * DAY]
+    late = [at for at, *_ in made.polls if at > made.clock.now() - 2 * DAY]
 
     assert 90 < len(late) < 145  # a step may overdraw: the second request is paid for when it leaves
     assert list_prices(made)["trim"] > 1.5
@@ -532,12 +532,12 @@ def test_preferred_page_is_polled_once_before_higher_bids():
     last = due[np.argmin(made.planner.proposals.bids(np.array(due), made.clock.now(), 0.0))]
     made.planner.prefer([last])
     made.step()
-    assert last == made.looks[-1][1]
+    assert last == made.polls[-1][1]
     made.clock.move_to(made.clock.now() + 20 * DAY)
     made.bucket = replace(made.bucket, level=1.0, at=made.clock.now())
     assert last in made.planner.due_pages(made.clock.now())
     made.step()
-    assert last != made.looks[-1][1]
+    assert last != made.polls[-1][1]
 
 
 def test_page_that_is_watched_again_is_no_longer_preferred():
@@ -552,7 +552,7 @@ def test_page_that_is_watched_again_is_no_longer_preferred():
     made.bucket = replace(made.bucket, level=1.0, at=made.clock.now())
     made.step()
 
-    assert last != made.looks[-1][1]
+    assert last != made.polls[-1][1]
 
 
 def test_redirected_page_costs_another_request():
@@ -593,7 +593,7 @@ def test_spare_budget_goes_to_the_highest_bids():
     rates = [0.1 * 1.2**page for page in range(30)]
     made = service(rates, 100, 5)
     made.run(DAY, tick=10 * MINUTE)
-    before, now = len(made.looks), made.clock.now()
+    before, now = len(made.polls), made.clock.now()
     due = made.planner.due_pages(now)
     made.bucket = replace(made.bucket, level=made.bucket.burst / 2 + len(due) + 3)
     last = [made.of(page)[-1] for page in range(1, 31)]
@@ -603,8 +603,8 @@ def test_spare_budget_goes_to_the_highest_bids():
     made.step()
     best = [page for page in (np.argsort(-bids, kind="stable") + 1).tolist() if page not in due]
 
-    assert best[:3] == [page for _, page, why in made.looks[before:] if why is Why.SPARE]
-    assert len(due) + 3 == len(made.looks) - before
+    assert best[:3] == [page for _, page, why in made.polls[before:] if why is Why.SPARE]
+    assert len(due) + 3 == len(made.polls) - before
 
 
 def test_poll_below_the_price_counts_as_one_only_once(monkeypatch: pytest.MonkeyPatch):
@@ -615,10 +615,10 @@ def test_poll_below_the_price_counts_as_one_only_once(monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         made.planner.pricing, "note_spent", lambda _cost, *, below_price=False: spent.append(below_price)
     )
-    before = len(made.looks)
+    before = len(made.polls)
     made.bucket = replace(made.bucket, level=made.bucket.burst / 2 + len(made.planner.due_pages(made.clock.now())) + 3)
     made.step()
-    spare = [page for _, page, why in made.looks[before:] if why is Why.SPARE]
+    spare = [page for _, page, why in made.polls[before:] if why is Why.SPARE]
 
     assert 3 == len(spare) == sum(spent)
 
@@ -697,8 +697,8 @@ def test_ample_budget_does_not_poll_faster_than_the_pace():
 
     assert made.planner.proposals.price == Price().floor
     assert not made.planner.fills(made.clock.now())
-    assert not any(why is Why.SPARE for _, _, why in made.looks)
-    assert len(made.looks) < 5 * 60
+    assert not any(why is Why.SPARE for _, _, why in made.polls)
+    assert len(made.polls) < 5 * 60
 
 
 def test_spare_polls_keep_all_limits():
@@ -713,7 +713,7 @@ def test_spare_polls_keep_all_limits():
     for _ in range(3):
         made.run(DAY, tick=10 * MINUTE)
         made.bucket = replace(made.bucket, level=made.bucket.burst)
-    spare = [(at, page) for at, page, why in made.looks if why is Why.SPARE]
+    spare = [(at, page) for at, page, why in made.polls if why is Why.SPARE]
     gaps = {page: np.diff(made.of(page)) for page in range(1, 9)}
     at_once = [at for at, page in spare if page > 5]
 
@@ -732,7 +732,7 @@ def test_ticks_come_in_time_beside_spare_polls():
     made.run(3 * DAY, tick=10 * MINUTE)
 
     assert {2 * HOUR} == set(np.diff(made.of(1)[1:]).tolist())
-    assert 0.97 * 180 <= len(made.looks) <= 180 + 30
+    assert 0.97 * 180 <= len(made.polls) <= 180 + 30
 
 
 def test_hopeless_budget_stretches_the_longest_waits():
@@ -741,7 +741,7 @@ def test_hopeless_budget_stretches_the_longest_waits():
     """
     made = service([0.05] * 8 + [5.0] * 2, 5, 30)
     made.run(30 * DAY, tick=3 * HOUR)
-    later = made.looks[0][0] + 10 * DAY
+    later = made.polls[0][0] + 10 * DAY
     gaps = [np.diff([at for at in made.of(page) if at > later]) for page in range(1, 11)]
 
     assert made.planner.pricing.stretch > 2
@@ -795,7 +795,7 @@ def test_wic_bids_for_an_epoch_if_it_earns_more(monkeypatch):
     assert [True, False, True, True] == bids
     assert 4 == len(compared)
     assert {6 * HOUR} == set(np.diff([at for at, _ in compared]).tolist())
-    assert 0.9 * 60 <= len(made.looks) <= 60 + 30  # half a day's budget was there at the start
+    assert 0.9 * 60 <= len(made.polls) <= 60 + 30  # half a day's budget was there at the start
     assert list_prices(made)["wic"]
     assert free.planner.pricing.rival is None
 
@@ -823,7 +823,7 @@ def test_work_is_done_before_a_peak_without_recent_polls():
     pages = [make_watched(number, at=start) for number in range(1, 11)]
     service = Service(pages, 24, burst=40, policy=Medd(DAY))
     service.run(DAY)
-    first, ahead = service.looks[:10], service.looks[10:]
+    first, ahead = service.polls[:10], service.polls[10:]
 
     assert {at for at, _, _ in first} == {start}
     assert 13 * HOUR < ahead[0][0] - start < 18 * HOUR

@@ -198,7 +198,7 @@ def test_planners_spend_one_budget_at_one_price():
     whole.run(3 * DAY)
 
     assert pytest.approx(whole.planner.proposals.price, rel=0.05) == parts[0].planner.proposals.price
-    assert pytest.approx(len(whole.looks), rel=0.05) == sum(len(part.looks) for part in parts)
+    assert pytest.approx(len(whole.polls), rel=0.05) == sum(len(part.polls) for part in parts)
 
 
 def test_price_of_before_counts_until_all_others_have_left_a_note():

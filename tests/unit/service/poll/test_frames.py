@@ -200,11 +200,11 @@ def test_pages_that_embed_each_other_do_not_deadlock(world: World):
     case.busy = {1}
     seen: list[list[str]] = []
 
-    async def look_inside(page_id: int) -> None:
+    async def read_inside(page_id: int) -> None:
         case.during = None
         seen.append(await case.poll(page_id=page_id, frame_ids=(1,)))
 
-    case.during = look_inside
+    case.during = read_inside
     asyncio.run(asyncio.wait_for(case.poll(frame_ids=(2,)), 5))
 
     assert [[""]] == seen

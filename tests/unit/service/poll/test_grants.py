@@ -159,7 +159,7 @@ class Case:
         asyncio.run(self.grants.poll(charged, self.page, asked or PageRequest(), {5: 2}))
         return self.settled[-1]
 
-    def look(self, *, ignoring: str = "", budget: str = WHOLE) -> str:
+    def poll_frame(self, *, ignoring: str = "", budget: str = WHOLE) -> str:
         """Poll the page as a frame of another page."""
         self.clock.move_to(self.clock.now() + SECOND)
         return asyncio.run(self.grants.poll_frame(self.page, ignoring, budget))
@@ -447,7 +447,7 @@ def test_frame_is_charged_when_its_request_leaves(world: World):
     case = Case(world, body())
     world.write(charge.set_budget, "shop", rate_per_second=1.0, burst=10.0, at=world.at)
 
-    assert "" == case.look(budget="shop")
+    assert "" == case.poll_frame(budget="shop")
     assert [(2.0, 1)] == case.paid()
     (result,) = case.settled
     assert ("shop", Why.FRAME) == (result.charged.grant.budget, result.why)
@@ -458,7 +458,7 @@ def test_frame_is_charged_when_its_request_leaves(world: World):
 def test_frame_inherits_ignored_robots(world: World):
     """The poll has the reason."""
     case = Case(world, body())
-    case.look(ignoring="my own site")
+    case.poll_frame(ignoring="my own site")
 
     assert [False] == case.obeys
     assert "my own site" == case.settled[0].charged.grant.reason.of
@@ -469,7 +469,7 @@ def test_unpaid_frame_is_not_polled(world: World):
     case = Case(world, body())
     world.write(charge.set_budget, "default", rate_per_second=0.0, burst=0.0, at=world.at)
 
-    assert "the budget is used up for now" == case.look()
+    assert "the budget is used up for now" == case.poll_frame()
     assert ([], []) == (case.paid(), case.settled)
 
 
@@ -478,7 +478,7 @@ def test_frame_without_a_request_is_charged(world: World):
     case = Case(world)
     case.no_request = Failed(kind="secret", reason="no secret shop")
 
-    assert "" == case.look()
+    assert "" == case.poll_frame()
     assert [(1.0, 1)] == case.paid()
     assert case.no_request == case.settled[0].outcome
 
@@ -486,7 +486,7 @@ def test_frame_without_a_request_is_charged(world: World):
 def test_redirect_of_a_frame_is_charged(world: World):
     """The grant of a frame pays only for the first request."""
     case = Case(world, body(), hops=[ELSEWHERE])
-    case.look()
+    case.poll_frame()
 
     assert [(2.0, 2)] == case.paid()
 
@@ -590,7 +590,7 @@ def test_poll_whose_error_cannot_be_stored_is_ended_later(world: World):
 def test_poll_that_is_refused_before_its_answer_is_ended(world: World, where: str, error: StoreError):
     """What is read for the request, or paid for on the way, cannot be had."""
     case = Case(world, error)
-    polling: dict[str, Callable[[], object]] = {"page": case.poll, "frame": case.look, "beside": case.ask_for}
+    polling: dict[str, Callable[[], object]] = {"page": case.poll, "frame": case.poll_frame, "beside": case.ask_for}
     with pytest.raises(type(error)):
         polling[where]()
     assert 1 == len(case.paid())
@@ -608,7 +608,7 @@ def test_one_refused_end_does_not_keep_other_polls_open(world: World):
     case = Case(world, StoreError("odd"), StoreError("odd"))
     for _ in range(2):
         with pytest.raises(StoreError):
-            case.look()
+            case.poll_frame()
     case.write_errors = [UnitError("contradicts")]
 
     with pytest.raises(UnitError):

@@ -256,7 +256,7 @@ class PayCase:
         rng = np.random.default_rng(seed)
         self.now = now
         self.ids = [*range(1, len(PAGES) + 1)]
-        self.looked = [now - HOUR - int(age) * SECOND for age in rng.permutation(np.arange(1, 1_000))[: len(PAGES)]]
+        self.polled_at = [now - HOUR - int(age) * SECOND for age in rng.permutation(np.arange(1, 1_000))[: len(PAGES)]]
         self.is_dear = (rng.random(len(PAGES)) < 0.4).tolist()
         burst = float(rng.integers(4, 12))
         level = float(rng.choice([0.0, 0.5, 1.0, 2.0, 3.5, 5.0, burst]))
@@ -269,7 +269,7 @@ class PayCase:
                 {
                     "id": self.ids,
                     "host": self.ids,
-                    "last_polled": self.looked,
+                    "last_polled": self.polled_at,
                     "cost": [DEAR if dear else 1.0 for dear in self.is_dear],
                 }
             ),
@@ -311,7 +311,7 @@ class PayCase:
         return asyncio.run(pay())
 
     def _page(self, page_id: int) -> WatchedPage:
-        page, polled = make_watched(page_id, "Fetch on change"), self.looked[page_id - 1]
+        page, polled = make_watched(page_id, "Fetch on change"), self.polled_at[page_id - 1]
         page.identity = replace(page.identity, render="browser" if self.is_dear[page_id - 1] else "")
         page.state = replace(page.state, last_seq=1, polled_at=polled, checked_at=polled, polls=1)
         (sub,) = page.subscriptions.values()

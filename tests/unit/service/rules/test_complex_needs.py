@@ -31,7 +31,7 @@ class House(RuledHouse):
         effects = self.act("needs.open", at=at, parts=[self.part], cause="leaf 0")
         return [each.type.partition("(")[0] for each in effects.raised]
 
-    def look(self, page: str, at: int) -> None:
+    def poll_page(self, page: str, at: int) -> None:
         """Poll a page, and let its rules know."""
         self.poll(page, at)
         self.act("needs.look", at=at, page=self.subs[page].page_id)
@@ -40,7 +40,7 @@ class House(RuledHouse):
         """Let the time of the first Then be over."""
         self.act("needs.over.0", at=at)
 
-    def told(self) -> list[tuple[str, list[tuple[str, str]]]]:
+    def list_reported(self) -> list[tuple[str, list[tuple[str, str]]]]:
         """Return the verdict of each report, with the other pages in it."""
         return [(one.verdict, [(part.name, part.status) for part in one.others]) for one in self.reports]
 
@@ -84,11 +84,11 @@ def test_report_is_made_as_soon_as_all_were_polled(world):
     """What did not change is shown as unchanged; nothing is open then."""
     house = House(world)
     house.hold()
-    house.look("B", AT + MINUTE)
+    house.poll_page("B", AT + MINUTE)
     assert ([], 2) == (house.reports, len(house.waits))
-    house.look("C", END)
+    house.poll_page("C", END)
 
-    assert [("complete", [("B", "unchanged"), ("C", "unchanged")])] == house.told()
+    assert [("complete", [("B", "unchanged"), ("C", "unchanged")])] == house.list_reported()
     assert [] == house.waits
     (report,) = house.reports
     assert (["a"], "", "then leaf 0") == ([*report.changes], report.reason, report.cause)
@@ -99,10 +99,10 @@ def test_change_on_an_awaited_page_is_part_of_the_report(world):
     house = House(world)
     house.hold()
     house.find("b", "B", AT + MINUTE)
-    house.look("B", AT + MINUTE)
-    house.look("C", AT + MINUTE)
+    house.poll_page("B", AT + MINUTE)
+    house.poll_page("C", AT + MINUTE)
 
-    assert [("complete", [("C", "unchanged")])] == house.told()
+    assert [("complete", [("C", "unchanged")])] == house.list_reported()
     assert ["a", "b"] == [*house.reports[0].changes]
 
 
@@ -118,26 +118,26 @@ def test_report_at_the_end_says_what_is_missing(world, polled, verdict, statuses
     house = House(world)
     house.hold()
     for page in polled:
-        house.look(page, AT + MINUTE)
+        house.poll_page(page, AT + MINUTE)
     house.act("needs.look", at=END, page=house.subs["A"].page_id)
     assert [] == house.reports
     house.end()
 
-    assert [(verdict, statuses)] == house.told()
+    assert [(verdict, statuses)] == house.list_reported()
     assert "C: there was no time for the check" in house.reports[0].reason
 
 
 @pytest.mark.parametrize(
-    ("at", "told"), [(AT - SECOND, []), (END + SECOND, [("missed", [("B", "missed"), ("C", "missed")])])]
+    ("at", "expected"), [(AT - SECOND, []), (END + SECOND, [("missed", [("B", "missed"), ("C", "missed")])])]
 )
-def test_poll_outside_of_the_time_captures_nothing(world, at, told):
+def test_poll_outside_of_the_time_captures_nothing(world, at, expected):
     """It shows nothing of that time."""
     house = House(world)
     house.hold()
     house.poll("B", at)
     house.act("needs.look", at=max(at, AT), page=house.subs["B"].page_id)
 
-    assert told == house.told()
+    assert expected == house.list_reported()
     assert [] == [wait for wait in house.waits if "at" in wait]
 
 
@@ -145,9 +145,9 @@ def test_some_of_the_pages_are_enough_if_so_many_were_asked_for(world):
     """The first polled one completes it."""
     house = House(world, "any change of A Then within 10 min check any 1 of B, C")
     house.hold()
-    house.look("C", AT + MINUTE)
+    house.poll_page("C", AT + MINUTE)
 
-    assert "complete" == house.told()[0][0]
+    assert "complete" == house.list_reported()[0][0]
 
 
 def test_page_that_changed_itself_needs_no_poll(world):
@@ -156,18 +156,18 @@ def test_page_that_changed_itself_needs_no_poll(world):
     house.hold()
 
     assert [True, False] == ["at" in wait for wait in house.waits]
-    house.look("B", AT + MINUTE)
-    assert [("complete", [("B", "unchanged")])] == house.told()
+    house.poll_page("B", AT + MINUTE)
+    assert [("complete", [("B", "unchanged")])] == house.list_reported()
 
 
 def test_end_of_the_sentinel_reports_what_there_is(world):
     """Without an open need there is nothing."""
     house = House(world)
     house.hold()
-    house.look("B", AT + MINUTE)
+    house.poll_page("B", AT + MINUTE)
     house.play(lambda behaviour, moment: behaviour.finish(moment), at=AT + 2 * MINUTE)
 
-    assert ["partial"] == [verdict for verdict, _ in house.told()]
+    assert ["partial"] == [verdict for verdict, _ in house.list_reported()]
     house.play(lambda behaviour, moment: behaviour.finish(moment), at=AT + 2 * MINUTE)
     assert 1 == len(house.reports)
 
@@ -177,7 +177,7 @@ def test_alteration_and_pause_of_open_needs(world):
     house = House(world)
     house.play(lambda behaviour, moment: behaviour.arrange(moment))
     house.hold()
-    house.look("B", AT + MINUTE)
+    house.poll_page("B", AT + MINUTE)
     house.play(lambda behaviour, moment: behaviour.arrange(moment), at=AT + HOUR + MINUTE, resumed=HOUR)
     assert [END, END + HOUR] == [wait["end"] for wait in house.waits]
     house.memory["then"] = [[1, ["B"], None]]
@@ -204,8 +204,8 @@ def test_need_of_two_clauses_is_one_report(world):
     house = House(world, "any change of A Then within 10 min check B Then within 1 hour check C")
 
     assert ["need 0", "need 1"] == house.hold()
-    house.look("B", AT + MINUTE)
+    house.poll_page("B", AT + MINUTE)
     house.end()
     assert [] == house.reports
-    house.look("C", AT + 30 * MINUTE)
-    assert ["complete"] == [verdict for verdict, _ in house.told()]
+    house.poll_page("C", AT + 30 * MINUTE)
+    assert ["complete"] == [verdict for verdict, _ in house.list_reported()]

@@ -46,7 +46,7 @@ class Story:
     def happens(self, event: str, at: int) -> None:
         asyncio.run(self._act(f"event.{event}", at))
 
-    def looks(self, begun: int, at: int) -> None:
+    def poll(self, begun: int, at: int) -> None:
         asyncio.run(self._act("look", at, page=PAGE, begun=begun))
 
 
@@ -54,10 +54,10 @@ def test_event_needs_a_poll_that_began_after_it():
     """A poll in flight may have read the page before the event."""
     story = Story()
     story.happens("deploy", AT)
-    story.looks(AT - 1, AT + 1)
+    story.poll(AT - 1, AT + 1)
     assert AT == story.needs.begins(PAGE)
 
-    story.looks(AT, AT + 2)
+    story.poll(AT, AT + 2)
     assert story.needs.begins(PAGE) is None
 
 

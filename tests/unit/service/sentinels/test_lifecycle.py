@@ -1,4 +1,4 @@
-"""The steps of sentinels are taken when they are due, and told to those that must know."""
+"""The steps of sentinels are taken when they are due, and reported to those that must know."""
 
 import asyncio
 from types import SimpleNamespace

@@ -42,7 +42,7 @@ class Case:
             held: WatchedSentinel = make_watched(number).subscriptions[number].owner
             held.row = replace(held.row, owner_id=owner_id)
             self.sentinels[number] = held
-        self.told: list[tuple[int, set[int]]] = []
+        self.sent: list[tuple[int, set[int]]] = []
         settings = Settings(notify=NotifySettings(weekly=weekly), serve=ServeSettings(zone=zone))
         self.report = WeeklyReport(self, self, self, self, settings, epoch=world.epoch)  # type: ignore[arg-type]
 
@@ -56,7 +56,7 @@ class Case:
         self.world.commit(unit)
 
     def drafts(self, event: Event, *, place: int, concerned: set[int]) -> Iterator[DeliveryDraft]:
-        self.told.append((place, concerned))
+        self.sent.append((place, concerned))
         return iter(())
 
     def step(self, now: int) -> int:
@@ -117,7 +117,7 @@ def test_each_owner_gets_a_report(world: World):
     case.step(MONDAY)
 
     assert [2, 1] == [event.data["sentinels"] for event in case.written[0].events]
-    assert [(0, {1, 3}), (1, {2})] == case.told
+    assert [(0, {1, 3}), (1, {2})] == case.sent
 
 
 def test_new_and_disabled_sentinels_are_not_reported(world: World):

@@ -109,7 +109,7 @@ def test_sentinel_that_waits_for_a_missing_start_never_starts():
 
 
 def test_awaited_sentinels_are_those_of_start_and_end():
-    """`has_begun` tells whether a life is past its start."""
+    """`has_begun` says whether a life is past its start."""
     assert {"a", "c"} == life("b", "From start(a) To end(c)").awaits()
     assert set() == life("b").awaits()
     assert [False, False, True, True] == [

@@ -65,7 +65,7 @@ def test_served_requests_are_deleted(world: World):
 
 
 def test_only_events_that_nothing_replays_are_deleted(world: World):
-    """The newest price stays, and all that tell of pages, sentinels and changes."""
+    """The newest price stays, and all that are about pages, sentinels and changes."""
     fill(world, *EventType, *EventType)
     gone = {
         EventType.PAGE_POLLED: 2,

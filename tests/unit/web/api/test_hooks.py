@@ -440,7 +440,7 @@ def test_content_of_a_hub_is_passed_on_with_its_signature(tmp_path):
         (HUB_PATH, "POST", {"x-hub-signature": "sha1=ab", "content-type": "application/atom+xml"}, b"<feed/>"),
     )
 
-    assert (202, [(b"<feed/>", "sha1=ab")]) == (answer.status, hubs.heard)
+    assert (202, [(b"<feed/>", "sha1=ab")]) == (answer.status, hubs.deliveries)
 
 
 def test_unknown_subscription_is_410(tmp_path):
