@@ -365,7 +365,12 @@ def _notify(draft: Draft, url: str, wording: str) -> None:
     name = "notification_urls"
     scheme = url.partition("://")[0].lower()
     if scheme in {"post", "posts"}:
-        address = f"http{'s' if scheme == 'posts' else ''}://{url.partition('://')[2]}"
+        rest, _, query = url.partition("://")[2].partition("?")
+        params = [one for one in query.split("&") if one]
+        kept = "&".join(one for one in params if not one.startswith(("+", "%2B")))
+        if len(kept.split("&")) < len(params) or (params and not kept):
+            draft.refuse(name, "a webhook has no headers of your own; its signature shows who sent it")
+        address = f"http{'s' if scheme == 'posts' else ''}://{rest}{'?' + kept if kept else ''}"
         what = (
             "the request has headers and a signature of our own"
             if "text" in wording

@@ -9,10 +9,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tidings import disk
 from tidings.errors import (
@@ -64,6 +66,12 @@ def needs_single_writer(version: Version) -> bool:
     return version < (3, 51, 3)
 
 
+_OPEN: Counter[tuple[int, int] | None] = Counter()
+"""How many connections this process has to each file, by device and inode."""
+_OPENING: Final = threading.RLock()
+"""Held while a file is opened or closed."""
+
+
 class SqliteDriver:
     """The driver of SQLite. Tests pass `version` to cover both modes."""
 
@@ -76,7 +84,8 @@ class SqliteDriver:
         self._busy_seconds = busy_seconds
         self.single_writer = needs_single_writer(version or library_version())
         self._raw: Any = None
-        with _first_use(data, self._path, create=create):
+        self._opened: tuple[int, int] | None = None
+        with _OPENING, _first_use(data, self._path, create=create):
             try:
                 _keep_private(self._path)
                 self._raw = sqlite3.connect(
@@ -86,12 +95,14 @@ class SqliteDriver:
                     check_same_thread=False,
                     cached_statements=_STATEMENTS,
                 )
+                self._opened = _identity(self._path)
+                _OPEN[self._opened] += 1
                 self._prepare()
             except self.errors as error:
                 self.close()
                 raise self.translate(error) from error
             except UnicodeDecodeError as error:  # a garbled name in the schema
-                self._raw.close()
+                self.close()
                 raise _make_damaged_error(self._path, "its schema cannot be read") from error
         self.connection = Connection("sqlite", self._raw.execute, self._run_many)
         self._file = _identity(self._path)
@@ -254,7 +265,11 @@ class SqliteDriver:
         """Close the connection."""
         self._drop_write_lock()
         if self._raw is not None:
-            self._raw.close()
+            with _OPENING:
+                self._raw.close()
+                if self._opened is not None:
+                    _OPEN[self._opened] -= 1
+                    self._opened = None
 
     def _data_version(self) -> int:
         return int(self._raw.execute("PRAGMA data_version").fetchone()[0])
@@ -303,8 +318,7 @@ def _first_use(data: Path, path: Path, *, create: bool) -> Iterator[None]:
             return
         if path.exists() and path.stat().st_size:
             _check_header(path)
-        yield
-        disk.sync(path)
+        yield  # SQLite made the file durable when it changed its journal
         os.pwrite(handle, _MARKER_TEXT.encode(), 0)
         os.fsync(handle)
         disk.sync(data)
@@ -386,7 +400,13 @@ def _refuse_lost(data: Path, path: Path, *, used: bool, create: bool) -> None:
 def _check_header(path: Path) -> None:
     """Raise `StoreDamagedError` for a file that is not a SQLite database or was truncated. With a
     WAL that has content, the file's length proves nothing.
+
+    A file that this process has open was checked, and is not opened beside SQLite: to close it
+    would drop the locks of the process (POSIX), and the next reader of another process would take
+    itself for the last one and delete the WAL.
     """
+    if _OPEN[_identity(path)]:
+        return
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)

@@ -263,6 +263,12 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
         A,
         "our own form",
     ),
+    (
+        {"notification_urls": ["posts://h.example/a?b=1&+X-Token=c4nary"]},
+        "Notify by webhook https://h.example/a?b=1\n",
+        A,
+        "no headers of your own",
+    ),
     ({"notification_urls": ["gets://hooks.example/a"]}, "Monitor all words", A, "sent by POST"),
     ({"notification_urls": ["tgram://123456789:abcdefg/5"]}, "Notify by tgram://123456789:abcdefg/5", T, ""),
     ({"notification_urls": ["mailto://a:b@127.0.0.1:8925?to=d@e.example"]}, "Monitor all words", A, "cannot read this"),
@@ -367,7 +373,7 @@ def test_counts_match_the_documentation(judged):
     grades = [one.grade for one in judged]
 
     assert len(CASES) == len(grades) >= 60
-    assert (62, 42, 3) == tuple(grades.count(grade) for grade in (T, A, R))
+    assert (62, 43, 3) == tuple(grades.count(grade) for grade in (T, A, R))
 
 
 def test_older_file_formats_are_read(tmp_path):

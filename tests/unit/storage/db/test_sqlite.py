@@ -336,3 +336,27 @@ def test_database_files_are_private_in_an_open_folder(tmp_path: Path):
         os.umask(before)
 
     assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in data.glob("tidings.db*")}
+
+
+@pytest.mark.parametrize("connections", [1, 2, 3])
+def test_reader_of_another_process_deletes_no_journal(tmp_path: Path, connections: int):
+    """A process that opens the file again keeps its locks, so no other one takes itself for the
+    last. What is written after that is found by the next process.
+    """
+    settings = Settings(data=tmp_path)
+    opened = [open_database(settings) for _ in range(connections)]
+    if connections == 3:
+        opened.pop().close()
+    read = f"import sqlite3; c = sqlite3.connect({str(tmp_path / 'tidings.db')!r}); "
+    read += "print(c.execute('SELECT count(*) FROM secret').fetchone()[0]); c.close()"
+
+    def count() -> str:
+        return subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, check=True).stdout.strip()
+
+    assert "0" == count()
+    assert (tmp_path / "tidings.db-wal").exists()
+    opened[0].write(secrets.put, "a", "x")
+    assert "1" == count()
+    for database in opened:
+        database.close()
+    assert "1" == count()
