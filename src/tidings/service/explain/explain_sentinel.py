@@ -259,8 +259,11 @@ def _period(fetch: FetchOnChange, learned: Any, settings: Settings) -> tuple[Dur
 
 
 def roundly(period: Duration) -> Duration:
-    """Return a rounded interval: from three minutes, hours or days on in whole units."""
+    """Return a rounded interval: from three minutes, hours or days on in whole units, from a hundred
+    units on in tens.
+    """
     unit = next((unit for unit in (DAY, HOUR, MINUTE) if period >= 3 * unit), SECOND)
+    unit *= 10 if period >= 100 * unit else 1
     return round(period / unit) * unit
 
 

@@ -16,7 +16,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, MINUTE
-from tidings.estimation.learner import quantile
+from tidings.estimation.learner import Gamma, GammaLearner, quantile
 from tidings.language.times import zone_of
 from tidings.record import dataclass
 from tidings.service.explain.explain_sentinel import list_polls
@@ -42,6 +42,8 @@ MOSTLY: Final = 0.75
 LONGEST: Final = 10
 """Longest stretch of hours per day that counts as a pattern."""
 DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MOST_CHANGES: Final = 100
+"""Most changes from which a rate is computed anew."""
 LEAST_RATE: Final = 1e-3
 """A rate below once in three years (changes a day) is shown as none."""
 
@@ -149,8 +151,9 @@ def reports(c: Connection, row: SentinelRow, settings: Settings, now: Instant, *
     found = []
     for one in coming:
         assert one.page_id is not None  # noqa: S101 - for the type checker
-        rate, low, high = _rate(known.get(one.page_id, {}))
-        hours = _hours(polls.of_page(c, one.page_id, now - WINDOW), zone)
+        made = polls.of_page(c, one.page_id, now - WINDOW)
+        rate, low, high = _rate(known.get(one.page_id) or infer(made))
+        hours = _hours(made, zone)
         masks = noise.masks(c, one.page_id)
         found.append(
             PageReport(
@@ -216,6 +219,27 @@ def when(hours: Mapping[tuple[int, int], int]) -> str:
     if stretch is not None:
         parts.append(f"{stretch[0]:02}:00 to {sum(stretch) % 24:02}:00")
     return f"changes mostly {', '.join(parts)} ({total} changes in 90 days)" if parts else ""
+
+
+def infer(made: Sequence[tuple[Instant, bool]]) -> Mapping[str, Any]:
+    """Return what polls at fixed times say of a page's rate, as a policy remembers it; nothing
+    before the second poll. Policies learn only of pages whose times they choose.
+
+    Args:
+        made: Instant of each poll, in order, and whether it found a change. Of the newest changes,
+            `MOST_CHANGES` are used.
+    """
+    gaps = [((at - before) / DAY, changed) for (before, _), (at, changed) in pairwise(made)]
+    changed_at = [place for place, (_, changed) in enumerate(gaps) if changed]
+    used = gaps[changed_at[-MOST_CHANGES] :] if len(changed_at) > MOST_CHANGES else gaps
+    if not used:
+        return {}
+    learner = GammaLearner()
+    rate = Gamma.prior(learner.mean, learner.shape, 1)
+    rate = rate.observe(sum(gap for gap, changed in used if not changed), changed=False)
+    for gap in (gap for gap, changed in used if changed):
+        rate = rate.observe(gap, changed=True)
+    return {"rate": {"shape": float(rate.shape[0]), "scale": float(rate.scale[0])}}
 
 
 def _rate(memory: Mapping[str, Any]) -> tuple[float | None, float, float]:

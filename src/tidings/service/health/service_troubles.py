@@ -47,7 +47,7 @@ def list_undelivered(reading: HealthReading) -> Iterator[Trouble]:
     for name, rows in _by_sentinel(dead).items():
         newest = rows[0]
         ended = newest.created_at if newest.finished_at is None else newest.finished_at
-        count = spell_count(len(rows), "dead letter")
+        count = spell_count(len(rows), "undelivered message")
         yield Trouble(
             brief="dead letters",
             words=f"{'at least ' if len(dead) > MANY else ''}{count} of {name}; the newest given up at {spell_since(ended, reading.now)}: {newest.error or 'no reason was stored'}",

@@ -62,7 +62,7 @@ def draw_beats(beats: Beats) -> Markup:
             *([translate("{failures} failed", failures=f"{beats.failures:,}")] if beats.failures else []),
         ]
     )
-    drawn = Markup("").join(
+    drawn = Markup('<path class="g" d="M0 9h144"/>') + Markup("").join(
         Markup('<path class="{}" d="{}"/>').format(name, path) for name, path in paths.items() if path
     )
     return Markup('<svg class="beat" viewBox="0 0 144 18" role="img" aria-label="{}"><title>{}</title>{}</svg>').format(

@@ -28,6 +28,10 @@ _MONTHS: Final = sentences(
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 _SHORT_MONTHS: Final = sentences("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_BRIEFS: Final = dict(
+    zip(("dead letters", "switched off"), sentences("not delivered", "receiver switched off"), strict=True)
+)
+"""Briefs of troubles that say more on a screen."""
 _CONTROLS: Final = frozenset(
     {*range(0x20), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 )
@@ -167,4 +171,4 @@ def _show(text: str) -> Markup:
 
 def brief(text: str) -> str:
     """Return the brief of a trouble in the reader's language; a page in error is failing."""
-    return translate("failing") if "(" in text else translate(text)
+    return translate("failing") if "(" in text else translate(_BRIEFS.get(text, text))

@@ -89,7 +89,6 @@ async def _screen(
         known=sum(one.is_known for one in jobs),
         copy=copy,
         problem=problem,
-        programs=", ".join(reader.format.name for reader in READERS[:-4]),
         is_stored=values.get("is_stored", False),
         learns=values.get("learns", False),
     )

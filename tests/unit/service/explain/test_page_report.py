@@ -7,7 +7,7 @@ import math
 import pytest
 
 from tidings.clock import DAY, HOUR
-from tidings.service.explain.page_report import PageReport, paces, when
+from tidings.service.explain.page_report import PageReport, infer, paces, when
 
 
 def test_more_checks_see_changes_sooner_and_miss_fewer() -> None:
@@ -73,3 +73,35 @@ def test_report_shows_the_effect_of_one_more_check() -> None:
 def test_small_rate_is_shown_in_days(rates: tuple[float, float, float], expected: str) -> None:
     """4.6e-16 times a day would be unreadable."""
     assert expected == next(PageReport(1, "https://a.example/", "", *rates, [], {}, "", []).lines())
+
+
+@pytest.mark.parametrize("every", [HOUR, 6 * HOUR, DAY])
+@pytest.mark.parametrize("found", [10, 30])
+def test_rate_of_a_page_with_fixed_times_is_inferred_from_its_checks(every: int, found: int) -> None:
+    """It is near the number of changes by the time, and above it if each check may hide changes."""
+    made = [(n * every, n % 4 == 0 and 0 < n <= 4 * found) for n in range(4 * found + 1)]
+
+    rate = infer(made)["rate"]
+
+    at_least = found / (4 * found * every / DAY)
+    assert at_least * 0.85 < rate["shape"] / rate["scale"] < at_least * 1.6
+
+
+@pytest.mark.parametrize("made", [[], [(0, False)], [(DAY, True)]])
+def test_nothing_is_inferred_from_one_check(made: list[tuple[int, bool]]) -> None:
+    """There is no interval yet."""
+    assert {} == infer(made)
+
+
+def test_rate_of_a_page_that_changes_at_each_of_many_checks_is_inferred_from_the_newest() -> None:
+    """The rate says that there are several changes in each interval."""
+    rate = infer([(n * HOUR, True) for n in range(20_000)])["rate"]
+
+    assert 24 < rate["shape"] / rate["scale"] < 24 * 10
+
+
+def test_rate_of_a_page_that_never_changed_is_low() -> None:
+    """It falls with the time that was watched."""
+    week, month = (infer([(n * DAY, False) for n in range(days)])["rate"] for days in (8, 31))
+
+    assert 0.05 > week["shape"] / week["scale"] > month["shape"] / month["scale"] > 0

@@ -529,7 +529,7 @@ def test_dead_letter_is_a_warning_with_its_fix(world):
 
     assert ("warn", True) == (
         line.status,
-        "1 dead letter of news; the newest given up" in line.detail and "410 Gone" in line.detail,
+        "1 undelivered message of news; the newest given up" in line.detail and "410 Gone" in line.detail,
     )
     assert line.mend.endswith(f"tidings deliveries replay {delivery[0]}")
 

@@ -32,7 +32,7 @@ def test_dead_letters_are_one_line(world):
             world.commit(world.unit(results=(DeliveryResult(delivery_id=id_, status="dead", attempt=1, at=world.at),)))
     (line,) = lines(world, "deliveries", polling=True)
 
-    assert line.detail.startswith("3 dead letters of news; the newest given up at")
+    assert line.detail.startswith("3 undelivered messages of news; the newest given up at")
     assert drafts[0][0] in line.mend
 
 
