@@ -17,7 +17,7 @@ from tidings.record import dataclass
 from tidings.storage.observed import polls
 from tidings.storage.observed.polls import Beats
 from tidings.storage.watches import subscriptions, values
-from tidings.web.markup.formats import count, number, span
+from tidings.web.markup.formats import ago, count, number, span
 from tidings.web.markup.translations import sentences, translate
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ SHOWN: Final = 200
 ROWS: Final = 30
 WIDTH: Final = 1_100
 HEIGHT: Final = 140
+DATES: Final = 16
+"""Height of the line below a plot that says when it begins and ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +149,11 @@ def _plot(label: str, numbers: Sequence[tuple[Instant, float]], now: Instant) ->
     return Markup(
         '<svg class="plot xl" viewBox="0 0 {} {}" role="img" aria-label="{}"><path class="g" d="M60 {}H{}M60 {}H{}"/>'
         '<text x="0" y="{}">{}</text><text x="0" y="{}">{}</text><polyline class="c" points="{}"/>'
-        '<circle class="f1" cx="{}" cy="{}" r="4"/></svg>'
+        '<circle class="f1" cx="{}" cy="{}" r="4"/><text x="60" y="{}">{}</text><text x="{}" y="{}" text-anchor="end">{}</text></svg>'
     ).format(
-        WIDTH, HEIGHT, description, 12, WIDTH - 20, HEIGHT - 12, WIDTH - 20, 16, f"{highest:g}", HEIGHT - 8, f"{lowest:g}",
+        WIDTH, HEIGHT + DATES, description, 12, WIDTH - 20, HEIGHT - 12, WIDTH - 20, 16, f"{highest:g}", HEIGHT - 8, f"{lowest:g}",
         " ".join(points), f"{x(last):.1f}", f"{y(numbers[-1][1]):.1f}",
+        HEIGHT + DATES - 4, ago(first, now), WIDTH - 20, HEIGHT + DATES - 4, translate("now"),
     )  # fmt: skip
 
 
