@@ -6,7 +6,6 @@ from collections import Counter
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.service.imports.import_jobs import READERS
 from tidings.service.imports.upload import Upload, UploadResult, import_upload
 from tidings.web import request_body
 from tidings.web.markup.translations import sentence, translate
