@@ -259,8 +259,9 @@ def _period(fetch: FetchOnChange, learned: Any, settings: Settings) -> tuple[Dur
 
 
 def roundly(period: Duration) -> Duration:
-    """Return a rounded interval: from three minutes, hours or days on in whole units, from a hundred
-    units on in tens.
+    """Return a rounded interval: from three minutes, hours or days on in whole units.
+
+    From a hundred units on it is in tens.
     """
     unit = next((unit for unit in (DAY, HOUR, MINUTE) if period >= 3 * unit), SECOND)
     unit *= 10 if period >= 100 * unit else 1
