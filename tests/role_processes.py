@@ -257,5 +257,5 @@ class Cluster:
 
 
 def _edition(summary: str) -> int:
-    """Return the edition that a summary reports: `edition "3" → "4" is out`."""
-    return int(summary.partition("→")[2].split('"')[1])
+    """Return the edition that a summary reports: `edition "4" (was "3") is out`."""
+    return int(summary.split('"')[1])

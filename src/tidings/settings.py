@@ -379,7 +379,7 @@ class ServeSettings:
     )
     public_url: str = _setting(
         "",
-        "the address of this service on the Internet, e.g. https://tidings.example.org. With this address, Tidings subscribes to the hubs of feeds (WebSub)",
+        "the address of this service on the Internet, e.g. https://tidings.example.org. With this address, messages link to the screens, and Tidings subscribes to the hubs of feeds (WebSub)",
     )
 
 

@@ -140,6 +140,8 @@ PAGES = [
     ("park-survey-2", "https://millbrook.example/survey", "Survey on the new park – Millbrook"),
 ]
 """Who watches it, where, and what the page is called, in the order of `CHANGES`."""
+WEB = "https://tidings.example"
+"""The address of the screens (`serve.public_url`)."""
 AT: Instant = 1_795_766_400_000_000
 """27 November 2026, 08:00 UTC."""
 
@@ -200,7 +202,7 @@ ROWS = [Row(*change, *page) for change, page in zip(CHANGES, PAGES, strict=True)
 
 def message(kind: str, row: Row, number: int, scheme: str = "") -> Rendered:
     """Return the message that a channel of a kind sends for a change."""
-    return render(kind, News(sentinel=row.sentinel, scheme=scheme, records=[row.record(number)], at=AT))
+    return render(kind, News(sentinel=row.sentinel, scheme=scheme, records=[row.record(number)], at=AT, web=WEB))
 
 
 def parts_of_letter(rendered: Rendered) -> tuple[str, str]:

@@ -61,7 +61,7 @@ def test_example_7_price_crosses_a_limit(world: World):
     )
 
     assert [[("120,00", "99,50")], [], [], [("1.250,00", "99,99")], []] == list(map(updates, found))
-    assert 'Lamp 500: now "120,00" → "99,50" € incl.' == found[0][0]["summary"]
+    assert 'Lamp 500: now "99,50" (was "120,00") € incl.' == found[0][0]["summary"]
     assert 'number in css ".price" where becomes < 100' == found[0][0]["kind"]
 
 

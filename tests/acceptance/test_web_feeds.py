@@ -59,7 +59,7 @@ def test_change_is_in_the_feed_and_the_stream_at_once(world: World) -> None:
             await _news(world, monitor, "two", "three")
             await reader.until(2)
         assert world.changes() == [record for _, record in reader.records]
-        assert ['shop: now "two" → "three"', 'shop: now "one" → "two"'] == await _entries(app)
+        assert ['shop: now "three" (was "two")', 'shop: now "two" (was "one")'] == await _entries(app)
 
     play(world, story)
     assert {"delivered"} == {row.status for row in world.deliveries()}

@@ -1,4 +1,4 @@
-"""The contract of presentation, for every row of PRESENTERS."""
+"""The contract of presentation, for every row of PRESENTERS and for messages."""
 
 import re
 from typing import get_args
@@ -12,10 +12,13 @@ from tests.examples import share
 from tests.unit.presentation.records import record
 from tidings.errors import UsageError
 from tidings.presentation.edits import edits_of
+from tidings.presentation.hypertext import LETTER
 from tidings.presentation.presenter import Caption, Form, View
 from tidings.presentation.presenters import FORMS, PRESENTERS, VIEWS, presenter
+from tidings.presentation.text import MESSAGE
 
-ROWS = tuple(PRESENTERS)
+TABLE = {**PRESENTERS, "message": MESSAGE, "letter": LETTER}
+ROWS = tuple(TABLE)
 TAGS = set(
     "html head meta title style body main h1 h2 article p a b br ul li del ins span bdi footer table thead tbody tr th td".split()
 )  # nothing else is ours
@@ -46,7 +49,7 @@ STEERING = {
 
 @pytest.fixture(params=ROWS)
 def row(request):
-    return PRESENTERS[request.param]
+    return TABLE[request.param]
 
 
 def everywhere(text):
@@ -168,7 +171,7 @@ def test_moved_paragraph_is_shown_as_moved(row):
     """It is neither inserted nor deleted."""
     shown = read(row, row.fragment(record(updated=[], moved=["a paragraph of words"])))
 
-    assert re.search(r"moved:?\s+a paragraph of words", shown)
+    assert re.search(r'moved:?\s+"?a paragraph of words', shown)
     assert not re.search(r"added|removed|\{\+|\[-", shown)
 
 
@@ -306,7 +309,7 @@ captions = st.builds(Caption, heading=texts, sentinel=texts, between=texts)
 )
 def test_any_page_text_fits_the_bound_and_has_no_effect(name, change, caption, over):
     """The message is valid UTF-8, and only our elements are parsed from it."""
-    row = PRESENTERS[name]
+    row = TABLE[name]
     most = row.least + over
     parts = [row.present(change, caption, most=most), row.fragment(change[0], most=most)]
 

@@ -150,12 +150,12 @@ _CODES: Final = {"good": "32", "warning": "33", "bad": "31", "strong": "1", "fai
 _STATE: Final = r"(?:^|(?<=  ))(?:{})(?= *$|  )"
 """A word that stands alone: a table cell, or the beginning of a line."""
 _RULES: Final = {
-    "good": (_STATE.format("ok|delivered|text"), r"\{\+.*?\+\}", r'(?<=" → )"[^"]*"'),
+    "good": (_STATE.format("ok|delivered|text"), r"\{\+.*?\+\}", r'(?<=" → )"[^"]*"|"[^"]*"(?= \(was ")'),
     "warning": (_STATE.format("warn|warning|waiting|disabled|withheld"), r"^warning:"),
     "bad": (
         _STATE.format(r"fail|dead|error|gone|(?:error|quarantined)\(\w+\)(?: \+\d+)?"),
         r"\[-.*?-\]",
-        r'"[^"]*"(?= → ")',
+        r'"[^"]*"(?= → ")|(?<=" \(was )"[^"]*"',
         r"^(?:tidings|STANDSTILL|\d+:\d+|[^ ]+:\d+:\d+):",
     ),
     "strong": (_STATE.format("changed|new"), r"^[A-Z]+(?:  +[A-Z]+(?: \(UTC\))?)+$"),

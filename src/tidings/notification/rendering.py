@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
 from html import escape
 from typing import Any, Final
+from urllib.parse import quote
 
 from tidings.clock import Instant
 from tidings.model.watch.notifying import Wording, fill
@@ -16,13 +17,16 @@ from tidings.notification import mail, payload
 from tidings.notification.addresses import limit_of_scheme
 from tidings.presentation import atom
 from tidings.presentation.edits import Record, headline, host_of, in_zone, minute, newest_first, summary
-from tidings.presentation.hypertext import document
+from tidings.presentation.hypertext import LETTER, document
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import PRESENTERS, presenter, view_of
+from tidings.presentation.text import MESSAGE
 from tidings.presentation.writing import (
     ELLIPSIS,
     LONGEST_HEADLINE,
     cut_text,
+    first_lines,
+    first_part,
     headline_in,
     is_part_of,
     length,
@@ -50,7 +54,6 @@ LEAST_TITLE: Final = 24
 """The room that a subject always has for the title of its page, in characters."""
 MOST_TITLE_OF_SEVERAL: Final = 36
 """The longest title in a subject on several changes, in characters."""
-_TEXT: Final = PRESENTERS["changes-as-text"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +62,8 @@ class News:
 
     `scheme` is that of an Apprise service, empty if unknown; `presentation` is the layout of
     letters, `zone` the time zone for display. `wording` are the templates of its Notify clause,
-    None for the default message; `tags` are those of the sentinel.
+    None for the default message; `tags` are those of the sentinel. `web` is the address of the
+    screens, empty if there is none.
     """
 
     sentinel: str
@@ -70,6 +74,7 @@ class News:
     zone: tzinfo = UTC
     wording: Wording | None = None
     tags: Sequence[str] = ()
+    web: str = ""
 
     @property
     def subject(self) -> str:
@@ -80,14 +85,37 @@ class News:
         """
         newest, whose = self.records[-1], self._page
         if len(self.records) == 1:
-            room = LONGEST_SUBJECT - LENGTH_OF_BETWEEN - min(length(whose), LEAST_TITLE)
-            what = _change_in(newest, room)
-            what = what.removesuffix(".")
+            what = self._change
             title = title_in(whose, LONGEST_SUBJECT - LENGTH_OF_BETWEEN - length(what))
             return subject_line(" · ".join(part for part in (what, title) if part), most=LONGEST_SUBJECT)
         what = {True: "changes", False: "messages"}[all(one.get("record") == "change" for one in self.records)]
         lead = f"{len(self.records):,} {what} on {title_in(whose, MOST_TITLE_OF_SEVERAL) or 'Tidings'}: "
         return subject_line(lead + _change_in(newest, LONGEST_SUBJECT - length(lead)))
+
+    @property
+    def _change(self) -> str:
+        """Return the line on the only change that fits beside the title of its page: if it is cut,
+        beside the first part of this title.
+        """
+        line = _change_in(self.records[0], self._room(LEAST_TITLE))
+        if ELLIPSIS not in line or not (first := first_part(self._page)):
+            return line
+        return _change_in(self.records[0], self._room(length(first)))
+
+    def _room(self, title: int) -> int:
+        """Return the room for a change beside a title of at most so many characters."""
+        return LONGEST_SUBJECT - LENGTH_OF_BETWEEN - length(title_in(self._page, title))
+
+    @property
+    def said(self) -> str:
+        """Return what the subject says of the line on the only change: its texts that are whole in
+        the subject, at most without a heading that the title has.
+        """
+        if len(self.records) > 1:
+            return ""
+        subject, page = self.subject, one_line(self._page)
+        texts = first_lines(headline(self.records[0]))
+        return "; ".join(text for text in texts if any(short in subject for short in _shorter(text, page)))
 
     @property
     def _page(self) -> str:
@@ -104,11 +132,20 @@ class News:
         return self.wording is not None and any(record.get("record") == "change" for record in self.records)
 
 
+def _shorter(text: str, title: str) -> tuple[str, ...]:
+    """Return a text on a change as a subject may have it: without the sign at its end, without a
+    heading that the title of the page has.
+    """
+    text = text.removesuffix(".")
+    heading, colon, rest = text.partition(": ")
+    return (text, rest) if colon and is_part_of(heading, title) else (text,)
+
+
 def _change_in(record: Record, most: int) -> str:
     """Return the line on a change, without its heading if a text would be cut, or if the title of
     the page is that heading.
     """
-    line = point_arrows(subject_line(summary(record), most=LONGEST_HEADLINE))
+    line = point_arrows(subject_line(summary(record), most=LONGEST_HEADLINE)).removesuffix(".")
     title = one_line(str(record.get("title") or ""))
     whole = headline_in(line, most)
     is_cut = whole.count(ELLIPSIS) > line.count(ELLIPSIS)
@@ -157,28 +194,33 @@ def _console(news: News) -> tuple[str, bytes]:
     return payload.TEXT_TYPE, payload.console_body(news.records, news.zone)
 
 
-def foot(news: News, *, narrows: bool = True) -> tuple[tuple[str, str], ...]:
-    """Return the actions on a message, with their commands: see the comparison, get less, stop it;
-    empty without a sentinel.
+def foot(news: News) -> tuple[tuple[str, str], ...]:
+    """Return the actions on a message: see the comparison, get less, stop it. They are links to
+    screens, or commands if there are no screens; empty without a sentinel.
     """
     changes = [record for record in news.records if record.get("record") == "change"]
     if not news.sentinel or not changes:
         return ()
+    if news.web:
+        ids = {str(record.get("id") or "") for record in changes}
+        see = [f"{news.web}/changes/{quote(one, safe='')}" for one in ids]
+        stop = ("Pause or stop these messages", f"{news.web}/sentinels/{quote(news.sentinel, safe='')}")
+        return (("Compare, or get fewer messages", see[0]), stop) if len(see) == 1 else (stop,)
     return (
-        ("Comparison", comparison(changes, news.sentinel)),
-        *(_narrower(changes, news.sentinel) if narrows else ()),
-        ("Stop these messages", f"tidings disable {news.sentinel}"),
+        ("Where Tidings runs, compare", comparison(changes, news.sentinel)),
+        *_narrower(changes, news.sentinel),
+        ("stop these messages", f"tidings disable {news.sentinel}"),
     )
 
 
 def _narrower(changes: Sequence[Record], sentinel: str) -> Iterator[tuple[str, str]]:
-    """Yield the command that watches less of an HTML page: without the footer or menu if the whole
-    change is there.
+    """Yield the command that watches less of an HTML page: without the footer or menu if some of
+    the change is there.
     """
     places = [one for record in changes for one in record.get("context") or ()]
-    areas = {str(one.get("area") or "") for one in places}
+    areas = {str(one.get("area") or "") for one in places} - {""}
     if len(areas) == 1 and (area := areas.pop()):
-        yield f"Leave the {'menu' if area == 'nav' else area} out", f"tidings alter {sentinel} 'Exclude css \"{area}\"'"
+        yield f"leave the {'menu' if area == 'nav' else area} out", f"tidings alter {sentinel} 'Exclude css \"{area}\"'"
 
 
 def comparison(changes: Sequence[Record], sentinel: str) -> str:
@@ -192,24 +234,23 @@ def comparison(changes: Sequence[Record], sentinel: str) -> str:
 
 
 def _email(news: News, heading: str = "") -> tuple[str, bytes]:
-    heading = heading or _heading(news)
-    caption = Caption(heading=heading, sentinel=news.sentinel, foot=foot(news))
+    caption = Caption(heading=heading or _heading(news), sentinel=news.sentinel, foot=foot(news))
     records = [in_zone(record, news.zone) for record in newest_first(news.records, net=True)]
-    marks = (("Marks", "[-removed-] {+added+}"),) if caption.foot else ()
-    text = _TEXT.present(records, replace(caption, foot=(*caption.foot, *marks)), most=MOST_TEXT)
+    text = MESSAGE.present(records, caption, most=MOST_TEXT)
     views = {view_of(news.presentation, record) for record in news.records}
-    drawing = presenter(views.pop() if len(views) == 1 else "changes", "html")
+    view = views.pop() if len(views) == 1 else "changes"
+    drawing = LETTER if view == LETTER.view else presenter(view, "html")
     return mail.body_of(f"{text}\n", drawing.present(records, caption, most=MOST_HTML))
 
 
 def _apprise(news: News) -> tuple[str, bytes]:
     limit = limit_of_scheme(news.scheme)
-    below = foot(news, narrows=False)
+    caption = Caption(heading=news.subject, foot=foot(news), said=news.said)
     if limit.title:
         room = limit.body - min(len(news.subject), limit.title) - FRAME
-        text = _calling_nobody(news, Caption(foot=below), most=max(room, limit.body // 2))
+        text = _calling_nobody(news, replace(caption, is_titled=True), most=max(room, limit.body // 2))
     else:
-        text = _calling_nobody(news, Caption(heading=news.subject, foot=below), most=limit.body)
+        text = _calling_nobody(news, caption, most=limit.body)
     return payload.TEXT_TYPE, text.encode(errors="backslashreplace")
 
 
@@ -218,7 +259,7 @@ def _calling_nobody(news: News, caption: Caption, *, most: int) -> str:
     length.
     """
     records, room = [in_zone(record, news.zone) for record in newest_first(news.records)], most
-    while length(text := unmentioning(_TEXT.present(records, caption, most=room))) > most:
+    while length(text := unmentioning(MESSAGE.present(records, caption, most=room))) > most:
         room -= length(text) - most
     return text
 
@@ -243,7 +284,7 @@ def values_of(news: News) -> dict[str, PlaceholderValue]:
         "summary": headline(newest),
         "diff_added": "\n".join(edits["inserted"]),
         "diff_removed": "\n".join(edits["deleted"]),
-        "diff_url": comparison(changes, news.sentinel),
+        "diff_url": foot(news)[0][1] if changes else "",
         "current_snapshot": str(newest.get("snapshot") or ""),
         "changes": f"{len(changes)}",
         "detected_at": seen,
@@ -355,7 +396,7 @@ EXAMPLE: Final[Mapping[str, Any]] = {
     "kind": "words",
     "updated": [{"old": "5", "new": "7"}],
     "context": [{"of": "updated", "number": 0, "heading": "Fees", "before": "The fee is ", "after": " € per day."}],
-    "summary": 'Fees: The fee is "5" → "7" € per day.',
+    "summary": 'Fees: The fee is "7" (was "5") € per day.',
     "snapshot": "Fees\nThe fee is 7 € per day.",
 }
 """The example change in a test message with custom wording."""

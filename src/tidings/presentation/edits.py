@@ -10,7 +10,7 @@ from datetime import UTC, datetime, tzinfo
 from itertools import chain, islice
 from typing import Any, Final, Literal
 
-from tidings.document.text.excerpts import excerpts
+from tidings.document.text.excerpts import common_ends, excerpts
 from tidings.document.text.placed import (
     LinkPair,
     PlacedText,
@@ -43,6 +43,7 @@ WEIGHED: Final = 200
 """The most edits with contexts that are sorted by importance."""
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 AREAS: Final = {"footer": "in the footer", "nav": "in the menu"}
+_QUOTED: Final = re.compile(r'"([^"]*)"')
 _PRICE: Final = re.compile(r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
 LISTS: Final = ("updated", "deleted", "inserted", "moved")
 _SORTS: Final = {
@@ -108,7 +109,7 @@ class EditLine:
         return self.where if self.entry is None else self.where.replace(f"[{self.entry.title}]", f"[{ELLIPSIS}]")
 
     @property
-    def _above(self) -> str:
+    def above(self) -> str:
         """Return the line above a short text: what an updated value belongs to, else what the text
         follows.
         """
@@ -120,7 +121,52 @@ class EditLine:
         """Return the heading and the label of a text (`Status › Database`); empty if unknown."""
         one = self.context
         label = "" if one.before.rstrip(" :：").endswith(one.label) else one.label
-        return " › ".join(part for part in (AREAS.get(one.area, ""), one.heading, label, self._above) if part)
+        return " › ".join(part for part in (AREAS.get(one.area, ""), one.heading, label, self.above) if part)
+
+
+WEB: Final = ("http://", "https://")
+
+
+def is_said(edit: EditLine, line: str) -> bool:
+    """Return whether one text of a line on a change (`headline`) has the whole edit."""
+    if edit.kind in {"said", "hunk"} or edit.frame or edit.pieces:
+        return False
+    one, title = edit.context, "" if edit.entry is None else edit.entry.title
+    around = [AREAS.get(one.area, ""), one.heading, one.label, one.above, one.before.strip(), one.after.strip()]
+    if not all(text.rstrip(" :：") in line for text in around):
+        return False
+    quoted = _QUOTED.findall(line)
+    if edit.entry is not None and edit.entry.edits:
+        return edit.entry.title in quoted
+    if is_moved_address(edit):
+        return all(any(url.endswith(text) for text in quoted[-2:]) for url in (edit.old, edit.new))
+    if edit.where and edit.entry is None:
+        return False
+    texts = (edit.old,) if edit.kind == "counted" else (edit.old, edit.new)
+    return all(text in quoted for text in ((title,) if title else texts) if text)
+
+
+def is_moved_address(edit: EditLine) -> bool:
+    """Return whether an edit is another address of a link."""
+    return edit.kind == "updated" and edit.old.startswith(WEB) and edit.new.startswith(WEB)
+
+
+def by_importance(edits: Sequence[EditLine]) -> tuple[list[EditLine], list[EditLine]]:
+    """Return edits without those of footers and menus, and these; all are important if there are no
+    others.
+    """
+    less = [edit for edit in edits if edit.context.area and not edit.frame]
+    return ([edit for edit in edits if edit not in less], less) if len(less) < len(edits) else (list(edits), [])
+
+
+def narrow(old: str, new: str) -> tuple[str, str, str, str]:
+    """Return the words that two texts begin with, those that only the old and only the new text
+    has, and the words that both end with.
+    """
+    was, now = old.split(), new.split()
+    head, tail = common_ends(was, now)
+    return (" ".join(now[:head]), " ".join(was[head : len(was) - tail]),
+            " ".join(now[head : len(now) - tail]), " ".join(now[len(now) - tail :]))  # fmt: skip
 
 
 def in_place(record: Record) -> Record:

@@ -16,27 +16,32 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tidings.presentation.edits import (
+    LONGEST_TITLE,
+    WEB,
     EditLine,
     EntryText,
     Piece,
     Record,
+    by_importance,
     edits_of,
     headline,
     in_place,
+    is_moved_address,
+    is_said,
+    narrow,
     nothing,
     page_line,
     starts_of_frames,
     times,
 )
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
-from tidings.presentation.writing import cut_text, length, more, most_that_fit, one_line
-from tidings.record import dataclass
+from tidings.presentation.writing import cut_text, first_lines, length, more, most_that_fit, one_line
+from tidings.record import dataclass, replace
 
 LONG: Final = 120
 """The length of an update from which old and new are stacked, in characters."""
 LONGEST_LINK: Final = 4_000
 """The longest linked address, in bytes; a longer one is only shown."""
-_WEB: Final = ("http://", "https://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +115,22 @@ def _entry(entry: EntryText | None, characters: int | None) -> str:
     lines = [tag(cut_text(entry.by, characters))] if entry.by else []
     lines += [f'<bdi lang="">{escape(cut_text(entry.text, characters))}</bdi>'] if entry.text else []
     lines += [
-        f"{tag(f'{name}:')} {mark_removed(escape(cut_text(old, characters)))} {mark_added(escape(cut_text(new, characters)))}"
+        f"{tag(f'{name}:')} {_changed_words(cut_text(old, characters), cut_text(new, characters))}"
         for name, old, new in entry.edits
     ]
     return "".join(f"<br>{line}" for line in lines)
+
+
+def _changed_words(old: str, new: str) -> str:
+    """Return a text in which the words that differ are marked."""
+    start, was, now, end = narrow(old, new)
+    parts = (
+        _beside(start, None),
+        was and mark_removed(escape(was)),
+        now and mark_added(escape(now)),
+        _beside(end, None),
+    )
+    return " ".join(filter(None, parts))
 
 
 def where(edit: EditLine, characters: int | None, *, is_titled: bool = False) -> str:
@@ -200,7 +217,7 @@ def address(url: str, characters: int | None) -> str:
 def make_link(inside: str, url: str) -> str:
     """Return HTML linked to a web address, or unlinked for any other address."""
     target = escape(url)
-    if not url.lower().startswith(_WEB) or len(target.encode()) > LONGEST_LINK:
+    if not url.lower().startswith(WEB) or len(target.encode()) > LONGEST_LINK:
         return inside
     return f'<a href="{target}" rel="noreferrer nofollow">{inside}</a>'
 
@@ -222,8 +239,10 @@ h1{font-size:22px;line-height:1.3;margin:0 0 12px}
 h2{font-size:18px;line-height:1.3;margin:0 0 4px}
 h1,h2,p,li{overflow-wrap:anywhere;word-break:break-word}
 article{margin:0 0 24px;padding:0 0 16px;border-bottom:1px solid #d1d9e0}
+article h1{line-height:1.6}
+p.less{margin:0}
 p{margin:0 0 12px}
-.where,footer{color:#59636e;font-size:14px}
+.where,footer,.less{color:#59636e;font-size:14px}
 code{font:13px/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 a{color:#0550ae}
 a:focus-visible{outline:2px solid;outline-offset:2px}
@@ -251,7 +270,7 @@ footer{line-height:1.7}
 @media(prefers-color-scheme:dark){
 body{background:#0d1117;color:#e6edf3}
 article,th,td{border-color:#3d444d}
-.where,footer,.tag{color:#9198a1}
+.where,footer,.tag,.less{color:#9198a1}
 a{color:#79c0ff}
 del{background:#3d1f00;color:#ffb77c}
 ins{background:#0c2d4f;color:#cae8ff;text-decoration-color:#388bfd}
@@ -275,13 +294,18 @@ LONGEST_SHOWN_ADDRESS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ChangesAsHtml:
-    """A small page, or its edits for a letter or another page. Bounds are in bytes of UTF-8."""
+    """A small page, or its edits for a letter or another page. Bounds are in bytes of UTF-8.
+
+    With `once`, for letters, the first edit is the heading of a change if the edits have all that
+    the line on the change has.
+    """
 
     view: View = "changes"
     form: Form = "html"
     least: int = 16_384
     shape: EditShape = LIST
     shows_places: bool = False
+    once: bool = False
 
     def size(self, text: str) -> int:
         """Return the bytes of UTF-8."""
@@ -320,8 +344,34 @@ class ChangesAsHtml:
     def _articles(
         self, records: Sequence[Record], caption: Caption, characters: int | None, most: int | None
     ) -> list[str]:
+        if self.once:
+            is_own = len(records) == 1 and one_line(caption.heading) in {"", headline(records[0])}
+            heads = ["h1" if is_own else "h2" if len(records) > 1 else "" for _ in records]
+            return [
+                self._letter(record, caption, characters, most, head)
+                for record, head in zip(records, heads, strict=True)
+            ]
         titled = len(records) > 1 or not caption.heading
         return [self._article(record, caption, characters, most, titled=titled) for record in records]
+
+    def _letter(self, record: Record, caption: Caption, characters: int | None, most: int | None, head: str) -> str:
+        """Return a change with each fact once; `head` is the element of its heading, empty for
+        none.
+        """
+        line = headline(record)
+        edits, rest = edits_of(record, most=most, **({} if characters is not None else {"longest": None}))
+        important, less = by_importance(edits)
+        shown, heading, below = important, escape(cut_text(line, LONGEST_HEADING)), ""
+        if head and (first := _head(important, line, characters)) is not None:
+            shown, (heading, below) = important[1:], first
+        title = f'<{head} dir="auto">{heading}</{head}>\n' if head else ""
+        lists = f"<p>{below}</p>\n{_list(shown, characters)}" if below else _list(shown, characters)
+        lists += f'<p class="less">Less important:</p>\n{_list(less, characters, "less")}' if less else ""
+        last = more(rest) if rest else "" if edits else nothing(record)
+        lists += f"<p>{last}</p>\n" if last else ""
+        name = one_line(str(record.get("title") or "")[:LONGEST_TITLE])
+        page = f"<bdi>{escape(name)}</bdi><br>" if name else ""
+        return f'<article>\n{title}{lists}<p class="where">{page}{_where(record, caption)}</p>\n</article>\n'
 
     def _article(
         self, record: Record, caption: Caption, characters: int | None, most: int | None, *, titled: bool
@@ -355,20 +405,56 @@ class ChangesAsHtml:
         return f"{'' if is_framed else begins}{lines.removeprefix(ends) if is_framed else lines}{ends}{after}"
 
 
+def _head(edits: Sequence[EditLine], line: str, characters: int | None) -> tuple[str, str] | None:
+    """Return the first edit as a heading and what is below it; None if it is too long for one, or
+    if the edits do not have all that the line on their change has.
+    """
+    parts, first = first_lines(line), edits[0] if edits else None
+    if first is None or not any(is_said(first, part) for part in parts):
+        return None
+    for edit in edits:
+        if (part := next((one for one in parts if is_said(edit, one)), None)) is not None:
+            parts.remove(part)
+    item = list_edit(replace(first, context=replace(first.context, link="")), characters).strip()
+    if parts or first.kind == "counted" or not item.startswith("<li>"):
+        return None
+    if is_moved_address(first):
+        return escape(line), f"{tag('link')} {address(first.new, characters)}"
+    heading, _, below = item.removeprefix("<li>").removesuffix("</li>").partition("<br>")
+    link = first.context.link
+    return heading, below or (f"{tag('link')} {address(link, characters)}" if link else "")
+
+
+def _list(edits: Sequence[EditLine], characters: int | None, name: str = "") -> str:
+    """Return edits as lists, one for each frame."""
+    lines = ""
+    for edit, frame in starts_of_frames(edits):
+        if frame:
+            lines += f'</ul>\n<p class="where">in {address(frame, LONGEST_SHOWN_ADDRESS)}</p>\n<ul>\n'
+        lines += list_edit(edit, characters)
+    kind = f' class="{name}"' if name else ""
+    return f"<ul{kind}>\n{lines}</ul>\n".replace(f"<ul{kind}>\n</ul>\n", "") if lines else ""
+
+
 def document(articles: Sequence[str], caption: Caption, *, missing: int = 0) -> str:
     """Return the page around HTML articles; `missing` changes are counted after them."""
     title = escape(cut_text(one_line(caption.heading), LONGEST_HEADING)) or "What changed"
     rest = f"<p>{more(missing, 'change')}</p>\n" if missing else ""
     whose = escape(cut_text(one_line(caption.sentinel), LONGEST_HEADING))
     why = f"Sent by Tidings: the sentinel <bdi>{whose}</bdi> reports this." if whose else "Sent by Tidings."
-    why += "".join(f'<br>{escape(what)}: <code dir="ltr">{escape(how)}</code>' for what, how in caption.foot)
+    links = [make_link(escape(what), how) for what, how in caption.foot if how.startswith(WEB)]
+    commands = [
+        f'{escape(what)}: <code dir="ltr">{escape(how)}</code>' for what, how in caption.foot if not how.startswith(WEB)
+    ]
+    why += "".join(f"<br>{' · '.join(actions)}" for actions in (links, commands) if actions)
+    own = "" if articles and "<h1 " in articles[0] else f'<h1 dir="auto">{title}</h1>\n'
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f'<h1 dir="auto">{title}</h1>\n{"".join(articles)}{rest}<footer>{why}</footer>\n</main>\n</body>\n</html>\n'
+        f"{own}{''.join(articles)}{rest}<footer>{why}</footer>\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -378,3 +464,7 @@ def _where(record: Record, caption: Caption) -> str:
     line = " · ".join(escape(part) for part in (when, kind) if part)
     url = address(one_line(str(record["url"])), LONGEST_SHOWN_ADDRESS)
     return "<br>".join(part for part in (url if record["url"] else "", line) if part)
+
+
+LETTER: Final = ChangesAsHtml(once=True)
+"""The HTML of letters: each fact once."""

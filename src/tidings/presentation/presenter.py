@@ -23,13 +23,17 @@ class Caption:
 
     `heading` comes first, and a single change below it does not repeat its summary. `sentinel` is
     the sentinel's name. `between` names the compared versions, in place of the time. `foot` comes
-    last, once: the possible actions with their commands.
+    last, once: the possible actions with their links or commands. `is_titled`: the heading is
+    displayed above the text, which does not have it. `said` are the texts of the line on the
+    only change that it has.
     """
 
     heading: str = ""
     sentinel: str = ""
     between: str = ""
     foot: tuple[tuple[str, str], ...] = ()
+    is_titled: bool = False
+    said: str = ""
 
 
 NO_CAPTION = Caption()

@@ -2,6 +2,7 @@
 Discord 2000); one line per edit in each view.
 
 Deletions are `[-…-]`, insertions `{+…+}`, as in `git diff --word-diff`: readable without colour.
+Messages (`MESSAGE`) need no marks: they use words, and say each fact once.
 """
 
 from __future__ import annotations
@@ -10,19 +11,27 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tidings.presentation.edits import (
+    AREAS,
+    LONGEST_TITLE,
+    WEB,
     EditLine,
     EntryText,
     PieceKind,
     Record,
+    by_importance,
     edits_of,
     headline,
     in_place,
+    is_moved_address,
+    is_said,
+    narrow,
     nothing,
     page_line,
     starts_of_frames,
     times,
 )
 from tidings.presentation.hypertext import (
+    LONG,
     EditShape,
     escape,
     inline,
@@ -36,7 +45,15 @@ from tidings.presentation.hypertext import (
     write_place,
 )
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
-from tidings.presentation.writing import cut_text, length, more, most_that_fit, one_line
+from tidings.presentation.writing import (
+    cut_text,
+    first_lines,
+    length,
+    more,
+    most_that_fit,
+    one_line,
+    unsaid_title,
+)
 from tidings.record import dataclass
 
 Line = Callable[[EditLine, int | None], str]
@@ -129,6 +146,82 @@ def _pad_signs(text: str) -> str:
     -11 +}`.
     """
     return f" {text} " if text.startswith(_SIGNS) or text.endswith(_SIGNS) else text
+
+
+def message_line(edit: EditLine, longest: int | None) -> str:
+    """Return an edit in words, without marks: `Database: "ok" → "degraded"`, and below it what a
+    line on a change does not have.
+    """
+    return "\n".join([_plain(edit, longest), *details(edit, "", longest)])
+
+
+def details(edit: EditLine, said: str, longest: int | None) -> list[str]:
+    """Return the lines below an edit: the link in which it stands, and the content of an entry;
+    without a title that the line above has (`said`).
+    """
+    entry, link = edit.entry, cut_text(edit.context.link, longest)
+    if is_moved_address(edit):
+        urls = (("link", edit.new),) if said else (("now", edit.new), ("was", edit.old))
+        return [f"  {name}: {cut_text(url, longest)}" for name, url in urls]
+    if entry is None:
+        return [f"  link: {link}"] if link else []
+    parts = [one for one in entry.edits if not (one[0] == "title" and f'"{one[1]}" → "{one[2]}"' in said)]
+    lines = [cut_text(part, longest) for part in (entry.by, entry.text) if part]
+    lines += [f"{name}: {_spell_words(cut_text(old, longest), cut_text(new, longest))}" for name, old, new in parts]
+    return [f"  {line}" for line in (*lines, entry.link) if line]
+
+
+def _plain(edit: EditLine, longest: int | None) -> str:
+    old, new = cut_text(edit.old, longest), cut_text(edit.new, longest)
+    one, label = edit.context, edit.context.label or edit.above
+    before, after = (cut_text(text, longest) for text in ("" if one.label else one.before, one.after))
+    value = f'"{old}" → "{new}"'
+    if label and edit.kind == "updated" and not (edit.entry or edit.pieces or is_moved_address(edit)):
+        label, value = "", f"{cut_text(label, longest)} {value}"
+    place = "".join(f"{cut_text(part, longest)}: " for part in (AREAS.get(one.area, ""), one.heading, label) if part)
+    title = cut_text(edit.entry.title, longest) if edit.entry is not None else ""
+    match edit.kind:
+        case "updated" if edit.entry is not None and edit.entry.edits:
+            return f'{place}changed item "{title}"'
+        case "updated" if is_moved_address(edit):
+            return f"{place}another address"
+        case "updated" if edit.pieces:
+            return f"{place}{before}{_pieces_in_words(edit, longest)}{after}"
+        case "updated" if length(old) + length(new) > LONG:
+            place = "".join(f"{part}: " for part in (place.rstrip(" :"), edit.context.label or edit.above) if part)
+            return f"{place.rstrip()}\n  was: {old}\n  now: {new}".lstrip("\n")
+        case "updated" if before.strip():
+            return f'{place}{before}"{new}" (was "{old}"){after}'
+        case "updated":
+            return f"{place}{before}{value}{after}"
+        case "deleted" | "inserted":
+            verb = {"deleted": "removed", "inserted": "new" if edit.sort else "added"}[edit.kind]
+            where = _in_brackets(edit.around, longest)
+            beside = " … ".join(text.strip() for text in (before, after) if text.strip())
+            beside = f', in "{beside}"' if beside and not edit.sort else ""
+            return f'{place}{" ".join(filter(None, (verb, edit.sort)))} "{title or old or new}"{where}{beside}'
+        case "moved":
+            return f'{place}moved "{new}"'
+        case _:
+            return edit_line(edit, longest)
+
+
+def _pieces_in_words(edit: EditLine, longest: int | None) -> str:
+    """Return the changes of one sentence with the text between them."""
+    shown, was = "", ""
+    for kind, text in edit.pieces:
+        if kind == "deleted":
+            was = cut_text(text, longest)
+        else:
+            shown += f'"{cut_text(text, longest)}" (was "{was}")' if kind == "inserted" else text
+    return shown
+
+
+def _spell_words(old: str, new: str) -> str:
+    """Return a text in which the words that differ are quoted."""
+    start, was, now, end = narrow(old, new)
+    changed = f'"{now}" (was "{was}")' if was and now else f'added "{now}"' if now else f'removed "{was}"'
+    return " ".join(part for part in (start, changed, end) if part)
 
 
 def table_line(edit: EditLine, longest: int | None) -> str:
@@ -284,7 +377,8 @@ class ChangesAsText:
     """The edits, each formatted by `line`, with what happened, where and when. Bounds are in units
     of UTF-16, as services count.
 
-    What happened comes first, then the edits; where and when follow if there is room.
+    What happened comes first, then the edits; where and when follow if there is room. With `once`,
+    for messages, nothing is repeated: an edit that the line on its change has is left out.
     """
 
     view: View = "changes"
@@ -292,6 +386,7 @@ class ChangesAsText:
     least: int = 1
     line: Line = edit_line
     shows_places: bool = False
+    once: bool = False
 
     def size(self, text: str) -> int:
         """Return the units of UTF-16."""
@@ -305,12 +400,16 @@ class ChangesAsText:
             message = "a message needs at least one change"
             raise ValueError(message)
         records = [in_place(record) for record in records] if self.shows_places else records
-        top = [one_line(caption.heading)] if caption.heading else []
+        top = [one_line(caption.heading)] if caption.heading and not caption.is_titled else []
         if len(records) == 1:
             return self._one(records[0], top, caption, most)
         shown = records if most is None else records[: most // LEAST_LINE]
         step = None if most is None else STEPS[0]
-        blocks = [self._block(record, [headline(record)], caption, longest=step, room=most) for record in shown]
+        pages = [record.get("url") for record in shown]
+        blocks = [
+            self._block(record, caption, longest=step, room=most, is_first=not self.once or url not in pages[:number])
+            for number, (record, url) in enumerate(zip(shown, pages, strict=True))
+        ]
         foot = _foot(caption)
         whole = _join(top, [*blocks, *foot], len(records) - len(blocks))
         if most is None or length(whole) <= most:
@@ -321,7 +420,7 @@ class ChangesAsText:
         """Return one line per edit."""
         record = in_place(record) if self.shows_places else record
         if most is None:
-            return "\n".join(self._lines(record, longest=None, room=None))
+            return "\n".join(self._lines(record, "", longest=None, room=None))
         number = edits_of(record, most=0)[1]
         return self._fit(record, [], most) or cut_text(more(number) if number else nothing(record), most)
 
@@ -350,16 +449,40 @@ class ChangesAsText:
 
         Place and actions are dropped before much of the change is.
         """
-        above = [*_apart(top, caption), *_page(record)]
         where, foot = _where(record, caption), _foot(caption)
+        if self.once:
+            return self._message(record, top, caption, most)
+        above = [*_apart(top, caption), *_page(record)]
         if most is None:
-            lines = self._lines(record, longest=None, room=None)
+            lines = self._lines(record, "", longest=None, room=None)
             return "\n".join([*above, *_around(lines, _below(where, foot), caption)])
         whole = _below(where, foot)
         for below in (whole if length("\n".join(whole)) <= most * TAIL else where, where, where[:1]):
             for head in (above, top):
                 if text := self._fit(record, head, most, below=below):
                     return text
+        return self._least(record, top, where, most)
+
+    def _message(self, record: Record, top: Sequence[str], caption: Caption, most: int | None) -> str:
+        """Return the message on one change: what changed, where and when, what can be done."""
+        line = headline(record)
+        is_line = bool(top) and top[0] == line
+        said = line if is_line else caption.said
+        if is_line and edits_of(record, most=1)[0]:
+            top = first_lines(line)
+        page, where, foot = _title(record, caption), _where(record, caption), _foot(caption)
+        whole = ["", *page, *where, *(["", *foot] if foot else [])]
+        if most is None:
+            lines = self._lines(record, said, longest=None, room=None)
+            return "\n".join([*top, *lines, *whole]).lstrip("\n")
+        tails = [*([whole] if length("\n".join(whole)) <= most * TAIL else []), ["", *page, *where], where, where[:1]]
+        for below in tails:
+            if text := self._fit(record, top, most, said=said, below=below):
+                return text
+        return self._least(record, top, where, most)
+
+    def _least(self, record: Record, top: Sequence[str], where: Sequence[str], most: int) -> str:
+        """Return a change in a message that has hardly any room."""
         for short in ([*top, *where], [*top, *where[:1]], [*top]) if top else ():
             if length("\n".join(short)) <= most:
                 return "\n".join(short)
@@ -367,16 +490,18 @@ class ChangesAsText:
             return text
         return cut_text(" ".join(top) or headline(record), most)
 
-    def _fit(self, record: Record, above: Sequence[str], most: int, *, below: Sequence[str] = ()) -> str:
+    def _fit(
+        self, record: Record, above: Sequence[str], most: int, *, said: str = "", below: Sequence[str] = ()
+    ) -> str:
         """Return the edits between some lines: whole, else shorter, else fewer; empty if not even
         one fits.
         """
         for longest in STEPS:
-            whole = "\n".join([*above, *self._lines(record, longest=longest, room=most), *below])
+            whole = "\n".join([*above, *self._lines(record, said, longest=longest, room=most), *below]).lstrip("\n")
             if length(whole) <= most:
                 return whole
         edits, rest = edits_of(record, most=most // LEAST_LINE + 1)
-        lines = [self._label(edit, frame, STEPS[-1]) for edit, frame in starts_of_frames(edits)]
+        lines = self._write(edits, said, STEPS[-1])
 
         def keep(number: int) -> str:
             left = len(lines) - number + rest
@@ -385,19 +510,38 @@ class ChangesAsText:
         number = most_that_fit(len(lines), lambda count: length(keep(count)), most)
         return keep(number) if number else ""
 
-    def _block(
-        self, record: Record, top: Sequence[str], caption: Caption, *, longest: int | None, room: int | None
-    ) -> str:
-        lines = self._lines(record, longest=longest, room=room)
-        return "\n".join([*top, *_page(record), *_around(lines, _where(record, caption), caption)])
+    def _block(self, record: Record, caption: Caption, *, longest: int | None, room: int | None, is_first: bool) -> str:
+        """Return one change of several; `is_first` if the page is not named above."""
+        line, where = headline(record), _where(record, caption)
+        if not self.once:
+            lines = self._lines(record, "", longest=longest, room=room)
+            return "\n".join([line, *_page(record), *_around(lines, where, caption)])
+        top = first_lines(line) if edits_of(record, most=1)[0] else [line]
+        page = [*_title(record, caption), *where] if is_first else where[1:]
+        return "\n".join([*top, *self._lines(record, line, longest=longest, room=room), *page])
 
-    def _lines(self, record: Record, *, longest: int | None, room: int | None) -> list[str]:
+    def _lines(self, record: Record, said: str, *, longest: int | None, room: int | None) -> list[str]:
         if room is None:
             edits, rest = edits_of(record, longest=longest)
         else:
             edits, rest = edits_of(record, most=room // LEAST_LINE + 1)
-        lines = [self._label(edit, frame, longest) for edit, frame in starts_of_frames(edits)]
-        return [line for line in (*lines, more(rest) if rest else "" if lines else nothing(record)) if line]
+        lines = self._write(edits, said, longest)
+        return [line for line in (*lines, more(rest) if rest else "" if edits else nothing(record)) if line]
+
+    def _write(self, edits: Sequence[EditLine], said: str, longest: int | None) -> list[str]:
+        """Return the lines of edits; of one that the line above has (`said`) only the details."""
+        if not self.once:
+            return [self._label(edit, frame, longest) for edit, frame in starts_of_frames(edits)]
+        known = first_lines(said) if said else []
+        important, less = by_importance(edits)
+        lines: list[str] = []
+        for edit, frame in starts_of_frames(important):
+            if (line := next((one for one in known if is_said(edit, one)), None)) is None:
+                lines.append(self._label(edit, frame, longest))
+            else:
+                known.remove(line)
+                lines += ["\n".join(below)] if (below := details(edit, line, longest)) else []
+        return lines + [f"Less important – {self.line(one, longest)}" for one in less]
 
     def _label(self, edit: EditLine, frame: str, longest: int | None) -> str:
         """Return an edit as a line, below the address of its frame at the frame's beginning."""
@@ -414,12 +558,24 @@ def _page(record: Record) -> list[str]:
     return [page_line(record)] if record.get("title") else []
 
 
+def _title(record: Record, caption: Caption) -> list[str]:
+    """Return the title of the page, else the name of its sentinel, without what is said above."""
+    title = one_line(str(record.get("title") or "")[:LONGEST_TITLE]) or (
+        f"sentinel {one_line(caption.sentinel)}" if caption.sentinel and not record.get("title") else ""
+    )
+    said = one_line(caption.heading)
+    title = "" if title in said else unsaid_title(title, said)
+    return [title] if title else []
+
+
 def _where(record: Record, caption: Caption) -> list[str]:
     return [line for line in (one_line(str(record["url"])), one_line(caption.between) or times(record)) if line]
 
 
 def _foot(caption: Caption) -> list[str]:
-    return ["\n".join(f"{what}: {how}" for what, how in caption.foot)] if caption.foot else []
+    """Return the actions: each link in a line, all commands in one."""
+    between = "\n" if any(how.startswith(WEB) for _, how in caption.foot) else " · "
+    return [between.join(f"{what}: {how}" for what, how in caption.foot)] if caption.foot else []
 
 
 def _around(lines: Sequence[str], where: Sequence[str], caption: Caption) -> list[str]:
@@ -435,3 +591,7 @@ def _apart(top: Sequence[str], caption: Caption) -> list[str]:
 def _below(where: Sequence[str], foot: Sequence[str]) -> list[str]:
     """Return the lines below the edits: the actions after an empty line."""
     return ["", *where, "", *foot] if foot else [*where]
+
+
+MESSAGE: Final = ChangesAsText(line=message_line, once=True)
+"""The text of messages: words instead of marks, each fact once."""

@@ -24,7 +24,9 @@ _EXAMPLES: Final = re.compile(r'; (?=(?:[^"]*"[^"]*")*[^"]*$)')
 """The separator of two texts in a line, outside of quotes."""
 _MORE: Final = re.compile(r"and ([\d,]+) more(?: changes?)?")
 """The last part of a line, if the line leaves some texts out."""
-_REPORTED_TEXT: Final = re.compile(r'(?:(?:added|removed|moved) )?"[^"]*"(?: → "[^"]*")?')
+_REPORTED_TEXT: Final = re.compile(
+    r'(?:(?:added|removed|moved) |link "[^"]*": )?"[^"]*"(?: → "[^"]*"| \(was "[^"]*"\))?'
+)
 _ARROW: Final = re.compile(r'(?<=") → (?=")')
 """The arrow between two quoted texts, from the old one to the new one."""
 _TITLE_PARTS: Final = re.compile(r"\s+[–—|·•›»:-]+\s+")
@@ -85,7 +87,8 @@ def headline_in(text: str, most: int) -> str:
     lead, core = text[: found.start()], text[found.start() :]
     room = max(most // 4, most - length(found[0]) - 2)
     near = _cut_front(lead.rstrip(), room)
-    return _cut_quoted(f"{near} {core}" if near else core, most)
+    short = _cut_quoted(f"{near} {core}" if near else core, most)
+    return short.removesuffix(f" and{ELLIPSIS}") + ELLIPSIS if short.endswith(f" and{ELLIPSIS}") else short
 
 
 def more(count: int, noun: str = "") -> str:
@@ -124,9 +127,30 @@ def _cut_front(text: str, most: int) -> str:
     return ELLIPSIS + " ".join(words[-kept:]) if kept else cut_text(text, most)
 
 
+def first_lines(text: str) -> list[str]:
+    """Return the texts that a line on a change has, without the count of those that it leaves
+    out.
+    """
+    parts = _EXAMPLES.split(text)
+    return parts[:-1] if len(parts) > 1 and _MORE.fullmatch(parts[-1]) else parts
+
+
+def unsaid_title(title: str, said: str) -> str:
+    """Return the title of a page without the parts with which a line on a change begins."""
+    first, *rest = _TITLE_PARTS.split(title)
+    is_name = bool(rest) and not rest[0][:1].islower()
+    return " – ".join(rest) if is_name and said.startswith(f"{first}:") else title
+
+
 def is_part_of(heading: str, title: str) -> bool:
     """Return whether a title is this heading, or has it beside the name of the site."""
     return heading.casefold() in (part.casefold() for part in (title, *_TITLE_PARTS.split(title)))
+
+
+def first_part(title: str) -> str:
+    """Return the first part of a title; empty if it has only one."""
+    first, *rest = _TITLE_PARTS.split(subject_line(title, most=LONGEST_HEADLINE))
+    return first if rest and len(first) >= _LEAST_TITLE else ""
 
 
 def title_in(title: str, most: int) -> str:

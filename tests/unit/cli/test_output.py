@@ -127,7 +127,7 @@ LINES = {
     "fail  disk         full": {"fail": "31"},
     "changed  http://a.example/": {"changed": "1", "http://a.example/": "2"},
     "error(walled)  http://a.example/  a login": {"error(walled)": "31", "http://a.example/": "2"},
-    'kettle: It costs "30" → "25" euro.': {'"30"': "31", '"25"': "32"},
+    'kettle: It costs "25" (was "30") euro.': {'"25"': "32", '"30"': "31"},
     "  It costs [-30-]{+25+} euro.": {"[-30-]": "31", "{+25+}": "32"},
     "NAME    STATE    HEALTH  CHANGED (UTC)        URL": {"NAME    STATE    HEALTH  CHANGED (UTC)        URL": "1"},
     "all is ok here": {},

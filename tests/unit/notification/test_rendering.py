@@ -1,10 +1,12 @@
 import email
 import email.policy
 import json
+import re
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 from tests.unit.presentation.records import record
 from tidings.detection.ask.summary import summary
@@ -67,7 +69,7 @@ def test_letter_uses_the_presentation_of_its_sentinel(presentation, tables):
     plain, html = (body.get_content() for body in bodies if body is not None)
 
     assert tables == html.count("<table>")
-    assert "[-5-]" in plain
+    assert '"5" → "6"' in plain
 
 
 def test_digest_has_a_subject():
@@ -100,8 +102,8 @@ def test_oldest_changes_are_left_out_first(kind):
     change = [record(url=f"https://shop.example/{n}", inserted=[f"{n}-" + "x" * 90]) for n in range(1_000)]
     body = render(kind, news(*change, address="ntfy://x")).body.decode().replace("=\r\n", "")
 
-    assert "{+999-x" in body
-    assert "{+0-x" not in body
+    assert 'added "999-x' in body
+    assert 'added "0-x' not in body
 
 
 @pytest.mark.parametrize("address", ["tgram://a/b", "discord://a/b"])
@@ -262,6 +264,75 @@ def test_arrow_points_to_the_new_text(summary, expected):
     assert expected == news(record(summary=summary)).subject
 
 
+PLACE = {"of": "updated", "number": 0, "heading": "Fees", "label": "Adults"}
+ADULTS = record(summary='Fees: Adults "5" → "6"', title="Prices – Lake park", context=[PLACE])
+
+
+def text_of(kind, change, form="plain"):
+    """Return the text that a channel shows, below its title if it has one."""
+    rendered = render(kind, change)
+    if kind != "email":
+        return rendered.body.decode()
+    head = f"Content-Type: {rendered.content_type}\n\n{rendered.body.decode()}"
+    letter = email.message_from_string(head, policy=email.policy.default)
+    body = letter.get_body((form,))
+    assert body is not None
+    return body.get_content().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "address", "times"), [("email", "", 1), ("apprise", "ntfy://x", 0), ("apprise", "twilio://x", 1)]
+)
+def test_each_fact_is_said_once(kind, address, times):
+    """A title that the service shows has the change, so the text has it no more; no marks need an
+    explanation.
+    """
+    text = text_of(kind, news(ADULTS, address=address))
+
+    assert (times, times) == (text.count('"5" → "6"'), text.count("Adults"))
+    assert (1, 0) == (text.count("https://shop.example/a"), text.count("Marks"))
+    assert not set("[]{}") & set(text)
+
+
+def test_change_that_the_first_line_lacks_is_below_it():
+    """Each text is in the message once, the important ones first, and footers last."""
+    contexts = [PLACE, {"of": "updated", "number": 1, "label": "Visits", "area": "footer"}]
+    change = {
+        **ADULTS,
+        "context": contexts,
+        "updated": [*ADULTS["updated"], {"old": "7", "new": "9"}],
+        "inserted": ["Dogs"],
+    }
+    lines = text_of("email", news(change)).splitlines()
+
+    assert ['Fees: Adults "5" → "6"', 'added "Dogs"'] == lines[:2]
+    assert 'Less important – in the footer: Visits "7" → "9"' == lines[2]
+
+
+@pytest.mark.parametrize("kind", ["email", "apprise"])
+def test_message_links_to_the_screens(kind):
+    """Commands are only in messages of an instance without an address, in one line at the end."""
+    linked = text_of(kind, replace(news(ADULTS, address="ntfy://x"), web="https://home.example"))
+    alone = text_of(kind, news(ADULTS, address="ntfy://x"))
+
+    assert "https://home.example/changes/c1\n" in linked
+    assert "https://home.example/sentinels/price" in linked
+    assert "tidings d" not in linked
+    assert ["tidings diff price 3.1 3.2", "tidings disable price"] == re.findall(
+        r"tidings [a-z]+ [a-z0-9. ]*[a-z0-9]", alone.rstrip().splitlines()[-1]
+    )
+
+
+def test_letter_has_the_change_as_its_heading():
+    """The HTML marks the texts there, and does not repeat them."""
+    tree = LexborHTMLParser(text_of("email", replace(news(ADULTS), web="https://home.example"), "html"))
+
+    assert (1, 1, 1) == tuple(len(tree.css(name)) for name in ("h1", "h1 del", "ins"))
+    assert {"https://home.example/changes/c1", "https://home.example/sentinels/price"} <= {
+        link.attributes["href"] for link in tree.css("footer a")
+    }
+
+
 def test_subject_of_several_changes_counts_them():
     """It names the page that they are on, of several pages the sentinel; beside a notice they are
     messages.
@@ -398,5 +469,5 @@ def test_message_shows_the_filled_template():
         scheme="ntfy",
     )
 
-    assert 'Test: s Fees: The fee is "5" → "7" € per day.' == shown.subject
+    assert 'Test: s Fees: The fee is "7" (was "5") € per day.' == shown.subject
     assert "Fees: The fee is [-5-]{+7+} € per day. t" == shown.body.decode()

@@ -169,7 +169,11 @@ def _things(
         for number, text in enumerate(texts[:FEW]):
             if (of, number) in known:
                 continue
-            words = tokens_of(text) if of != "updated" else tokens_of(re.split(r", |: ", text, maxsplit=1)[0])
+            words = (
+                tokens_of(text.replace(CELLS, " "))
+                if of != "updated"
+                else tokens_of(re.split(r", |: ", text, maxsplit=1)[0])
+            )
             if words and (at := _find_once(document.tokens, words)) is not None:
                 yield (of, number), _Place(document, at, at + len(words))
 

@@ -70,9 +70,10 @@ def summary(change: ChangeSet, *, most: int = 200) -> str:
     """Return a summary in at most `most` characters, the most important first: `Status: Database
     "ok" → "degraded"; and 2 more changes`.
 
-    Empty for no change. A text follows its heading and label if they are known. Prices come first,
-    footers last. Of a page with frames it names the frame: `menu.html: "5" → "6"`. Things that a
-    page has once are named: `price changed: "129" → "99"`.
+    Empty for no change. A text follows its heading and label if they are known; within a sentence
+    the new text comes first: `The fee is "7" (was "5") €`. Prices come first; footers and menus are
+    left out if something else changed. Of a page with frames it names the frame:
+    `menu.html: "5" → "6"`. Things that a page has once are named: `price changed: "129" → "99"`.
     """
     if not change:
         return ""
@@ -165,12 +166,16 @@ def _count(verb: str, counts: dict[str, int]) -> Iterator[str]:
 
 
 def _examples(change: ChangeSet) -> Iterator[str]:
-    """Yield the texts of a change by importance, each as a few words that make sense alone."""
+    """Yield the texts of a change by importance, each as a few words that make sense alone; those
+    of footers and menus only if there are no others.
+    """
     contexts = {(one.of, one.number): one for one in change.contexts}
     if not _IN_SENTENCES & set(change.kinds):
         contexts = {key: replace(one, above="", before="", after="") for key, one in contexts.items()}
     sentences = [*_updates(change, contexts), *_one_sided(change, contexts)]
     sentences += [(_REST, f"moved {_quote(text)}") for text in change.moved]
+    if any(weight <= _REST for weight, _ in sentences):
+        sentences = [each for each in sentences if each[0] <= _REST]
     yield from (text for _, text in sorted(sentences, key=lambda each: each[0]))
 
 
@@ -186,21 +191,41 @@ def _updates(change: ChangeSet, contexts: Mapping[tuple[str, int], EditContext])
             placed.append(place_update(old, new, context))
     noun = "phrase " if change.kinds == ("phrases",) else ""
     for one in join_updates(placed):
+        text = max(one.old, one.new, key=len) if not one.between else ""
+        write = _was if _is_in_sentence(text, one.context) else _became
         shown = "".join(
-            " → ".join(_quote(side) for side in excerpts(old, new, _LONGEST_TEXT)) + _put_spaces(between)
+            write(*map(_quote, excerpts(old, new, _LONGEST_TEXT))) + _put_spaces(between)
             for old, new, between in one.between or ((one.old, one.new, ""),)
         )
-        text = max(one.old, one.new, key=len) if not one.between else ""
         yield _weight(one.context, one.old + one.new), _standing(noun + shown, text, one.context)
 
 
+def _became(old: str, new: str) -> str:
+    """Return an update behind its label."""
+    return f"{old} → {new}"
+
+
+def _was(old: str, new: str) -> str:
+    """Return an update between the words of its sentence, which can be read aloud as it is now."""
+    return f"{new} (was {old})"
+
+
+def _is_in_sentence(text: str, context: EditContext) -> bool:
+    """Return whether an update is shown between the words of its sentence: a unit is none."""
+    is_placed = context.label or (context.above and context.of == "updated") or len(text) > _VALUE
+    return not is_placed and bool(context.before.strip() or len(context.after.strip()) > _UNIT)
+
+
 def _entry_update(note: EntryNote) -> str:
-    """Return an updated item: its titles if they differ, else the first part that does."""
+    """Return an updated item: its titles if they differ, else the first part that does; the other
+    parts are named.
+    """
     if not note.edits:
         return f"changed item {_quote(note.title)}"
     part, old, new = note.edits[0]
-    sides = " → ".join(map(_quote, excerpts(old, new, _LONGEST_TEXT)))
-    return f"item {sides}" if part == "title" else f"item {_quote(note.title)}: {part} {sides}"
+    sides = _became(*map(_quote, excerpts(old, new, _LONGEST_TEXT)))
+    rest = "".join(f" and its {name}" for name, _, _ in note.edits[1:])
+    return f"item {sides}{rest}" if part == "title" else f"item {_quote(note.title)}: {part} {sides}{rest}"
 
 
 def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], EditContext]) -> Iterator[tuple[int, str]]:
@@ -211,7 +236,8 @@ def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], EditContext
     pairs = _pairs(change, names)
     shown = {(of, context.link) for (of, _), context in contexts.items() if context.link}
     new_texts = [pair for pair in pairs if pair.was == pair.now or ("updated", pair.new) not in shown]
-    yield from ((_REST, _link_update(change, pair)) for pair in new_texts)
+    before = {place.object: place.before for place in change.places if place.op == "insert"}
+    yield from ((_REST, _link_update(change, pair, before.get(pair.new, ""))) for pair in new_texts)
     paired = {("deleted", pair.old) for pair in pairs} | {("inserted", pair.new) for pair in pairs}
     for of, texts in (("inserted", change.inserted), ("deleted", change.deleted)):
         for number, text in enumerate(texts[:_WEIGHED]):
@@ -248,9 +274,11 @@ def _pairs(change: ChangeSet, names: Mapping[tuple[str, str], str]) -> list[Link
     return pair_links(was, now, is_same="pages" in change.kinds)
 
 
-def _link_update(change: ChangeSet, pair: LinkPair) -> str:
-    """Return the text for a link with another address."""
+def _link_update(change: ChangeSet, pair: LinkPair, before: str) -> str:
+    """Return the text for a link with another address, behind the words before it (`before`)."""
     noun = "page" if "pages" in change.kinds else "link"
+    if noun == "link" and (lead := _printable(before)):
+        noun = f"{lead}: link"
     if pair.was != pair.now:
         return f"{noun} {_quote(pair.was)} → {_quote(pair.now)}"
     old, new = pair.old, pair.new
@@ -273,10 +301,10 @@ def _standing(shown: str, text: str, context: EditContext) -> str:
     around it.
     """
     heading = (
-        f"{_printable(context.heading)}: "
+        f"{_AREAS[context.area]}: "
+        if context.area in _AREAS
+        else f"{_printable(context.heading)}: "
         if context.heading
-        else f"{_AREAS.get(context.area, '')}: "
-        if context.area
         else ""
     )
     if context.label:
@@ -284,7 +312,8 @@ def _standing(shown: str, text: str, context: EditContext) -> str:
         colon = "" if shown.startswith('"') else ":"
         return f"{heading}{_printable(context.label)}{colon} {shown}{_put_space_before(unit)}"
     if context.above and context.of == "updated":
-        return f"{heading}{_printable(context.above)}: {shown}"
+        colon = "" if shown.startswith('"') else ":"
+        return f"{heading}{_printable(context.above)}{colon} {shown}"
     if len(text) > _VALUE:
         return heading + shown
     lead, tail = context.before, context.after

@@ -128,7 +128,14 @@ def draft(
         more: Other fields of the draft.
     """
     return draft_for(
-        target, watched.row, records, at, presentation=watched.sentinel.presentation, zone=watched.zone, **more
+        target,
+        watched.row,
+        records,
+        at,
+        presentation=watched.sentinel.presentation,
+        zone=watched.zone,
+        web=watched.web,
+        **more,
     )
 
 
@@ -140,6 +147,7 @@ def draft_for(
     *,
     presentation: Presentation = "auto",
     zone: tzinfo = UTC,
+    web: str = "",
     **more: Any,
 ) -> DeliveryDraft:
     """Return a message like `draft`, for a sentinel whose text need not be readable. A message
@@ -152,6 +160,7 @@ def draft_for(
         at: When the message is made (µs).
         presentation: Its presentation.
         zone: The time zone of its times.
+        web: The address of the screens, for links; empty if there is none.
     """
     news = News(
         sentinel=row.name if any(record.get("sentinel", row.name) for record in records) else "",
@@ -162,6 +171,7 @@ def draft_for(
         zone=zone,
         wording=target.wording,
         tags=row.tags,
+        web=web,
     )
     message = render(target.kind, news)
     given: dict[str, Any] = {"due_at": at, "changes": sum(record["record"] == "change" for record in records)}

@@ -404,6 +404,7 @@ def _build_watch(base: _Base) -> _Watch:
         zone=base.settings.serve.zone,
         gathers_noise=base.settings.notify.noisy_changes > 0,
         shards=base.shards,
+        web=base.settings.serve.public_url,
     )
     inbox = Inbox(gather_seconds=GATHER_SECONDS if isinstance(base.clock, SystemClock) else 0.0)
     return _Watch(watchlist, Committer(base.store), Bulletins(watchlist), NetworkWatch(), Needs(), inbox)

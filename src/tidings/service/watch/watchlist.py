@@ -89,6 +89,8 @@ class WatchedSentinel:
     """
     first_pages: set[int] = field(default_factory=set)
     """of a collection the pages that its text names, and the list of its pages"""
+    web: str = ""
+    """the address of the screens, for links in messages; empty if there is none"""
 
     @property
     def ends_with_report(self) -> bool:
@@ -238,7 +240,7 @@ class Watchlist:
     """The pages and sentinels of one poller. `sendable` are the kinds of channel with a sender,
     `zone` is the default time zone of sentinels, `gathers_noise` whether floods of changes are
     summarized. `shards` are its part of the pages; it has the sentinels that watch them, all if it
-    leads.
+    leads. `web` is the address of the screens, for links in messages.
     """
 
     def __init__(
@@ -249,8 +251,10 @@ class Watchlist:
         zone: str = "UTC",
         gathers_noise: bool = False,
         shards: Shards = ALL,
+        web: str = "",
     ) -> None:
         self._store = store
+        self._web = web.rstrip("/") if web.lower().startswith(("http://", "https://")) else ""
         self._shards = shards
         self._gathers_noise = gathers_noise
         self._sendable = sendable
@@ -458,7 +462,9 @@ class Watchlist:
             found = {key: known[key] for key in wanted if key in known}
         else:
             found = await self._store.read(endpoints.ids, wanted) if wanted else {}
-        return WatchedSentinel(row, sentinel, found, zone, self._schemes, gathers_noise=self._gathers_noise)
+        return WatchedSentinel(
+            row, sentinel, found, zone, self._schemes, gathers_noise=self._gathers_noise, web=self._web
+        )
 
     def _meaning(self, row: SentinelRow) -> Sentinel:
         text, sentinel = self._meanings.get(row.id, ("", None))

@@ -3,7 +3,7 @@
 import pytest
 
 from tidings.detection.ask.summary import summary
-from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPlace
+from tidings.model.observed.change import ChangeSet, Edit, EditContext, ObjectCount, ObjectPlace
 
 EDITS = (Edit("insert", 0, 0, 0, 1),)
 
@@ -75,3 +75,31 @@ def test_changed_link_has_both_addresses(old, new, text):
     )
 
     assert text == summary(change)
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [
+        ({"before": "The fee is ", "after": " € per day."}, 'The fee is "6" (was "5") € per day.'),
+        ({"before": "Now ", "after": " EUR"}, 'Now "6" (was "5") EUR'),
+        ({"after": " people answered."}, '"6" (was "5") people answered.'),
+        ({"after": " EUR"}, '"5" → "6" EUR'),
+        ({"label": "Price", "before": "Price: ", "after": " EUR"}, 'Price "5" → "6" EUR'),
+        ({"above": "Queue"}, 'Queue "5" → "6"'),
+        ({"heading": "Fees"}, 'Fees: "5" → "6"'),
+        ({"area": "footer", "label": "Visits"}, 'in the footer: Visits "5" → "6"'),
+    ],
+)
+def test_sentence_can_be_read_as_it_is_now(context, expected):
+    """Between words the new text comes first; behind a label the old one does."""
+    change = ChangeSet(("words",), updated=(("5", "6"),), edits=EDITS, contexts=(EditContext("updated", 0, **context),))
+
+    assert expected == summary(change)
+
+
+def test_footer_is_no_news_beside_other_changes():
+    """It is neither said nor counted."""
+    contexts = (EditContext("updated", 1, area="footer"),)
+    change = ChangeSet(("words",), updated=(("5", "6"), ("7", "8")), edits=EDITS, contexts=contexts)
+
+    assert '"5" → "6"' == summary(change)

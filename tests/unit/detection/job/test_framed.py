@@ -65,7 +65,7 @@ def test_change_in_a_frame_has_its_label():
     assert seen.text_changed
     assert (("four", "4"),) == found.change.updated
     assert (FrameShare("http://x.org/text", updated=1, edits=1),) == found.change.frames
-    assert 'in text: text three "four" → "4"' == summary(found.change)
+    assert 'in text: text three "4" (was "four")' == summary(found.change)
 
 
 def test_edits_count_the_tokens_of_all_members():
