@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,6 +20,7 @@ from tidings.model.watch.sentinel import Sentinel
 from tidings.service.notify import news
 from tidings.service.notify.news import Bulletins
 from tidings.service.show.notices import notice_record
+from tidings.service.show.records import change_record
 from tidings.service.watch.watchlist import NotifyTarget, Subscription, WatchedPage, WatchedSentinel
 from tidings.storage.watches.listed import WeekFigures
 from tidings.storage.watches.sentinels import SentinelRow
@@ -192,3 +194,12 @@ def test_message_is_due_at_once_by_default(more: dict[str, Any]):
     made: DeliveryDraft = news.draft(NotifyTarget("webhook", 7), sentinel(), [record], START, **more)
 
     assert more.get("due_at", START) == made.due_at
+
+
+def test_message_links_to_the_screens(world: World):
+    """It links to the screen of its change at the public address of the service."""
+    watched = replace(sentinel(1), web="https://home.example")
+    record = change_record(world.change("c1"), sentinel="s1", url="http://a.example/")
+    made = news.draft(NotifyTarget("apprise", 1, "ntfy"), watched, [record], START)
+
+    assert "https://home.example/changes/c1\n" in made.body.decode()
