@@ -218,7 +218,7 @@ def _markup_rows() -> Iterator[ContentRow]:
 
 def _data_rows() -> Iterator[ContentRow]:
     yield ContentRow(
-        "H-056", 'a surrogate in JSON: "\\ud800"', "SAFE", 'a "� two" (was "� one")',
+        "H-056", 'a surrogate in JSON: "\\ud800"', "SAFE", 'a "� one" → "� two"',
         lambda: _report('{"a": "\\ud800 one"}', '{"a": "\\ud800 two"}', JSON),
     )  # fmt: skip
     yield ContentRow("H-061", "an entity of a feed names a file", "SAFE", "canary in it: False", _file_in_feed)

@@ -67,7 +67,7 @@ def test_mail_shows_the_change_and_mails_of_a_sentinel_are_a_thread(mailing: Wor
     _counting(mailing, "email anna@example.org immediate", polls=3)
     first, second = _letters(mail)
 
-    assert "[-0-]{+1+}" in _text(first, "plain")
+    assert 'Price: count "1" (was "0")' in _text(first, "plain")
     assert ">0</del>" in _text(first, "html")
     assert first["References"] == second["References"] is not None
     assert first["Message-ID"] != second["Message-ID"]
@@ -121,7 +121,7 @@ def test_no_mail_is_queued_until_mail_is_set_up(make_world: Callable[..., World]
     (letter,) = _letters(mail)
 
     assert [] == before
-    assert "{+9+}" in _text(letter, "plain")
+    assert 'count "9"' in _text(letter, "plain")
 
 
 def test_digest_is_one_chat_message(world: World):
@@ -132,9 +132,9 @@ def test_digest_is_one_chat_message(world: World):
     (seen,) = chat.seen
     reported = json.loads(seen.body)
 
-    assert '3 changes on s: Price: count "2" → "3"' == reported["title"]
-    assert ["count [-2-]{+3+}", "count [-1-]{+2+}", "count [-0-]{+1+}"] == [
-        line.removeprefix("Price: ") for line in reported["message"].splitlines() if "[-" in line
+    assert '3 changes on s: Price: count "3" (was "2")' == reported["title"]
+    assert ['count "3" (was "2")', 'count "2" (was "1")', 'count "1" (was "0")'] == [
+        line.removeprefix("Price: ") for line in reported["message"].splitlines() if "was" in line
     ]
     assert ["delivered"] == [d.status for d in world.deliveries()]
 

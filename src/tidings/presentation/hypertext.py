@@ -419,7 +419,10 @@ def _head(edits: Sequence[EditLine], line: str, characters: int | None) -> tuple
     if parts or first.kind == "counted" or not item.startswith("<li>"):
         return None
     if is_moved_address(first):
-        return escape(line), f"{tag('link')} {address(first.new, characters)}"
+        *lead, old, _, new, _ = next(part for part in first_lines(line) if is_said(first, part)).split('"')
+        before = escape('"'.join(lead))
+        marks = f"{mark_removed(escape(old))} {mark_added(escape(new))}"
+        return f"{before}{marks}", f"{tag('link')} {address(first.new, characters)}"
     heading, _, below = item.removeprefix("<li>").removesuffix("</li>").partition("<br>")
     link = first.context.link
     return heading, below or (f"{tag('link')} {address(link, characters)}" if link else "")
