@@ -174,9 +174,15 @@ def details(edit: EditLine, said: str, longest: int | None) -> list[str]:
 def _plain(edit: EditLine, longest: int | None) -> str:
     old, new = cut_text(edit.old, longest), cut_text(edit.new, longest)
     one, label = edit.context, edit.context.label or edit.above
-    before, after = (cut_text(text, longest) for text in ("" if one.label else one.before, one.after))
+    is_label = bool(one.label) and one.before.rstrip(" :：").endswith(one.label)
+    before, after = (cut_text(text, longest) for text in ("" if is_label else one.before, one.after))
     value = f'"{old}" → "{new}"'
-    if label and edit.kind == "updated" and not (edit.entry or edit.pieces or is_moved_address(edit)):
+    if (
+        label
+        and edit.kind == "updated"
+        and not before.strip()
+        and not (edit.entry or edit.pieces or is_moved_address(edit))
+    ):
         label, value = "", f"{cut_text(label, longest)} {value}"
     place = "".join(f"{cut_text(part, longest)}: " for part in (AREAS.get(one.area, ""), one.heading, label) if part)
     title = cut_text(edit.entry.title, longest) if edit.entry is not None else ""

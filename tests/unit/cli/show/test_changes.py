@@ -45,8 +45,8 @@ def test_followed_changes_are_printed_once_each_in_their_order(tidings, server, 
     finally:
         database.close()
 
-    assert [["→ 2", "→ 3"], ["→ 4"], [], ["→ 5"]] == [
-        [arrow for arrow in ("→ 2", "→ 3", "→ 4", "→ 5") if arrow in text.replace('"', "")] for text in printed
+    assert [["2 (was", "3 (was"], ["4 (was"], [], ["5 (was"]] == [
+        [new for new in ("2 (was", "3 (was", "4 (was", "5 (was") if new in text.replace('"', "")] for text in printed
     ]
     assert [1, 1, 1, 1] == pauses
 
