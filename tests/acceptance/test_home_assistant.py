@@ -192,7 +192,7 @@ def test_one_of_several_planners_informs_the_broker(tmp_path, products) -> None:
                 )
                 await broker.until(lambda: broker.kept.get(f"tidings/{broker.node}/status") == "online")
                 editions = await asyncio.to_thread(cluster.edit_all)
-                wanted = [f'"{edition}" is out' for edition in editions]
+                wanted = [f'"{edition}" (was' for edition in editions]
                 await broker.until(partial(broker.has_last, wanted))
                 leader = next(run for run in cluster.runs() if run.leads)
                 died = next(planner for planner in planners if f":{planner.process.pid}:" in leader.holder)

@@ -64,7 +64,10 @@ RECIPE = {
         {"/fees.pdf": (pdf([["Fee: 30 euro"]]), pdf([["Fee: 35 euro"]]))}, "words", '"30" → "35"', "application/pdf"
     ),
     "7": Recipe(
-        {"/members": ("<p>Balance 30 euro", "<p>Balance 25 euro")}, "Balance", '"30" → "25"', left_out="--login-form"
+        {"/members": ("<p>Balance 30 euro", "<p>Balance 25 euro")},
+        "Balance",
+        r'"25" \(was "30"\)',
+        left_out="--login-form",
     ),
     "8": Recipe(
         {
@@ -73,7 +76,7 @@ RECIPE = {
             "/": ("<a href=/one>one</a>", "<a href=/one>one</a><a href=/two>two</a>"),
         },
         "(?s)rules.*gazette|gazette.*rules",
-        '(?s)(?=.*rules: .*"ten" → "twelve")(?=.*gazette: .*two)',
+        r'(?s)(?=.*rules: .*"twelve" \(was "ten"\))(?=.*gazette: .*two)',
     ),
     "9": Recipe(
         {"/": ("<p>All is well", "<p>Mail is down"), "/tidings": ("", "")}, "watching", "down", left_out="slack://"

@@ -115,13 +115,13 @@ def _entry(entry: EntryText | None, characters: int | None) -> str:
     lines = [tag(cut_text(entry.by, characters))] if entry.by else []
     lines += [f'<bdi lang="">{escape(cut_text(entry.text, characters))}</bdi>'] if entry.text else []
     lines += [
-        f"{tag(f'{name}:')} {_changed_words(cut_text(old, characters), cut_text(new, characters))}"
+        f"{tag(f'{name}:')} {_mark_words(cut_text(old, characters), cut_text(new, characters))}"
         for name, old, new in entry.edits
     ]
     return "".join(f"<br>{line}" for line in lines)
 
 
-def _changed_words(old: str, new: str) -> str:
+def _mark_words(old: str, new: str) -> str:
     """Return a text in which the words that differ are marked."""
     start, was, now, end = narrow(old, new)
     parts = (
