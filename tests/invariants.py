@@ -159,13 +159,13 @@ def i1_acknowledged(seen: _Seen) -> Iterator[str]:
     """I-1. Needs `acknowledged`: what was said to be done is there."""
     for id_ in seen.acknowledged.changes:
         if not changes.exists(seen.connection, id_):
-            yield f"I-1: change {id_} was told and is not stored"
+            yield f"I-1: change {id_} was reported and is not stored"
     stored = {identity.given: state.last_seq for identity, state in pages.listing(seen.connection)}
     for url, count in seen.acknowledged.stored.items():
         if stored.get(url, 0) < count:
-            yield f"I-1: {count} versions of {url} were told to be stored, there are {stored.get(url, 0)}"
+            yield f"I-1: {count} versions of {url} were confirmed as stored, there are {stored.get(url, 0)}"
     for name in sorted(set(seen.acknowledged.sentinels) - set(sentinels.names(seen.connection))):
-        yield f"I-1: sentinel {name} was told to be watched and is not there"
+        yield f"I-1: sentinel {name} was confirmed as watched and is not there"
 
 
 def i2_versions_are_what_was_served(seen: _Seen) -> Iterator[str]:
@@ -211,7 +211,7 @@ def i3_all_is_reported(seen: _Seen) -> Iterator[str]:
         reported[row.sentinel_id].update(range(row.first_seq, row.last_seq + 1))
     for change in changes.listing(seen.connection, quiet=True):
         if reported[change.row.sentinel_id] and change.event_seq not in reported[change.row.sentinel_id]:
-            yield f"I-3: change {change.row.id} of {change.sentinel} was never told"
+            yield f"I-3: change {change.row.id} of {change.sentinel} was never reported"
 
 
 def i3_changes_compose(seen: _Seen) -> Iterator[str]:
@@ -234,7 +234,7 @@ def i3_changes_compose(seen: _Seen) -> Iterator[str]:
                 yield f"I-3: subscription {sub.id} goes on at version {start} after version {at}: a change is missing"
             at = end
         if body.get(at) != body[max(body)]:
-            yield f"I-3: subscription {sub.id} was told up to version {at} of {max(body)}"
+            yield f"I-3: subscription {sub.id} was notified up to version {at} of {max(body)}"
 
 
 def i4_hosts(seen: _Seen) -> Iterator[str]:
@@ -333,4 +333,4 @@ def i10_nothing_waits(seen: _Seen) -> Iterator[str]:
         state = pages.state(seen.connection, page_id)
         waited = (seen.now - (state.polled_at or 0)) / MICROSECONDS
         if waited > seen.limits.longest_wait and not state.reason:
-            yield f"I-10: page {page_id} was not looked at for {waited:.1f} s and shows no reason"
+            yield f"I-10: page {page_id} was not polled for {waited:.1f} s and shows no reason"

@@ -165,16 +165,16 @@ class Cluster:
         return [self.edit(site.number) for site in self.sites]
 
     def editions_told(self) -> list[int]:
-        """Return the editions that messages told, in the order in which they arrived."""
+        """Return the editions that messages reported, in the order in which they arrived."""
         return [edition for _, edition in list(self.taken)]
 
     def await_told(self, *editions: int, seconds: float = WAIT_SECONDS) -> None:
-        """Return once the receiver has messages that tell these editions."""
+        """Return once the receiver has messages that report these editions."""
         wanted = {*editions}
         until(
             lambda: wanted <= {*self.editions_told()},
             seconds,
-            lambda: f"editions {sorted(wanted - {*self.editions_told()})} are not told",
+            lambda: f"editions {sorted(wanted - {*self.editions_told()})} are not reported",
             pause=0.02,
         )
 
@@ -220,7 +220,7 @@ class Cluster:
     def violations(self) -> list[str]:
         """Return what the ledgers contradict.
 
-        Polls that nobody paid for; changes that were not told, under two ids, or out of order.
+        Polls that nobody paid for; changes that were not reported, under two ids, or out of order.
         """
         asked = sum(len(site.arrivals) for site in self.sites)
         paid = sum(row.cost for row in self.main.read(polls.listing, limit=None))
@@ -236,7 +236,7 @@ class Cluster:
         ids_of = Counter(edition for _, edition in set(self.taken))
         found += [f"edition {edition} has {count} ids" for edition, count in ids_of.items() if count > 1]
         found += [
-            f"edition {edition} is stored and not told" for edition in self.editions_stored() if not ids_of[edition]
+            f"edition {edition} is stored and not reported" for edition in self.editions_stored() if not ids_of[edition]
         ]
         return found
 

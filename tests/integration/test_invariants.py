@@ -23,7 +23,7 @@ LIMITS = Limits(gap=1.0, rate=1.0, burst=5, longest_wait=4_000)
 
 
 class Watched:
-    """A page of three editions that was watched and told, with the ledgers that everybody else kept."""
+    """A page of three editions that was watched and reported, with the ledgers that everybody else kept."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -189,7 +189,7 @@ def spoil_dial(watched: Watched) -> None:
 @pytest.mark.parametrize(
     ("spoil", "invariant", "text"),
     [
-        (spoil_change, "I-1", "change gone was told"),
+        (spoil_change, "I-1", "change gone was reported"),
         (spoil_count, "I-1", "4 versions of"),
         (spoil_name, "I-1", "sentinel never"),
         (spoil_order, "I-6", "version 3 of"),
@@ -212,21 +212,21 @@ def spoil_dial(watched: Watched) -> None:
     ],
 )
 def test_a_breach_is_found(watched: Watched, spoil: Callable[[Watched], None], invariant: str, text: str):
-    """Each breach, planted alone, is told with its invariant."""
+    """Each breach, planted alone, is reported with its invariant."""
     spoil(watched)
 
     assert any(fault.startswith(invariant) and text in fault for fault in watched.faults()), watched.faults()
 
 
 def test_a_page_that_waits_too_long_is_found(watched: Watched):
-    """I-10: a page that was not looked at for longer than declared is told, unless it shows a reason."""
+    """I-10: a page that was not polled for longer than declared is reported, unless it shows a reason."""
     assert any(fault.startswith("I-10") for fault in watched.faults(late=2 * HOUR))
     watched.write("UPDATE page SET reason = 'the site is down'")
 
     assert [] == [fault for fault in watched.faults(late=2 * HOUR) if fault.startswith("I-10")]
 
 
-def test_what_is_still_to_be_told_is_no_fault_before_all_is_quiet(watched: Watched):
+def test_what_is_still_to_be_reported_is_no_fault_before_all_is_quiet(watched: Watched):
     """While the service runs a delivery may wait; once quiet it may not."""
     watched.write(f"UPDATE delivery SET status = 'waiting', due_at = {10 * SECOND}")
 
