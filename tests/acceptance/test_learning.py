@@ -5,11 +5,17 @@ learned is kept.
 from __future__ import annotations
 
 import itertools
+import json
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from tests.world import World, play, serve
-from tidings.clock import DAY, HOUR
+from tidings.clock import DAY, HOUR, SECOND
+from tidings.service.imports.import_jobs import take_in
+from tidings.service.run.monitor import Monitor
+from tidings.storage.observed import pages
 
 
 @pytest.mark.parametrize(("policy", "first", "eighth"), [("price", 24, 6), ("best_effort", 20, 2)])
@@ -75,3 +81,31 @@ def test_bounds_of_a_sentinel_are_kept(world: World):
 
     assert min(gaps) >= 2 * HOUR
     assert max(gaps) <= 4 * HOUR
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+def test_rates_of_an_import_decide_from_the_first_day(make_world, tmp_path: Path, is_running: bool):
+    """What another program saw of pages is used at once, also by a service that runs already."""
+    world: World = make_world(budget__polls_per_day="30")
+    now = world.clock.now()
+    for name, hours in (("quick", 4), ("slow", 200)):
+        world.page(f"/{name}", f"<p>{name}</p>")
+        stamps = [now // SECOND - number * hours * 3_600 for number in range(20)][::-1]
+        folder = tmp_path / "theirs" / name
+        folder.mkdir(parents=True)
+        record = {"url": world.server.url(f"/{name}"), "title": name, "last_checked": now // SECOND}
+        (folder / "watch.json").write_text(json.dumps(record))
+        (folder / "history.txt").write_text("".join(f"{stamp},x.txt\n" for stamp in stamps))
+
+    async def story(monitor: Monitor) -> None:
+        if is_running:
+            take_in(world.settings, tmp_path / "theirs", now=now, learn=True)
+        await world.pass_time(monitor, DAY)
+
+    if not is_running:
+        take_in(world.settings, tmp_path / "theirs", now=now, learn=True)
+    play(world, story)
+    urls = {state.page_id: page.url for page, state in world.read(pages.population)}
+    made = Counter(urls[poll.page_id].rpartition("/")[2] for poll in world.polls())
+
+    assert made["quick"] > 2 * made["slow"] > 0

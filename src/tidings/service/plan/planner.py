@@ -127,6 +127,8 @@ class Planner:
         """pages polled below the price"""
         self._stale: set[int] = set()
         self._asked: set[int] = set()
+        self._new: set[int] = set()
+        """pages that came since and were never polled"""
         self._waiting: list[int] = []
         """pages whose due time is outdated: another price, other hosts"""
 
@@ -164,8 +166,15 @@ class Planner:
         missed = [(self._pages[int(table.ids[row])], int(table.due[row])) for row in rows]
         self.touch(self._dues.catch_up(missed, now, pages=len(table)))
 
+    def take_new(self) -> set[int]:
+        """Return the pages that came since the last call and had never been polled: of these, an
+        import may know more than the policy.
+        """
+        new, self._new = self._new, set()
+        return new
+
     def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> None:
-        """Restore the policy's memory of pages after a restart."""
+        """Restore the policy's memory of pages after a restart or an import."""
         self._refresh()
         self.touch(self.proposals.recall(memories))
 
@@ -433,6 +442,8 @@ class Planner:
             identity = self._pages[page_id].identity
             if self._table.enter(page_id, identity.host, rendered=bool(identity.render)):
                 self.proposals.interrupt((page_id,))  # an earlier watch, if any, has not polled it since
+                if self._pages[page_id].state.polled_at is None:
+                    self._new.add(page_id)
         due = self.proposals.dues(here)
         for page_id in here:
             self._schedule(page_id, due.get(page_id, NEVER))

@@ -70,8 +70,12 @@ class LearnedStateWriter:
         return now >= self._remember_at
 
     async def remember(self, now: Instant) -> None:
-        """Store what was learned since the last call."""
+        """Store what was learned since the last call. Before, take what an import learned of pages
+        that are new since.
+        """
         self._remember_at = now + REMEMBER_EVERY
+        if new := self._planner.take_new():
+            self._planner.recall(await self._store.read(estimates.load, self._policy, sorted(new)))
         await self._signals.remember()
         memories = self._planner.memories().items()
         learned = [Estimate(page_id=i, name=self._policy, state=m, at=now) for i, m in memories]

@@ -30,6 +30,7 @@ class Planner:
         self.priced: list[tuple[Mapping[str, Any], int]] = []
         self.again: list[tuple[int, int]] = []
         self.owed: list[int] = []
+        self.new: set[int] = set()
         self.proposals = self
 
     def owe(self, page_ids: Iterable[int]) -> None:
@@ -40,6 +41,9 @@ class Planner:
 
     def dump_prices(self) -> dict[str, Any] | None:
         return self.prices
+
+    def take_new(self) -> set[int]:
+        return self.new
 
     def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> None:
         self.recalled.append(memories)
