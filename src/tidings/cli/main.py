@@ -135,7 +135,7 @@ def _flags(given: Sequence[str] | None) -> dict[str, str]:
 
 
 def _no_verb(verb: str | None, rest: Sequence[str]) -> int:
-    if verb is None and {"--version", "-V"} & {*rest}:
+    if verb == "version" or (verb is None and {"--version", "-V"} & {*rest}):
         sys.stdout.write(f"tidings {__version__}\n")
         return 0
     wants_help = verb is None and bool({"-h", "--help"} & {*rest})

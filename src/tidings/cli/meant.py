@@ -11,8 +11,10 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from tidings.cli.keep.export import FORMATS
 from tidings.cli.verbs import VERBS, parser_of
 from tidings.errors import UsageError
+from tidings.language.clauses.notify import CHANNELS
 from tidings.language.expressions import quote
 from tidings.language.guesses.suggest import clause_for
 from tidings.language.parser import parse
@@ -37,7 +39,9 @@ VERBS_MEANT: Final[Mapping[str, str]] = {
     **dict.fromkeys(("find", "grep", "query"), "search"),
     **dict.fromkeys(("crawl", "spider", "site"), "collect"),
     **dict.fromkeys(("validate", "lint", "try", "preview", "dry-run", "simulate-sentinel", "test-filter"), "test"),
-    **dict.fromkeys(("notify", "mail", "test-notify", "test-notification", "test-email", "test-mail"), "test --notify"),
+    **dict.fromkeys(
+        ("notify", "mail", "test-notify", "test-notification", "test-email", "test-mail", "send-test"), "test --notify"
+    ),
     **dict.fromkeys(("daemon", "server", "ui", "web", "service", "up"), "serve"),
     **dict.fromkeys(("health", "errors", "failures", "problems", "diagnose", "self-test"), "doctor"),
     **dict.fromkeys(("config", "configuration", "options"), "settings"),
@@ -51,6 +55,10 @@ VERBS_MEANT: Final[Mapping[str, str]] = {
     "sync": "apply",
     "tokens": "token list",
     "users": "user list",
+    "secrets": "secret list",
+    **dict.fromkeys(("adduser", "useradd"), "user add"),
+    "passwd": "user password",
+    "tags": "list --json",
     "mv": "rename",
     "ignore": "mask",
     "prune": "gc",
@@ -73,7 +81,7 @@ ALONE: Final[Mapping[str, str]] = {
 """Words that mean another verb if no name follows."""
 
 _NOISE: Final[Mapping[str, frozenset[str]]] = {
-    "test": frozenset({"test", "send"}),
+    "test": frozenset({"test", "send", "mail", "email", "message", "notify"}),
     "list": frozenset({"all", "sentinels", "watches", "jobs", "pages", "names"}),
     "import": frozenset(
         {"changedetection", "changedetection.io", "urlwatch", "webchanges", "distill", "visualping", "opml", "csv"}
@@ -88,14 +96,32 @@ _NOISE: Final[Mapping[str, frozenset[str]]] = {
     "history": frozenset({"of", "for"}),
     "search": frozenset({"for"}),
     "serve": frozenset({"start"}),
-    "secret": frozenset({"add", "create", "new"}),
     "rename": frozenset({"to"}),
     "deliveries": frozenset({"list", "test", "retry", "resend", "again"}),
 }
 """Words between verb and arguments that say nothing here."""
 _SETTING: Final = frozenset({"set", "config", "configuration", "configure", "options", "settings"})
+RECEIVER: Final = "you@example.org"
+"""Who gets a test message in a suggestion for somebody who named nobody."""
+_OF_NAMES: Final = frozenset(
+    {"drop", "enable", "disable", "show", "check", "rename", "alter", "changes", "history", "diff"}
+)
+"""Verbs before the name of a sentinel: a noun between them says nothing."""
 _NOUNS: Final = frozenset({"sentinel", "sentinels", "watch", "watches", "job", "jobs", "monitor", "page", "site"})
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "user": {
+        **dict.fromkeys(("create", "new", "make"), "add"),
+        **dict.fromkeys(("delete", "drop", "rm", "del"), "remove"),
+        "passwd": "password",
+    },
+    "token": {
+        **dict.fromkeys(("create", "new", "make"), "add"),
+        **dict.fromkeys(("delete", "drop", "remove", "rm", "del"), "revoke"),
+    },
+    "secret": {
+        **dict.fromkeys(("add", "create", "new", "store"), "set"),
+        **dict.fromkeys(("delete", "remove", "rm", "del"), "drop"),
+    },
     "export": {
         "sentinels": "text",
         "watches": "text",
@@ -191,6 +217,25 @@ FLAGS: Final[Mapping[str, str]] = {
     "diff --new": "{}",
     "diff --versions": "{}",
     "diff --version": "{}",
+    **{f"{verb} --format": "--json" for verb in ("changes", "list", "show", "history", "search", "plan", "deliveries")},
+    "list --status": "!list --failing",
+    "list --health": "!list --failing",
+    **dict.fromkeys(("history -n", "search -n", "deliveries -n"), "--limit {}"),
+    **dict.fromkeys(("search --text", "search --query", "search --word", "search --contains"), "{}"),
+    **dict.fromkeys(
+        ("check --name", "show --name", "drop --name", "enable --name", "disable --name", "alter --name"), "{}"
+    ),
+    "disable --days": "--for '{} days'",
+    "disable --hours": "--for '{} hours'",
+    "user --admin": "--role admin",
+    "backup --to": "{}",
+    "backup -o": "{}",
+    "export --json": "jsonl",
+    "export --csv": "csv",
+    "export --yaml": "yaml",
+    **dict.fromkeys(("import --changedetection", "import --urlwatch", "import --distill", "import --opml"), "{}"),
+    "serve --background": "",
+    "serve --daemon": "",
     "export --format": "{}",
     "export --type": "{}",
     "export --as": "{}",
@@ -238,11 +283,12 @@ _VALUED: Final = frozenset(
         "import --from",
         "import --source",
         "import --type",
+        *(f"{verb} --format" for verb in ("changes", "list", "show", "history", "search", "plan", "deliveries")),
         "list --limit",
         "list --sort",
     }
 )
-"""Flags whose value is left out as well."""
+"""Flags whose value is left out."""
 _CLAUSES: Final[Mapping[str, str]] = {
     "--every": "Fetch every {}",
     "--monitor": "Monitor {}",
@@ -311,6 +357,8 @@ def _lines(verb: str, words: list[str]) -> Iterator[list[str]]:
     if verb not in VERBS and not meant:
         return
     own, *before = [verb] if verb in VERBS else meant.split()
+    if own in _OF_NAMES and words[1:] and words[0] in _NOUNS:
+        words = words[1:]
     for word in words:
         if (other := FLAGS.get(f"{own} {word}", "")).startswith("!"):
             own, *further = other[1:].split()
@@ -331,6 +379,18 @@ def _rewrite(verb: str, words: Sequence[str]) -> list[str]:
         return [*plain[:1], *_clauses(plain[1:], given)]
     if verb == "disable":
         plain, given = _pause(plain, given)
+    if verb in {"enable", "disable", "check"} and plain in (["all"], ["everything"]):
+        plain, given = [], [*given, ("--all", None)]
+    if verb == "export" and plain:
+        plain = sorted(plain, key=lambda word: word not in FORMATS)
+        plain = plain if plain[0] in FORMATS else ["text", *plain]
+    if verb == "test":
+        receivers = [word for word in plain if "@" in word and "/" not in word]
+        plain = [word for word in plain if word not in receivers]
+        given += [("--notify", receiver) for receiver in receivers]
+        given = [
+            (flag, value if flag != "--notify" or _is_receiver(value or "") else RECEIVER) for flag, value in given
+        ]
     if verb in {"add", "test", "collect"}:
         plain = [*_page(plain, given)]
     given = list(dict.fromkeys(given))
@@ -356,7 +416,9 @@ def _flags(verb: str, words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
                 yield flag, None
             else:
                 while waiting[1:] and (
-                    waiting[0] in _NOISE.get(verb, ()) or not FLAGS.get(f"{verb} {waiting[0]}", waiting[0])
+                    waiting[0] in _NOISE.get(verb, ())
+                    or not FLAGS.get(f"{verb} {waiting[0]}", waiting[0])
+                    or FLAGS.get(waiting[0], "").startswith(f"{flag} ")
                 ):
                     waiting.pop(0)
                 yield flag, value if is_joined else waiting.pop(0) if waiting else str(own[flag].metavar)
@@ -366,6 +428,8 @@ def _flags(verb: str, words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
         if template is None and "--monitor" in own:
             count = next((n for n, one in enumerate(waiting) if one.startswith("-") or _ADDRESS.fullmatch(one)), None)
             given = value if is_joined else " ".join(waiting[:count])
+            if count == 0 and not is_joined and address_of(flag.lstrip("-")):
+                count, given = 1, waiting[0]
             if meant := _wish(flag.lstrip("-").replace("-", " "), given):
                 waiting = waiting if is_joined else waiting[len(waiting[:count]) :]
                 yield meant
@@ -377,7 +441,7 @@ def _flags(verb: str, words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
         if takes and not is_joined:
             value = waiting.pop(0) if waiting and not waiting[0].startswith("--") else ""
         parts = [part.format(value, q=quote(value), flag=flag[2:]) for part in shlex.split(template)]
-        if f"{verb} {flag}" in _VALUED or not parts:
+        if not parts:
             continue
         yield (parts[0], " ".join(parts[1:]) if parts[1:] else None) if parts[0].startswith("-") else ("", parts[0])
 
@@ -387,7 +451,9 @@ def _wish(words: str, value: str) -> tuple[str, str] | None:
     100`, `--in-stock`; None for any other.
     """
     if address := address_of(words, value):
-        return "--notify", value if "://" in value else address
+        hint = clause_for(f"Notify by {words} {value}", lambda clause: _reads(f"Monitor price {clause}"))
+        found = re.match(r"write Notify by (?:webhook )?(\S+://\S+)", hint) if "://" in value else None
+        return "--notify", found[1] if found else value if "://" in value else address
     begin = "" if words in {"when", "if", "where", "condition", "trigger"} else f"{words} "
     for wish in dict.fromkeys((f"{begin}{value}".strip(), f"{begin}{quote(value)}")):
         if _reads(f"Monitor {wish}"):
@@ -395,6 +461,11 @@ def _wish(words: str, value: str) -> tuple[str, str] | None:
         if found := re.match(r"write Monitor ([^;]+)", clause_for(f"Monitor {wish}", _reads)):
             return "--monitor", found[1]
     return None
+
+
+def _is_receiver(value: str) -> bool:
+    name = value.partition(" ")[0]
+    return "@" in name or "://" in name or name in CHANNELS or bool(address_of(name))
 
 
 def _reads(clause: str) -> bool:
@@ -416,6 +487,16 @@ def _page(plain: Sequence[str], given: list[tuple[str, str | None]]) -> Iterator
     """
     named = {flag for flag, _ in given}
     has_address = "--url" in named or any(_ADDRESS.fullmatch(word) for word in plain)
+    others = [word for word in plain if not _ADDRESS.fullmatch(word)]
+    wish = " ".join(others)
+    if (
+        has_address
+        and "--monitor" not in named
+        and others[1:]
+        and (_reads(f"Monitor {wish}") or clause_for(f"Monitor {wish}", _reads))
+    ):
+        given.append(_wish("when", wish) or ("--monitor", wish))
+        plain = [word for word in plain if word not in others]
     for word in plain:
         if _ADDRESS.fullmatch(word) and "--url" not in named:
             given.insert(0, ("--url", word if ":/" in word else f"https://{word}"))
@@ -442,11 +523,12 @@ def _join_monitors(given: Sequence[tuple[str, str | None]]) -> list[tuple[str, s
 def _clauses(words: Sequence[str], given: Sequence[tuple[str, str | None]]) -> Iterator[str]:
     """Yield the clauses of `alter`."""
     if words:
-        yield " ".join(words)
+        clause = " ".join(words)
+        yield f"Fetch {clause}" if re.match(r"(?:every|at|hourly|daily|weekly)\b", clause, re.IGNORECASE) else clause
     for flag, value in given:
         if flag in _CLAUSES:
             clause = _CLAUSES[flag].format(value, q=quote(value or ""))
-            yield clause.replace("every at ", "at ")
+            yield re.sub(r"\bevery (?=at |every )", "", clause)
 
 
 def _complete(verb: str, words: Sequence[str]) -> list[str] | None:
@@ -455,6 +537,10 @@ def _complete(verb: str, words: Sequence[str]) -> list[str] | None:
     """
     parser = parser_of(verb)
     whole = list(words)
+    if verb in {"add", "test"} and "--url" in whole:
+        flags = [*_flags(verb, whole)]
+        if any(not flag for flag, _ in flags):
+            return None  # a page and a file, or a word that is not understood
     if verb in {"enable", "disable"} and not whole:
         whole = ["NAME"]
     if verb == "alter" and len(whole) < 2:

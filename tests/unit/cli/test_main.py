@@ -107,6 +107,15 @@ def test_verb_of_another_program_is_answered_with_ours(word, meant):
         ("log kettle --errors", "history kettle --polls"),
         ("messages --failed --retry", "deliveries --dead"),
         ("cat kettle --version 2 --text", "show kettle --version 2"),
+        ("notify test --email me@a.example", "test --notify me@a.example"),
+        ("notify --test kettle", "test --notify you@example.org"),
+        ("notify console", "test --notify console"),
+        ("remove sentinel kettle", "drop kettle"),
+        ("pause all", "disable --all"),
+        ("set kettle every 2h", "alter kettle 'Fetch every 2h'"),
+        ("adduser anna", "user add anna"),
+        ("passwd anna", "user password anna"),
+        ("secrets", "secret list"),
     ],
 )
 def test_unknown_verb_is_answered_with_the_whole_command(tidings, line, meant):
@@ -151,6 +160,21 @@ def test_unknown_verb_is_answered_with_the_whole_command(tidings, line, meant):
         ("list --tag work --sort changed", "list --tag work"),
         ("import huginn scenario.json --dry-run", "import scenario.json --dry-run"),
         ("drop a --purge", "drop a"),
+        ("export a --format csv", "export csv a"),
+        ("export a b", "export text a b"),
+        ("export a --csv", "export csv a"),
+        ("test email me@a.example", "test --notify me@a.example"),
+        ("list --format json", "list --json"),
+        ("history a -n 10", "history a --limit 10"),
+        ("search --text oil", "search oil"),
+        ("alter a --fetch 'every 2 hours'", "alter a 'Fetch every 2 hours'"),
+        ("user create anna --admin", "user add anna --role admin"),
+        ("token new ci", "token add ci"),
+        ("secret add key", "secret set key"),
+        ("backup --to x.tar", "backup x.tar"),
+        ("add https://a.example price below 30", "add --url https://a.example --monitor 'price below 30'"),
+        ("add https://a.example tea price", "add --url https://a.example --name tea --monitor price"),
+        ("add https://a.example --slack https://hooks.slack.com/services/A/B/C", "add --url https://a.example --notify slack://A/B/C"),
     ],
 )  # fmt: skip
 def test_flags_of_other_programs_are_answered_with_the_whole_command(tidings, line, meant):
@@ -172,7 +196,10 @@ def test_setting_that_is_to_be_set_is_answered_with_its_line(tidings, line):
 
 
 def test_flag_without_meaning_is_answered_with_the_help(tidings):
-    """Nothing is guessed."""
+    """Nothing is guessed, and no value becomes a file."""
+    ran = tidings("add", "https://a.example", "--quiet", "22:00-07:00")
+
+    assert ran.err.endswith("; `tidings help add` explains it\n")
     assert tidings("list", "--colour", "blue").err.endswith("; `tidings help list` explains it\n")
     assert not [flag for flag in FLAGS if not flag.rpartition(" ")[2].startswith("-")]
 

@@ -464,3 +464,22 @@ def test_new_address_of_a_page_is_printed_as_it_is_read():
     assert "C" == moved.reach
     assert moved == again
     assert moved.pages == statements(to_text(moved), known=EXISTING.get)[0].pages
+
+
+@pytest.mark.parametrize(
+    ("clause", "hint"),
+    [
+        ("To 2027-12-31", "to include the day, write To 2028-01-01"),
+        ("Until 2028-02-29", "to include the day, write To 2028-03-01"),
+        ("To 2028-02-28", ""),
+        ("To 2027-12-31 18:00", ""),
+        ("To 2027-12-31 + 1 day", ""),
+        ("To 9999-12-31", ""),
+        ("From 2027-01-31", ""),
+    ],
+)
+def test_end_on_the_last_day_of_a_month_has_a_warning(clause, hint):
+    """It ends when that day begins, which surprises people (W20)."""
+    warnings = parse(f"Create Sentinel s Using https://a.example/ Monitor price {clause}").warnings
+
+    assert [hint] * bool(hint) == [warning.hint for warning in warnings if warning.code == "W20"]

@@ -134,6 +134,9 @@ def _print(answer: SearchAnswer, *, at: str | None) -> None:
     if not answer.results:
         when = f" on {at}" if at else ""
         write_line(f"no watched page contains {answer.query}{when}")
+        write_beside(
+            "`tidings changes --limit 0` lists all that was reported; --at DATE searches the versions of a day"
+        )
         return
     more = answer.count - len(answer.results)
     sites = ", ".join(f"{count:,} of {host}" for host, count in answer.sites[:5])

@@ -60,7 +60,7 @@ def read_monitor(node: Node, sentinel: Token, clause: Clause) -> Meaning:
         clause.note("within", rest[0].start_pos)
         within = read_positive_duration(rest[1], clause)
     lasting = _lasting(rest[-1], clause) if rest and rest[-1].data == "lasting" else None
-    if joins_plain_types(meaning):
+    if joins_plain_types(meaning) or (within is None and joins_states(meaning)):
         hint = "to be notified of either, write OR or a comma"
         clause.warn(word.start_pos, "W8", "reported only when both change", hint=hint)
     return meaning, within, lasting
@@ -105,6 +105,30 @@ def joins_plain_types(expression: Expression) -> bool:
         case AllOf(parts):
             positive = [part for part in parts if not isinstance(part, Not)]
             return sum(map(_is_plain, positive)) > 1 or any(joins_plain_types(part) for part in parts)
+
+
+def joins_states(expression: Expression) -> bool:
+    """Return whether an AND asks for two values of pages: it is reported only when both change (W8)."""
+    match expression:
+        case Interest():
+            return False
+        case Not(part):
+            return joins_states(part)
+        case AnyOf(parts):
+            return any(joins_states(part) for part in parts)
+        case AllOf(parts):
+            states = [part for part in parts if _is_plain(part) or _is_state(part)]
+            return (len(states) > 1 and any(map(_is_state, states))) or any(joins_states(part) for part in parts)
+
+
+def _is_state(expression: Expression) -> bool:
+    match expression:
+        case Interest():
+            return bool(expression.where) and {one.measure for one in expression.where} <= {"value", "is"}
+        case Not():
+            return False
+        case AnyOf(parts) | AllOf(parts):
+            return all(_is_state(part) for part in parts)
 
 
 def _is_plain(expression: Expression) -> bool:
@@ -249,7 +273,7 @@ def _nth(node: Node, clause: Clause) -> Mapping[str, Any]:
 def _table(node: Node, clause: Clause) -> Mapping[str, Any]:
     """Return the number of a table, and the column that counts."""
     words = [one for one in node.children if isinstance(one, Token)]
-    at = next((number for number, one in enumerate(words) if one.type == "COLUMN"), len(words))
+    at = next((number for number, one in enumerate(words) if one.type in {"COLUMN", "COLUMN_OF"}), len(words))
     cell = words[at + 1] if at < len(words) else None
     number = next((one for one in words if one.type == "NUMBER" and one is not cell), None)
     given: dict[str, Any] = {} if number is None else {"ordinal": read_count(number, clause, "table")}
@@ -320,6 +344,8 @@ _OF_NUMBERS = frozenset({"VALUE", "BECOMES", "IS", "LOWEST", "HIGHEST", "CHANGES
 _EXTREMES = frozenset({"LOWEST", "HIGHEST"})
 _KNOWN_AGAIN = frozenset({"words", "links", "images", "table", "column", "list", "regex", "items"})
 """Change types whose things can be recognized if an earlier version had them."""
+_OF_ENTRIES = frozenset({"table", "list", "items"})
+"""Change types whose entries may have several numbers."""
 _ANSWERS = frozenset({"status", "header"})
 """Change types on the answer to a request."""
 _BARE = frozenset({"BELOW", "ABOVE", "RELATION", "BETWEEN"})
@@ -367,6 +393,8 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
         operator = "CONTAINS"
     if kind in {"status", "availability"} and operator in _OF_NUMBERS:
         raise _not_a_number(kind, node, word, clause)
+    if kind in _OF_ENTRIES and operator in _OF_NUMBERS:
+        raise _not_of_entries(kind, node, word, clause)
     _check_fits(operator, word, kind, clause)
     if operator in {"CONTAINS", "LACKS"}:
         return _search("contains" if operator == "CONTAINS" else "lacks", node, clause)
@@ -386,14 +414,28 @@ def _not_a_number(kind: str, node: Node, word: Token, clause: Clause) -> FaultFo
     tokens = list(node.scan_values(lambda value: isinstance(value, Token)))
     code = next((str(token) for token in tokens if token.type == "NUMBER"), "")
     relation = next((token for token in tokens if token.type in {"RELATION", "BELOW", "ABOVE"}), "=")
-    is_same = _RELATIONS.get(" ".join(relation.lower().split()), relation) == "="
-    state = code if is_same and len(code) == 3 else "4..|5.."
+    relation = _RELATIONS.get(" ".join(relation.lower().split()), relation)
+    state = code if relation in {"=", "!="} and len(code) == 3 else "4..|5.."
     state = "ok" if state.startswith("2") else state
     hint = (
-        f'write Monitor status where matches "{state}"'
+        f'write Monitor status where {"lacks" if relation == "!=" else "matches"} "{state}"'
         if kind == "status"
         else 'write Monitor availability is "in stock"'
     )
+    return clause.fail(word.start_pos, "E28", f'"{word}" needs a number, but {_YIELDS[kind]}', hint=hint)
+
+
+def _not_of_entries(kind: str, node: Node, word: Token, clause: Clause) -> FaultFoundError:
+    """Return the fault of a number with entries or whole rows (E28), with the conditions to write."""
+    types = {token.type: str(token) for token in node.scan_values(lambda value: isinstance(value, Token))}
+    is_compared = not types.keys().isdisjoint({"RELATION", "BELOW", "ABOVE"})
+    number = types["NUMBER"] if is_compared else "100"
+    relation = "<" if "BELOW" in types else ">" if "ABOVE" in types else types.get("RELATION", "<")
+    relation = _RELATIONS.get(" ".join(relation.lower().split()), relation)
+    hint = f'name the column: table column "NAME" where value {relation} {number}'
+    if kind != "table" and is_compared:
+        relation = "==" if relation == "=" else relation
+        hint = f'{hint}; of JSON, name the field: items in jsonpath "$..[?@.NAME {relation} {number}]"'
     return clause.fail(word.start_pos, "E28", f'"{word}" needs a number, but {_YIELDS[kind]}', hint=hint)
 
 

@@ -59,7 +59,8 @@ def read_notify(node: Node, clause: Clause) -> Notify:
     if "max" in parts:
         _, number, per = cast("list[Any]", parts["max"].children)
         clause.note("max", first(parts["max"]).start_pos)
-        cap = Cap(read_count(number, clause, "max"), read_positive_duration(per, clause))
+        span = measure("1", per) if isinstance(per, Token) else read_positive_duration(per, clause)
+        cap = Cap(read_count(number, clause, "max"), span)
     wording = _wording(parts["wording"], channels, clause) if "wording" in parts else None
     return Notify(channels, rate, quiet, cap, wording)
 

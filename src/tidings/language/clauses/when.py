@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterable
+from datetime import MAXYEAR, datetime, timedelta
 from typing import cast
 
 from lark import Token, Tree
@@ -225,7 +227,9 @@ def read_point(node: Node, clause: Clause) -> Point:
     if word.type == "NOW":
         return Point("now", offset)
     if word.type == "DATE":
-        return _date(word, offset, clause)
+        at = _date(word, offset, clause)
+        _warn_of_last_day(first(node), word, at, clause)
+        return at
     name = check_name(cast("Token", point.children[1]), clause)
     return Point("start" if word.type == "START" else "end", offset, sentinel=name)
 
@@ -254,6 +258,17 @@ def _date(token: Token, offset: Duration, clause: Clause) -> Point:
         message = f"{token} is read as {reading.text} (month/day/year)"
         clause.warn(token.start_pos, "W1", message, hint=f"write {reading.text}")
     return Point("at", offset, reading.text, instant_of(reading, clause.zone))
+
+
+def _warn_of_last_day(verb: Token, word: Token, at: Point, clause: Clause) -> None:
+    """Record W20 if a sentinel is to end on the last day of a month: it ends when that day begins."""
+    if verb.type != "TO" or at.offset or at.text is None or "T" in at.text:
+        return
+    day = datetime.fromisoformat(at.text)
+    if day.day == monthrange(day.year, day.month)[1] and day.year < MAXYEAR:
+        after = day + timedelta(days=1)
+        message = f"To {at.text} ends when that day begins"
+        clause.warn(word.start_pos, "W20", message, hint=f"to include the day, write To {after:%Y-%m-%d}")
 
 
 def _no_date(token: Token, clause: Clause) -> Exception:

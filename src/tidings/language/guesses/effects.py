@@ -95,7 +95,7 @@ def refer(wish: Wish, noun: str) -> None:
 
     Raises `NotMeantError` if it was not said that this is watched.
     """
-    lowered = noun.lower()
+    wish.about = lowered = noun.lower()
     if not lowered:
         return
     kind = next((kind for words, kind in _NOUNS.items() if re.fullmatch(words, lowered)), "items")
@@ -207,6 +207,7 @@ FILTERS: Final[Mapping[str, Callable[[str], str]]] = {
     "clock": clock,
     "each": each,
     "literal": literal,
+    "next": lambda year: str(int(float(year)) + 1),
     "ordinal": lambda word: str(("first", "second", "third", "fourth", "fifth").index(word.lower()) + 1),
     "sign": sign_of,
     "span": lambda span: f"of {span}" if span else "so far",
@@ -309,6 +310,67 @@ def watch_between(wish: Wish, first: str, second: str) -> None:
     wish.narrow(part=f"xpath {quote(f'//text()[preceding::{before}][following::{after}]')}")
 
 
+def watch_section(wish: Wish, text: str) -> None:
+    """Watch what stands below a heading, up to the next one."""
+    if selector := find_selector(text):
+        _watch_selector(wish, selector)
+        return
+    headings = "*[self::h1 or self::h2 or self::h3 or self::h4 or self::h5 or self::h6]"
+    wish.narrow(part=f"xpath {quote(f'//text()[preceding::{headings}[1][contains(., {text[1:-1]!r})]]')}")
+    if not wish.changes[-1].kind:
+        wish.narrow(kind=WORDS)
+
+
+def filter_items(wish: Wish, field: str, sign: str, value: str) -> None:
+    """Watch only the entries of JSON with this value of a field. Raises `NotMeantError` if no entries
+    are watched.
+    """
+    last = wish.changes[-1] if wish.changes else Change()
+    name = re.sub(r"^\W+", "", field.strip('"'))
+    if last.kind != "items" or name.lower() in _NO_FIELDS or not re.fullmatch(r"[^\W\d]\w*(?:\.\w+)*", name):
+        raise NotMeantError
+    found = re.fullmatch(r'jsonpath "(.*?)(?:\[\*\])?"', last.part)
+    if last.part and not found:
+        raise NotMeantError
+    relation = {"=": "=="}.get(sign_of(sign), sign_of(sign))
+    shown = value if not value.startswith('"') else "'" + value[1:-1].replace("'", "\\\\'") + "'"
+    path = found[1] if found and found[1] != "$" else "$.."
+    test = f"@.{name} {relation} {shown}"
+    is_further = bool(wish.is_condition and re.search(r"\[\?@[^\]]*\]$", path))
+    wish.joint = ""
+    wish.narrow(part=f'jsonpath "{path[:-1]} && {test}]"' if is_further else f'jsonpath "{path}[?{test}]"')
+    if not last.part:
+        column = f'table column "{name}" where {f"value {sign_of(sign)}" if shown == value else "contains"} {value}'
+        wish.notes.append(f"this is for JSON; for a table write Monitor {column}")
+
+
+_NO_FIELDS: Final = frozenset("where when if while and or but is value number count".split())
+"""Words before a comparison that name no field."""
+
+
+def contain_in(wish: Wish, field: str, text: str) -> None:
+    """Add a text that a field of an entry must be, or a row must contain."""
+    try:
+        filter_items(wish, field, "=", text)
+    except NotMeantError:
+        contain(wish, text)
+
+
+def contain_word(wish: Wish, word: str) -> None:
+    """Add a word that a text must contain. Raises `NotMeantError` for what has no such text."""
+    if wish.changes and wish.changes[-1].kind in {"price", "number", "availability", "status"}:
+        raise NotMeantError
+    contain(wish, quote(word))
+
+
+def count_entries(wish: Wish, sign: str, number: str) -> None:
+    """Add how many entries or words must change. Raises `NotMeantError` if none are watched."""
+    last = wish.changes[-1] if wish.changes else Change()
+    if last.kind not in {"items", "list", "table", "all links", "all images", WORDS, ANY}:
+        raise NotMeantError
+    wish.where(f"{last.direction or 'changed'} {sign_of(sign)} {number}")
+
+
 def add_texts(wish: Wish, kind: str, found: Value) -> None:
     """Add texts that are watched for."""
     texts = several(found)
@@ -359,6 +421,13 @@ def contain(wish: Wish, found: Value) -> None:
     if not (wish.changes or wish.is_condition):
         raise NotMeantError
     texts = several(found)
+    if (
+        wish.about in {"title", "name", "names", "description", "body"}
+        and wish.changes
+        and wish.changes[-1].kind == "items"
+    ):
+        title = f'; only titles of a feed: items in xpath "//item[contains(title, {texts.values[0][1:-1]!r})]"'
+        wish.notes.append(f"this searches the whole entry{title if wish.about == 'title' else ''}")
     if len(texts.values) == 1 and re.match('"[.#][a-z]', texts.values[0]) and not wish.joint:
         _watch_selector(wish, selector_of(texts.values[0]))
         return
@@ -443,13 +512,15 @@ def count_changes(wish: Wish, sign: str, number: str, verb: str) -> None:
 
 
 def watch_status(wish: Wish, negation: str, codes: Value) -> None:
-    """Watch for states of the page. Raises `NotMeantError` for all but one of them."""
+    """Watch for states of the page, or for all but one of them. Raises `NotMeantError` for all but
+    several.
+    """
     wanted = [code.strip('"').lower() for code in several(codes).values]
-    states = "|".join("ok" if code in {"200", "2xx", "ok"} else code.replace("xx", "..") for code in wanted)
-    if negation and states != "ok":
+    states = ["ok" if code in {"200", "2xx", "ok"} else code.replace("xx", "..") for code in wanted]
+    if negation and (len(states) > 1 or "." in states[0]):
         raise NotMeantError
     wish.change("status")
-    wish.where(f'matches "{"4..|5.." if negation else states}"')
+    wish.where(f'lacks "{states[0]}"' if negation else f'matches "{"|".join(states)}"')
 
 
 def watch_stock(wish: Wish, state: str) -> None:
@@ -474,6 +545,8 @@ def watch_column(wish: Wish, found: Value, number: str) -> None:
     """Watch columns of tables."""
     if not wish.changes or not wish.changes[-1].kind.startswith("table"):
         watch(wish, f"table {number}")
+    if number and wish.changes[-1].kind.split()[1:2] in ([], ["column"]):
+        wish.narrow(kind=f"table {number}")
     table = wish.changes[-1]
     columns = [f"{table.kind} column {quote(name.strip(chr(34)))}" for name in several(found).values]
     wish.narrow(kind=columns[0])
@@ -535,6 +608,16 @@ def open_hours(wish: Wish, start: str, end: str) -> None:
 def range_over(wish: Wish, least: str, most: str) -> None:
     """Let Tidings choose between a number of the same unit and a duration."""
     wish.how = f"on change between {least} {most.partition(' ')[2]} and {most}"
+
+
+def check_monthly(wish: Wish, day: str, time: str) -> None:
+    """Check every month: on a day of it, that is every day, since there are no days of a month."""
+    if not (day or time):
+        wish.every = "30 day"
+        return
+    wish.times.append(clock(time or "08:00"))
+    wish.days = "daily"
+    wish.notes.append("there are no days of the month: this checks every day, and reports only changes")
 
 
 def leave_out(wish: Wish, days: str) -> None:
@@ -621,6 +704,9 @@ _HOOKS: Final[Mapping[str, str]] = {
 }
 """Web hooks of services, which take messages in a form of their own, and their addresses here."""
 
+_HOOK_PATHS: Final[Mapping[str, str]] = {"slack": "/services/", "discord": "/api/webhooks/"}
+"""Paths of web hooks of a service that is named beside its address."""
+
 
 def receive(wish: Wish, found: Value) -> None:
     """Notify at addresses."""
@@ -636,6 +722,10 @@ def receive(wish: Wish, found: Value) -> None:
 def serve(wish: Wish, name: str, text: str) -> None:
     """Notify through a service; the name of the receiver stays in its address."""
     text, address = text.strip('"'), address_of(name, text.strip('"'))
+    hook = re.match(rf"https?://[^/]+{_HOOK_PATHS.get(name.lower(), '$.')}", text)
+    if hook:
+        wish.notice.receivers.append(f"{name.lower()}://{text[hook.end() :].strip('/')}")
+        return
     if "://" in text and (not text.startswith("http") or address == address_of(name)):
         receive(wish, text)
         return
@@ -669,7 +759,7 @@ def hush_days(wish: Wish, days: str) -> None:
     if days not in _OTHER_DAYS:
         raise NotMeantError
     wish.notice.days = _OTHER_DAYS[days]
-    wish.notes.append(f"messages come at 08:00 on the other days, {_OTHER_DAYS[days]}")
+    wish.notes.append(f"messages come only on the other days, {_OTHER_DAYS[days]}")
 
 
 def set_text(wish: Wish, what: str, text: str) -> None:
@@ -684,6 +774,15 @@ def set_text(wish: Wish, what: str, text: str) -> None:
         wish.notice.title = template
     else:
         wish.notice.texts.append(template)
+
+
+def title_message(wish: Wish, text: str) -> None:
+    """Set the title of the messages. Raises `NotMeantError` if nothing is watched: the title of a
+    page is meant.
+    """
+    if not wish.changes:
+        raise NotMeantError
+    set_text(wish, "title", text)
 
 
 # ---- how a page is requested, how long it is watched, and the rest

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from copy import copy, deepcopy
 from dataclasses import field
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, Final
 
 from tidings.language.expressions import quote
@@ -24,9 +24,12 @@ class NotPossibleError(Exception):
 
 ANY: Final = "any change"
 WORDS: Final = "all words"
+NUMBERS: Final = "numbers"
+"""Several numbers, which the language has as matches of a pattern."""
 _NUMERIC: Final = re.compile(r"(?:is |becomes |value )?(?:[<>=!]|between )|(?:rises|drops|changes) |lowest|highest")
 _NUMBERS: Final = frozenset({"price", "number"})
 _COUNTED: Final = frozenset({ANY, WORDS, "all links", "all images", "items", "table", "list"})
+_NEVER_UPDATED: Final = frozenset({ANY, "all links", "all images", "price", "number", "status", "keyword", "regex"})
 _MOST_WAYS: Final = 8
 """Most changes that alternatives of conditions are written as."""
 RECEIVER: Final = "email you@example.org"
@@ -87,7 +90,7 @@ class Notice:
             return f"Errors to {receivers}"
         words = [f"Notify by {receivers}"]
         if self.times or self.days:
-            words.append(f"at {', '.join(self.times) or '08:00'} {self.days or 'daily'}")
+            words.append(f"at {', '.join(self.times or self._times_of_interval())} {self.days or 'daily'}")
         elif self.every or self.rate:
             words.append(self.rate or f"every {self.every}")
         words += [f"quiet {self.quiet}"] if self.quiet else []
@@ -99,6 +102,18 @@ class Notice:
                 *(("text", *self.texts) if self.texts else ()),
             ]
         return " ".join(words)
+
+    def _times_of_interval(self) -> list[str]:
+        """Return the times of day of an interval on some days only; once a day if it does not
+        divide a day.
+        """
+        found = re.fullmatch(r"(\d+) hour", self.every)
+        hours = int(found[1]) if found else 24
+        return (
+            [f"{hour:02}:00" for hour in range(0, 24, hours)]
+            if hours > 1 and 24 % hours == 0 < 24 - hours
+            else ["08:00"]
+        )
 
 
 @dataclass(slots=True)
@@ -113,6 +128,8 @@ class Wish:
     is_site: bool = False
     is_condition: bool = False
     """whether a condition begins the text: what it is about was said elsewhere"""
+    about: str = ""
+    """the noun of the last condition"""
     is_statement: bool = False
     """whether the text may name the sentinel and its pages"""
     sort: str = ""
@@ -160,6 +177,8 @@ class Wish:
         ):
             new_kind = last.kind if kind == ANY and last.kind else kind
             self.changes[-1] = replace(last, kind=new_kind, texts=texts or last.texts, **fields)
+        elif last is not None and self.is_condition and not joint and last.is_named:
+            raise NotMeantError  # a condition on something else than what is watched
         else:
             self.changes.append(Change(kind, texts, joint=joint or ("OR" if self.changes else ""), **fields))
 
@@ -200,7 +219,10 @@ class Wish:
     def _monitor(self) -> str:
         """Return the Monitor clause."""
         parts: list[str] = []
-        for change in self.changes:
+        for before, change in pairwise((Change(), *self.changes)):
+            is_rest = change.joint == "OR" and change == replace(before, direction="", joint="OR")
+            if is_rest and before.direction in {"inserted", "deleted"} and change.kind not in _NEVER_UPDATED:
+                change = replace(change, direction="updated")  # noqa: PLW2901 - new rows or changed rows
             ways = self._ways(change)
             text = f" {change.texts_joint if len(ways) > 1 else 'OR'} ".join(ways)
             is_mixed = len(ways) > 1 and change.joint.startswith("AND")
@@ -219,7 +241,10 @@ class Wish:
     def _ways(self, change: Change) -> list[str]:
         """Return the changes of the language that a change with alternatives stands for."""
         kind = change.kind
-        if kind in {"", ANY, WORDS} and any(_NUMERIC.match(one) for way in change.where for one in way):
+        is_numeric = any(_NUMERIC.match(one) for way in change.where for one in way)
+        if kind == NUMBERS:
+            kind = "number" if is_numeric else r'regex "\d[\d.,]*"'
+        if kind in {"", ANY, WORDS} and is_numeric:
             kind = "number" if change.part or kind == WORDS else "price"
         kind = kind or ANY
         if " column " in kind:  # conditions are about each cell
@@ -228,8 +253,8 @@ class Wish:
                 where=tuple(tuple(re.sub("^is (?=[<>=])", "value ", one) for one in way) for way in change.where),
             )
         conditions = [_join_texts([_of_counts(kind, one) for one in way]) for way in change.where]
-        if kind == "status" and (states := _list_states(change.where)):
-            conditions = [(f'matches "{"|".join(states)}"',)]
+        if kind == "status" and (found := _state_condition(change.where)):
+            conditions = [(found,)]
         combined = list(product(*conditions))[:_MOST_WAYS]
         tail = "".join(
             (f" {change.form}" if change.form else "",
@@ -297,20 +322,19 @@ def _join_texts(ways: Sequence[str]) -> tuple[str, ...]:
     return (f"{verbs.pop()} <{', '.join(one[2] for one in found if one)}>",)
 
 
-def _list_states(where: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the states of `status` that conditions on numbers mean, each as a pattern; none if a
-    condition means something else.
+def _state_condition(where: Sequence[tuple[str, ...]]) -> str:
+    """Return the condition on states of `status` that conditions on numbers mean; "" if one means
+    something else.
     """
-    found = [re.fullmatch(r"(?:value |is |becomes )?(=|!=|>=?) (\d)(\d\d)", one) for way in where for one in way]
-    if not all(found):
-        return []
-    states = {"=200": "ok", ">500": "5..", ">=500": "5.."}
-    failed = {"=": "{0[2]}{0[3]}"}
-    return list(
-        dict.fromkeys(
-            states.get("".join(one.groups()), failed.get(one[1], "4..|5..").format(one)) for one in found if one
-        )
-    )
+    found = [re.fullmatch(r"(?:value |is |becomes )?(=|!=|>=?) (\d\d\d)", one) for way in where for one in way]
+    if not (found and all(found)):
+        return ""
+    codes = [(one[1], "ok" if one[2] == "200" else one[2]) for one in found if one]
+    if len(codes) == 1 and codes[0][0] == "!=":
+        return f'lacks "{codes[0][1]}"'
+    failed = {">500": "5..", ">=500": "5.."}
+    states = (code if sign == "=" else failed.get(sign + code, "4..|5..") for sign, code in codes)
+    return f'matches "{"|".join(dict.fromkeys(states))}"'
 
 
 def _of_counts(kind: str, condition: str) -> str:

@@ -43,6 +43,27 @@ def test_and_between_change_types_has_a_warning(expression, joins):
     assert joins == joins_plain_types(expression)
 
 
+@pytest.mark.parametrize(
+    ("monitor", "codes"),
+    [
+        ("price of A < 5 AND price of B < 5", ["W8"]),
+        ("price of A is < 5 AND price of B between 1 and 5", ["W8"]),
+        ("price of A < 5 AND price of B < 5 within 1 day", []),
+        ("price of A < 5 OR price of B < 5", []),
+        ("price of A < 5 AND NOT price of B < 5", []),
+        ("price of A drops by 5% AND price of B drops by 5%", []),
+        ('price < 5 AND availability is "in stock"', ["W8"]),
+        ("price < 5 AND words", ["W8"]),
+        ("all words of A AND all words of B", []),
+    ],
+)
+def test_and_between_values_has_a_warning(monitor, codes):
+    """Only what changes is reported, not that two values are low at the same time (W8)."""
+    text = f"Create Sentinel s Using https://a.example/ As A, https://b.example/ As B Monitor {monitor}"
+
+    assert codes == [warning.code for warning in parse(text).warnings]
+
+
 def test_only_quotes_and_backslashes_are_escaped():
     r"""`"\d+"` means what it shows."""
     assert '\\d+ "x" \\' == unquote('"\\d+ \\"x\\" \\\\"')

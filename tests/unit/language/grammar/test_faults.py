@@ -143,8 +143,8 @@ ROWS = [
         '2:8: E03 found "none"; expected a channel (hint: Notify by dashboard: changes are shown, and no message is sent)',
     ),
     (
-        f"{WATCHING}\nNotify By console immediate max 3 per day",
-        '2:39: E03 found "day" (hint: write Notify by console immediate max 3 per 1 day)',
+        f"{WATCHING}\nNotify By console immediate max 3 per month",
+        '2:39: E03 found "month"; expected a number or s, min, hour, day or week',
     ),
     (f"{WATCHING}\nNotfy By dashboard", '2:1: E24 unknown clause "Notfy" (hint: did you mean "Notify"?)'),
     (

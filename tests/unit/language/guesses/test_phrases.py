@@ -57,6 +57,8 @@ def test_definitions_are_used():
         ("9-17", "N0 - N2 "),
         ("price < $1,200.50", "price < N2 "),
         ("30 %", "P0 "),
+        ("< 5 and b > 3", "< N1 and b > N5 "),
+        ("<a, b>", "L0 "),
         ("Mon-Fri, Sun", "Y0 "),
         ("Until 31 December 2027", "until D1 "),
         ("//div[@id='x y'] $.a[0] .b td:nth-child(2)", "X0 J1 S2 S3 "),
