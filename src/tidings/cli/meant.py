@@ -11,7 +11,6 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from tidings.cli.keep.export import FORMATS
 from tidings.cli.verbs import VERBS, parser_of
 from tidings.errors import UsageError
 from tidings.language.clauses.notify import CHANNELS
@@ -382,8 +381,9 @@ def _rewrite(verb: str, words: Sequence[str]) -> list[str]:
     if verb in {"enable", "disable", "check"} and plain in (["all"], ["everything"]):
         plain, given = [], [*given, ("--all", None)]
     if verb == "export" and plain:
-        plain = sorted(plain, key=lambda word: word not in FORMATS)
-        plain = plain if plain[0] in FORMATS else ["text", *plain]
+        formats = next(one.choices for one in parser_of(verb)._actions if one.dest == "format") or ()  # noqa: SLF001 - no other way
+        plain = sorted(plain, key=lambda word: word not in formats)
+        plain = plain if plain[0] in formats else ["text", *plain]
     if verb == "test":
         receivers = [word for word in plain if "@" in word and "/" not in word]
         plain = [word for word in plain if word not in receivers]
