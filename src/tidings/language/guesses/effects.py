@@ -322,8 +322,14 @@ def watch_section(wish: Wish, text: str) -> None:
 
 
 def filter_items(wish: Wish, field: str, sign: str, value: str) -> None:
-    """Watch only the entries of JSON with this value of a field. Raises `NotMeantError` if no entries
-    are watched.
+    """Watch only the entries of JSON with some values of a field. Raises `NotMeantError` if no
+    entries are watched.
+
+    Args:
+        wish: Takes it.
+        field: The name of the field, or its path behind `$` or `@`.
+        sign: How its value is compared, in signs or words.
+        value: A number, or a text in quotes.
     """
     last = wish.changes[-1] if wish.changes else Change()
     name = re.sub(r"^\W+", "", field.strip('"'))
