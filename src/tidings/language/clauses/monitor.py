@@ -108,7 +108,7 @@ def joins_plain_types(expression: Expression) -> bool:
 
 
 def joins_states(expression: Expression) -> bool:
-    """Return whether an AND asks for two values of pages: it is reported only when both change (W8)."""
+    """Return whether an AND asks for two values: it is reported only when both change (W8)."""
     match expression:
         case Interest():
             return False
@@ -426,7 +426,7 @@ def _not_a_number(kind: str, node: Node, word: Token, clause: Clause) -> FaultFo
 
 
 def _not_of_entries(kind: str, node: Node, word: Token, clause: Clause) -> FaultFoundError:
-    """Return the fault of a number with entries or whole rows (E28), with the conditions to write."""
+    """Return the fault of a number with entries or rows (E28), with the conditions to write."""
     types = {token.type: str(token) for token in node.scan_values(lambda value: isinstance(value, Token))}
     is_compared = not types.keys().isdisjoint({"RELATION", "BELOW", "ABOVE"})
     number = types["NUMBER"] if is_compared else "100"

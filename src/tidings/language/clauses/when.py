@@ -261,7 +261,7 @@ def _date(token: Token, offset: Duration, clause: Clause) -> Point:
 
 
 def _warn_of_last_day(verb: Token, word: Token, at: Point, clause: Clause) -> None:
-    """Record W20 if a sentinel is to end on the last day of a month: it ends when that day begins."""
+    """Record W20 for an end on the last day of a month: it comes when that day begins."""
     if verb.type != "TO" or at.offset or at.text is None or "T" in at.text:
         return
     day = datetime.fromisoformat(at.text)
