@@ -139,7 +139,7 @@ def test_page_behind_a_form_is_watched_with_renewed_cookies(world: World, shop: 
     (sent,) = shop.posted
     assert {"csrf": "n1", "email": "anna@example.org", "pw": CANARY, "go": "1"} == sent
     assert "ok" == state(world).health
-    assert '"12" → "9"' in world.console.getvalue()
+    assert '"9" (was "12")' in world.console.getvalue()
 
 
 def test_lost_login_is_repaired_silently(world: World, shop: Shop):

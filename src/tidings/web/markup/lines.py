@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +20,8 @@ LONGEST: Final = 160
 """Most characters of one text in a line."""
 SHOWN: Final = 3
 """Most edits listed in a line."""
+_WAS: Final = re.compile(r' \(was ("[^"]*")\)')
+"""The old text of an update within its sentence (`detection.ask.summary`)."""
 _INS: Final = Markup("<ins>")
 _DEL: Final = Markup("<del>")
 
@@ -54,7 +57,7 @@ def is_cut(record: Record) -> bool:
 
 def plain(record: Record) -> str:
     """Return the line without marks, for labels."""
-    return headline(record)[:LONGEST]
+    return _WAS.sub(lambda found: f" ({translate('was {old}', old=found[1])})", headline(record)[:LONGEST])
 
 
 def context(record: Record) -> Markup:
