@@ -55,8 +55,8 @@ def fill(world: World, many: int, *, has_people: bool = True) -> dict[str, dict[
         c.execute(CHANGED, at=now - MINUTE)
         if not has_people:
             return
-        anna = accounts_of.add(c, "anna", "editor", hash_password(), at=now)
         ada = accounts_of.add(c, "ada", "admin", hash_password(), at=now)
+        anna = accounts_of.add(c, "anna", "editor", hash_password(), at=now)
         for name, row in (("anna", anna), ("ada", ada)):
             token, _ = tokens.add(c, name, "edit", owner_id=row.id, at=now)
             headers[name] = {"authorization": f"Bearer {token.reveal()}"}
