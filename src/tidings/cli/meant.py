@@ -306,6 +306,9 @@ _ADDRESS: Final = re.compile(
     r"(?:https?://|file:/)\S+|(?:[\w-]+\.)+(?!txt\b|ya?ml\b|json\b|tidings\b)[a-z]{2,}(?::\d+)?(?:/\S*)?", re.IGNORECASE
 )
 
+_NAME: Final = re.compile(r"[a-z_][\w-]*")
+"""What may be a name after a noun: no flag, number or clause."""
+
 
 def find_command(verb: str, words: Sequence[str]) -> str:
     """Return the command that a command line may mean, "" if there is none.
@@ -356,7 +359,8 @@ def _lines(verb: str, words: list[str]) -> Iterator[list[str]]:
     if verb not in VERBS and not meant:
         return
     own, *before = [verb] if verb in VERBS else meant.split()
-    if own in _OF_NAMES and words[1:] and words[0] in _NOUNS:
+    plain = [word for word in words if not word.startswith("-")]
+    if own in _OF_NAMES and len(plain) > 1 + (own == "rename") and words[0] in _NOUNS and _NAME.fullmatch(words[1]):
         words = words[1:]
     for word in words:
         if (other := FLAGS.get(f"{own} {word}", "")).startswith("!"):

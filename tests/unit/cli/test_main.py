@@ -111,6 +111,9 @@ def test_verb_of_another_program_is_answered_with_ours(word, meant):
         ("notify --test kettle", "test --notify you@example.org"),
         ("notify console", "test --notify console"),
         ("remove sentinel kettle", "drop kettle"),
+        ("edit jobs --every 2h", "alter jobs 'Fetch every 2h'"),  # its name is also a noun
+        ("edit watch jobs --every 2h", "alter jobs 'Fetch every 2h'"),
+        ("rename jobs careers --force", "rename jobs careers"),
         ("pause all", "disable --all"),
         ("set kettle every 2h", "alter kettle 'Fetch every 2h'"),
         ("adduser anna", "user add anna"),
