@@ -223,7 +223,7 @@ JOBS = [
         "{url}",
         "VERSION 1.4.2\nreleased\n",
         "VERSION 1.5.0\nreleased\n",
-        "1.4.2.*1.5.0",
+        "1.5.0.*1.4.2",
         type="text/plain",
     ),
     Job(
@@ -239,7 +239,7 @@ JOBS = [
         "{url} --user anna",
         behind_basic("<p>Balance 30 euro"),
         behind_basic("<p>Balance 25 euro"),
-        "30.*25",
+        "25.*30",
         stdin="kettle\n",
         sees="4 words|3 words",
     ),
@@ -257,7 +257,7 @@ JOBS = [
         "{url}",
         "<title>Fees</title><p>Fee 30",
         move("/new"),
-        "30.*35",
+        "35.*30",
         more={"/new": ("<title>Fees</title><p>Fee 30", "<title>Fees</title><p>Fee 35")},
     ),
     Job(
@@ -274,7 +274,7 @@ JOBS = [
         WALL,
         "quarantined|error",
     ),
-    Job("Japanese", "{url}", "<p>会議は月曜日に開かれます", "<p>会議は火曜日に開かれます", "月.*火"),
+    Job("Japanese", "{url}", "<p>会議は月曜日に開かれます", "<p>会議は火曜日に開かれます", "火.*月"),
     Job(
         "windows-1252",
         "{url}",
@@ -288,7 +288,7 @@ JOBS = [
         "{url}",
         "<p>Die Gebühr für Bücher beträgt fünf Euro".encode("cp1252"),
         "<p>Die Gebühr für Bücher beträgt sechs Euro".encode("cp1252"),
-        "fünf.*sechs",
+        "sechs.*fünf",
         type="text/html",
     ),
     Job("a sitemap", "{url}", sitemap("a"), sitemap("a", "b"), "x.example/b", type="application/xml"),
@@ -393,7 +393,7 @@ JOBS = [
         "- ",
         "",
         "",
-        "free.*full",
+        "full.*free",
         stdin='Create Sentinel disk Using command "cat" "{file}" Monitor all words Fetch every 10 min',
     ),
     Job(
