@@ -19,6 +19,7 @@ from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import StoreDamagedError, StoreError, StoreFullError, StoreStalledError, UnitError
 from tidings.model.observed.unit import Unit
 from tidings.notification.channel import Refused, Sent
+from tidings.service.health.service_troubles import PARTS as PARTS_IN_WORDS
 from tidings.service.health.sources import health_of
 from tidings.service.notify.claims import Claims
 from tidings.service.notify.deliver import Deliverer, SendQueue
@@ -269,6 +270,7 @@ def test_one_failing_part_does_not_end_the_service(world: World, part: str, erro
         health = world.read(health_of, world.settings, now=world.clock.wall(), is_polled=True)
         (trouble,) = (each for each in health.troubles if "part failed" == each.brief)
         assert str(error) in trouble.words
+        assert {type(each).__name__ for each in monitor._around} <= PARTS_IN_WORDS.keys()
         delattr(owner, method)
         service.pass_time(HOUR)
         assert len(world.polls()) >= before + 11

@@ -38,6 +38,17 @@ def add_limit(parser: argparse.ArgumentParser, default: int, what: str = "the ne
     )
 
 
+def add_receivers(parser: argparse.ArgumentParser) -> None:
+    """Declare `--notify`, for a new sentinel or collection."""
+    parser.add_argument(
+        "--notify",
+        action="append",
+        default=[],
+        metavar="RECEIVER",
+        help="whom to notify, with a rate if you like, e.g. anna@example.org or 'anna@example.org every 1 day'; may be repeated",
+    )
+
+
 def _limit(text: str) -> int:
     if not text.isdecimal():
         message = f"{text!r} is not a number of lines; write 20, or 0 for all"

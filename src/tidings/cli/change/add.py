@@ -11,7 +11,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidings.cli.arguments import read_statements
+from tidings.cli.arguments import add_receivers, read_statements
 from tidings.cli.change.alter import write_alterations
 from tidings.cli.change.life import describe
 from tidings.cli.happenings import write_drop, write_happening
@@ -80,13 +80,7 @@ def add_page_flags(parser: argparse.ArgumentParser) -> None:
         metavar="DURATION|at TIME",
         help="how often to check, e.g. 1h, or at what time, e.g. 'at 8:00'; default: Tidings decides",
     )
-    parser.add_argument(
-        "--notify",
-        action="append",
-        default=[],
-        metavar="RECEIVER",
-        help="whom to notify, with a rate if you like, e.g. anna@example.org or 'anna@example.org every 1 day'; may be repeated",
-    )
+    add_receivers(parser)
     parser.add_argument("--name", help="name of the sentinel; default: made from the host and title")
     parser.add_argument(
         "--tag", action="append", default=[], metavar="TAG", help="a tag of the sentinel; may be repeated"

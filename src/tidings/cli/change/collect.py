@@ -6,6 +6,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING
 
+from tidings.cli.arguments import add_receivers
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
@@ -49,13 +50,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         metavar="TEXT",
         help="which changes to report (default: pages, which reports new, gone and moved pages)",
     )
-    parser.add_argument(
-        "--notify",
-        action="append",
-        default=[],
-        metavar="RECEIVER",
-        help="whom to notify, with a rate if you like, e.g. anna@example.org or 'anna@example.org every 1 day'; may be repeated",
-    )
+    add_receivers(parser)
     parser.add_argument(
         "--tag", action="append", default=[], metavar="TAG", help="a tag of the collection; may be repeated"
     )

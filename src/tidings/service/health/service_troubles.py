@@ -184,6 +184,12 @@ PARTS: Final = {
     "Sources": "events from files and commands",
     "Subscriber": "WebSub",
     "Sitemaps": "reading sitemaps",
+    "Discovery": "finding pages of collections",
+    "Signals": "hints about pages",
+    "Heartbeat": "the ping that says that Tidings runs",
+    "WeeklyReport": "the weekly report",
+    "Presence": "the list of processes",
+    "ServerClock": "the clock of the database server",
 }
 """Parts of the service's step (`run.monitor`), as users read them."""
 LATE: Final[Duration] = 15 * MINUTE
