@@ -109,9 +109,9 @@ _OF_NAMES: Final = frozenset(
 _NOUNS: Final = frozenset({"sentinel", "sentinels", "watch", "watches", "job", "jobs", "monitor", "page", "site"})
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     "user": {
-        **dict.fromkeys(("create", "new", "make"), "add"),
+        **dict.fromkeys(("create", "new", "make", "invite", "register"), "add"),
         **dict.fromkeys(("delete", "drop", "rm", "del"), "remove"),
-        "passwd": "password",
+        **dict.fromkeys(("passwd", "reset"), "password"),
     },
     "token": {
         **dict.fromkeys(("create", "new", "make"), "add"),
@@ -227,6 +227,9 @@ FLAGS: Final[Mapping[str, str]] = {
     "disable --days": "--for '{} days'",
     "disable --hours": "--for '{} hours'",
     "user --admin": "--role admin",
+    **dict.fromkeys(("user --email", "user --mail", "user --password", "user --name"), ""),
+    **dict.fromkeys(("list --paused", "list --disabled", "list --active", "list --enabled"), ""),
+    **dict.fromkeys(("list --state", "list --sorted"), ""),
     "backup --to": "{}",
     "backup -o": "{}",
     "export --json": "jsonl",
@@ -285,6 +288,8 @@ _VALUED: Final = frozenset(
         *(f"{verb} --format" for verb in ("changes", "list", "show", "history", "search", "plan", "deliveries")),
         "list --limit",
         "list --sort",
+        "list --state",
+        *(f"user --{name}" for name in ("email", "mail", "password", "name")),
     }
 )
 """Flags whose value is left out."""

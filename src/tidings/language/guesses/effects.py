@@ -432,7 +432,8 @@ def contain(wish: Wish, found: Value) -> None:
         and wish.changes
         and wish.changes[-1].kind == "items"
     ):
-        title = f'; only titles of a feed: items in xpath "//item[contains(title, {texts.values[0][1:-1]!r})]"'
+        text = texts.values[0].strip('<>"').partition(",")[0]
+        title = f'; only titles of a feed: items in xpath "//item[contains(title, {text!r})]"'
         wish.notes.append(f"this searches the whole entry{title if wish.about == 'title' else ''}")
     if len(texts.values) == 1 and re.match('"[.#][a-z]', texts.values[0]) and not wish.joint:
         _watch_selector(wish, selector_of(texts.values[0]))
@@ -741,7 +742,7 @@ def serve(wish: Wish, name: str, text: str) -> None:
 def receive_text(wish: Wish, text: str) -> None:
     """Notify at an address in quotes; another text is the text of the message."""
     if "://" in text or "@" in text:
-        receive(wish, text.strip('"').removeprefix("mailto:"))
+        receive(wish, re.sub("^mailto:(?!//)", "", text.strip('"')))
     else:
         set_text(wish, "text", text)
 
