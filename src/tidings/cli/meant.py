@@ -232,6 +232,7 @@ FLAGS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("list --state", "list --sorted"), ""),
     "backup --to": "{}",
     "backup -o": "{}",
+    "export --all": "text",
     "export --json": "jsonl",
     "export --csv": "csv",
     "export --yaml": "yaml",
@@ -266,7 +267,7 @@ FLAGS: Final[Mapping[str, str]] = {
     "changes -f": "--follow",
     "changes --live": "--follow",
     "changes --watch": "--follow",
-    "drop --purge": "",
+    **dict.fromkeys(("drop --purge", "drop --keep-versions", "drop --keep-history", "drop --keep"), ""),
     "drop --all-versions": "",
     "history --all": "--limit 0",
     "changes --all": "--limit 0",
@@ -338,7 +339,9 @@ def _setting(words: Sequence[str]) -> str:
         return ""
     name, value = ".".join(parts[:-1]).replace("-", "_"), parts[-1]
     rows = table()
+    flat = name.replace(".", "_")
     row = next((one for one in rows if name in {one.name, one.name.rpartition(".")[2]}), None)
+    row = row or next((one for one in rows if flat in {one.name.replace(".", "_"), one.name.rpartition(".")[2]}), None)
     row = row or next((one for one in rows if one.name.startswith(f"{name}.")), None)
     if row is None:
         return ""

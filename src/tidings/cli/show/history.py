@@ -49,6 +49,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Declare the arguments."""
     if verb == "changes":
         parser.add_argument("name", nargs="?", metavar="NAME", help="show only the changes of this sentinel")
+        parser.add_argument("--tag", help="show only changes of sentinels with this tag")
         parser.add_argument("--quiet", action="store_true", help="show quiet changes too (nobody was notified of them)")
         add_limit(parser, 50)
         add_period(parser)
@@ -98,6 +99,7 @@ def _changes(connection: Connection, arguments: argparse.Namespace, period: Peri
     found = changes.listing(
         connection,
         sentinel=name,
+        tag=arguments.tag,
         since=period.since,
         until=period.until,
         quiet=arguments.quiet,
@@ -139,7 +141,13 @@ def follow(
     since, limit = period.since, arguments.limit
     while True:
         found = database.read(
-            changes.listing, sentinel=name, since=since, until=period.until, quiet=arguments.quiet, limit=limit
+            changes.listing,
+            sentinel=name,
+            tag=arguments.tag,
+            since=since,
+            until=period.until,
+            quiet=arguments.quiet,
+            limit=limit,
         )
         for change in reversed(found):
             if change.row.id not in printed:

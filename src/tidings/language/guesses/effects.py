@@ -435,7 +435,8 @@ def contain(wish: Wish, found: Value) -> None:
         text = texts.values[0].strip('<>"').partition(",")[0]
         title = f'; only titles of a feed: items in xpath "//item[contains(title, {text!r})]"'
         wish.notes.append(f"this searches the whole entry{title if wish.about == 'title' else ''}")
-    if len(texts.values) == 1 and re.match('"[.#][a-z]', texts.values[0]) and not wish.joint:
+    is_address = wish.about in {"url", "address", "href"}
+    if len(texts.values) == 1 and re.match('"[.#][a-z]', texts.values[0]) and not wish.joint and not is_address:
         _watch_selector(wish, selector_of(texts.values[0]))
         return
     conditions = [f"matches {text_pattern(text)}" if "*" in text else f"contains {text}" for text in texts.values]
@@ -826,6 +827,8 @@ def log_in(wish: Wish, field: str, value: str) -> None:
     if field == "password" or (field == "user" and "user" in wish.login):
         wish.login["secret"] = wish.secret_of(value)
     elif value:
+        if field == "page" and "://" not in value:
+            return  # the form's selector: it is found by itself
         wish.login[field] = value if field == "page" or value.startswith('"') else quote(value)
 
 

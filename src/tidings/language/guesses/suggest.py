@@ -24,7 +24,9 @@ Reads = Callable[[str], bool]
 """Whether the language reads a text without a fault."""
 
 _HEAD: Final = re.compile(
-    r"create\s+(?P<what>sentinel|collection)\s+(?P<name>[^\W\d][\w-]*|\"[^\"]*\")\s+using\s+", re.IGNORECASE
+    r"create\s+(?P<what>sentinel|collection)\s+(?P<name>[^\W\d][\w-]*|\"[^\"]*\")\s+using\s+"
+    r"(?:(?P<site>(?:whole\s+)?(?:web)?site|domain)\s+(?=\w+://)|(?:page|url|feed)\s+(?=\w+://))?",
+    re.IGNORECASE,
 )
 _PAGE: Final = re.compile(
     r"(?P<url>[a-z][a-z0-9+.-]*://[^\s\"<>,;]+)(?:\s+as\s+(?P<name>\w+|\"[^\"]*\"))?\s*(?:,|(?P<joint>and|&|\+)(?=\s+\w+://))?\s*",
@@ -281,7 +283,7 @@ class _Statement:
         found = _HEAD.match(text)
         if found is None:
             return wish, text
-        wish.name, wish.is_site = found["name"], found["what"].lower() == "collection"
+        wish.name, wish.is_site = found["name"], found["what"].lower() == "collection" or bool(found["site"])
         at = found.end()
         while page := _PAGE.match(text, at):
             wish.pages.append((page["url"], (page["name"] or "").strip('"')))

@@ -24,7 +24,7 @@ from tidings.model.observed.change import (
 from tidings.model.observed.unit import ChangeRow
 from tidings.record import dataclass, replace
 from tidings.storage.db.connection import NAMES, UNLIMITED, Connection, from_json, plain, select, to_json
-from tidings.storage.watches.sentinels import OF_NAME
+from tidings.storage.watches.sentinels import OF_NAME, OF_TAG
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,7 @@ def listing(
     c: Connection,
     *,
     sentinel: str | None = None,
+    tag: str | None = None,
     page_id: int | None = None,
     since: Instant | None = None,
     until: Instant | None = None,
@@ -73,6 +74,7 @@ def listing(
 
     Args:
         sentinel: The name of a sentinel; None for all.
+        tag: A tag of sentinels; None for all.
         page_id: A page; None for all.
         since: The earliest instant of detection (µs); None for any.
         until: The latest one; None for any.
@@ -84,6 +86,9 @@ def listing(
     if sentinel is not None:
         conditions.append(OF_NAME)
         given["sentinel"] = sentinel
+    if tag is not None:
+        conditions.append(OF_TAG)
+        given["tag"] = tag
     if page_id is not None:
         conditions.append("ch.page_id = :page_id")
         given["page_id"] = page_id

@@ -11,7 +11,7 @@ from tidings.storage.db.connection import Connection, select
 from tidings.storage.watches import changes
 from tidings.storage.watches.changes import StoredChange
 from tidings.storage.watches.events import OWNER
-from tidings.storage.watches.sentinels import OF_NAME, SEEN, restrict_to_viewer
+from tidings.storage.watches.sentinels import OF_NAME, OF_TAG, SEEN, restrict_to_viewer
 
 Shown = Literal["unread", "kept", "all", "quiet"]
 SHOWN: tuple[Shown, ...] = ("unread", "kept", "all", "quiet")
@@ -173,7 +173,7 @@ def _conditions(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
         conditions.append(OF_NAME)
         given["sentinel"] = wanted.sentinel
     if wanted.tag:
-        conditions.append("EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)")
+        conditions.append(OF_TAG)
         given["tag"] = wanted.tag
     if wanted.kind:
         conditions.append("ch.kind = :kind")

@@ -14,7 +14,7 @@ from tidings.model.interval import Instant
 from tidings.record import dataclass
 from tidings.storage.db.connection import Connection, select, to_json
 from tidings.storage.watches.events import OWNER
-from tidings.storage.watches.sentinels import OF_NAME, restrict_to_viewer
+from tidings.storage.watches.sentinels import OF_NAME, OF_TAG, restrict_to_viewer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +36,6 @@ _ORDERS: Final = {
     "name": "ORDER BY lower(s.name), s.id",
     "last": f"ORDER BY COALESCE({_LAST}, 0) DESC, s.id",
 }
-_TAGGED: Final = "EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)"
 _NAMED: Final = (
     "(lower(s.name) LIKE :text ESCAPE '!' OR EXISTS (SELECT 1 FROM subscription u JOIN page p ON p.id = u.page_id"
     " WHERE u.sentinel_id = s.id AND u.left_at IS NULL AND lower(p.given) LIKE :text ESCAPE '!'))"
@@ -61,7 +60,7 @@ def find_sentinels(c: Connection, wanted: TableRequest) -> list[tuple[int, str]]
     conditions = [*_STATES[wanted.lives], *restrict_to_viewer(wanted.viewer)]
     given: dict[str, Any] = {} if wanted.viewer is None else {"viewer": wanted.viewer}
     if wanted.tag:
-        conditions.append(_TAGGED)
+        conditions.append(OF_TAG)
         given["tag"] = wanted.tag
     if wanted.text:
         conditions.append(_NAMED)
@@ -123,7 +122,6 @@ _LISTED = {
     "sqlite": "u.page_id IN (SELECT value FROM json_each(:pages))",
     "postgresql": "u.page_id IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:pages AS JSON)))",
 }
-_OF_TAG = "EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)"
 _OPEN = "(p.owner_id IS NULL OR p.owner_id IN (:reader, :also))"
 """The condition that a page was fetched without a secret, or with one of the reader's own."""
 
@@ -169,7 +167,7 @@ def find_pages(
         conditions.append(OF_NAME)
         given["sentinel"] = sentinel
     if tag:
-        conditions.append(_OF_TAG)
+        conditions.append(OF_TAG)
         given["tag"] = tag
     urls: dict[int, str] = {}
     names: dict[int, dict[str, None]] = {}

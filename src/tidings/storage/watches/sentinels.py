@@ -93,6 +93,8 @@ SEEN = (
 """The condition that the owner `viewer` sees a sentinel `s`: it is their own, everybody's, or
 shared by a tag.
 """
+OF_TAG = "EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)"
+"""The condition that a sentinel has a tag."""
 OF_NAME = (
     "s.name = :sentinel AND s.owner_id = (SELECT h.owner_id FROM sentinel h WHERE h.name = :sentinel"
     " ORDER BY CASE WHEN h.dropped = 0 THEN 0 ELSE 1 END, h.id DESC LIMIT 1)"
@@ -273,7 +275,7 @@ def listing(
     conditions = [*([] if ended else ["s.state <> 'ended'"]), *restrict_to_viewer(viewer)]
     given: dict[str, Any] = {} if viewer is None else {"viewer": viewer}
     if tag is not None:
-        conditions.append("EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)")
+        conditions.append(OF_TAG)
         given["tag"] = tag
     if is_brief:
         rows = c.rows(select(_BRIEF, conditions, "ORDER BY s.id"), **given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 
 from tests.fakes import Page
 from tidings.cli.show import history
@@ -25,7 +26,7 @@ def test_followed_changes_are_printed_once_each_in_their_order(tidings, server, 
     change()
     change()
     database = open_database(load(tmp_path / "data"), create=False)
-    arguments = argparse.Namespace(name="n", quiet=False, limit=50, json=False)
+    arguments = argparse.Namespace(name="n", tag=None, quiet=False, limit=50, json=False)
     pauses: list[float] = []
     printed: list[str] = []
 
@@ -67,3 +68,16 @@ def test_check_of_a_tag_checks_its_enabled_sentinels(tidings, server):
     assert 'no enabled sentinel has the tag "wrk"' in unknown.err
     assert "leave out the names and the tag" in both.err
     assert [2, 2] == [unknown.code, both.code]
+
+
+def test_changes_of_a_tag_are_those_of_its_sentinels(tidings, server):
+    """Changes of other sentinels are left out."""
+    for name, tag in (("a", "work"), ("b", "home")):
+        server.pages[f"/{name}"] = Page(b"<p>one", HTML)
+        tidings("add", "--url", server.url(f"/{name}"), "--name", name, "--every", "1h", "--tag", tag)
+        server.pages[f"/{name}"] = Page(b"<p>two", HTML)
+        tidings("check", name)
+
+    assert ["a"] == [
+        json.loads(line)["sentinel"] for line in tidings("changes", "--tag", "work", "--json").out.splitlines()
+    ]
