@@ -12,6 +12,7 @@ from tidings.language.guesses.wish import (
     ANY,
     WORDS,
     Change,
+    Notice,
     NotMeantError,
     NotPossibleError,
     Wish,
@@ -714,6 +715,14 @@ _HOOKS: Final[Mapping[str, str]] = {
 
 _HOOK_PATHS: Final[Mapping[str, str]] = {"slack": "/services/", "discord": "/api/webhooks/"}
 """Paths of web hooks of a service that is named beside its address."""
+
+
+def notify_also(wish: Wish) -> None:
+    """Begin a second Notify clause. Raises `NotMeantError` if the first one has no time yet."""
+    notice = wish.notice
+    if not (notice.rate or notice.every or notice.times or notice.days):
+        raise NotMeantError
+    wish.notices.append(Notice())
 
 
 def receive(wish: Wish, found: Value) -> None:

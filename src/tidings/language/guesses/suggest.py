@@ -25,7 +25,7 @@ Reads = Callable[[str], bool]
 
 _HEAD: Final = re.compile(
     r"create\s+(?P<what>sentinel|collection)\s+(?P<name>[^\W\d][\w-]*|\"[^\"]*\")\s+using\s+"
-    r"(?:(?P<site>(?:whole\s+)?(?:web)?site|domain)\s+(?=\w+://)|(?:page|url|feed)\s+(?=\w+://))?",
+    r"(?:(?P<site>(?:whole\s+)?(?:web)?site|sitemap|domain)\s+(?=\w+://)|(?:page|url|feed)\s+(?=\w+://))?",
     re.IGNORECASE,
 )
 _PAGE: Final = re.compile(
@@ -185,6 +185,8 @@ class _Statement:
         self._report = report
         self._reads = reads
         self._follows = follows
+        self._names_site = False
+        """whether the head names a whole site, so that no clause alone is an answer"""
         self._faulty = [piece for piece in pieces if self._is_guess(piece)]
 
     def _is_guess(self, piece: Piece) -> bool:
@@ -284,6 +286,7 @@ class _Statement:
         if found is None:
             return wish, text
         wish.name, wish.is_site = found["name"], found["what"].lower() == "collection" or bool(found["site"])
+        self._names_site = bool(found["site"])
         at = found.end()
         while page := _PAGE.match(text, at):
             wish.pages.append((page["url"], (page["name"] or "").strip('"')))
@@ -300,6 +303,8 @@ class _Statement:
 
     def _hint(self, piece: Piece, head: Wish) -> _Answer | None:
         """Return the answer to one clause; None if it needs the other clauses."""
+        if self._names_site:
+            return None
         text = self._text[piece.start - self._start : piece.end - self._start]
         wish = Wish(pages=list(head.pages), verb=head.verb, is_site=head.is_site)
         found = _read_clause(text, wish)

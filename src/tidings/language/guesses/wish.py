@@ -183,10 +183,17 @@ class Wish:
             self.changes.append(Change(kind, texts, joint=joint or ("OR" if self.changes else ""), **fields))
 
     def narrow(self, **fields: Any) -> None:
-        """Narrow the present change: its direction, part, page or form."""
+        """Narrow the present change: its direction, part, page or form. A second direction after OR
+        is a change of its own.
+        """
         if not self.changes:
             self.changes.append(Change())
-        self.changes[-1] = replace(self.changes[-1], **fields)
+        last = self.changes[-1]
+        if self.joint == "OR" and last.direction and fields.get("direction", last.direction) != last.direction:
+            self.joint = ""
+            self.changes.append(replace(last, joint="OR", **fields))
+            return
+        self.changes[-1] = replace(last, **fields)
 
     def where(self, *alternatives: str) -> None:
         """Add a condition to the present change; after OR, an alternative to its last one."""
