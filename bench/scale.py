@@ -152,7 +152,7 @@ def measure(pages: int, port: int, rate: int, seconds: float) -> dict[str, float
         if not rate:
             return found
         interval = pages / rate
-        file.write_text(statement(port, pages, f"{interval:g} seconds"), encoding="utf-8")
+        file.write_text(statement(port, pages, f"{interval:g} seconds slack 0 s"), encoding="utf-8")
         run(environment, "apply", "--no-check", str(file))
         with service(environment) as (pid, _):
             time.sleep(interval * 1.2)  # what was due long ago is fetched first, as fast as it can be

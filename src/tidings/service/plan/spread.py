@@ -4,9 +4,6 @@ F-32).
 Of due times within one second, ticks are delayed within the first half of their slack, so that they
 stay on time, and others are advanced by up to a tenth of their wait, which is still a whole cycle.
 Without randomness a recomputation or restart moves nothing.
-
-Deterministic jitter: the same share for the same key, so that a recomputation or restart moves
-nothing.
 """
 
 from __future__ import annotations
@@ -33,18 +30,18 @@ CATCH_UP: Final[Duration] = 10 * MINUTE
 
 
 class Crowds:
-    """Counts how many pages fall due within each second, `pages` of them in all."""
+    """Counts how many pages fall due within each second."""
 
     def __init__(self) -> None:
         self._counts: Counter[int] = Counter()
         self._second: dict[int, int] = {}
 
-    def enter(self, page_id: int, due: Instant, *, pages: int) -> bool:
-        """Record when a page falls due; return whether too many do so in that second."""
+    def enter(self, page_id: int, due: Instant, *, allowed: int) -> bool:
+        """Record when a page falls due; return whether more than `allowed` do so in that second."""
         self.leave(page_id)
         second = self._second[page_id] = due // SECOND
         self._counts[second] += 1
-        return self._counts[second] > count_allowed(pages)
+        return self._counts[second] > allowed
 
     def leave(self, page_id: int) -> None:
         """Remove a page."""
@@ -55,11 +52,11 @@ class Crowds:
                 del self._counts[second]
 
 
-def count_allowed(pages: int) -> int:
-    """Return how many of `pages` pages may fall due in a second: a few, or twice an hour's average
-    if they are very many.
+def count_allowed(pages: int, wait: Duration = HOUR) -> int:
+    """Return how many of `pages` pages may fall due in a second: a few, or twice the average if
+    they are very many. The average is that of pages polled each `wait` (µs), at least each hour.
     """
-    return max(CROWD, 2 * pages * SECOND // HOUR)
+    return max(CROWD, 2 * pages * SECOND // max(SECOND, min(wait, HOUR)))
 
 
 class Apart:
@@ -88,7 +85,8 @@ class Apart:
         if not self._spreads or due == NEVER or due <= 0 or checked_at is None:
             self._crowds.leave(page_id)
             return due
-        if not self._crowds.enter(page_id, due, pages=pages) or is_eased:
+        allowed = count_allowed(pages, due - checked_at)
+        if not self._crowds.enter(page_id, due, allowed=allowed) or is_eased:
             return due
         part = share(page.identity.key)
         if due == tick.at:

@@ -12,28 +12,29 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND, WEEK
 from tidings.model.observed.outcome import Failed
 from tidings.model.observed.page import PageState
 from tidings.service.examine import page_state
-from tidings.service.plan.spread import Crowds, lengthen, share
+from tidings.service.plan.spread import Crowds, count_allowed, lengthen, share
 from tidings.service.poll.circuit import Circuits
 
 
 def test_crowd_is_more_than_eight_pages_in_a_second():
     """A page that leaves makes room; one that is entered again counts once."""
     crowds = Crowds()
-    entered = [crowds.enter(page, 5 * SECOND + page, pages=100) for page in range(9)]
+    entered = [crowds.enter(page, 5 * SECOND + page, allowed=8) for page in range(9)]
     crowds.leave(0)
 
     assert [False] * 8 + [True] == entered
-    assert not crowds.enter(8, 5 * SECOND, pages=100)
-    assert crowds.enter(9, 5 * SECOND, pages=100)
-    assert not crowds.enter(9, 6 * SECOND, pages=100)
+    assert not crowds.enter(8, 5 * SECOND, allowed=8)
+    assert crowds.enter(9, 5 * SECOND, allowed=8)
+    assert not crowds.enter(9, 6 * SECOND, allowed=8)
 
 
-def test_crowd_of_a_large_population_is_twice_the_mean():
-    """With 100,000 pages an hour there are 28 a second anyway."""
-    crowds = Crowds()
-    entered = [crowds.enter(page, 0, pages=100_000) for page in range(60)]
-
-    assert 55 == entered.index(True)
+@pytest.mark.parametrize(
+    ("pages", "wait", "allowed"),
+    [(100, DAY, 8), (100, MINUTE, 8), (100_000, DAY, 55), (100_000, HOUR, 55), (50_000, 500 * SECOND, 200), (5, 1, 10)],
+)
+def test_crowd_of_a_large_population_is_twice_the_mean(pages: int, wait: int, allowed: int):
+    """50,000 pages that are polled each 500 s are 100 a second anyway: these are not late."""
+    assert allowed == count_allowed(pages, wait)
 
 
 KEYS = range(2_000)
