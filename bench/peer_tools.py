@@ -88,12 +88,15 @@ def install(requirement: str, cache: Path) -> Path:
 def run_measured(command: list[str], folder: Path) -> tuple[Cost, str]:
     """Run a command in a folder and return its cost and what it printed. Raises `RuntimeError` if it did not end well."""
     report, printed, errors = folder / "cost.json", folder / "out.txt", folder / "err.txt"
+    report.unlink(missing_ok=True)
     with printed.open("wb") as out, errors.open("wb") as err:
         subprocess.run(
             [sys.executable, str(MEASURED), str(report), *command],
             cwd=folder, env=environment(folder), stdin=subprocess.DEVNULL, stdout=out, stderr=err, check=False,
             timeout=PATIENCE_SECONDS,
         )  # fmt: skip
+    if not report.exists():
+        raise RuntimeError(f"what measures ended without a report: {errors.read_text()[-500:]}")
     cost = json.loads(report.read_text())
     if cost["status"] or cost["left"]:
         raise RuntimeError(f"{command[0]} ended with {cost}: {errors.read_text()[-500:]}")
