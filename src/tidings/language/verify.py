@@ -5,9 +5,11 @@ The verification module of the thesis: names, addresses, the order of dates, and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import tzinfo
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from tidings.language.problems import ProblemReport, did_you_mean
@@ -106,6 +108,10 @@ class Places:
     monitor: int | None = None
 
 
+_PLAIN_ADDRESS: Final = re.compile(r"https?://[a-z0-9][a-z0-9.-]*(?::[1-5]?\d{1,4})?(?:/[\w./~%+=&?-]*)?", re.ASCII)
+"""Addresses that need no closer look: lists have tens of thousands."""
+
+
 def check_address(report: ProblemReport, offset: int, url: str, *, files: bool | None = None) -> bool:
     """Record E22 and return False unless `url` has the form of an http or https address; fetching
     decides whether it may be asked.
@@ -116,6 +122,8 @@ def check_address(report: ProblemReport, offset: int, url: str, *, files: bool |
         url: The address as written.
         files: Whether `file:` is accepted too; None if it is no page.
     """
+    if _PLAIN_ADDRESS.fullmatch(url):
+        return True
     scheme, _, rest = url.partition("://")
     if scheme.lower() == "file" and files is not None:
         return _check_file(report, offset, url, rest, allowed=files)

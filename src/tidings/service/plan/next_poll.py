@@ -29,6 +29,7 @@ from tidings.service.watch.page_schedule import (
     find_promised_interval,
     first_open,
     first_open_on_change,
+    has_hours,
     is_fresh_until,
     is_on_change,
     retry_at,
@@ -196,18 +197,22 @@ class Dues:
         """
         page_id, retry = page.state.page_id, retry_at(page)
         tick = tick_of(page)
-        on_change = first_open_on_change(page, self._ease(page, on_change, tick.at))
+        is_timed = has_hours(page)
+        on_change = self._ease(page, on_change, tick.at)
+        if is_timed:
+            on_change = first_open_on_change(page, on_change)
         due = self._apart.due(page, tick, on_change, pages=pages, is_eased=page_id in self._eased)
         if retry is not None and page.state.health != "error":
             due = retry  # resolve a doubt before the next tick
         if due != NEVER:
             due = max(self.not_before(page), due, self._missed.get(page_id, 0))
-            due = first_open(page, max(due, self._shut.get(page_id, due)))
+            due = max(due, self._shut.get(page_id, due))
+            due = first_open(page, due) if is_timed else due
         due = self._sooner(page, due, retry)
         self._note(page_id, tick)
         if (needed := self._find_need(page)) < due:
             return Due(needed, tick.at, NEVER)
-        return Due(due, tick.at, closes(page, due) if due != NEVER else NEVER)
+        return Due(due, tick.at, closes(page, due) if is_timed and due != NEVER else NEVER)
 
     def not_before(self, page: WatchedPage) -> Instant:
         """Return until when a page is not polled for anybody: its floor, its back-off, the end of a

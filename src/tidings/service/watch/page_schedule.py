@@ -19,7 +19,7 @@ from tidings.model.observed.unit import Event
 from tidings.model.watch.sentinel import WHOLE, share_of
 from tidings.model.watch.timing import FetchEvery
 from tidings.record import dataclass, replace
-from tidings.service.watch.cursors import hours_of, is_open, is_unconfirmed, may_begin, next_tick, ticks_of
+from tidings.service.watch.cursors import hours_of, is_open, is_unconfirmed, may_begin, ticks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, ExecutionInterval, Instant
     from tidings.model.observed.page import PageState
     from tidings.model.observed.unit import Unit
+    from tidings.scheduling.timetable import ClockTimes, FixedInterval
     from tidings.service.watch.watchlist import Subscription, WatchedPage
 
 _DAY = 24 * 60
@@ -121,11 +122,15 @@ def tick_of(page: WatchedPage) -> Tick:
     state = page.state
     for sub in page.subscriptions.values():
         servable |= is_unconfirmed(sub) and state.health != "ok"  # the confirming poll failed
-        fresh = _is_served(sub, state.checked_at)
-        if fresh and state.last_seq and (sub.interval is not None or sub.wants_base):
+        ticks = None if sub.interval is None else ticks_of(sub)
+        tick = None if ticks is None else sub.row.next_tick
+        if ticks is not None and tick is None:
+            tick = ticks.first_tick(0)
+        fresh = _is_served(sub, state.checked_at, ticks, tick)
+        if fresh and state.last_seq and (ticks is not None or sub.wants_base):
             servable = True
-        elif sub.interval is not None:
-            asked = ticks_of(sub).execution_interval(next_tick(sub))
+        elif ticks is not None and tick is not None:
+            asked = ticks.execution_interval(tick)
             at = asked.start
             if sub.owner.sentinel.during:  # a poll outside its hours is not its own: it waits for the next opening
                 at = hours_of(sub).first_open(max(asked.start, state.polled_at or 0))
@@ -135,6 +140,11 @@ def tick_of(page: WatchedPage) -> Tick:
         elif sub.wants_base:
             earliest, deadline, is_moved = 0, 0, False
     return Tick(earliest, deadline, servable, is_moved)
+
+
+def has_hours(page: WatchedPage) -> bool:
+    """Return whether a sentinel of a page has opening hours."""
+    return any(s.owner.sentinel.during for s in page.subscriptions.values())
 
 
 def first_open(page: WatchedPage, at_or_after: Instant) -> Instant:
@@ -184,15 +194,17 @@ def _polls_by_itself(sub: Subscription) -> bool:
     return sub.interval is not None or sub.is_on_change or sub.is_only_shown or sub.is_summoned
 
 
-def _is_served(sub: Subscription, checked_at: Instant | None) -> bool:
+def _is_served(
+    sub: Subscription, checked_at: Instant | None, ticks: FixedInterval | ClockTimes | None, tick: Instant | None
+) -> bool:
     """Return whether a poll at `checked_at` serves the tick (or the first version) that `sub` waits
     for.
     """
     if checked_at is None or not may_begin(sub, checked_at):
         return False
-    if sub.interval is None:
+    if ticks is None or tick is None:
         return not sub.row.taken
-    return is_open(sub, checked_at) and ticks_of(sub).is_satisfied(next_tick(sub), checked_at)
+    return is_open(sub, checked_at) and ticks.is_satisfied(tick, checked_at)
 
 
 UNHEEDED: Final = 5

@@ -164,6 +164,8 @@ class Subscription:
     """the fixed interval or the time of day, None when the page is fetched on change or on
     demand
     """
+    is_on_change: bool = field(init=False)
+    """whether the sentinel leaves the rate of the page to the policy"""
 
     def __post_init__(self) -> None:
         sentinel = self.owner.sentinel
@@ -171,16 +173,12 @@ class Subscription:
         self.is_listing = sentinel.scope is not None and self.row.label == LISTING
         self.fetch = WHEN_NEEDED if self.is_only_shown or self.is_listing else sentinel.fetch
         self.interval = self.fetch if isinstance(self.fetch, FetchEvery | FetchAt) else None
+        self.is_on_change = isinstance(self.fetch, FetchOnChange)
 
     @property
     def asked(self) -> tuple[AskedComparison, ...]:
         """Return the comparisons on the page."""
         return list_asked(self.owner.sentinel, self.row.label)
-
-    @property
-    def is_on_change(self) -> bool:
-        """Return whether the sentinel leaves the rate of the page to the policy."""
-        return isinstance(self.fetch, FetchOnChange)
 
     @property
     def is_summoned(self) -> bool:
