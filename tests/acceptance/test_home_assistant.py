@@ -40,7 +40,7 @@ ALLOWED = REQUIRED | {"icon", "event_types", "json_attributes_topic", "device_cl
 """Keys of https://www.home-assistant.io/integrations/mqtt/ for event, sensor and binary sensor."""
 
 
-class Heard:
+class FilteredFindings:
     """The messages of a broker, and those that it retains, for one installation."""
 
     def __init__(self, node: str) -> None:
@@ -76,22 +76,22 @@ class Heard:
                 await client.publish(topic, b"", qos=1, retain=True)
 
 
-def play(world: World, story: Callable[[Monitor, Heard], Coroutine[Any, Any, None]]) -> Heard:
+def play(world: World, story: Callable[[Monitor, FilteredFindings], Coroutine[Any, Any, None]]) -> FilteredFindings:
     """Run a story with a broker, and clean up."""
     world.flags["serve.mqtt_url"] = f"mqtt://{HOST}:{PORT}"
-    made: list[Heard] = []
+    made: list[FilteredFindings] = []
 
     async def act() -> None:
         async with world.monitor() as monitor:
             found = await monitor.store.read(instance.load)
-            broker = Heard(f"tidings_{re.sub('[^0-9a-z]', '', found.id.lower())[:16]}")
+            broker = FilteredFindings(f"tidings_{re.sub('[^0-9a-z]', '', found.id.lower())[:16]}")
             made.append(broker)
-            hearing = asyncio.create_task(broker.listen())
+            listening = asyncio.create_task(broker.listen())
             try:
                 await story(monitor, broker)
             finally:
-                hearing.cancel()
-                await asyncio.wait({hearing})
+                listening.cancel()
+                await asyncio.wait({listening})
                 await broker.clear()
 
     asyncio.run(act())
@@ -103,7 +103,7 @@ def test_each_sentinel_is_a_device_with_changes(world: World) -> None:
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel kettle Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor, broker: Heard) -> None:
+    async def story(monitor: Monitor, broker: FilteredFindings) -> None:
         async with inform_home_assistant(monitor, world.settings):
             await broker.until(lambda: "online" in broker.kept.values())
             await world.pass_time(monitor, HOUR // 2)
@@ -146,7 +146,7 @@ def test_dropped_sentinel_is_removed_and_an_error_is_a_problem(
     for name in ("stays", "goes"):
         world.add(f"Create Sentinel {name} Using {{/a}} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor, broker: Heard) -> None:
+    async def story(monitor: Monitor, broker: FilteredFindings) -> None:
         gone = world.sentinel("goes").id
         await world.pass_time(monitor, 3 * HOUR)
         async with contextlib.AsyncExitStack() as stack:
@@ -177,10 +177,10 @@ def test_one_of_several_planners_informs_the_broker(tmp_path, products) -> None:
     """
     sites = 4
 
-    async def follow(cluster: Cluster) -> Heard:
+    async def follow(cluster: Cluster) -> FilteredFindings:
         found = cluster.main.read(instance.load)
-        broker = Heard(f"tidings_{re.sub('[^0-9a-z]', '', found.id.lower())[:16]}")
-        hearing = asyncio.create_task(broker.listen())
+        broker = FilteredFindings(f"tidings_{re.sub('[^0-9a-z]', '', found.id.lower())[:16]}")
+        listening = asyncio.create_task(broker.listen())
         try:
             planners = [cluster.start("planner", name, ready=False) for name in ("first", "second")]
             await asyncio.to_thread(cluster.await_divided, *planners)
@@ -202,8 +202,8 @@ def test_one_of_several_planners_informs_the_broker(tmp_path, products) -> None:
                 if planners:
                     await asyncio.to_thread(cluster.await_divided, *planners)
         finally:
-            hearing.cancel()
-            await asyncio.wait({hearing})
+            listening.cancel()
+            await asyncio.wait({listening})
             await broker.clear()
         return broker
 
@@ -221,7 +221,7 @@ def test_killed_service_is_offline(world: World) -> None:
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
 
-    async def story(monitor: Monitor, broker: Heard) -> None:
+    async def story(monitor: Monitor, broker: FilteredFindings) -> None:
         async with inform_home_assistant(monitor, world.settings):
             await broker.until(lambda: "online" in broker.kept.values())
             async with aiomqtt.Client(HOST, PORT, identifier=broker.node):  # the broker cuts off who had this name

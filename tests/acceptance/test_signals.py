@@ -152,7 +152,7 @@ def test_hints_have_no_effect_under_other_policies(make_world):
 
 
 def are_exact(monitor: Monitor) -> bool:
-    return monitor.ways_in.signals.hearing.dates_are_exact(monitor.watchlist.pages[1].identity.host)
+    return monitor.ways_in.signals.tracker.dates_are_exact(monitor.watchlist.pages[1].identity.host)
 
 
 def test_dates_of_entries_count_for_a_proven_host(make_world):
@@ -170,7 +170,7 @@ def test_dates_of_entries_count_for_a_proven_host(make_world):
 
     def exact(monitor: Monitor) -> bool:
         host = monitor.watchlist.pages[1].identity.host
-        return monitor.ways_in.signals.hearing.dates_are_exact(host, UPDATED)
+        return monitor.ways_in.signals.tracker.dates_are_exact(host, UPDATED)
 
     async def story(monitor: Monitor) -> None:
         for edition in range(55):
@@ -203,7 +203,7 @@ def test_last_modified_counts_for_a_proven_host(make_world):
             service.pass_time(2 * MINUTE)
             service.monitor.planner.force(1)
             service.pass_time(2 * MINUTE)
-        assert service.monitor.ways_in.signals.hearing.dates_are_exact(
+        assert service.monitor.ways_in.signals.tracker.dates_are_exact(
             "127.0.0.1:" + world.server.url("/").split(":")[2].strip("/")
         )
         for edition in range(6):
@@ -213,6 +213,6 @@ def test_last_modified_counts_for_a_proven_host(make_world):
             )
             service.monitor.polling.requests.ask(1)
             service.pass_time(2 * MINUTE)
-        assert not service.monitor.ways_in.signals.hearing.dates_are_exact(
+        assert not service.monitor.ways_in.signals.tracker.dates_are_exact(
             "127.0.0.1:" + world.server.url("/").split(":")[2].strip("/")
         )

@@ -160,7 +160,7 @@ def test_sitemap_with_few_watched_pages_is_not_read_again(make_world):
 
 def count_uncovered(monitor: Monitor) -> set[int]:
     """Return the pages that no sitemap covers."""
-    return set(monitor.ways_in.signals.hearing.pages_of(KIND))
+    return set(monitor.ways_in.signals.tracker.pages_of(KIND))
 
 
 @pytest.mark.parametrize("why", ["gone", "too few pages"])

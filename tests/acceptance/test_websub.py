@@ -209,12 +209,12 @@ def test_lease_is_renewed_in_time_and_across_a_restart(make_world):
         assert 1 == len(hub.asked)
         running.pass_time(2 * HOUR)
         assert hub.asked[0] == hub.asked[1]
-        assert {"websub"} == running.monitor.ways_in.signals.hearing.kinds(1)
+        assert {"websub"} == running.monitor.ways_in.signals.tracker.kinds(1)
         running.pass_time(9 * HOUR)
-        assert set() == running.monitor.ways_in.signals.hearing.kinds(1)
+        assert set() == running.monitor.ways_in.signals.tracker.kinds(1)
         assert "asked" == rows(world)[0].state
         assert "c0ffee" == running.run(hub.verify(running.monitor))
-        assert {"websub"} == running.monitor.ways_in.signals.hearing.kinds(1)
+        assert {"websub"} == running.monitor.ways_in.signals.tracker.kinds(1)
 
 
 def test_failing_hub_is_retried_with_growing_waits(make_world):
@@ -255,7 +255,7 @@ def test_subscription_ends_with_the_watch(make_world, answers):
             running.pass_time(DAY)
             assert 1 + LEAVE_ATTEMPTS == len(hub.asked)
         assert [] == rows(world)
-        assert set() == running.monitor.ways_in.signals.hearing.kinds(1)
+        assert set() == running.monitor.ways_in.signals.tracker.kinds(1)
 
 
 def test_link_headers_precede_the_feed(make_world):
@@ -299,7 +299,7 @@ def test_subscriptions_end_without_a_public_address(make_world):
     with serve(world) as running:
         running.run(begin(world, running.monitor))
         assert not running.run(running.monitor.ways_in.hubs.knows(hub.token()))
-        assert set() == running.monitor.ways_in.signals.hearing.kinds(1)
+        assert set() == running.monitor.ways_in.signals.tracker.kinds(1)
     assert [] == rows(world) == [row for row in world.read(hints.load)[1] if row.kind == "websub"]
     assert 1 == len(hub.asked)
 
@@ -318,7 +318,7 @@ def test_crash_leaves_hubs_and_hints_consistent(make_world, lost, kinds):
     with contextlib.closing(open_database(world.settings)) as database:
         database.write(lambda c: c.execute(f"DELETE FROM {lost}"))
     with serve(world) as running:
-        assert kinds == running.monitor.ways_in.signals.hearing.kinds(1)
+        assert kinds == running.monitor.ways_in.signals.tracker.kinds(1)
 
     assert kinds == {row.kind for row in world.read(hints.load)[1]}
 
@@ -379,12 +379,12 @@ def test_doctor_names_failing_hubs_and_a_remedy(make_world):
         await begin(world, monitor)
         assert ["ok"] == [found.status for found in findings()]
         await world.pass_time(monitor, 3 * FIRST_WAIT + 2 * MINUTE)
-        (unheard,) = findings()
+        (unannounced,) = findings()
         hub.status = 500
         await world.pass_time(monitor, 4 * FIRST_WAIT)
         (failing,) = findings()
-        assert {("warn", service.MEND)} == {(found.status, found.mend) for found in (unheard, failing)}
-        assert f"{hub.url}: it took 3 requests and has verified none: {world.server.url('/feed')}" == unheard.detail
+        assert {("warn", service.MEND)} == {(found.status, found.mend) for found in (unannounced, failing)}
+        assert f"{hub.url}: it took 3 requests and has verified none: {world.server.url('/feed')}" == unannounced.detail
         assert "answered 500" in failing.detail
 
     play(world, story)

@@ -248,7 +248,7 @@ OTHERWISE = {
     "shortest": 90 * MINUTE,
     "longest": 5 * MINUTE,
     "hinted": 10 * MINUTE,
-    "unheard": 0.5,
+    "unannounced": 0.5,
 }
 """Another value of each column that every population has."""
 

@@ -171,7 +171,7 @@ class Verdict:
     announced: tuple[float, ...]
 
 
-def judge(rate: float, gap: float, heard: Sequence[tuple[Hints, int]], *, changed: bool) -> Verdict:
+def judge(rate: float, gap: float, sources: Sequence[tuple[Hints, int]], *, changed: bool) -> Verdict:
     """Return what a poll after `gap` shows, before which each source had given so many hints.
 
     Without a change, all hints were false. Else each hint was genuine with its prior probability,
@@ -182,16 +182,16 @@ def judge(rate: float, gap: float, heard: Sequence[tuple[Hints, int]], *, change
     Args:
         rate: Changes a day.
         gap: Days since the poll before.
-        heard: Each source's estimate, and how many hints it gave.
+        sources: Each source's estimate, and how many hints it gave.
         changed: Whether the poll found a change.
     """
     if not changed:
-        return Verdict(0.0, (0.0,) * len(heard))
-    untold = rate * gap * math.prod(1 - hints.recall for hints, _ in heard)
-    genuine = [hints.genuine(rate) for hints, _ in heard]
-    stale = untold - sum(n * math.log1p(-min(w, 1 - 1e-12)) for w, (_, n) in zip(genuine, heard, strict=True))
+        return Verdict(0.0, (0.0,) * len(sources))
+    unreported = rate * gap * math.prod(1 - hints.recall for hints, _ in sources)
+    genuine = [hints.genuine(rate) for hints, _ in sources]
+    stale = unreported - sum(n * math.log1p(-min(w, 1 - 1e-12)) for w, (_, n) in zip(genuine, sources, strict=True))
     if stale <= 0:
-        return Verdict(1.0, (0.0,) * len(heard))
+        return Verdict(1.0, (0.0,) * len(sources))
     has_changed = -math.expm1(-stale)
-    announced = tuple(w * n / has_changed for w, (_, n) in zip(genuine, heard, strict=True))
-    return Verdict(untold / has_changed + max(announced, default=0.0), announced)
+    announced = tuple(w * n / has_changed for w, (_, n) in zip(genuine, sources, strict=True))
+    return Verdict(unreported / has_changed + max(announced, default=0.0), announced)

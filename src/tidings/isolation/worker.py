@@ -167,7 +167,7 @@ class Worker:
         self._sent: deque[_Job] = deque()
         self._late: _Job | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._unheard: asyncio.TimerHandle | None = None
+        self._unanswered: asyncio.TimerHandle | None = None
         self._incoming = bytearray()
         self._outgoing: deque[memoryview] = deque()
         os.set_blocking(self._descriptor, False)
@@ -312,14 +312,14 @@ class Worker:
         self.alive = False
         self._pipe.close()
         self._loop.add_reader(self._process.sentinel, self._reap)
-        self._unheard = self._loop.call_later(END_SECONDS, kill_fork_server)
+        self._unanswered = self._loop.call_later(END_SECONDS, kill_fork_server)
         if self._timer is not None:
             self._timer.cancel()
 
     def _reap(self) -> None:
         self._loop.remove_reader(self._process.sentinel)
-        if self._unheard is not None:
-            self._unheard.cancel()
+        if self._unanswered is not None:
+            self._unanswered.cancel()
         self._process.join()
         code = 255 if self._process.exitcode is None else self._process.exitcode
         self._process.close()

@@ -292,12 +292,12 @@ async def inform_home_assistant(monitor: Monitor, settings: Settings) -> AsyncIt
     device = Device(f"tidings_{re.sub('[^0-9a-z]', '', found.id.lower())[:16]}", settings.serve.public_url)
     plug = HomeAssistant(monitor, settings, device, await monitor.store.read(events.last_seq))
     monitor.listen_to_writing(plug.note_written)
-    stop_hearing = monitor.committer.listen(plug.note)
+    stop_listening = monitor.committer.listen(plug.note)
     working = asyncio.create_task(_keep_connected(plug, broker, device, aiomqtt))
     try:
         yield
     finally:
-        stop_hearing()
+        stop_listening()
         await _end(working)
 
 

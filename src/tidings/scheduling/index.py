@@ -6,7 +6,7 @@ G(t) − t·G'(t) with G = A(1 − e^{−κt}) is A·worth(κt), worth(x) = 1 �
 when it reaches the price of a poll is optimal at a fixed price.
 
 −ln P(fresh)/Δ = (1 − ρ)·t + Σ ln(γ/ν)/Δ: a page ages by the changes that no source reports
-(`unheard`), and each hint makes it older at once (`hinted`). `estimation.evidence` provides both;
+(`unannounced`), and each hint makes it older at once (`hinted`). `estimation.evidence` provides both;
 policies that weigh hints read them here and nowhere else.
 """
 
@@ -49,7 +49,7 @@ def wait(share: Floats) -> Floats:
     return np.asarray(x - 2 * over * x * (1 + x) / (2 * x * x - over))
 
 
-HINTS: Final = frozenset({"hinted", "unheard"})
+HINTS: Final = frozenset({"hinted", "unannounced"})
 """The columns of effective ages."""
 MOST: Final[Duration] = 365 * DAY
 """The most by which hints make a page older."""
@@ -61,16 +61,16 @@ def has_hints(population: Population) -> bool:
     """
     if not population.size:
         return False
-    hinted, unheard = population["hinted"], population["unheard"]
-    is_plain = hinted.strides == unheard.strides == (0,)
-    return not (is_plain and hinted[0] == 0 and unheard[0] == 1)
+    hinted, unannounced = population["hinted"], population["unannounced"]
+    is_plain = hinted.strides == unannounced.strides == (0,)
+    return not (is_plain and hinted[0] == 0 and unannounced[0] == 1)
 
 
 def effective_age(population: Population, since: Floats, rows: Rows | slice) -> Floats:
     """Return the effective ages (µs) of the pages at `rows`, last polled `since` µs ago."""
     if not has_hints(population):
         return since
-    return np.asarray(since * population["unheard"][rows] + population["hinted"][rows])
+    return np.asarray(since * population["unannounced"][rows] + population["hinted"][rows])
 
 
 def wait_to_age(population: Population, effective: Floats, rows: Rows | slice) -> Floats:
@@ -79,7 +79,7 @@ def wait_to_age(population: Population, effective: Floats, rows: Rows | slice) -
     """
     if not has_hints(population):
         return effective
-    return np.asarray(np.maximum(effective - population["hinted"][rows], 0.0) / population["unheard"][rows])
+    return np.asarray(np.maximum(effective - population["hinted"][rows], 0.0) / population["unannounced"][rows])
 
 
 def hint(population: Population, rows: Rows, extra: Instants) -> Population:

@@ -90,7 +90,7 @@ KNOWN: Final[Mapping[str, _KnownPages]] = {
     "hinted": _KnownPages(
         np.int64, 0, "by how much hints make the page older than it is, µs; 0 after a poll (`effective`)"
     ),
-    "unheard": _KnownPages(
+    "unannounced": _KnownPages(
         np.float64, 1.0, "part of the page's changes that no source reports; above 0, 1 where none has proved itself"
     ),
 }
@@ -359,8 +359,8 @@ _RULES: Final = (
     _Rule(("life_kind",), "must have a kind of life from 0 to 3", lambda kind: (kind < 0) | (kind > 3)),
     _Rule(("life_kind", "life_scale"), "has a scale of life that its kind does not allow", _is_too_short((0, 0, 1, 0))),
     _Rule(
-        ("unheard",),
-        "must have a part of changes that is unheard above 0 and up to 1",
+        ("unannounced",),
+        "must have a part of changes that is unannounced above 0 and up to 1",
         lambda part: ~((part > 0) & (part <= 1)),
     ),
     _Rule(("hinted",), "must be made older by 0 or more", lambda hinted: hinted < 0),

@@ -1,4 +1,4 @@
-"""The HTTP server of a running service: its address, its life cycle, and what systemd hears of it.
+"""The HTTP server of a running service: its address, its life cycle, and what systemd learns of it.
 
 It is bound before the service is ready, opened when it is, and closed before it stops. The request
 handlers are imported when it opens, so that they do not delay the first polls. An address that

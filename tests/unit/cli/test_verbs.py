@@ -253,12 +253,12 @@ def test_show_lists_the_next_steps_and_their_reasons(tidings, server, tmp_path):
     tidings("disable", "n")
     (paused,) = tidings("show", "n", "--json").records
 
-    assert [("end", "For 2 day"), ("look", "Fetch every 2 hour"), ("news", "every 1 day, if there are changes")] == [
+    assert [("end", "For 2 day"), ("check", "Fetch every 2 hour"), ("news", "every 1 day, if there are changes")] == [
         (p["what"], p["why"]) for p in record["next"]
     ]
     assert all(p["at"] is not None for p in record["next"])
     assert "next check" in shown.out
-    assert ("look", None) == (paused["next"][1]["what"], paused["next"][1]["at"])
+    assert ("check", None) == (paused["next"][1]["what"], paused["next"][1]["at"])
     assert "tidings enable n" in paused["next"][1]["why"]
 
 

@@ -135,7 +135,7 @@ def test_10_rotating_contents_become_noise():
     place = Place(b"the latest news", b"contact us", 12)
     block = Thing(id=place.id, sort="words", place=place)
     for poll, (old, new) in enumerate(pairwise("abab"), start=1):
-        block = block.hear(old, new, before=0, is_second=poll > 1, at=poll)
+        block = block.observe(old, new, before=0, is_second=poll > 1, at=poll)
 
     assert "rotating" == block.verdict
     assert block.covers("a", "b")

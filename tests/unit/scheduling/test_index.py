@@ -38,7 +38,7 @@ def test_effective_age_agrees_with_the_formula():
     """
     hints, rate, gap, came = Hints(recall=0.6, noise=0.3), 2.0, 0.25, 2
     population = Population(
-        {"id": [1], "unheard": [1 - hints.recall], "hinted": [round(came * hints.extra_age(rate) * DAY)]}
+        {"id": [1], "unannounced": [1 - hints.recall], "hinted": [round(came * hints.extra_age(rate) * DAY)]}
     )
     found = index.effective_age(population, np.array([gap * DAY]), ALL)
 
@@ -54,7 +54,7 @@ def test_effective_age_is_the_age_without_hints():
 
     assert since is index.effective_age(plain, since, ALL)
     assert since is index.wait_to_age(plain, since, ALL)
-    assert [False, True, True] == [index.has_hints(p) for p in (plain, hinted, plain.set([0], {"unheard": 0.5}))]
+    assert [False, True, True] == [index.has_hints(p) for p in (plain, hinted, plain.set([0], {"unannounced": 0.5}))]
     assert [0, 0] == index.without_hints(hinted)["hinted"].tolist()
     assert not index.has_hints(Population({"id": []}))
 
@@ -67,7 +67,9 @@ def test_effective_age_is_at_most_a_year():
     assert [index.MOST] == population["hinted"].tolist()
 
 
-@pytest.mark.parametrize(("column", "value"), [("hinted", -1), ("unheard", 0.0), ("unheard", 1.5), ("unheard", np.nan)])
+@pytest.mark.parametrize(
+    ("column", "value"), [("hinted", -1), ("unannounced", 0.0), ("unannounced", 1.5), ("unannounced", np.nan)]
+)
 def test_impossible_hints_are_refused(column, value):
     """Hints make no page younger, and no source reports more than all changes."""
     with pytest.raises(ValueError, match="page 1 must"):
@@ -114,11 +116,11 @@ def test_page_with_reported_changes_waits_longer(name):
     longest.
     """
     policy: Any = POLICIES[name](HOUR)
-    few = begin(policy, unheard=[0.5, 1.0])
+    few = begin(policy, unannounced=[0.5, 1.0])
     waits = policy.next_due(few, [1, 2], START, 0.0) - START
     assert 2 * waits[1] == pytest.approx(waits[0], rel=1e-6)
 
-    none = begin(policy, unheard=[1e-6, 1.0], longest=[3 * HOUR, 3 * HOUR])
+    none = begin(policy, unannounced=[1e-6, 1.0], longest=[3 * HOUR, 3 * HOUR])
     assert START + 3 * HOUR == policy.next_due(none, [1], START, 0.0)[0]
 
 

@@ -31,7 +31,7 @@ def test_columns_have_defaults():
         "shortest": [0],
         "longest": [NEVER],
         "hinted": [0],
-        "unheard": [1.0],
+        "unannounced": [1.0],
     } == found
 
 

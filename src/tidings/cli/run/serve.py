@@ -277,7 +277,7 @@ async def _watch(
                 await around.enter_async_context(find_supervisor().watching())
                 await _loop(monitor, stopped, most=round(settings.serve.tick_seconds * SECOND))
         finally:
-            if printer.is_unheard:
+            if printer.is_output_lost:
                 write_nowhere()
     announce("stopped")
     return 0
@@ -382,7 +382,7 @@ class Printer:
         self._monitor = monitor
         self._as_json = as_json
         self._verbose = verbose
-        self.is_unheard = False
+        self.is_output_lost = False
         """whether the last write to standard output failed"""
 
     def __call__(self, unit: Unit) -> None:
@@ -390,12 +390,12 @@ class Printer:
         try:
             self._print(unit)
         except (BrokenPipeError, OutputError) as error:
-            if not self.is_unheard:
+            if not self.is_output_lost:
                 cause = error.__cause__ if isinstance(error, OutputError) else error
                 announce(
                     f"standard output cannot be written ({getattr(cause, 'strerror', cause)}); the service continues"
                 )
-            self.is_unheard = True
+            self.is_output_lost = True
 
     def _print(self, unit: Unit) -> None:
         watchlist = self._monitor.watchlist

@@ -153,9 +153,8 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         write_line(f"class {budget.name}: {budget}")
     for prospect in coming[:MOST_OF_COLLECTION] if collected is not None else coming:
         when = short_time(rfc3339(prospect.at)) if prospect.at is not None else "-"
-        what = {"look": "check"}.get(prospect.what, prospect.what)
         where = f"  {prospect.url}" if prospect.url else ""
-        write_line(f"next {what:<5}  {when:<19}  {prospect.why}{where}")
+        write_line(f"next {prospect.what:<5}  {when:<19}  {prospect.why}{where}")
     for page in watched:
         write_line(f"{page['url']}  {page['title']}")
         masks = lines_of(noise.masks(connection, int(page["page"])), row.name)

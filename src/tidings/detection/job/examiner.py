@@ -36,7 +36,7 @@ from tidings.detection.job.contract import (
     Work,
 )
 from tidings.detection.job.gates import are_equal, derive_old, digest_of, is_current
-from tidings.detection.job.quiet import Heard, Quieter
+from tidings.detection.job.quiet import FilteredFindings, Quieter
 from tidings.detection.job.selectors import absence, mend, standing, targets_of, use
 from tidings.detection.kinds.aims import digests_in, needs_nodes, scopes_of, scopes_of_items
 from tidings.detection.kinds.interests import interests_of
@@ -135,7 +135,7 @@ class _Examiner:
         self.documents: dict[Body, Document] = {}
         self.digests: dict[int, Digest] = {}
         self.pairs: dict[int, Pair] = {}
-        self.changes: dict[tuple[object, ...], Heard | RefusedComparison] = {}
+        self.changes: dict[tuple[object, ...], FilteredFindings | RefusedComparison] = {}
         self.names = self._names()
         self.parts: dict[Extraction, Digest] = {}
         self.absent: list[Absent] = []
@@ -267,25 +267,25 @@ class _Examiner:
             self.absent.append(Absent(key=wanted.key, names=lacking.names, is_all=lacking.is_all))
         return lacking.is_all
 
-    def _change(self, wanted: Wanted, scopes: tuple[Extraction, ...]) -> Heard | RefusedComparison:
+    def _change(self, wanted: Wanted, scopes: tuple[Extraction, ...]) -> FilteredFindings | RefusedComparison:
         try:
             is_equal = all(self._is_equal(wanted, scope) for scope in scopes)
             read = self.documents.get(body) if (body := self.job.references.get(wanted.reference)) else None
             if is_equal and (read is None or not read.problem):
-                return Heard()
+                return FilteredFindings()
             pair = self._pair(wanted.reference)
             if pair.old.problem:
                 return RefusedComparison(key=wanted.key, reason=pair.old.problem)
             if self.noise is None or (wanted.seen and scopes_of_items(wanted.expression, wanted.extraction)):
                 known = pair.knowing(frozenset(wanted.seen)).doubting(frozenset(wanted.doubted))
-                return Heard(evaluate(wanted.expression, known, wanted.extraction))
+                return FilteredFindings(evaluate(wanted.expression, known, wanted.extraction))
             return self.noise.quiet(wanted)
         except RefusedError as error:
             return RefusedComparison(key=wanted.key, reason=reason_of(error))
 
     def _with_contexts(
-        self, change: Heard | RefusedComparison, wanted: Wanted, scopes: tuple[Extraction, ...]
-    ) -> Heard | RefusedComparison:
+        self, change: FilteredFindings | RefusedComparison, wanted: Wanted, scopes: tuple[Extraction, ...]
+    ) -> FilteredFindings | RefusedComparison:
         if isinstance(change, RefusedComparison) or change.is_quiet or not change.found:
             return change
         pair = self._pair(wanted.reference)

@@ -34,7 +34,7 @@ from tidings.detection.job.contract import (
 )
 from tidings.detection.job.examiner import facts_of, find_already, parse_body, readings_of, reason_of
 from tidings.detection.job.gates import are_equal, digest_of, digest_of_members, is_current
-from tidings.detection.job.quiet import Heard, settle
+from tidings.detection.job.quiet import FilteredFindings, settle
 from tidings.detection.job.selectors import absence
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
 from tidings.detection.noise.mask import NoiseMask
@@ -273,7 +273,9 @@ class _FramedExaminer:
         self.digest = self.new.digest(seed=job.seed)
         self.old: dict[int, Whole] = {}
         self.pairs: dict[int, list[tuple[str, str, Pair]]] = {}
-        self.changes: dict[tuple[int, Expression, Extraction, tuple[str, ...]], Heard | RefusedComparison] = {}
+        self.changes: dict[
+            tuple[int, Expression, Extraction, tuple[str, ...]], FilteredFindings | RefusedComparison
+        ] = {}
         self.absent: list[Absent] = []
         self.refused: list[RefusedComparison] = []
         self.readings: list[Readings] = []
@@ -324,12 +326,12 @@ class _FramedExaminer:
         if every:
             self.marks.append(Marks(key=wanted.key, marks=tuple(dict.fromkeys(every))))
 
-    def _change(self, wanted: Wanted) -> Heard | RefusedComparison:
+    def _change(self, wanted: Wanted) -> FilteredFindings | RefusedComparison:
         known = self.job.known.get(wanted.reference)
         is_plain = all(scope.is_whole for scope in scopes_of(wanted.expression, wanted.extraction))
         names = digests_of(wanted.expression)
         if is_plain and is_current(known, WITH_FRAMES) and known and are_equal(names, known, self.digest):
-            return Heard()
+            return FilteredFindings()
         old = self._whole(wanted.reference)
         if old.problem:
             return RefusedComparison(key=wanted.key, reason=old.problem)
@@ -340,7 +342,7 @@ class _FramedExaminer:
                 (key, url, pair.knowing(seen).doubting(doubted)) for key, url, pair in self._pairs(wanted.reference)
             ]
             if mask is None:
-                return Heard(compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs))
+                return FilteredFindings(compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs))
             masked = [(key, url, pair.through(mask)) for key, url, pair in pairs]
             real = compare(old, self.new, wanted.expression, wanted.extraction, pairs=masked)
             return settle(real, lambda: compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs), mask)

@@ -31,7 +31,7 @@ _CONTENT = frozenset({"words", "body"})
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class FilteredFindings:
     """The findings of a comparison, all noise if quiet; `within` are the things that contain all of
     them, None if some lie elsewhere.
     """
@@ -41,15 +41,15 @@ class Heard:
     within: frozenset[str] | None = None
 
 
-def settle(real: ChangeSet, whole: Callable[[], ChangeSet], mask: NoiseMask) -> Heard:
+def settle(real: ChangeSet, whole: Callable[[], ChangeSet], mask: NoiseMask) -> FilteredFindings:
     """Return what is reported and stored: `real` are the findings through a mask, `whole` computes
     those without.
     """
     if not mask.masked:
-        return Heard(real)
+        return FilteredFindings(real)
     if real:
-        return Heard(with_masked(real, mask))
-    return Heard(with_masked(whole(), mask), is_quiet=True)
+        return FilteredFindings(with_masked(real, mask))
+    return FilteredFindings(with_masked(whole(), mask), is_quiet=True)
 
 
 class Quieter:
@@ -106,26 +106,26 @@ class Quieter:
         found = pair.through(self._mask(reference)).compare(self._interest)
         return any(_CONTENT.intersection(finding.kinds) for finding in found)
 
-    def quiet(self, wanted: Wanted) -> Heard:
+    def quiet(self, wanted: Wanted) -> FilteredFindings:
         """Return the findings of a requested comparison. Raise `RefusedError` if it cannot be
         made.
         """
         pair, mask = self._pair_for(wanted), self._mask(wanted.reference)
         real = evaluate(wanted.expression, pair.through(mask), wanted.extraction)
-        heard = settle(real, lambda: evaluate(wanted.expression, pair, wanted.extraction), mask)
-        if not heard.found:
-            return heard
-        return replace(heard, within=self._within(wanted, heard, mask))
+        filtered = settle(real, lambda: evaluate(wanted.expression, pair, wanted.extraction), mask)
+        if not filtered.found:
+            return filtered
+        return replace(filtered, within=self._within(wanted, filtered, mask))
 
     def _pair_for(self, wanted: Wanted) -> Pair:
         known = self._pair_of(wanted.reference).knowing(frozenset(wanted.seen))
         return known.doubting(frozenset(wanted.doubted))
 
-    def _within(self, wanted: Wanted, heard: Heard, mask: NoiseMask) -> frozenset[str] | None:
+    def _within(self, wanted: Wanted, filtered: FilteredFindings, mask: NoiseMask) -> frozenset[str] | None:
         """Return the things that contain all of the findings, noise or not; None if some lie
         elsewhere.
         """
-        if not heard.is_quiet:
+        if not filtered.is_quiet:
             if not self._memory.things:
                 return None
             every = self._memory.wanting(thing.id for thing in self._memory.things)
@@ -134,17 +134,17 @@ class Quieter:
                 return None
         return frozenset(one.mask for one in mask.masked)
 
-    def note(self, key: int, heard: Heard) -> tuple[Masked, ...]:
+    def note(self, key: int, filtered: FilteredFindings) -> tuple[Masked, ...]:
         """Record the findings of a subscription; return the masks that left out all that it would
         recently have been notified of.
         """
-        if not heard.found:
+        if not filtered.found:
             return ()
         polls = self._noise.polls or self._memory.polls
-        self._memory = self._memory.with_heard(key, polls, heard.within)
+        self._memory = self._memory.with_findings(key, polls, filtered.within)
         self.learned = self._memory
-        names = self._memory.silences(key, polls) if heard.is_quiet else frozenset()
-        return tuple(one for one in heard.found.masked if one.mask in names)
+        names = self._memory.silences(key, polls) if filtered.is_quiet else frozenset()
+        return tuple(one for one in filtered.found.masked if one.mask in names)
 
     def _mask(self, reference: int) -> NoiseMask:
         noise = self._noise

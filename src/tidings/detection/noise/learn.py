@@ -97,7 +97,7 @@ def _words(
             if sides - carried:  # one for all earlier entries
                 carried |= sides
                 differs = not sides.isdisjoint(names)
-                yield thing.hear_elsewhere(before=steady, differs=differs, is_second=poll.is_second)
+                yield thing.observe_elsewhere(before=steady, differs=differs, is_second=poll.is_second)
             else:
                 yield thing.miss(before=steady)
             continue
@@ -226,7 +226,7 @@ def _update_thing(
         template = draw(thing.template, was[0].of(was[1]), now[0].of(now[1]))
         is_proof = template is not None
         thing = replace(thing, template=template or thing.template)
-    return thing.hear(
+    return thing.observe(
         gone, come, before=steady, is_second=poll.is_second, at=poll.at, examples=examples, is_proof=is_proof
     )
 
@@ -283,7 +283,7 @@ def _group(
 def _update_group(thing: Thing, old: Sequence[str], new: Sequence[str], poll: NumberedPoll, steady: int) -> Thing:
     gone, come = digest_of(old), digest_of(new)
     examples = (_first_of(old, new), _first_of(new, old)) if gone != come else ("", "")
-    return thing.hear(gone, come, before=steady, is_second=poll.is_second, at=poll.at, examples=examples)
+    return thing.observe(gone, come, before=steady, is_second=poll.is_second, at=poll.at, examples=examples)
 
 
 def _first_of(these: Sequence[str], those: Sequence[str]) -> str:

@@ -82,7 +82,7 @@ VALUES = "values"
 
 FORM = 2
 """The format of a stored memory; the first had none."""
-MOST_HEARD = 40
+MOST_SUBSCRIPTIONS = 40
 
 Within = tuple[int, tuple[str, ...] | None]
 Verdict = Literal["", "volatile", "rotating"]
@@ -203,7 +203,7 @@ class Thing:
             verdict == "rotating" and old in self.seen and new in self.seen and new != self.fresh
         )
 
-    def hear(
+    def observe(
         self,
         old: str,
         new: str,
@@ -229,7 +229,7 @@ class Thing:
         aged = self.rest(before)
         differs = old != new
         seen = self.seen or (old,)
-        heard = replace(
+        observed = replace(
             aged,
             changed=aged.changed * DECAY + differs,
             steady=aged.steady * DECAY + (not differs),
@@ -243,11 +243,13 @@ class Thing:
             still=0 if differs else aged.still + (not is_second),
             examples=(examples[0][:LONGEST_EXAMPLE], examples[1][:LONGEST_EXAMPLE]) if any(examples) else aged.examples,
         )
-        owed = heard.covers(old, new) if differs else heard.owed
-        since = (heard.since or at) if heard.verdict else 0
-        return heard if (owed, since) == (heard.owed, heard.since) else replace(heard, owed=owed, since=since)
+        owed = observed.covers(old, new) if differs else observed.owed
+        since = (observed.since or at) if observed.verdict else 0
+        return (
+            observed if (owed, since) == (observed.owed, observed.since) else replace(observed, owed=owed, since=since)
+        )
 
-    def hear_elsewhere(self, *, before: int, differs: bool, is_second: bool) -> Thing:
+    def observe_elsewhere(self, *, before: int, differs: bool, is_second: bool) -> Thing:
         """Return the thing after a poll that did not find it, but found other places between the
         same words, which differed or not.
 
@@ -295,7 +297,7 @@ class Thing:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """The noise memory of a page. `polls` is the number of the poll last learned from, `seconds`
-    how many second polls were asked for. `heard` has, by subscription, its newest polls with
+    how many second polls were asked for. `recent` has, by subscription, its newest polls with
     findings: the number of the poll, and the things that contain all of them (None: some lie
     elsewhere). `reported` are the masks of which its owner was notified. `settled` are the things
     that settled at this poll; they are not stored.
@@ -304,7 +306,7 @@ class Memory:
     things: tuple[Thing, ...] = ()
     polls: int = 0
     seconds: int = 0
-    heard: Mapping[int, tuple[Within, ...]] = field(default_factory=dict)
+    recent: Mapping[int, tuple[Within, ...]] = field(default_factory=dict)
     reported: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     settled: tuple[str, ...] = ()
 
@@ -329,21 +331,21 @@ class Memory:
         """Return whether a place differed at a second poll and it is undecided if it is noise."""
         return any(thing.quick >= _CERTAIN and thing.is_doubtful for thing in self.things)
 
-    def with_heard(self, key: int, polls: int, within: Iterable[str] | None) -> Memory:
+    def with_findings(self, key: int, polls: int, within: Iterable[str] | None) -> Memory:
         """Return the memory after subscription `key` had findings at a poll."""
         names = None if within is None else tuple(sorted(within))
-        recent = [one for one in self.heard.get(key, ()) if one[0] > polls - SILENT_POLLS]
-        heard = {**self.heard, key: (*recent, (polls, names))[-SILENT_POLLS:]}
-        if len(heard) > MOST_HEARD:  # the one without findings for longest
-            del heard[min(heard, key=lambda one: heard[one][-1][0])]
-        return replace(self, heard=heard)
+        newest = [one for one in self.recent.get(key, ()) if one[0] > polls - SILENT_POLLS]
+        recent = {**self.recent, key: (*newest, (polls, names))[-SILENT_POLLS:]}
+        if len(recent) > MOST_SUBSCRIPTIONS:  # the one without findings for longest
+            del recent[min(recent, key=lambda one: recent[one][-1][0])]
+        return replace(self, recent=recent)
 
     def silences(self, key: int, polls: int) -> frozenset[str]:
         """Return the masks that left out all recent findings of subscription `key`, if any is
         unknown to its owner.
         """
         named: set[str] = set()
-        for at, names in self.heard.get(key, ()):
+        for at, names in self.recent.get(key, ()):
             if at > polls - SILENT_POLLS:
                 if names is None:
                     return frozenset()
@@ -394,7 +396,7 @@ def to_plain(memory: Memory) -> dict[str, Any]:
         "polls": memory.polls,
         "seconds": memory.seconds,
         "things": [_thing_to_plain(thing) for thing in memory.things],
-        "heard": [[key, [[at, names] for at, names in heard]] for key, heard in memory.heard.items()],
+        "heard": [[key, [[at, names] for at, names in recent]] for key, recent in memory.recent.items()],
         "said": [[key, list(names)] for key, names in memory.reported.items()],
     }
 
@@ -415,9 +417,9 @@ def from_plain(plain: Mapping[str, Any]) -> Memory:
         polls=plain["polls"],
         seconds=plain["seconds"],
         things=things,
-        heard={
-            key: tuple((at, None if names is None else tuple(names)) for at, names in heard)
-            for key, heard in plain["heard"]
+        recent={
+            key: tuple((at, None if names is None else tuple(names)) for at, names in recent)
+            for key, recent in plain["heard"]
         },
         reported={key: tuple(names) for key, names in plain["said"]},
     )

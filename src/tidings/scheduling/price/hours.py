@@ -312,7 +312,7 @@ def _find_announced(population: Population, rows: Rows | slice) -> Mask:
     """Return which pages have a pending hint or a source: these are polled by their effective
     age.
     """
-    return np.asarray((population["hinted"][rows] > 0) | (population["unheard"][rows] < 1))
+    return np.asarray((population["hinted"][rows] > 0) | (population["unannounced"][rows] < 1))
 
 
 def _own(state: PriceState) -> HoursState:

@@ -154,7 +154,7 @@ def list_polls(
             at, why, every = _next_poll(asker, page, memory, (turns or {}).get(page.page_id))
             if at is not None and end is not None and at >= end:
                 at, why = None, f"none, because the sentinel ends before that ({why})"
-            yield Prospect("look", at, why, page.given, page.page_id, every, is_fixed)
+            yield Prospect("check", at, why, page.given, page.page_id, every, is_fixed)
 
 
 def _life(life: Life, find: Find) -> Iterator[Prospect]:

@@ -54,7 +54,7 @@ class ComingPoll(NamedTuple):
         known = {name: value for name, value in self.learned.items() if name in {"rate", "period", "saturated"}}
         return {
             "record": "plan",
-            "kind": "look",
+            "kind": "check",
             "sentinel": self.sentinel,
             "page": str(self.page_id),
             "url": self.prospect.url,

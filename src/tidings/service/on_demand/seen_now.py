@@ -194,7 +194,7 @@ def answer(
     (page_id, *_) = page_ids(connection, sentinel_id)
     identity, state = pages.get(connection, page_id)
     coming = list_prospects(connection, row, find=by_name.lives(connection, dropped=True), settings=settings, now=now)
-    poll = next((prospect for prospect in coming if prospect.what == "look"), None)
+    poll = next((prospect for prospect in coming if prospect.what == "check"), None)
     return {
         "url": identity.given,
         "title": state.title,

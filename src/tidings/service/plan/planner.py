@@ -62,7 +62,7 @@ class Planner:
     changes. A rendered page costs `render_cost`, and at most `render_places` of them are in flight.
     `classes` are the budget classes, the most generous first, with what each can save up. `budget`
     is the cost of all polls per µs, `burst` what it can save up, `soonest` the shortest time
-    between two polls on change where no sentinel sets a shorter one. Without `hearing` there are no
+    between two polls on change where no sentinel sets a shorter one. Without `tracker` there are no
     hints, and no date is trusted.
     """
 
@@ -79,7 +79,7 @@ class Planner:
         render_cost: float = 1.0,
         render_places: int = 1,
         needs: Needs | None = None,
-        hearing: HintTracker | None = None,
+        tracker: HintTracker | None = None,
         second_polls: bool = True,
         classes: Mapping[str, float] | None = None,
         budget: float = float("inf"),
@@ -104,7 +104,7 @@ class Planner:
             code=self._table.code,
             soonest=soonest,
             budget=budget,
-            hearing=hearing,
+            tracker=tracker,
         )
         self.pricing = Pricing(self.proposals, self._table, pages, budget)
         self._preferred: set[int] = set()

@@ -62,7 +62,7 @@ class Proposals:
     of a poll of a page, `code` the number of a host.
 
     `floor` is the shortest time between two polls of a page, `soonest` that between two on change
-    where no sentinel sets a shorter one; `hearing` has the hints about pages.
+    where no sentinel sets a shorter one; `tracker` has the hints about pages.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Proposals:
         code: Callable[[str], int],
         soonest: Duration = 0,
         budget: float = math.inf,
-        hearing: HintTracker | None = None,
+        tracker: HintTracker | None = None,
     ) -> None:
         self.policy = policy
         self.state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
@@ -91,7 +91,7 @@ class Proposals:
         self._budget = budget
         self.cost = cost
         self._code = code
-        self._hints = hearing
+        self._hints = tracker
         self._weighs_hints = policy.reads >= index.HINTS
         self._observed: dict[int, Observed] = {}
         self._interrupted: set[int] = set()
@@ -340,6 +340,6 @@ class Proposals:
             **(
                 {}
                 if self._hints is None or not self._weighs_hints
-                else {"unheard": np.array([self._hints.unheard(i) for i in members])}
+                else {"unannounced": np.array([self._hints.estimate_unannounced(i) for i in members])}
             ),
         }

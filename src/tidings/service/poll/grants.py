@@ -97,7 +97,7 @@ class PollRunner:
         fetcher: Fetcher,
         poller: Poller,
         needs: Needs,
-        hearing: HintTracker,
+        tracker: HintTracker,
         network: NetworkWatch,
         remembered: Callable[[HostState], HostState],
         epoch: int,
@@ -114,7 +114,7 @@ class PollRunner:
         self._fetcher = fetcher
         self._poller = poller
         self._needs = needs
-        self._hearing = hearing
+        self._tracker = tracker
         self._remembered = remembered
         self._epoch = epoch
         self._network = network
@@ -152,7 +152,7 @@ class PollRunner:
         is_visit = page.state.polled_at is None and asked.is_awaited
         async with self._gate.permit(host, self._further(charged), is_visit=is_visit) as permit:
             self._needs.begin(page_id, self._clock.now())
-            self._hearing.begin(page_id, self._clock.now())
+            self._tracker.begin(page_id, self._clock.now())
             request = await self._poller.request(page, now=self._clock.now())
             try:
                 outcome = request if isinstance(request, Failed) else await self._fetch_page(page, request, permit)

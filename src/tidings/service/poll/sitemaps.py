@@ -145,12 +145,12 @@ class Sitemaps:
         """Ignore the absence of hints from hosts whose sitemaps have not answered since `before`
         (None: from all), unless they are being read.
         """
-        hearing = self._signals.hearing
-        for page_id in hearing.pages_of(KIND):
+        tracker = self._signals.tracker
+        for page_id in tracker.pages_of(KIND):
             page = self._watched.get(page_id)
             host = "" if page is None else page.identity.host
             if before is None or (host not in self._reading and self._answered_at.get(host, 0) < before):
-                hearing.leave(page_id, KIND)
+                tracker.leave(page_id, KIND)
 
     def _hosts(self) -> dict[str, list[int]]:
         """Return the hosts with enough pages on which hints have an effect, and these pages."""
@@ -257,14 +257,14 @@ class Sitemaps:
         if is_whole:
             for page_id in [i for i, (_, file) in self._dates.items() if file == url and i not in dates]:
                 del self._dates[page_id]
-                self._signals.hearing.leave(page_id, KIND)
+                self._signals.tracker.leave(page_id, KIND)
 
     async def _pass_hint(self, page_id: int, lastmod: str, now: Instant) -> None:
         """Record a changed date as a hint; the first date only if it has a time, since a poll may
         have seen the change already.
         """
         is_first = page_id not in self._dates
-        self._signals.hearing.cover(page_id, KIND)
+        self._signals.tracker.cover(page_id, KIND)
         date = _instant(lastmod)
         if date is not None or not is_first:
             await self._signals.take([page_id], kind=KIND, at=now if date is None else date)

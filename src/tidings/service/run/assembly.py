@@ -240,8 +240,8 @@ async def _build(
     signals = Signals(
         store, pages, clock, epoch=base.epoch, reads=reads, on_hint=watch.inbox.take_hint, shards=base.shards
     )
-    planner = open_planner(settings, pages, watch.needs, spreads=spreads, hearing=signals.hearing)
-    grants, polling = _build_polling(base, outside, watch, planner, signals.hearing, stays=stays)
+    planner = open_planner(settings, pages, watch.needs, spreads=spreads, tracker=signals.tracker)
+    grants, polling = _build_polling(base, outside, watch, planner, signals.tracker, stays=stays)
     signing = await _open_keys(base, now)
     notifying = NotifyBehaviour(
         store, noise=Flapping(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
@@ -411,7 +411,7 @@ def _build_watch(base: _Base) -> _Watch:
 
 
 def _build_polling(
-    base: _Base, outside: _Outside, watch: _Watch, planner: Planner, hearing: HintTracker, *, stays: bool
+    base: _Base, outside: _Outside, watch: _Watch, planner: Planner, tracker: HintTracker, *, stays: bool
 ) -> tuple[PollRunner, PollStarter]:
     """Return what requests paid pages, and what pays for them at each step."""
     settings, store, clock = base.settings, base.store, base.clock
@@ -427,7 +427,7 @@ def _build_polling(
         fetcher=outside.fetcher,
         poller=poll,
         needs=watch.needs,
-        hearing=hearing,
+        tracker=tracker,
         network=watch.network,
         remembered=outside.client.robots.export,
         epoch=base.epoch,

@@ -197,7 +197,7 @@ def open_planner(
     needs: Needs,
     *,
     spreads: bool = False,
-    hearing: HintTracker | None = None,
+    tracker: HintTracker | None = None,
 ) -> Planner:
     """Return the planner, which decides when pages are polled.
 
@@ -206,7 +206,7 @@ def open_planner(
         pages: The watched pages, by id.
         needs: The polls that have a deadline.
         spreads: Spread polls that are due at the same instant, as in `poller`.
-        hearing: What is known of hints; None: nothing.
+        tracker: What is known of hints; None: nothing.
     """
     return Planner(
         open_policy(settings),
@@ -219,7 +219,7 @@ def open_planner(
         render_cost=render_cost(settings),
         render_places=settings.fetch.browser_pages,
         needs=needs,
-        hearing=hearing,
+        tracker=tracker,
         second_polls=settings.detect.second_polls,
         classes={name: each.burst for name, each in settings.budget.map_names().items()},
         budget=settings.budget.polls_per_day / DAY,

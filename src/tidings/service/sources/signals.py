@@ -130,7 +130,7 @@ class Signals:
         self._lock = asyncio.Lock()
         self.are_heeded = _weighs_hints(reads)
         """whether the policy uses hints"""
-        self.hearing = HintTracker(self._host_of)
+        self.tracker = HintTracker(self._host_of)
         self._updated: dict[int, Instant] = {}
         """of each feed the newest date of its entries"""
         self._on_hint = on_hint
@@ -141,7 +141,7 @@ class Signals:
     async def load(self) -> None:
         """Load the stored state."""
         sources, rows = await self._store.read(hints.load)
-        self.hearing.load(sources, [row for row in rows if self._shards.is_all or row.page_id in self._pages])
+        self.tracker.load(sources, [row for row in rows if self._shards.is_all or row.page_id in self._pages])
         known = await self._store.read(estimates.of_newest_versions, UPDATED)
         self._updated = {page_id: at for page_id, state in known.items() if isinstance(at := state.get("at"), int)}
 
@@ -181,7 +181,7 @@ class Signals:
             watched = [page_id for page_id in dict.fromkeys(page_ids) if page_id in self._pages]
             for page_id in watched:
                 self._hear(page_id, kind, now if at is None else min(at, now))
-            rows = self.hearing.take_unstored(watched)  # also a hint whose storing failed before
+            rows = self.tracker.take_unstored(watched)  # also a hint whose storing failed before
             if rows or key:
                 owed = Drained([], rows, [])
                 await self._write(owed, _take, rows, key, pages=len(watched), at=now, epoch=self._epoch)
@@ -194,7 +194,7 @@ class Signals:
         try:
             await self._store.write(fn, *args, **kw)
         except StoreError:
-            self.hearing.owe(owed)
+            self.tracker.owe(owed)
             raise
 
     def note_written(self) -> None:
@@ -218,7 +218,7 @@ class Signals:
             for row in left:
                 for at in row.waiting if row.page_id in self._pages else ():
                     self._hear(row.page_id, row.kind.removeprefix(hints.LEFT), at)
-            rows = self.hearing.take_unstored({row.page_id for row in left})
+            rows = self.tracker.take_unstored({row.page_id for row in left})
             await self._write(Drained([], rows, []), _take_left, rows, left, epoch=self._epoch)
         self._on_hint({row.page_id for row in rows})
 
@@ -231,9 +231,9 @@ class Signals:
         return [row for row in left if self._shards.owns(hosts[row.page_id])]
 
     def _hear(self, page_id: int, kind: str, at: Instant) -> None:
-        known = self.hearing.kinds(page_id)
+        known = self.tracker.kinds(page_id)
         own = kind if kind in known or len(known) < MOST_KINDS else API
-        self.hearing.note(page_id, own, at, seen=self._pages[page_id].state.checked_at)
+        self.tracker.note(page_id, own, at, seen=self._pages[page_id].state.checked_at)
 
     def observe(self, unit: Unit) -> None:
         """Record a unit before the watchlist does: whether a poll saw its page at all, and whether
@@ -242,7 +242,7 @@ class Signals:
         Only full answers count: a 304 only says that the date is the same.
         """
         if unit.poll is not None and unit.poll.outcome not in GOOD:
-            self.hearing.miss(unit.poll.page_id)
+            self.tracker.miss(unit.poll.page_id)
         page = None if unit.page is None else self._pages.get(unit.page.page_id)
         if page is None or unit.page is None or unit.poll is None or unit.page.audited_at != unit.at:
             return
@@ -260,12 +260,12 @@ class Signals:
     def _date(self, page: WatchedPage, unit: Unit, kind: str, before: object, after: object) -> None:
         if before and after and unit.poll is not None:
             moved, changed = before != after, unit.poll.text_changed
-            self.hearing.date(page.identity.host, unit.at, date_moved=moved, content_moved=changed, kind=kind)
+            self.tracker.date(page.identity.host, unit.at, date_moved=moved, content_moved=changed, kind=kind)
 
     async def remember(self) -> None:
         """Store what was learned and recorded since the last call."""
         async with self._lock:
-            drained = self.hearing.drain()
+            drained = self.tracker.drain()
             if any(drained):
                 await self._write(drained, _remember, drained, epoch=self._epoch)
 

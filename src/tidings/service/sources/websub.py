@@ -55,7 +55,7 @@ FIRST_WAIT: Final[Duration] = 10 * MINUTE
 """First wait before a hub that has not verified is asked again; doubles each time, up to a day."""
 REVIEWED_EVERY: Final[Duration] = MINUTE
 LEAVE_ATTEMPTS: Final = 3
-UNHEARD_ATTEMPTS: Final = 3
+UNANSWERED_ATTEMPTS: Final = 3
 """After this many accepted but unverified requests it is reported that the hub may not reach this
 service.
 """
@@ -152,14 +152,14 @@ class Subscriber:
         """Align the hints' covered pages with the active subscriptions: the latter are stored at
         once, the former seconds later.
         """
-        hearing, now = self._signals.hearing, self._clock.now()
+        tracker, now = self._signals.tracker, self._clock.now()
         reachable = {i: row for i, row in self._rows.items() if row.state in {"asked", "active"}}
-        for page_id in hearing.pages_of(KIND):
+        for page_id in tracker.pages_of(KIND):
             if page_id not in reachable:
-                hearing.leave(page_id, KIND)
+                tracker.leave(page_id, KIND)
         for page_id, row in reachable.items():
             if row.until is not None and row.until > now:
-                hearing.cover(page_id, KIND)
+                tracker.cover(page_id, KIND)
 
     def open(self) -> None:
         """Allow subscriptions: the HTTP server can answer hubs now."""
@@ -200,13 +200,13 @@ class Subscriber:
             row = HubRow(page_id, *wanted, token=secrets.token_urlsafe(32), state="asked", due_at=now)
         is_wanted = (row.hub, row.topic) == wanted
         if not is_wanted and row.state != "leaving":
-            self._signals.hearing.leave(page_id, KIND)
+            self._signals.tracker.leave(page_id, KIND)
             if row.state == "refused":
                 await self._drop(page_id)
                 return None
             row = replace(row, state="leaving", attempts=0, due_at=now)
         if row.state == "active" and row.until is not None and row.until <= now:
-            self._signals.hearing.leave(page_id, KIND)
+            self._signals.tracker.leave(page_id, KIND)
             row = replace(row, state="asked", due_at=now)
         if row.due_at is None or row.due_at > now:
             return None
@@ -294,9 +294,9 @@ class Subscriber:
             await self._drop(row.page_id)
             return challenge
         if answered.state == "refused":
-            self._signals.hearing.leave(row.page_id, KIND)
+            self._signals.tracker.leave(row.page_id, KIND)
         else:
-            self._signals.hearing.cover(row.page_id, KIND)
+            self._signals.tracker.cover(row.page_id, KIND)
         await self._put(answered)
         return challenge
 
@@ -349,7 +349,7 @@ def findings(c: Connection) -> Iterator[Finding]:
 
 def _trouble(row: HubRow) -> str:
     """Return why a hub does not notify, empty if it does or soon may."""
-    if row.problem or row.state != "asked" or row.attempts < UNHEARD_ATTEMPTS:
+    if row.problem or row.state != "asked" or row.attempts < UNANSWERED_ATTEMPTS:
         return row.problem
     return f"it took {row.attempts} requests and has verified none"
 

@@ -31,7 +31,7 @@ HALF_LIFE: Final = 30.0
 """Half-life, in days, of what was learned of a source."""
 PAGE_HALF_LIFE: Final = 10.0
 """The same for a source and one page: trust returns after a flood of hints."""
-LEAST_UNHEARD: Final = 0.05
+LEAST_UNANNOUNCED: Final = 0.05
 """Least share of changes that a source is assumed to miss."""
 DATES: Final = "dates"
 UPDATED: Final = "updated"
@@ -180,14 +180,14 @@ class HintTracker:
             known.untold = 0
         return round(min(days * DAY, MOST_EXTRA))
 
-    def unheard(self, page_id: int) -> float:
+    def estimate_unannounced(self, page_id: int) -> float:
         """Return the share of a page's changes that no trusted source reports: 1 if none is
         trusted, on this page and on others.
         """
         share = 1.0
         for kind, known in self._pages.get(page_id, {}).items():
             share *= 1 - self._sure(page_id, kind, known)
-        return max(share, LEAST_UNHEARD)
+        return max(share, LEAST_UNANNOUNCED)
 
     def judge(self, page_id: int, at: Instant, *, gap: Duration, rate: float, changed: bool) -> float | None:
         """Learn from a good poll that ended at `at`, `gap` after the last one; return the number of

@@ -243,7 +243,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Write until the client leaves."""
         del scope
-        leaving = asyncio.create_task(self._hear(receive))
+        leaving = asyncio.create_task(self._wait_for_disconnect(receive))
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             async for piece in self._follower.pieces():
@@ -252,7 +252,7 @@ class EventStream(Response):
         finally:
             leaving.cancel()
 
-    async def _hear(self, receive: Receive) -> None:
+    async def _wait_for_disconnect(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
         self._follower.leave()

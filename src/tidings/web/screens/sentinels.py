@@ -232,7 +232,7 @@ def _show(
     last_change: Instant | None,
 ) -> Shown:
     icon, tone, state_text = state_of(row, health, is_new=not any(page.polls for page in watched))
-    polls = [one for one in coming if one.what == "look"]
+    polls = [one for one in coming if one.what == "check"]
     next_at = min((one.at for one in polls if one.at is not None), default=None)
     paces = {one.page_id: DAY / one.every for one in polls if one.every}
     own = [beats[page.page_id] for page in watched if page.page_id in beats]

@@ -62,7 +62,7 @@ def test_closed_output_does_not_stop_the_service(capsys, monkeypatch):
     for _ in range(3):
         printer(unit)
 
-    assert printer.is_unheard
+    assert printer.is_output_lost
     assert (
         "tidings: standard output cannot be written (Broken pipe); the service continues\n" == capsys.readouterr().err
     )

@@ -28,7 +28,7 @@ def test_next_checks_are_listed_soonest_first_with_reasons(watched):
     assert {"hourly", "free"} == {record["sentinel"] for record in records}
     assert all(record["record"] == "plan" and record["reason"] and record["url"] for record in records)
     assert sorted(record["at"] for record in records) == [record["at"] for record in records]
-    assert {"look"} == {record["kind"] for record in records}
+    assert {"check"} == {record["kind"] for record in records}
     assert "and 1 more" in lines[1]
     assert 3 == len(lines)
     assert "outline" == whole["kind"]
@@ -55,7 +55,7 @@ def test_check_after_the_end_of_its_sentinel_is_not_planned(tidings, server, tmp
     tidings("add", str(statement))
     tidings("check", "short")
     (planned,) = tidings("plan", "--json", "short").records
-    shown = [p for p in tidings("show", "short", "--json").records[0]["next"] if p["what"] == "look"]
+    shown = [p for p in tidings("show", "short", "--json").records[0]["next"] if p["what"] == "check"]
 
     assert planned["at"] is None
     assert planned["reason"].startswith("none, because the sentinel ends before that")
@@ -109,7 +109,7 @@ def test_expert_flag_shows_learned_rates_and_prices(watched):
     assert "changes a day expected" in text
     assert "price" == free["bid"]["due_by"]
     assert free["bid"]["wait"] == pytest.approx(free["bid"]["gap"], rel=1e-3)
-    assert {"look", "outline", "price", "certificate"} == set(kinds)
+    assert {"check", "outline", "price", "certificate"} == set(kinds)
     assert kinds["price"]["price"] == pytest.approx(kinds["price"]["floor"], rel=0.01)
     assert (24.0, False) == (kinds["price"]["promised"], kinds["price"]["binds"])
     assert kinds["certificate"]["share"] is None
@@ -121,7 +121,7 @@ def test_show_and_plan_agree_under_round_robin(watched):
     flags = ("--set", "schedule.policy=round_robin")
     watched("check", "free", *flags)
     (planned,) = watched("plan", "free", "--json", *flags).records
-    (shown,) = [p for p in watched("show", "free", "--json", *flags).records[0]["next"] if p["what"] == "look"]
+    (shown,) = [p for p in watched("show", "free", "--json", *flags).records[0]["next"] if p["what"] == "check"]
 
     assert (planned["at"], planned["reason"]) == (shown["at"], shown["why"])
     assert "in turn, about every" in planned["reason"]
@@ -149,8 +149,8 @@ def test_expert_flag_works_with_every_policy(watched):
     text = {name: watched("plan", "--expert", "--json", "--set", f"schedule.policy={name}") for name in POLICIES}
 
     assert {0} == {each.code for each in text.values()}
-    assert {"look", "outline"} <= {record["kind"] for record in text["round_robin"].records}
-    assert {"look", "outline", "price", "certificate"} == {record["kind"] for record in text["price_hours"].records}
+    assert {"check", "outline"} <= {record["kind"] for record in text["round_robin"].records}
+    assert {"check", "outline", "price", "certificate"} == {record["kind"] for record in text["price_hours"].records}
 
 
 def test_plan_without_sentinels_names_the_next_command(tidings, server):

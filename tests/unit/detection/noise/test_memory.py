@@ -21,7 +21,7 @@ def learn_contents(contents, *, quick=(), start=None, before=0):
     """
     one = start or thing()
     for number, (old, new) in enumerate(itertools.pairwise(contents), 1):
-        one = one.hear(old, new, before=before, is_second=number in quick, at=number)
+        one = one.observe(old, new, before=before, is_second=number in quick, at=number)
     return one
 
 
@@ -164,11 +164,11 @@ def test_masked_content_that_stays_is_settled_once():
 def test_masked_page_is_reported_once():
     """All that was found in the newest ten polls is within masks, and no other news was reported."""
     noisy = learn_contents([*map(str, range(10))], quick=(3, 5))
-    memory = Memory(things=(noisy,)).with_heard(7, 11, [noisy.id]).with_heard(7, 12, [noisy.id, "time"])
+    memory = Memory(things=(noisy,)).with_findings(7, 11, [noisy.id]).with_findings(7, 12, [noisy.id, "time"])
 
     assert {noisy.id} == memory.silences(7, 12)
-    assert set() == memory.with_heard(7, 13, None).silences(7, 14)
-    assert {noisy.id} == memory.with_heard(7, 13, None).with_heard(7, 23, [noisy.id]).silences(7, 23)
+    assert set() == memory.with_findings(7, 13, None).silences(7, 14)
+    assert {noisy.id} == memory.with_findings(7, 13, None).with_findings(7, 23, [noisy.id]).silences(7, 23)
     assert set() == replace(memory, reported={7: (noisy.id,)}).silences(7, 12)
 
 

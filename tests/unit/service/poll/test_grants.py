@@ -132,9 +132,9 @@ class Case:
                 if case.refusals:
                     raise case.refusals.pop(0)
 
-        class Hearing:
+        class FakeTracker:
             def begin(self, page_id: int, at: int) -> None:
-                case.begun.append(("hearing", page_id))
+                case.begun.append(("tracker", page_id))
 
         return PollRunner(
             clock=self.clock,
@@ -145,7 +145,7 @@ class Case:
             fetcher=Web(),  # type: ignore[arg-type]
             poller=Poller(),  # type: ignore[arg-type]
             needs=self.needs,
-            hearing=Hearing(),  # type: ignore[arg-type]
+            tracker=FakeTracker(),  # type: ignore[arg-type]
             network=self.network,
             remembered=lambda state: state,
             epoch=self.world.epoch,
@@ -187,7 +187,7 @@ def test_poll_is_settled_with_its_result(world: World):
     assert (body(), case.clock.now(), world.epoch) == (result.outcome, result.at, result.epoch)
     assert ((4,), frozenset({9}), {5: 2}) == (result.answered, result.eager, result.owed)
     assert (1, False) == (result.charged.grant.page_id, result.ours)
-    assert [("hearing", 1)] == case.begun
+    assert [("tracker", 1)] == case.begun
 
 
 def test_poll_is_taken_by_sentinels_with_an_open_deadline(world: World):

@@ -201,7 +201,7 @@ def test_tick_counts_only_events_before_it(home: Home):
     assert [("one", f"2 at {TICK}", 3, 4)] == home.list_reported()
 
 
-class Hearing(Counting):
+class FakeTracker(Counting):
     """Records the parameters of outside events."""
 
     event_types = frozenset({outside.HAPPENED})
@@ -223,7 +223,7 @@ def test_rules_get_outside_events_once(home: Home):
     """Rules get the events with their parameters, across restarts. A sentinel that was created
     later does not.
     """
-    home.behaviour = Hearing()
+    home.behaviour = FakeTracker()
     row = home.door.write(outside.create, "deploy", "webhook", text="", at=START, due_at=None)
     one = home.add("one", START)
 

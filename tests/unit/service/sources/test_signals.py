@@ -31,7 +31,7 @@ def test_left_hint_is_taken_over_once(tmp_path):
             for work in await signals.due(service.clock.now()):
                 await work
 
-            assert {"bell"} == signals.hearing.kinds(1)
+            assert {"bell"} == signals.tracker.kinds(1)
             assert [] == await rows(service)
             assert ["bell"] == [row.kind for row in (await service.store.read(hints.load))[1]]
 

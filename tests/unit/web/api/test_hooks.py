@@ -297,7 +297,7 @@ def test_repeated_key_is_one_signal(tmp_path):
 
     async def story(within, app):
         first = await send_signal(app, {"url": SHOP}, **{"idempotency-key": "k1"})
-        within.signals.hearing.begin(1, within.clock.advance(HOUR))
+        within.signals.tracker.begin(1, within.clock.advance(HOUR))
         again = await send_signal(app, {"url": SHOP}, **{"idempotency-key": "k1"})
         other = await send_signal(app, {"url": SHOP}, **{"idempotency-key": "k" * 201})
         return first, again, other, await within.store.read(hints.load)
