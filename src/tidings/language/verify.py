@@ -109,7 +109,7 @@ class Places:
 
 
 _PLAIN_ADDRESS: Final = re.compile(r"https?://[a-z0-9][a-z0-9.-]*(?::[1-5]?\d{1,4})?(?:/[\w./~%+=&?-]*)?", re.ASCII)
-"""Addresses that need no closer look: lists have tens of thousands."""
+"""Addresses that need no further check: lists have tens of thousands."""
 
 
 def check_address(report: ProblemReport, offset: int, url: str, *, files: bool | None = None) -> bool:
