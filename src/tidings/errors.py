@@ -12,7 +12,7 @@ TidingsError                      exit 3: the verb could not do its work
 │   ├── StoreMissingError         a used directory has lost its database
 │   ├── StoreDamagedError         the database is not whole
 │   ├── StoreNewerError           written by a newer Tidings
-│   ├── StoreStalledError         it cannot be used for now; a running service goes on by itself when it can
+│   ├── StoreStalledError         not usable for now; a running service goes on by itself
 │   │   ├── StoreBusyError        somebody else holds it for too long
 │   │   ├── StoreFullError        the disk takes nothing more
 │   │   └── StoreLostError        the server of the database does not answer

@@ -9,8 +9,8 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 MOST = {
-    "src": {"E501": 309, "W505": 4},
-    "tests": {"E501": 1190, "W505": 1914},
+    "src": {"E501": 290},
+    "tests": {"E501": 586, "W505": 483},
     "bench": {"E501": 192, "W505": 175},
 }
 """How many longer lines of code and of prose there are yet, at most, by Ruff's count. A number only ever falls."""
@@ -27,5 +27,5 @@ def test_longer_lines_become_fewer(folder):
     ).stdout
 
     counts = {rule: int(count) for count, rule in re.findall(r"^\s*(\d+)\s+(\w\d+)", text, re.MULTILINE)}
-    assert {} == {rule: count for rule, count in counts.items() if count > MOST[folder][rule]}
+    assert {} == {rule: count for rule, count in counts.items() if count > MOST[folder].get(rule, 0)}
     assert counts.keys() == MOST[folder].keys()

@@ -6,8 +6,8 @@ G(t) − t·G'(t) with G = A(1 − e^{−κt}) is A·worth(κt), worth(x) = 1 �
 when it reaches the price of a poll is optimal at a fixed price.
 
 −ln P(fresh)/Δ = (1 − ρ)·t + Σ ln(γ/ν)/Δ: a page ages by the changes that no source reports
-(`unannounced`), and each hint makes it older at once (`hinted`). `estimation.evidence` provides both;
-policies that weigh hints read them here and nowhere else.
+(`unannounced`), and each hint makes it older at once (`hinted`). `estimation.evidence` provides
+both; policies that weigh hints read them here and nowhere else.
 """
 
 from __future__ import annotations

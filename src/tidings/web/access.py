@@ -228,7 +228,7 @@ def _token(c: Connection, shown: str, now: Instant) -> tuple[TokenRow | None, Ac
 
 
 def check_role(asker: Asker, who: Who, inside: Inside) -> None:
-    """Raise `ProblemError` unless the role suffices; the error says so to somebody who could authenticate."""
+    """Raise `ProblemError` unless the role suffices; it names the ways to authenticate, if any."""
     if asker.may(who):
         return
     serve = inside.settings.serve

@@ -1,4 +1,4 @@
-"""`tidings deliveries [NAME | replay ID…]`: messages, their receivers, and what could not be delivered."""
+"""`tidings deliveries [NAME | replay ID…]`: messages, receivers, what was not delivered."""
 
 from __future__ import annotations
 

@@ -51,8 +51,8 @@ MOST_JOINTS: Final = 12
 
 @dataclass(frozen=True)
 class SentencePattern:
-    """An English sentence cut at its places: its key in the catalogue, the texts between them, their
-    names. A count has two sentences, of which the key is the first.
+    """An English sentence cut at its places: its key in the catalogue, the texts between them, and
+    their names. A count has two sentences, of which the key is the first.
     """
 
     key: str
