@@ -2,9 +2,9 @@
 
 A `Sentinel` holds the *effective* clauses: those inherited by `Using s1` and the defaults of its
 tags are already copied in. All durations are µs. The parts of a clause are in `interest` (what, and
-of which part), `timing` (when), `notifying` (whom to notify) and `asking` (how a page is requested). Their
-names can be imported from here too. Urgency and Life are the worth of a captured change (000
-§2.3); `Scope` is a site that is discovered page by page, within a budget of its own.
+of which part), `timing` (when), `notifying` (whom to notify) and `asking` (how a page is
+requested). Their names can be imported from here too. Urgency and Life are the worth of a captured
+change (000 §2.3); `Scope` is a site that is discovered page by page, within a budget of its own.
 """
 
 from __future__ import annotations

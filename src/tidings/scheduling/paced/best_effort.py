@@ -86,9 +86,9 @@ class BestEffortState:
     `due`, `polled_at` (the poll that began the running cycle) and `modified` (the instant of the
     last change if the server gave it) are instants, `UNPOLLED` if there is none. `period` is in
     seconds. `misses` counts cycles without a change, `steady` changes at a constant interval,
-    `streak` changes in a row at close polls, `unbroken` changes in a row at any; of a saturated page
-    `steady` counts the polls of its round, `misses` those without a change. `intervals[page]`
-    (seconds) has the newest last and 0 if none was seen yet.
+    `streak` changes in a row at close polls, `unbroken` changes in a row at any; of a saturated
+    page `steady` counts the polls of its round, `misses` those without a change.
+    `intervals[page]` (seconds) has the newest last and 0 if none was seen yet.
     """
 
     population: Population
