@@ -5,7 +5,7 @@
 Each screen is taken wide and narrow, light and dark. The bench prints what axe finds on each, what
 the browser's console says, and how many bytes were sent. `AXE` is a file `axe.min.js` (MPL-2.0, no
 dependency: e.g. out of the wheel of axe-playwright-python), `-` for none. `NAME…` are the screens
-to take, by how their names begin, by default all. `many` are three screens with 5,000 sentinels. A
+to take, by how their names begin, by default all. `many` are the screens with 5,000 sentinels. A
 sheet with all four pictures of each screen is written, too: `NAME.webp`.
 """
 
@@ -36,15 +36,26 @@ from tidings.service.people import accounts as accounts_of
 from tidings.service.people import tokens
 from tidings.settings import FetchSettings
 from tidings.storage.people import published
+from tidings.web.screens.desk import ZONE_COOKIE
 
 DAYS: Final = 10
 SENT: Final = {"new-tried": "Show what is on it"}
 HIGHEST: Final = 1_800
 """Pixels of a picture on a sheet."""
+ZONE: Final = "Europe/Berlin"
+SETTLE: Final = """async () => {
+  document.querySelectorAll("[loading=lazy]").forEach(one => { one.loading = "eager"; });
+  await Promise.all([...document.images].map(one => one.decode().catch(() => 0)));
+  scrollTo({ top: 0, behavior: "instant" });
+}"""
+"""Everything has come, and the top is shown."""
 PICTURED: Final = (
     "UPDATE version SET screenshot = sha256 WHERE page_id IN (SELECT id FROM page WHERE given LIKE '%/webcam')"
 )
 """The pictures of the webcam are its screenshots, too."""
+MANY: Final = (
+    ("many-sentinels", "/sentinels"), ("many-plan", "/plan"), ("many-inbox", "/"), ("many-health", "/health"),
+)  # fmt: skip
 PUBLIC: Final = "a-public-page-of-a-town"
 WEBP: Final = {"Content-Type": "image/webp"}
 SIZES: Final = {"1280": (1280, 900), "390": (390, 844)}
@@ -134,11 +145,6 @@ def paths(changes: dict[str, str]) -> Iterator[tuple[str, str]]:
     )
     for name in ("kettle", "ferry", "board", "lost", "library"):
         yield f"sentinel-{name}", f"/sentinels/{name}"
-    yield from (
-        ("new", "/new"),
-        ("new-tried", "/new?url={/kettle}"),
-        ("new-wrong", "/new?text=Create+Sentinel+a+Using+b+Monitor+c"),
-    )
     yield from (("search", "/search"), ("search-found", "/search?q=pier"), ("search-nothing", "/search?q=nowhere"))
     yield from (
         ("collections", "/collections"),
@@ -154,6 +160,11 @@ def paths(changes: dict[str, str]) -> Iterator[tuple[str, str]]:
     yield "public", f"/public/{PUBLIC}/changes"
     yield from (("public-pages", "/public"), ("public-proposed", "/public?tag=money"))
     yield from (("settings", "/settings"), ("problem", "/sentinels/nobody"), ("first-account", "/login"))
+    yield from (
+        ("new", "/new"),
+        ("new-wrong", "/new?text=Create+Sentinel+a+Using+b+Monitor+c"),
+        ("new-tried", "/new?url={/kettle}"),  # its poll has the time of this machine, not of the town
+    )
 
 
 class Pictures:
@@ -182,9 +193,9 @@ class Pictures:
         for size, (width, height) in SIZES.items():
             for theme in ("light", "dark"):
                 context = await self.browser.new_context(
-                    viewport={"width": width, "height": height}, color_scheme=theme, timezone_id="Europe/Berlin"
+                    viewport={"width": width, "height": height}, color_scheme=theme, timezone_id=ZONE
                 )
-                await context.add_cookies(cookies)
+                await context.add_cookies([*cookies, {"name": ZONE_COOKIE, "value": ZONE, "url": url}])
                 page = await context.new_page()
                 said: list[str] = []
                 page.on(
@@ -199,6 +210,9 @@ class Pictures:
                         await page.get_by_role("button", name=SENT[name]).click()
                 for summary in await page.locator("details.fold > summary").all():
                     await summary.click()
+                await page.evaluate(SETTLE)
+                for part in page.frames:
+                    await part.wait_for_load_state()
                 await page.screenshot(path=self.folder / f"{name}-{size}-{theme}.png", full_page=True)
                 wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 if wide > 0:
@@ -296,7 +310,7 @@ async def run_many(folder: Path, axe: str) -> int:
                 executable_path=find(FetchSettings()), args=["--no-sandbox", "--disable-gpu"]
             )
             pictures = Pictures(browser, folder, axe)
-            for name, path in (("many-sentinels", "/sentinels"), ("many-plan", "/plan"), ("many-inbox", "/")):
+            for name, path in MANY:
                 await pictures.take(name, url + path, [])
             await browser.close()
             return pictures.findings

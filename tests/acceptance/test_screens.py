@@ -35,11 +35,18 @@ SHOP = "Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour Tag
 @contextlib.asynccontextmanager
 async def face(world: World, monitor: Monitor) -> AsyncIterator[Any]:
     """Return the application with its screens."""
+    async with face_and_desk(world, monitor) as (app, _):
+        yield app
+
+
+@contextlib.asynccontextmanager
+async def face_and_desk(world: World, monitor: Monitor) -> AsyncIterator[tuple[Any, Desk]]:
+    """Return the application with its screens, and what they share."""
     door = HttpServer(world.settings)
     monitor.committer.listen(door.note)
     desk = Desk(world.settings, world.clock, door.changes)
     try:
-        yield application(door.inside(monitor), desk)
+        yield application(door.inside(monitor), desk), desk
     finally:
         door.changes.end()
         await desk.close()

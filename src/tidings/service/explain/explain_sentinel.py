@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from tidings.storage.watches.sentinels import SentinelRow
     from tidings.storage.watches.subscriptions import LeftPage
 
+_FIXED: Final = (FetchEvery, FetchAt)
 BY_TURNS: Final = frozenset({"round_robin"})
 """Policies without learning: only they can compute when a page is polled next."""
 
@@ -142,15 +143,19 @@ def list_polls(
         return
     asker = _asker_of(row, settings, now)
     sentinel = asker.sentinel
-    life = Life.of(row, sentinel)
-    is_fixed = isinstance(sentinel.fetch, FetchEvery | FetchAt)
-    begin, end = starts(life, find) if row.state == "created" else None, ends(life, find)
+    is_fixed = isinstance(sentinel.fetch, _FIXED)
+    begin = end = None
+    if row.state == "created" or sentinel.end is not None or sentinel.span is not None or row.end_at is not None:
+        life = Life.of(row, sentinel)
+        begin, end = starts(life, find) if row.state == "created" else None, ends(life, find)
     if row.state in {"enabled", "disabled"} or (
         begin is not None and begin <= now
     ):  # it starts at the service's next step
-        known = estimates.load_all(connection, settings.schedule.policy) if learned is None else learned
-        for page in pages.list_expected(connection, sentinel_id=row.id) if expected is None else expected:
-            memory = known.get(page.page_id, {})
+        found = pages.list_expected(connection, sentinel_id=row.id) if expected is None else expected
+        if learned is None:
+            learned = estimates.load(connection, settings.schedule.policy, [page.page_id for page in found])
+        for page in found:
+            memory = learned.get(page.page_id, {})
             at, why, every = _next_poll(asker, page, memory, (turns or {}).get(page.page_id))
             if at is not None and end is not None and at >= end:
                 at, why = None, f"none, because the sentinel ends before that ({why})"
@@ -195,7 +200,7 @@ def _next(
     if page.retry_at is not None and page.retry_at > now:
         return _open(asker, page.retry_at), _why_again(page)
     least = max(now, (page.polled_at or 0) + round(asker.settings.fetch.page_floor_seconds * SECOND))
-    if isinstance(fetch, FetchEvery | FetchAt):
+    if isinstance(fetch, _FIXED):
         tick = page.next_tick
         if tick is None:
             tick = ticks(fetch, asker.row, asker.zone).first_tick(0)
@@ -281,7 +286,7 @@ def _news(asker: _Asker) -> Iterator[Prospect]:
 def _why_again(page: Expected) -> str:
     if page.health == "ok":
         return "checked again: a part was missing"
-    return f"tried again after {page.kind or page.health}"
+    return f"tried again after a failure ({page.kind or page.health})"
 
 
 SINCE: Final = 30 * DAY

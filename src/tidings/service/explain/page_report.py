@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from tidings.storage.watches.sentinels import SentinelRow
 
 SURE: Final = 0.95
+MANY: Final = 20
+"""Checks a day of which one more makes no difference."""
 WINDOW: Final[Duration] = 90 * DAY
 """Hours of the week are computed from the changes of this period."""
 FEWEST: Final = 10
@@ -179,13 +181,14 @@ def reports(c: Connection, row: SentinelRow, settings: Settings, now: Instant, *
 def paces(rate: float, a_day: float) -> Iterator[CheckPace]:
     """Yield the results of fewer, as many and more checks a day.
 
-    One fewer and more, or half if there are fewer than two; and twice as many.
+    One fewer and more, half if there are fewer than two, a quarter if there are many; and twice as
+    many.
 
     Args:
         rate: Changes a day (> 0).
         a_day: Checks a day (> 0).
     """
-    step = 1.0 if a_day >= 2 else a_day / 2
+    step = a_day / 2 if a_day < 2 else 1.0 if a_day < MANY else float(round(a_day / 4))
     for checks in sorted({a_day - step, a_day, a_day + step, 2 * a_day}):
         gap = 1 / checks
         yield CheckPace(checks, round(gap * DAY / 2), 1 + math.expm1(-rate * gap) / (rate * gap), checks == a_day)

@@ -6,18 +6,34 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tidings.model.observed.unit import Estimate
-from tidings.storage.db.connection import Connection, from_json, to_json
+from tidings.storage.db.connection import NUMBERS, Connection, from_json, to_json
 
 _PUT = (
     "INSERT INTO estimate (name, page_id, state, at) VALUES (:name, :page_id, :state, :at)"
     " ON CONFLICT (name, page_id) DO UPDATE SET state = excluded.state, at = excluded.at"
 )
+_LOAD = {
+    dialect: f"SELECT page_id, state FROM estimate WHERE name = :name AND page_id IN {numbers}"
+    for dialect, numbers in NUMBERS.items()
+}
 
 
 def load_all(c: Connection, name: str) -> dict[int, Mapping[str, Any]]:
     """Return the state of every page in estimator `name`, by page id."""
-    rows = c.rows("SELECT page_id, state FROM estimate WHERE name = :name ORDER BY page_id", name=name)
-    return {page_id: from_json(state) for page_id, state in rows}
+    return _read_all(c.rows("SELECT page_id, state FROM estimate WHERE name = :name ORDER BY page_id", name=name))
+
+
+def _read_all(rows: Iterable[tuple[int, str]]) -> dict[int, Mapping[str, Any]]:
+    """Return states by page, of which there may be thousands: msgspec takes a seventh of the time."""
+    from msgspec import DecodeError, json  # most commands read no state
+
+    found: dict[int, Mapping[str, Any]] = {}
+    for page_id, state in rows:
+        try:
+            found[page_id] = json.decode(state)
+        except (DecodeError, TypeError):  # it is stricter; what neither reads is damaged
+            found[page_id] = from_json(state)
+    return found
 
 
 def of_newest_versions(c: Connection, name: str) -> dict[int, Mapping[str, Any]]:
@@ -28,7 +44,7 @@ def of_newest_versions(c: Connection, name: str) -> dict[int, Mapping[str, Any]]
         "SELECT e.page_id, e.state FROM estimate e JOIN page p ON p.id = e.page_id"
         " WHERE e.name = :name AND e.at >= COALESCE(p.changed_at, 0) ORDER BY e.page_id"
     )
-    return {page_id: from_json(state) for page_id, state in c.rows(text, name=name)}
+    return _read_all(c.rows(text, name=name))
 
 
 def get(c: Connection, name: str, page_id: int) -> Mapping[str, Any] | None:
@@ -39,7 +55,7 @@ def get(c: Connection, name: str, page_id: int) -> Mapping[str, Any] | None:
 
 def load(c: Connection, name: str, page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
     """Return the states of some pages in one estimator; pages without one are left out."""
-    return {page_id: state for page_id in page_ids if (state := get(c, name, page_id)) is not None}
+    return _read_all(c.rows(_LOAD[c.dialect], name=name, listed=to_json([*page_ids])))
 
 
 def of_page(c: Connection, page_id: int, first: str, second: str) -> dict[str, Mapping[str, Any]]:

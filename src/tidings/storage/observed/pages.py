@@ -61,6 +61,7 @@ _UPDATE = (
     " WHERE id = :page_id AND last_seq = :was"
 )
 _GIVEN = {dialect: f"SELECT id, given FROM page WHERE id IN {numbers}" for dialect, numbers in NUMBERS.items()}
+_TITLES = {dialect: f"SELECT id, title FROM page WHERE id IN {numbers}" for dialect, numbers in NUMBERS.items()}
 _NEVER_SATURATED = Saturation()
 _HEALTH: dict[str, Health] = {"ok": "ok"}
 T = TypeVar("T")
@@ -202,6 +203,11 @@ def list_hosts(c: Connection, ids: Collection[int]) -> dict[int, str]:
 def addresses(c: Connection, ids: Collection[int]) -> dict[int, str]:
     """Return the addresses of pages as they were given, by id; unknown ids are left out."""
     return dict(c.rows(_GIVEN[c.dialect], listed=to_json([*ids]))) if ids else {}
+
+
+def titles(c: Connection, ids: Collection[int]) -> dict[int, str]:
+    """Return the titles of pages by id; unknown ids are left out."""
+    return dict(c.rows(_TITLES[c.dialect], listed=to_json([*ids]))) if ids else {}
 
 
 def list_addresses(c: Connection) -> list[tuple[int, str]]:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tidings.errors import UnitError
-from tidings.model.interval import ALWAYS, Duration, Instant, Period
+from tidings.model.interval import ALWAYS, HOUR, Duration, Instant, Period
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant, PollOutcome, PollRecord
 from tidings.model.watch.sentinel import SCHEME, share_of
@@ -76,14 +76,18 @@ _OF_PAGE = (
     " AND outcome IN ('new', 'unchanged', 'changed') ORDER BY finished_at"
 )
 _LAST_BEFORE = "SELECT page_id, MAX(finished_at) FROM poll WHERE finished_at < :before AND outcome IN ('new', 'unchanged', 'changed') GROUP BY page_id"
-_BEATS = (
-    "SELECT (charged_at - :since) / :width AS slot, sum(text_changed), sum(CASE WHEN outcome IN ('new', 'unchanged', 'changed') THEN 1 ELSE 0 END),"
-    " count(*), sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END) FROM poll WHERE page_id = :page_id AND charged_at >= :since"
-    " AND outcome IS NOT NULL GROUP BY (charged_at - :since) / :width"
-)
+_BEATS = {
+    dialect: "SELECT page_id, (charged_at - :since) / :width, sum(text_changed),"
+    " sum(CASE WHEN outcome IN ('new', 'unchanged', 'changed') THEN 1 ELSE 0 END), count(*),"
+    f" sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END) FROM poll WHERE page_id IN {numbers}"
+    " AND charged_at >= :since AND outcome IS NOT NULL GROUP BY page_id, (charged_at - :since) / :width"
+    for dialect, numbers in NUMBERS.items()
+}
 _CHARGED = (
     "SELECT page_id, charged_at, finished_at, cost, reason FROM poll WHERE charged_at >= :since ORDER BY charged_at"
 )
+CLOCK_SET_BACK = 6 * HOUR
+"""By how much a clock may have been set back without polls that are left out of a sum."""
 CUT_OFF = "interrupted: the process ended before the answer was stored"
 
 
@@ -107,17 +111,15 @@ def beats(c: Connection, page_ids: Collection[int], *, since: Instant, width: Du
         since: Where slot 0 begins (µs).
         width: The length of a slot (µs, > 0).
     """
-    found: dict[int, Beats] = {}
-    for page_id in page_ids:
-        rows = c.rows(_BEATS, page_id=page_id, since=since, width=width)
-        if not rows:
-            continue
-        slots = {
-            int(slot): "changed" if changed else "seen" if good else "failed" for slot, changed, good, _, _ in rows
-        }
-        sums = [sum(int(row[k]) for row in rows) for k in (3, 1, 4)]
-        found[page_id] = Beats(slots, *sums)
-    return found
+    slots: dict[int, dict[int, str]] = {}
+    sums: dict[int, list[int]] = {}
+    rows = c.rows(_BEATS[c.dialect], listed=to_json([*page_ids]), since=since, width=width) if page_ids else ()
+    for page_id, slot, changed, good, made, failed in rows:
+        kind = "changed" if changed else "seen" if good else "failed"
+        slots.setdefault(page_id, {})[int(slot)] = kind
+        before = sums.get(page_id, (0, 0, 0))
+        sums[page_id] = [one + int(more) for one, more in zip(before, (made, changed, failed), strict=True)]
+    return {page_id: Beats(own, *sums[page_id]) for page_id, own in slots.items()}
 
 
 def listing(
@@ -219,7 +221,21 @@ def last_before(c: Connection, before: Instant) -> dict[int, Instant]:
 
 def sum_costs(c: Connection, since: Instant) -> float:
     """Return the total cost of the polls charged since an instant."""
-    return float(c.value("SELECT COALESCE(SUM(cost), 0) FROM poll WHERE charged_at >= :since", since=since))
+    text = "SELECT COALESCE(SUM(cost), 0) FROM poll WHERE id >= :first AND charged_at >= :since"
+    return float(c.value(text, first=_find_first(c, since - CLOCK_SET_BACK), since=since))
+
+
+def _find_first(c: Connection, since: Instant) -> int:
+    """Return the number of the first poll charged since an instant, in some twenty steps: polls are
+    numbered in the order of time, and there is no index of their times.
+    """
+    low, high = (int(c.value(f"SELECT COALESCE({end}(id), 0) FROM poll")) for end in ("MIN", "MAX"))
+    while low < high:
+        middle = (low + high) // 2
+        found = c.one("SELECT id, charged_at FROM poll WHERE id >= :id ORDER BY id LIMIT 1", id=middle)
+        number, at = found or (high, since)
+        low, high = (number + 1, high) if at < since else (low, middle)
+    return low
 
 
 def sum_share(c: Connection, since: Instant, *, owner_id: int) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from tidings.model.interval import Instant
@@ -15,9 +15,14 @@ from tidings.storage.watches.sentinels import OF_NAME, OF_TAG, SEEN, restrict_to
 
 Shown = Literal["unread", "kept", "all", "quiet"]
 SHOWN: tuple[Shown, ...] = ("unread", "kept", "all", "quiet")
-_JOINED = (
-    " FROM change ch JOIN sentinel s ON s.id = ch.sentinel_id JOIN page p ON p.id = ch.page_id"
-    " LEFT JOIN inbox_mark m ON m.change_id = ch.id AND m.owner_id = :owner_id"
+_MARKED = " FROM change ch LEFT JOIN inbox_mark m ON m.change_id = ch.id AND m.owner_id = :owner_id"
+_OF_SENTINEL = " JOIN sentinel s ON s.id = ch.sentinel_id"
+_OF_PAGE = " JOIN page p ON p.id = ch.page_id"
+_SUMS = (
+    "SELECT sum(CASE WHEN ch.quiet = 0 AND m.read_at IS NULL THEN 1 ELSE 0 END), count(m.kept_at),"
+    " sum(1 - ch.quiet), sum(ch.quiet),"
+    " sum(CASE WHEN ch.detected_at >= :since THEN 1 - ch.quiet ELSE 0 END),"
+    f" sum(CASE WHEN ch.detected_at >= :since THEN ch.quiet ELSE 0 END){_MARKED}"
 )
 _CONDITIONS: dict[Shown, tuple[str, ...]] = {
     "unread": ("ch.quiet = 0", "m.read_at IS NULL"),
@@ -68,12 +73,12 @@ class Filter:
 
 def listing(c: Connection, wanted: Filter, *, limit: int) -> list[InboxItem]:
     """Return at most `limit` changes, newest first."""
-    conditions, given = _conditions(wanted)
+    joined, conditions, given = _conditions(wanted)
     if wanted.before:
         conditions.append("(ch.detected_at, ch.id) < (SELECT b.detected_at, b.id FROM change b WHERE b.id = :before)")
         given["before"] = wanted.before
     text = select(
-        f"SELECT ch.id, m.read_at, m.kept_at{_JOINED}",
+        f"SELECT ch.id, m.read_at, m.kept_at{joined}",
         conditions,
         "ORDER BY ch.detected_at DESC, ch.id DESC LIMIT :limit",
     )
@@ -84,14 +89,35 @@ def listing(c: Connection, wanted: Filter, *, limit: int) -> list[InboxItem]:
 
 def count(c: Connection, wanted: Filter) -> int:
     """Return how many changes match a filter."""
-    conditions, given = _conditions(wanted)
-    return int(c.value(select(f"SELECT count(*){_JOINED}", conditions, ""), **given))
+    joined, conditions, given = _conditions(wanted)
+    return int(c.value(select(f"SELECT count(*){joined}", conditions, ""), **given))
+
+
+@dataclass(frozen=True, slots=True)
+class InboxCounts:
+    """How many changes a reader has of each kind of list, and since an instant."""
+
+    by_shown: Mapping[Shown, int]
+    notified_since: int
+    quiet_since: int
+
+
+def count_all(c: Connection, *, viewer: int | None, reader: int, since: Instant) -> InboxCounts:
+    """Return the counts of what `viewer` sees, with the marks of `reader`, in one pass.
+
+    Args:
+        since: From when on recent changes count (µs).
+    """
+    joined = _SUMS if viewer is None else f"{_SUMS}{_OF_SENTINEL}"
+    given: dict[str, Any] = {"owner_id": reader, "since": since} | ({} if viewer is None else {"viewer": viewer})
+    sums = [int(value or 0) for value in c.one(select(joined, restrict_to_viewer(viewer)), **given) or ()]
+    return InboxCounts(dict(zip(SHOWN, sums, strict=False)), *sums[len(SHOWN) :])
 
 
 def unread_pages(c: Connection, wanted: Filter) -> set[tuple[int, int]]:
     """Return the (sentinel, page) numbers that have a matching change."""
-    conditions, given = _conditions(wanted)
-    rows = c.rows(select(f"SELECT DISTINCT ch.sentinel_id, ch.page_id{_JOINED}", conditions), **given)
+    joined, conditions, given = _conditions(wanted)
+    rows = c.rows(select(f"SELECT DISTINCT ch.sentinel_id, ch.page_id{joined}", conditions), **given)
     return {(row[0], row[1]) for row in rows}
 
 
@@ -152,8 +178,8 @@ def mark_all_read(c: Connection, *, at: Instant, viewer: int | None = None, read
     Args:
         at: When they are read (µs).
     """
-    conditions, given = _conditions(Filter(viewer=viewer, reader=reader))
-    ids = [row[0] for row in c.rows(select(f"SELECT ch.id{_JOINED}", conditions, ""), **given)]
+    joined, conditions, given = _conditions(Filter(viewer=viewer, reader=reader))
+    ids = [row[0] for row in c.rows(select(f"SELECT ch.id{joined}", conditions, ""), **given)]
     return c.many(_READ, [{"owner_id": reader, "change_id": id_, "read_at": at} for id_ in ids])
 
 
@@ -163,7 +189,13 @@ def _row(item: InboxItem, at: Instant, is_read: bool | None, is_kept: bool | Non
     return {"change_id": item.change.row.id, "read_at": read_at, "kept_at": kept_at}
 
 
-def _conditions(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
+def _conditions(wanted: Filter) -> tuple[str, list[str], dict[str, Any]]:
+    """Return the tables of a filter, only those that it needs, its conditions and their values."""
+    joined = _MARKED
+    if wanted.viewer is not None or wanted.sentinel or wanted.tag or wanted.text:
+        joined += _OF_SENTINEL
+    if wanted.text:
+        joined += _OF_PAGE
     conditions: list[str] = [*_CONDITIONS[wanted.shown]]
     given: dict[str, Any] = {"owner_id": wanted.reader}
     if wanted.viewer is not None:
@@ -187,7 +219,7 @@ def _conditions(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
             "(lower(s.name) LIKE :text ESCAPE '!' OR lower(p.given) LIKE :text ESCAPE '!' OR lower(p.title) LIKE :text ESCAPE '!'"
             " OR lower(ch.texts) LIKE :text ESCAPE '!')"
         )
-    return conditions, given
+    return joined, conditions, given
 
 
 def _escape(text: str) -> str:
@@ -196,7 +228,7 @@ def _escape(text: str) -> str:
 
 def kinds(c: Connection, *, viewer: int | None = None) -> Sequence[str]:
     """Return the kinds of changes that `viewer` sees, most frequent first."""
-    base = "SELECT ch.kind FROM change ch JOIN sentinel s ON s.id = ch.sentinel_id"
+    base = f"SELECT ch.kind FROM change ch{'' if viewer is None else _OF_SENTINEL}"
     tail = "GROUP BY ch.kind ORDER BY count(*) DESC, ch.kind"
     text = select(base, ["ch.quiet = 0", *restrict_to_viewer(viewer)], tail)
     return [row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))]

@@ -15,7 +15,7 @@ from tidings.model.observed.page import PageIdentity
 from tidings.model.observed.unit import Event, Premise, SentinelMove, Timer
 from tidings.model.watch.sentinel import FetchEvery, Sentinel, State, Watched
 from tidings.record import dataclass, replace
-from tidings.storage.db.connection import NAMES, Connection, select, to_json
+from tidings.storage.db.connection import NAMES, NUMBERS, UNLIMITED, Connection, select, to_json
 from tidings.storage.observed import pages
 from tidings.storage.watches import events
 from tidings.storage.watches import subscriptions as subscription_rows
@@ -79,7 +79,7 @@ _FROM = (
 )
 _PAGES = " (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id AND u.left_at IS NULL),"
 _SELECT = f"{_OWN}{_PAGES}{_FROM}"
-_BRIEF = f"{_OWN} 0,{_FROM}"
+_BRIEF = f"{_OWN} 0,{_FROM}".replace(_RESUME_AT, f"CASE WHEN s.state = 'disabled' THEN {_RESUME_AT} END")
 _WATCHES = {
     dialect: "SELECT s.name, s.id, s.state, u.page_id FROM sentinel s"
     " LEFT JOIN subscription u ON u.sentinel_id = s.id AND u.left_at IS NULL"
@@ -262,7 +262,15 @@ def list_with_text(c: Connection, words: str) -> list[SentinelRow]:
 
 
 def listing(
-    c: Connection, *, ended: bool = False, tag: str | None = None, viewer: int | None = None, is_brief: bool = False
+    c: Connection,
+    *,
+    ended: bool = False,
+    tag: str | None = None,
+    viewer: int | None = None,
+    state: str = "",
+    after: int = 0,
+    limit: int = UNLIMITED,
+    is_brief: bool = False,
 ) -> list[SentinelRow]:
     """Return sentinels in the order of creation, those that `viewer` sees (None: all).
 
@@ -270,17 +278,27 @@ def listing(
         ended: Whether those that have ended or were dropped are listed too.
         tag: The tag that they have; None for any.
         viewer: The owner who reads; None for one who sees all.
+        state: The state that they are in; "" for any.
+        after: The number above which theirs are.
+        limit: How many at most.
         is_brief: Whether tags and numbers of pages are left out, which take half of the time.
     """
     conditions = [*([] if ended else ["s.state <> 'ended'"]), *restrict_to_viewer(viewer)]
-    given: dict[str, Any] = {} if viewer is None else {"viewer": viewer}
+    given: dict[str, Any] = {"limit": limit} | ({} if viewer is None else {"viewer": viewer})
     if tag is not None:
         conditions.append(OF_TAG)
         given["tag"] = tag
+    if state:
+        conditions.append("s.state = :state")
+        given["state"] = state
+    if after:
+        conditions.append("s.id > :after")
+        given["after"] = after
+    tail = "ORDER BY s.id LIMIT :limit"
     if is_brief:
-        rows = c.rows(select(_BRIEF, conditions, "ORDER BY s.id"), **given)
+        rows = c.rows(select(_BRIEF, conditions, tail), **given)
         return [SentinelRow(*[*row[:12], (), *row[12:]]) for row in rows]
-    return _with_tags(c, c.rows(select(_SELECT, conditions, "ORDER BY s.id"), **given))
+    return _with_tags(c, c.rows(select(_SELECT, conditions, tail), **given))
 
 
 def restrict_to_viewer(viewer: int | None) -> list[str]:
@@ -307,9 +325,12 @@ def tags(c: Connection, *, viewer: int | None = None) -> list[str]:
     return [row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))]
 
 
-def names(c: Connection, *, viewer: int | None = None) -> list[str]:
-    """Return the names of the sentinels that `viewer` sees (None: all), in alphabetical order."""
-    text = select("SELECT s.name FROM sentinel s", ["s.dropped = 0", *restrict_to_viewer(viewer)])
+def names(c: Connection, *, viewer: int | None = None, limit: int = UNLIMITED) -> list[str]:
+    """Return the names of the sentinels that `viewer` sees (None: all), in alphabetical order, at
+    most `limit`.
+    """
+    base, conditions = "SELECT s.name FROM sentinel s", ["s.dropped = 0", *restrict_to_viewer(viewer)]
+    text = select(base, conditions, "" if limit == UNLIMITED else f"ORDER BY s.name LIMIT {limit:d}")
     return sorted(row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer})))
 
 
@@ -626,13 +647,17 @@ def text_of(c: Connection, id: int, number: int) -> str:
     return "" if text is None else str(text)
 
 
+_TAGS = {
+    dialect: f"SELECT sentinel_id, name FROM tag WHERE sentinel_id IN {numbers} ORDER BY sentinel_id, name"
+    for dialect, numbers in NUMBERS.items()
+}
+
+
 def _with_tags(c: Connection, rows: list[tuple[Any, ...]]) -> list[SentinelRow]:
     tags: dict[int, list[str]] = {}
-    if len(rows) == 1:
-        found = c.rows("SELECT sentinel_id, name FROM tag WHERE sentinel_id = :id ORDER BY name", id=rows[0][0])
-    else:
-        found = c.rows("SELECT sentinel_id, name FROM tag ORDER BY sentinel_id, name")
-    for sentinel_id, name in found:
+    if not rows:
+        return []
+    for sentinel_id, name in c.rows(_TAGS[c.dialect], listed=to_json([row[0] for row in rows])):
         tags.setdefault(sentinel_id, []).append(name)
     return [SentinelRow(*[*row[:12], tuple(tags.get(row[0], ())), *row[12:]]) for row in rows]
 

@@ -32,6 +32,7 @@ _BRIEFS: Final = dict(
     zip(("dead letters", "switched off"), sentences("not delivered", "receiver switched off"), strict=True)
 )
 """Briefs of troubles that say more on a screen."""
+NEARLY_NOTHING: Final = 0.001
 _CONTROLS: Final = frozenset(
     {*range(0x20), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 )
@@ -127,7 +128,11 @@ def ago(instant: Instant | None, now: Instant) -> str:
 
 
 def number(value: float) -> str:
-    """Return a formatted number: whole and with separators from 10 on, else with two digits."""
+    """Return a formatted number: whole and with separators from 10 on, else with two digits; of one
+    that is nearly nothing only that.
+    """
+    if 0 < value < NEARLY_NOTHING:
+        return f"<{NEARLY_NOTHING}"
     return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
 
 

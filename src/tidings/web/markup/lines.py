@@ -22,6 +22,8 @@ SHOWN: Final = 3
 """Most edits listed in a line."""
 _WAS: Final = re.compile(r' \(was ("[^"]*")\)')
 """The old text of an update within its sentence (`detection.ask.summary`)."""
+_DIGEST: Final = re.compile(r" \(sha256 [0-9a-f]{12}\)$")
+"""What tells two binary bodies of one size apart."""
 _INS: Final = Markup("<ins>")
 _DEL: Final = Markup("<del>")
 
@@ -121,7 +123,9 @@ def _edit(edit: EditLine, label: str, *, is_price: bool) -> Markup:
                 difference=Markup(', <span class="nw">{}</span>').format(difference) if difference else "",
             )
         case "updated":
-            return named + Markup("<del>{}</del> → <ins>{}</ins>").format(_text(edit.old), _text(edit.new))
+            old, new = (_DIGEST.sub("", text) for text in (edit.old, edit.new))
+            old, new = (old, new) if old != new else (edit.old, edit.new)
+            return named + Markup("<del>{}</del> → <ins>{}</ins>").format(_text(old), _text(new))
         case "inserted":
             return draw(
                 "New{sort}: <1>{new}</1>",

@@ -155,7 +155,7 @@ async def replay(call: Call) -> Any:
         return deliveries.replay(c, _find_delivery(c, id).id, call.desk.clock.wall())
 
     row = await call.write(write, call.get_parameter("delivery"))
-    call.desk.forget_health()
+    call.desk.forget_recent()
     return delivery_record(row)
 
 

@@ -127,7 +127,7 @@ async def remove_user(call: Call) -> Any:
     row = await call.read(accounts.get_by_name, call.get_parameter("user"))
     count = await call.write(accounts_of.remove, row.name, call.desk.clock.wall())
     await asyncio.to_thread(accounts_of.forget_searches, call.desk.settings.data, row.id)
-    call.desk.forget_health()
+    call.desk.forget_recent()
     return {"sentinels": count}
 
 

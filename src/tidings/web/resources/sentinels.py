@@ -19,6 +19,7 @@ from tidings.service.sentinels.author import check_sentinel
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
+from tidings.storage.db.connection import UNLIMITED
 from tidings.storage.people import accounts, published
 from tidings.storage.watches import collections, sentinels, subscriptions
 from tidings.web.problems import ProblemError
@@ -59,17 +60,18 @@ async def listing(call: Call) -> Any:
 
     def read(c: Connection) -> dict[str, Any]:
         ended = query.state in {"ended", "all"}
-        rows = sentinels.listing(c, ended=ended, tag=query.tag or None, viewer=call.asker.viewer)
+        state = "" if query.state in {"living", "all"} else query.state
+        most = UNLIMITED if query.q else query.limit + 1
+        tag, viewer = query.tag or None, call.asker.viewer
+        rows = sentinels.listing(c, ended=ended, tag=tag, viewer=viewer, state=state, after=after, limit=most)
         owners = accounts.names(c)
-        found = [row for row in rows if row.id > after and _fits(row, query)]
+        found = [row for row in rows if _fits(row, query)]
         return page(found, query.limit, lambda row: record_of(row, owners), lambda row: row.id)
 
     return await call.read(read)
 
 
 def _fits(row: SentinelRow, query: SentinelQuery) -> bool:
-    if query.state not in {"living", "all"} and row.state != query.state:
-        return False
     return not query.q or query.q.lower() in row.name.lower() or query.q.lower() in row.text.lower()
 
 
@@ -86,7 +88,7 @@ async def create(call: Call) -> Any:
     """Execute statements, all or none, and request the first check of each new page."""
     text, file = _read_text(call)
     done = await call.write(_create, text, file, call.asker, call.desk.statement_settings, call.desk.clock.wall())
-    call.desk.forget_health()
+    call.desk.forget_recent()
     made = done["made"] or done["altered"] or done["unaltered"]
     headers = {"location": f"/api/v1/sentinels/{quote(made[0]['name'], safe='')}"} if made else {}
     return Reply(done, HTTPStatus.CREATED if done["made"] else HTTPStatus.OK, headers)
@@ -122,7 +124,7 @@ async def alter(call: Call) -> Any:
     name = call.get_parameter("name")
     now, settings = call.desk.clock.wall(), call.desk.statement_settings
     done = await call.write(_alter, call, name, changed, settings, now)
-    call.desk.forget_health()
+    call.desk.forget_recent()
     return Reply(done, headers={"etag": etag_of(done)})
 
 
@@ -155,7 +157,7 @@ async def drop(call: Call) -> Any:
         return {"sentinel": record_of(sentinels.get(c, row.id), owners), "undo_until": rfc3339(now + register.UNDO)}
 
     done = await call.write(write, call.get_parameter("name"), call.desk.clock.wall())
-    call.desk.forget_health()
+    call.desk.forget_recent()
     return done
 
 
@@ -165,7 +167,7 @@ async def restore(call: Call) -> Any:
         done = await call.write(undo, call.get_parameter("name"), call.desk.clock.wall())
     except UsageError as error:
         raise ProblemError(HTTPStatus.CONFLICT, str(error)) from error
-    call.desk.forget_health()
+    call.desk.forget_recent()
     return done
 
 
@@ -203,7 +205,7 @@ async def bulk(call: Call) -> Any:
             done.append({"name": name, "done": True, "problem": ""})
         except TidingsError as error:
             done.append({"name": name, "done": False, "problem": str(error)})
-    call.desk.forget_health()
+    call.desk.forget_recent()
     return {"items": done}
 
 

@@ -12,10 +12,10 @@ import contextlib
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Hashable
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, TypeVar, cast
 
 from starlette.responses import RedirectResponse
 
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.isolation.runner import Runner
     from tidings.language.problems import Problem
+    from tidings.model.interval import Instant
     from tidings.service.notify.rehearse import Rehearsed
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -68,7 +69,9 @@ ZONE_COOKIE: Final = "tidings-zone"
 """The cookie with the reader's time zone, written by the screens' script; neither secret nor
 identifying.
 """
-COUNTED_FOR_SECONDS: Final = 20.0
+RECENT: Final = 20 * SECOND
+MOST_RECENT: Final = 64
+"""Most results that are shared, of all users."""
 MOST_COPIES: Final = 16
 MOST_UPLOADS: Final = 3
 TEST_PATIENCE: Final = 10 * SECOND
@@ -81,6 +84,7 @@ MOST_OF_A_USER: Final = 2
 A = TypeVar("A")
 R = TypeVar("R")
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class CachedCopies(Generic[T]):
@@ -178,8 +182,7 @@ class Desk:
         self._apart: Runner | None = None
         self.what_if = WhatIf(self.store, settings, partial(self.work_apart, try_budget))
         """the curve of the plan"""
-        self._health = Health()
-        self._read_at = float("-inf")
+        self._recent: dict[Hashable, tuple[Instant, Any]] = {}
 
     async def close(self) -> None:
         """Close the database and the process that compares."""
@@ -228,16 +231,27 @@ class Desk:
         return is_same and self.clock.now() - self._begun <= HOUR
 
     async def health(self) -> Health:
-        """Return the health of everything watched, at most 20 s old."""
-        now = asyncio.get_running_loop().time()
-        if now - self._read_at >= COUNTED_FOR_SECONDS:
-            self._health = await self.store.read(health_of_service, self.settings, now=self.clock.wall())
-            self._read_at = now
-        return self._health
+        """Return the health of everything watched."""
+        return await self.recent("health", health_of_service, self.settings, now=self.clock.wall())
 
-    def forget_health(self) -> None:
-        """Drop the cached health: something was just fixed."""
-        self._read_at = float("-inf")
+    async def recent(
+        self, name: Hashable, read: Callable[Concatenate[Connection, P], T], *args: P.args, **given: P.kwargs
+    ) -> T:
+        """Return `read(connection, ...)`, or what it returned for this name at most 20 s ago: for
+        what takes long with thousands of sentinels.
+        """
+        now = self.clock.now()
+        at, value = self._recent.get(name, (0, None))
+        if not at or now - at >= RECENT:
+            value = await self.store.read(read, *args, **given)
+            if len(self._recent) >= MOST_RECENT:
+                self._recent.clear()
+            self._recent[name] = now, value
+        return cast("T", value)
+
+    def forget_recent(self) -> None:
+        """Drop what was read lately: something was just altered."""
+        self._recent.clear()
 
     async def try_out(self, text: str, asker: Asker) -> tuple[list[Tried], tuple[Problem, ...]]:
         """Return what statements of the language would watch, each page fetched once; only the cost
@@ -294,7 +308,16 @@ class Desk:
         return found.value
 
     async def page(
-        self, request: Request, template: str, *, title: str, here: str = "", status: int = HTTPStatus.OK, **values: Any
+        self,
+        request: Request,
+        template: str,
+        *,
+        title: str,
+        here: str = "",
+        status: int = HTTPStatus.OK,
+        unread: int | None = None,
+        watched: int = 0,
+        **values: Any,
     ) -> Response:
         """Return a screen; without menu and counts for those who were not asked who they are.
 
@@ -304,11 +327,14 @@ class Desk:
             title: The window's title.
             here: The current entry of the menu, "" for none.
             status: The status of the response.
+            unread: How many changes the asker has not read; counted if None, with `watched`.
+            watched: How many sentinels the asker sees.
             values: The values of the template.
         """
         asker = request.state.asker
         is_inside = asker != NOBODY
-        unread, watched = await self.store.read(_counts, asker) if is_inside else (0, 0)
+        if unread is None:
+            unread, watched = await self.store.read(_counts, asker) if is_inside else (0, 0)
         health = await self.health_for(asker) if is_inside else Health()
         zone, now = reader_zone(request), self.clock.wall()
         html = (

@@ -108,7 +108,7 @@ async def act(request: Request, desk: Desk) -> Response:
     except TidingsError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
     await desk.store.write(inbox.mark, [found.change.row.id], at=now, is_read=True, reader=asker.owner_id)
-    desk.forget_health()
+    desk.forget_recent()
     return RedirectResponse(f"/sentinels/{quote(found.owner.name)}?undo={found.owner.revision}", HTTPStatus.SEE_OTHER)
 
 

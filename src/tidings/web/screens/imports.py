@@ -49,7 +49,7 @@ async def act(request: Request, desk: Desk) -> Response:
         return await _screen(request, desk, problem=found.problem)
     if not is_dry:
         desk.uploads.drop(copy)
-        desk.forget_health()
+        desk.forget_recent()
         return await _screen(request, desk, found=found, learns=learns, is_stored=True)
     copy = copy if copy and "file" not in files else desk.uploads.keep(file, asker.owner_id)
     return await _screen(request, desk, found=found, copy=copy, learns=learns)

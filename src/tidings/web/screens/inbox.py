@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.storage.db.connection import Connection
     from tidings.storage.observed.polls import Beats
-    from tidings.storage.watches.inbox import Filter, InboxItem, Shown
+    from tidings.storage.watches.inbox import Filter, InboxCounts, InboxItem
     from tidings.web.access import Asker
     from tidings.web.screens.desk import Desk
 
@@ -43,6 +43,8 @@ PAGE: Final = 50
 """Changes per screen."""
 BURST: Final = 30 * MINUTE
 """Changes of one sentinel closer together than this are a burst."""
+CHOICES: Final = 40
+"""Most choices of a menu; of more sentinels it offers those of the shown changes."""
 STAND: Final = 2
 """Number of a burst's newest changes shown; the others are folded."""
 MOST_SCREENS: Final = 1_000
@@ -84,14 +86,14 @@ class Group:
 @dataclass(frozen=True, slots=True)
 class _FoundChanges:
     items: Sequence[InboxItem]
-    counts: dict[str, int]
-    titles: dict[int, str]
-    beats: dict[int, Beats]
+    counts: InboxCounts
+    titles: Mapping[int, str]
+    beats: Mapping[int, Beats]
     names: Sequence[str]
+    watched: int
     tags: Sequence[str]
     kinds: Sequence[str]
     spent: float
-    today: tuple[int, int]
     sent: Mapping[str, Sequence[tuple[str, DeliveryStatus]]]
 
 
@@ -129,11 +131,13 @@ async def show(request: Request, desk: Desk) -> Response:
         "inbox.html",
         title=translate("Inbox"),
         here="inbox",
-        is_empty=not found.names and not found.counts["all"],
+        unread=found.counts.by_shown["unread"],
+        watched=found.watched,
+        is_empty=not found.names and not found.counts.by_shown["all"],
         wanted=asked,
-        counts=found.counts,
+        counts=found.counts.by_shown,
         groups=[(day, list(groups)) for day, groups in _days(items, found, now, zone)],
-        summary=_describe(items, now, zone),
+        summary=_describe(items, now, zone, has_more=bool(older)),
         menus=_menus(found, asked, request),
         link=lambda **changed: _link(request, changed),
         here_url=str(request.url.path) + (f"?{request.url.query}" if request.url.query else ""),
@@ -141,8 +145,8 @@ async def show(request: Request, desk: Desk) -> Response:
         is_filtered=is_filtered,
         nothing=translate("No change matches this filter.") if is_filtered else _rest(found),
         today={
-            "notified": found.today[0],
-            "quiet": found.today[1],
+            "notified": found.counts.notified_since,
+            "quiet": found.counts.quiet_since,
             "spent": found.spent,
             "budget": budget,
             "share": min(1.0, found.spent / budget) if budget else 0.0,
@@ -197,26 +201,19 @@ def _read(c: Connection, asked: Filter, now: Instant, zone: tzinfo) -> _FoundCha
     items = inbox.listing(c, asked, limit=PAGE + 1)
     page_ids = {item.change.row.page_id for item in items}
     midnight = _midnight(now, zone)
+    names = sentinels.names(c, viewer=asked.viewer, limit=CHOICES + 1)
     return _FoundChanges(
         items,
-        {shown: inbox.count(c, _every(asked, shown)) for shown in inbox.SHOWN},
-        {page_id: pages.state(c, page_id).title for page_id in page_ids},
-        dict(charts.read_beats(c, page_ids, now)),
-        sentinels.names(c, viewer=asked.viewer),
+        inbox.count_all(c, viewer=asked.viewer, reader=asked.reader, since=midnight),
+        pages.titles(c, page_ids),
+        charts.read_beats(c, page_ids, now),
+        names if len(names) <= CHOICES else sorted({item.change.sentinel for item in items}),
+        sentinels.count(c, viewer=asked.viewer),
         sentinels.tags(c, viewer=asked.viewer),
         inbox.kinds(c, viewer=asked.viewer),
         polls.sum_costs(c, midnight),
-        (
-            inbox.count(c, _every(asked, "all", since=midnight)),
-            inbox.count(c, _every(asked, "quiet", since=midnight)),
-        ),
         deliveries.list_sent(c, [item.change.row.id for item in items]),
     )
-
-
-def _every(asked: Filter, shown: Shown, *, since: Instant | None = None) -> Filter:
-    """Return the filter for everything the same asker may see."""
-    return inbox.Filter(shown=shown, since=since, viewer=asked.viewer, reader=asked.reader)
 
 
 def _midnight(now: Instant, zone: tzinfo) -> Instant:
@@ -300,27 +297,30 @@ def _list_sent(sent: Sequence[tuple[str, DeliveryStatus]]) -> Iterator[str]:
             yield translate(label, kinds=", ".join(kinds))
 
 
-def _describe(items: Sequence[InboxItem], now: Instant, zone: tzinfo) -> str:
+def _describe(items: Sequence[InboxItem], now: Instant, zone: tzinfo, *, has_more: bool) -> str:
     if not items:
         return ""
     named = len({item.change.sentinel for item in items})
     oldest = formats.short(items[-1].change.row.detected_at, now, zone)
-    return translate(
-        "from {sentinels}, the oldest from {time}", sentinels=formats.count(named, "sentinel"), time=oldest
-    )
+    sentinels = formats.count(named, "sentinel")
+    if has_more:
+        return translate(
+            "the newest {many}, from {sentinels}, since {time}", many=len(items), sentinels=sentinels, time=oldest
+        )
+    return translate("from {sentinels}, the oldest from {time}", sentinels=sentinels, time=oldest)
 
 
 def _rest(found: _FoundChanges) -> str:
     return translate(
         "Nothing new. {sentinels} on checking.",
-        sentinels=formats.count(len(found.names), "sentinel goes", "sentinels go"),
+        sentinels=formats.count(found.watched, "sentinel goes", "sentinels go"),
     )
 
 
 def _menus(found: _FoundChanges, asked: Filter, request: Request) -> list[tuple[str, str, str, list[tuple[str, str]]]]:
     def menu(label: str, key: str, current: str, values: Sequence[str]) -> tuple[str, str, str, list[tuple[str, str]]]:
         """Return a menu: its label, its key, the current value, and the first values to choose."""
-        return label, key, current, [(value, value) for value in values[:40]]
+        return label, key, current, [(value, value) for value in values[:CHOICES]]
 
     made = [menu(translate("Sentinel"), "sentinel", asked.sentinel, found.names)]
     if found.tags:

@@ -9,12 +9,11 @@ from http import HTTPStatus
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.clock import SystemClock
 from tidings.errors import UnknownNameError
 from tidings.service.health import doctor
 from tidings.settings import table
 from tidings.storage.db.database import open_database
-from tidings.storage.watches import deliveries, endpoints
+from tidings.storage.watches import deliveries
 from tidings.web import request_body
 from tidings.web.access import check_objects
 from tidings.web.markup.translations import translate
@@ -65,15 +64,12 @@ async def act(request: Request, desk: Desk) -> Response:
             await desk.store.write(deliveries.replay, one, desk.clock.wall())
         except UnknownNameError as error:
             raise ProblemError(HTTPStatus.NOT_FOUND, str(error)) from error
-    desk.forget_health()
+    desk.forget_recent()
     return back(request, "/health")
 
 
 def _read(c: Connection, viewer: int | None) -> dict[str, Any]:
-    return {
-        "dead": deliveries.listing(c, dead=True, limit=DEAD, viewer=viewer),
-        "receivers": endpoints.listing(c) if viewer is None else [],
-    }
+    return {"dead": deliveries.listing(c, dead=True, limit=DEAD, viewer=viewer)}
 
 
 def _examine(desk: Desk) -> list[Finding]:
@@ -84,7 +80,7 @@ def _examine(desk: Desk) -> list[Finding]:
                 desk.settings,
                 database,
                 refusal=None,
-                now=SystemClock().wall(),
+                now=desk.clock.wall(),
                 installed=doctor.get_installed(),
                 restore=None,
             )

@@ -172,7 +172,7 @@ async def act(request: Request, desk: Desk) -> Response:
         names = await desk.store.write(_save, whole, desk.statement_settings, desk.clock.wall(), asker)
     except TidingsError as error:
         return await _screen(request, desk, text=text, chosen=chosen, fields=fields, problems=_spell(error))
-    desk.forget_health()
+    desk.forget_recent()
     where = f"/sentinels/{quote(names[0])}" if len(names) == 1 else "/sentinels"
     return RedirectResponse(where, HTTPStatus.SEE_OTHER)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.clock import DAY, HOUR
+from tidings.clock import DAY
 from tidings.model.url import split_url
 from tidings.service.explain.plan_summary import list_budgets, list_coming_polls, summarize_plan
 from tidings.service.on_demand.what_if import DAYS, choose_budgets
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from tidings.model.interval import Instant
     from tidings.service.explain.plan_expert import Appraisal
+    from tidings.service.explain.plan_summary import ComingPoll
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.web.screens.desk import Desk
@@ -31,7 +31,8 @@ HOSTS: Final = 15
 async def show(request: Request, desk: Desk) -> Response:
     """Return the plan."""
     now = desk.clock.wall()
-    found = await desk.store.read(_read, desk.settings, now, request.state.asker.viewer)
+    viewer = request.state.asker.viewer
+    found = await desk.recent(("plan", viewer), _read, desk.settings, now, viewer)
     given = request.query_params.get("budget", "").replace(",", "").strip()[:12]
     wanted = float(given) if given.isascii() and given.isdecimal() else 0.0
     if wanted or request.query_params.get("curve") == "1":
@@ -61,28 +62,33 @@ async def _appraise(desk: Desk, now: Instant) -> Appraisal | None:
     return await desk.store.read(find_appraisal, desk.settings, now)
 
 
-@lru_cache(maxsize=1024)
-def _host_of(origin: str) -> str | None:
-    return split_url(origin).hostname
+def _origin_of(url: str) -> str:
+    """Return scheme and host of an address, as written."""
+    return "/".join(url.split("/", 3)[:3])
 
 
 def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -> dict[str, Any]:
     coming = list_coming_polls(c, settings, names=(), now=now, viewer=viewer)
-    whole = summarize_plan(c, settings, coming, now=now)
-    hosts: dict[str, list[float]] = defaultdict(list)
-    every: dict[int, tuple[float, bool]] = {}
+    whole = summarize_plan(c, settings, (), now=now)  # only what the budget limits is shown of it
+    often: dict[int, ComingPoll] = {}
     for poll in coming:
-        if poll.prospect.every is None or poll.prospect.at is None:
-            continue
-        a_day = DAY / poll.prospect.every
-        if a_day > every.get(poll.page_id, (0.0, False))[0]:
-            every[poll.page_id] = (a_day, poll.prospect.is_fixed)
-    urls = {poll.page_id: poll.prospect.url for poll in coming}
-    for page_id, (a_day, _) in every.items():
-        if host := _host_of("/".join(urls[page_id].split("/", 3)[:3])):
-            hosts[host].append(a_day)
-    on_schedule = sum(a_day for a_day, is_fixed in every.values() if is_fixed)
-    chosen = sum(a_day for a_day, is_fixed in every.values() if not is_fixed)
+        every = poll.prospect.every
+        if every is not None and poll.prospect.at is not None:
+            known = often.get(poll.page_id)
+            if known is None or every < (known.prospect.every or 0):
+                often[poll.page_id] = poll
+    hosts: dict[str, list[float]] = defaultdict(list)
+    a_day = {False: 0.0, True: 0.0}
+    for poll in often.values():
+        _, _, _, url, _, every, is_fixed = poll.prospect
+        pace = DAY / (every or DAY)
+        a_day[is_fixed] += pace
+        hosts[_origin_of(url)].append(pace)
+    by_host: dict[str, list[float]] = defaultdict(list)
+    for origin, paces in hosts.items():
+        if host := split_url(origin).hostname:
+            by_host[host] += paces
+    on_schedule, chosen = a_day[True], a_day[False]
     budget = settings.budget.polls_per_day
     gap = settings.fetch.host_gap_seconds
     return {
@@ -92,12 +98,11 @@ def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -
         "chosen": chosen,
         "spare": max(0.0, budget - on_schedule - chosen),
         "spent": polls.sum_costs(c, now - DAY),
-        "last_hour": polls.sum_costs(c, now - HOUR),
         "soon": coming[:SOON],
         "many": len(coming),
         "hosts": [
             (host, len(paces), sum(paces), min(1.0, sum(paces) * gap / 86_400))
-            for host, paces in sorted(hosts.items(), key=lambda one: -sum(one[1]))[:HOSTS]
+            for host, paces in sorted(by_host.items(), key=lambda one: -sum(one[1]))[:HOSTS]
         ],
         "gap": gap,
         "budgets": [f"{one.name}: {one}" for one in list_budgets(c, settings, now=now)],

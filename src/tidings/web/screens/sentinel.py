@@ -105,7 +105,7 @@ async def act(request: Request, desk: Desk) -> Response:
     except TidingsError as error:
         problems = [str(one) for one in error.problems] if isinstance(error, SentinelError) else [str(error)]
         return await _screen(request, desk, text=form.one("text"), problems=problems)
-    desk.forget_health()
+    desk.forget_recent()
     return RedirectResponse(f"/sentinels/{quote(name)}", HTTPStatus.SEE_OTHER)
 
 

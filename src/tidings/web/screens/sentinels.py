@@ -11,7 +11,7 @@ from tidings.clock import DAY
 from tidings.errors import SentinelError, TidingsError
 from tidings.language import expressions
 from tidings.model.url import split_url
-from tidings.model.watch.sentinel import Command
+from tidings.model.watch.sentinel import SCHEME, Command
 from tidings.record import dataclass
 from tidings.service.explain.explain_sentinel import list_prospects
 from tidings.service.sentinels import register
@@ -123,7 +123,7 @@ async def act(request: Request, desk: Desk) -> Response:
             refused += [f"{name}: {problem}" for problem in error.problems]
         except TidingsError as error:
             refused.append(f"{name}: {error}")
-    desk.forget_health()
+    desk.forget_recent()
     if refused:
         raise ProblemError(
             HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -194,7 +194,7 @@ def _read(
     every_page = [page.page_id for row in shown for page in watched.get(row.id, ())]
     learned = estimates.load(c, settings.schedule.policy, every_page)
     find = by_name.lives(c)
-    titles = {page_id: pages.state(c, page_id).title for page_id in page_ids}
+    titles = pages.titles(c, page_ids)
     return {
         "rows": [
             _show(
@@ -217,7 +217,7 @@ def _read(
             "paused": states.get("disabled", 0),
             "ended": states.get("ended", 0),
         },
-        "tags": sorted(((tag, many, tag in bad) for tag, many in tags.items()), key=lambda one: not one[2])[:12],
+        "tags": sorted(((tag, many, tag in bad) for tag, many in tags.items()), key=lambda one: not one[2]),
         "pages": listed.count_pages(c, viewer=viewer),
     }
 
@@ -237,7 +237,9 @@ def _show(
     paces = {one.page_id: DAY / one.every for one in polls if one.every}
     own = [beats[page.page_id] for page in watched if page.page_id in beats]
     first = watched[0] if watched else None
-    hosts = dict.fromkeys(split_url(page.given).hostname or page.given for page in watched[:5])
+    hosts = dict.fromkeys(
+        split_url(page.given).hostname or page.given for page in watched[:5] if not page.given.startswith(SCHEME)
+    )
     return Shown(
         row.name,
         titles.get(first.page_id, "") if first else "",

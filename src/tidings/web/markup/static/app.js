@@ -6,10 +6,14 @@
   const isNew = zone && !document.cookie.includes("tidings-zone=" + zone);
   if (isNew) document.cookie = "tidings-zone=" + zone + ";path=/;max-age=31536000;samesite=strict";
 
-  // On a phone the menu is wider than the screen: show the present entry
+  // On a phone the menu, and a row of views, are wider than the screen: show the present entry
   const reveal = () => {
     const nav = document.querySelector(".top nav"), entry = nav.querySelector("[aria-current]");
     if (entry) nav.scrollLeft = entry.offsetLeft + entry.offsetWidth / 2 - nav.clientWidth / 2;
+    $(".seg").forEach(seg => {
+      const one = seg.querySelector("[aria-current]");
+      if (one) seg.scrollLeft = one.offsetLeft + one.offsetWidth / 2 - seg.offsetLeft - seg.clientWidth / 2;
+    });
   };
   reveal();
 
@@ -20,7 +24,7 @@
     const entry = document.querySelector(".top nav a");
     let badge = entry.querySelector("b");
     if (!badge) { badge = document.createElement("b"); badge.className = "sea"; entry.append(" ", badge); }
-    badge.textContent = unread || "";
+    badge.textContent = unread ? unread.toLocaleString("en") : "";
     if (unread) { const said = document.createElement("span"); said.className = "sr"; said.textContent = " " + says.sayUnread; badge.append(said); }
     const fresh = unread - shown;
     let line = document.querySelector("[data-fresh]");
