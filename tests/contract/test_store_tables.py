@@ -1,4 +1,4 @@
-"""The table of sentinels on both databases: filters, order and counts."""
+"""What the lists of the screens read, on both databases: filters, order, counts and sums."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import pytest
 
 from tests.stores import World
 from tidings.storage.db.connection import Connection
+from tidings.storage.observed import estimates, pages, polls
 from tidings.storage.people import accounts
-from tidings.storage.watches import listed, sentinels, subscriptions
+from tidings.storage.watches import inbox, listed, sentinels, subscriptions
 from tidings.storage.watches.listed import TableRequest
 
 
@@ -82,3 +83,56 @@ def test_counts_and_names_cover_only_visible_sentinels(world: World) -> None:
     assert [3, 2] == [world.read(listed.count_pages, viewer=who) for who in (bob, anna)]
     assert ["Gamma", "alpha"] == world.read(sentinels.names, viewer=anna)
     assert {"tag"} == world.read(listed.tags_of, ["beta", "over", "nobody"])
+
+
+def test_all_counts_of_the_inbox_are_those_of_its_lists(world: World) -> None:
+    """One pass counts what four filters list, for whoever sees it, and what is new since an instant."""
+    bob = fill(world)
+    world.write(inbox.mark_all_read, at=world.at)
+
+    for viewer, reader in ((None, 1), (bob, bob)):
+        counts = world.read(inbox.count_all, viewer=viewer, reader=reader, since=5)
+        filters = {shown: inbox.Filter(shown=shown, viewer=viewer, reader=reader) for shown in inbox.SHOWN}
+        assert {shown: world.read(inbox.count, one) for shown, one in filters.items()} == counts.by_shown
+        assert (1, 1) == (counts.notified_since, counts.quiet_since)
+    assert 1 == world.read(inbox.count, inbox.Filter(shown="all", text="beta"))
+
+
+def test_list_of_sentinels_is_read_in_pages(world: World) -> None:
+    """Each page has those above a number, with their tags, at most as many as asked for."""
+    fill(world)
+    first = world.read(sentinels.listing, limit=2)
+    rest = world.read(sentinels.listing, after=first[-1].id, state="enabled")
+
+    assert ["Gamma", "alpha", "beta"] == [row.name for row in (*first, *rest)]
+    assert {("tag",)} == {row.tags for row in (*first, *rest)}
+    assert ["Gamma", "alpha"] == world.read(sentinels.names, limit=3)[:2]
+    assert [] == world.read(sentinels.listing, tag="other")
+
+
+def test_costs_are_summed_from_an_instant_on(world: World) -> None:
+    """Also if numbers are missing between polls, and if there is none."""
+    nothing = world.read(polls.sum_costs, 0)
+    world.watch("a", "a")
+    begun = world.at
+    for number in range(9):
+        world.at = begun + number * 10**12
+        world.charge(cost=2.0)
+    world.write(lambda c: c.execute("DELETE FROM poll WHERE id IN (2, 3, 7)"))
+    sums = [world.read(polls.sum_costs, begun + number * 10**12) for number in (-1, 0, 1, 4, 8, 9)]
+
+    assert 0.0 == nothing
+    assert [12.0, 12.0, 10.0, 8.0, 2.0, 0.0] == sums
+
+
+def test_values_of_several_pages_are_read_together(world: World) -> None:
+    """Pages without a title, a check or a state are left out, or have none."""
+    world.watch("a", "a")
+    world.poll(world.charge())
+    world.write(
+        lambda c: c.execute("INSERT INTO estimate (name, page_id, state, at) VALUES ('n', 1, '{\"x\":1.5}', 0)")
+    )
+
+    assert {1: ""} == world.read(pages.titles, [1, 77])
+    assert {} == world.read(polls.beats, [1, 77], since=0, width=10**18)
+    assert {1: {"x": 1.5}} == world.read(estimates.load, "n", [1, 77]) == world.read(estimates.load_all, "n")
