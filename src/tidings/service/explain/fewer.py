@@ -48,7 +48,11 @@ def not_relevant(text: str, edit: EditLine) -> Proposal | None:
         text: The stored text of the sentinel.
         edit: An edit of one of its changes.
     """
-    found = pattern(edit.old, edit.new, edit.context.label or edit.context.before)
+    around = edit.context
+    if around.after.strip() and not around.before.strip():  # its label stands in another block, e.g. a cell
+        found = pattern(edit.old, edit.new, "", around.after) or pattern(edit.old, edit.new, around.label)
+    else:
+        found = pattern(edit.old, edit.new, around.label or around.before)
     if not found:
         return None
     sentinel = meaning(text)
@@ -79,13 +83,14 @@ def find_usual(sizes: Sequence[int]) -> int:
     return sorted(sizes)[min(len(sizes) - 1, int(USUAL * len(sizes)))] if len(sizes) >= FEWEST else 0
 
 
-def pattern(old: str, new: str, before: str) -> str:
+def pattern(old: str, new: str, before: str, after: str = "") -> str:
     """Return a pattern (RE2) of an edit's content, "" if none is narrow enough.
 
     Args:
         old: The text before, "" for nothing.
         new: The text now, "" for nothing.
         before: The words before it.
+        after: The words after it, used if there are none before.
     """
     forms = {_general(one) for one in (old, new) if one.strip()}
     words = max(len(old.split()), len(new.split()))
@@ -95,6 +100,9 @@ def pattern(old: str, new: str, before: str) -> str:
     if _LETTERS.search(re.sub(r"\\.", "", core)):
         return core
     beside = " ".join(before.split()[-WORDS_BESIDE:])
+    behind = " ".join(after.split()[:WORDS_BESIDE])
+    if not beside and _LETTERS.search(behind):
+        return rf"{core}\s+{_general(behind)}"
     return rf"{_general(beside)}:?\s+{core}" if _LETTERS.search(beside) else ""
 
 

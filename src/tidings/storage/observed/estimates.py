@@ -24,7 +24,7 @@ def load_all(c: Connection, name: str) -> dict[int, Mapping[str, Any]]:
 
 
 def _read_all(rows: Iterable[tuple[int, str]]) -> dict[int, Mapping[str, Any]]:
-    """Return states by page, of which there may be thousands: msgspec takes a seventh of the time."""
+    """Return states by page: there may be thousands, and msgspec takes a seventh of the time."""
     from msgspec import DecodeError, json  # most commands read no state
 
     found: dict[int, Mapping[str, Any]] = {}

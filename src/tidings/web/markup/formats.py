@@ -123,7 +123,7 @@ def ago(instant: Instant | None, now: Instant) -> str:
     if instant <= now < instant + SECOND:
         return translate("just now")
     if instant > now:
-        return translate("in {time}", time=span(instant - now))
+        return translate("in {time}", time=span(instant - now)) if instant - now >= SECOND else translate("now")
     return translate("{time} ago", time=span(now - instant))
 
 

@@ -35,6 +35,15 @@ def test_pattern_matches_only_changes_of_the_same_kind(
         assert not re.search(found, not_matches)
 
 
+def test_pattern_has_the_words_after_an_edit_that_begins_its_block() -> None:
+    """The label of its row stands in another cell, which a pattern does not reach."""
+    found = pattern("2", "4", "", " min late")
+
+    assert re.fullmatch(found, "17 min late")
+    assert not re.search(found, "17 boats late")
+    assert "" == pattern("2", "4", "", " km")
+
+
 TEXT = "Create Sentinel a Using https://a.example/ Monitor all words"
 
 
