@@ -3,8 +3,8 @@ CPU, least and median wall time of some calls within this process, in ms.
 
 `PYTHONPATH=. python bench/screen_times.py [--sentinels 5000] [--changes 10000] [--profile PATH]`
 
-Each page has twenty checks, and what the policy learned of it. What is read once and then shared for
-20 s is also timed anew. With `--profile PATH` that screen alone is asked for, and profiled.
+Each page has twenty checks, and what the policy learned of it. What is read once and then shared
+for 20 s is also timed anew. With `--profile PATH` that screen alone is asked for, and profiled.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ ANEW: Final = ", anew"
 PATHS: Final = (
     "/sentinels", "/sentinels?sort=name", "/sentinels?p=50", "/sentinels?tag=t3", "/sentinels?q=page_49",
     "/sentinels?s=need",
-    "/", "/?s=all&q=price", "/plan", "/plan, anew", "/health", "/health, anew", "/sentinels/page_7", "/api/v1/sentinels",
-    "/api/v1/sentinels?limit=500", "/api/v1/plan", "/api/v1/changes",
+    "/", "/?s=all&q=price", "/plan", "/plan, anew", "/health", "/health, anew", "/sentinels/page_7",
+    "/api/v1/sentinels", "/api/v1/sentinels?limit=500", "/api/v1/plan", "/api/v1/changes",
 )  # fmt: skip
 CALLS: Final = 7
 DAYS: Final = 30
@@ -47,8 +47,9 @@ CHANGED: Final = (
 _NEXT: Final = "UPDATE subscription SET next_tick = :at + id * 17000000"
 _NUMBERS: Final = "WITH RECURSIVE n (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM n WHERE k + 1 < :many)"
 _POLLED: Final = (
-    f"{_NUMBERS} INSERT INTO poll (page_id, epoch, charged_at, cost, reason, budget, finished_at, outcome, text_changed)"
-    " SELECT p.id, 1, :first + k * :step, 1, 'scheduled', '', :first + k * :step, 'unchanged', k % 9 = 1 FROM n, page p ORDER BY k"
+    f"{_NUMBERS} INSERT INTO poll (page_id, epoch, charged_at, cost, reason, budget, finished_at, outcome,"
+    " text_changed) SELECT p.id, 1, :first + k * :step, 1, 'scheduled', '', :first + k * :step, 'unchanged', k % 9 = 1"
+    " FROM n, page p ORDER BY k"
 )
 _LEARNED: Final = "INSERT INTO estimate (name, page_id, state, at) SELECT :name, id, :state, :at FROM page"
 _MEMORY: Final = (
@@ -60,8 +61,8 @@ _TEXTS: Final = (
     '"summary":"\\"one\\" \\u2192 \\"the price of it is 0 EUR\\"","title":"Page"}'
 )
 _FOUND: Final = (
-    f"{_NUMBERS} INSERT INTO change (id, event_seq, sentinel_id, subscription_id, page_id, revision, kind, from_seq, to_seq,"
-    " rules_version, extraction, quiet, polled_at, detected_at, edits, objects, texts)"
+    f"{_NUMBERS} INSERT INTO change (id, event_seq, sentinel_id, subscription_id, page_id, revision, kind,"
+    " from_seq, to_seq, rules_version, extraction, quiet, polled_at, detected_at, edits, objects, texts)"
     " SELECT printf('%032x', n.k), n.k, u.sentinel_id, u.id, u.page_id, 1, 'all words', 1, 2, 4, 'page', k % 5 = 0,"
     " :first + k * :step, :first + k * :step, '[[\"replace\",0,1,0,8]]', '[]', :texts"
     " FROM n JOIN subscription u ON u.id = 1 + (n.k * 7919) % (SELECT max(id) FROM subscription)"
