@@ -5,6 +5,7 @@ limits, and any of them may be killed.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import threading
 
@@ -13,11 +14,16 @@ import pytest
 from tests.buses import make_name, own_server, remove_stream
 from tests.fakes import Page, WebServer
 from tests.services import Installation, Service, until
+from tidings.service.machines.wire import VisitCipher, WireError, agree, make_key, unpack
 from tidings.storage.observed import versions
 from tidings.storage.watches import changes
 
 GAP = 0.2
 CANARY = "correct-horse-battery"
+HEAD = 16
+"""bytes before each message on NATS"""
+PUBLIC = 32
+"""bytes of a public key"""
 
 
 @pytest.fixture(params=["nats", "postgres"])
@@ -85,11 +91,13 @@ def last_summary(place: Installation) -> str:
 
 @pytest.mark.parametrize("bus", ["nats"], indirect=True)
 def test_no_secret_is_on_the_bus(place, tmp_path):
-    """A password in a header and the text of a page reach the poller, and are in no byte that the
-    server of the bus carries.
+    """A password in a header and the text of a page reach the poller that makes the check, and are in
+    no byte that the server of the bus carries. Another poller that is taken over, has `bus.secret`
+    and sees everything, can read neither.
     """
-    carried, over = bytearray(), threading.Event()
-    listening = threading.Thread(target=listen, args=(place.variables, carried, over))
+    messages: list[bytes] = []
+    over = threading.Event()
+    listening = threading.Thread(target=listen, args=(place.variables, messages, over))
     listening.start()
     try:
         with WebServer("127.0.0.2") as server:
@@ -107,13 +115,33 @@ def test_no_secret_is_on_the_bus(place, tmp_path):
     finally:
         over.set()
         listening.join()
+    carried = b"".join(messages)
     assert b"take" in carried
+    assert [] == decrypt_with_secret(messages, place.variables["TIDINGS_BUS_SECRET"])
     for word in (CANARY.encode(), b"salaries", b"127.0.0.2"):
         assert word not in carried
     assert CANARY not in "".join(place.outputs())
 
 
-def listen(variables: dict[str, str], carried: bytearray, over: threading.Event) -> None:
+def decrypt_with_secret(messages: list[bytes], secret: str) -> list[object]:
+    """Return what can be read of the checks of others with `bus.secret` and a key of one's own."""
+    visits: list[tuple[str, list[object]]] = []
+    for message in messages:
+        with contextlib.suppress(WireError, ValueError, TypeError):
+            visit, parts = unpack(message[HEAD:])
+            visits.append((visit, parts if isinstance(parts, list) else [parts]))
+    pieces = [(visit, each) for visit, parts in visits for each in parts if isinstance(each, bytes)]
+    publics = {each for _, each in pieces if len(each) == PUBLIC}
+    assert len(publics) > 1, "no key of a check was seen"
+    (key, _), found = make_key(), []
+    for (visit, data), public, is_service in itertools.product(pieces, publics, (True, False)):
+        with contextlib.suppress(WireError):
+            cipher = VisitCipher(agree(key, public, secret=secret, visit=visit), is_service=is_service)
+            found.append(cipher.decrypt(data))
+    return found
+
+
+def listen(variables: dict[str, str], messages: list[bytes], over: threading.Event) -> None:
     """Gather all that an installation says on NATS."""
 
     async def gather() -> None:
@@ -122,7 +150,7 @@ def listen(variables: dict[str, str], carried: bytearray, over: threading.Event)
         client = await nats.connect(variables["TIDINGS_BUS_URL"])
 
         async def note(message) -> None:
-            carried.extend(message.data)
+            messages.append(message.data)
 
         await client.subscribe(f"{variables['TIDINGS_BUS_NAME']}.>", cb=note)
         await client.flush()

@@ -55,10 +55,23 @@ def open_bus(settings: BusSettings) -> Bus:
 def is_exposed(url: str) -> bool:
     """Return whether an address of PostgreSQL leads to another machine and does not require TLS."""
     parts = urlsplit(url)
-    query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-    named = query.get("hostaddr") or query.get("host") or parts.netloc.rpartition("@")[2]
+    written = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    if "service" in written:  # a file says where the server is
+        return written.get("sslmode") not in _ENCRYPTED
+    query = {**_read_defaults(), **written}
+    own = written.get("host") or re.sub(r":\d+$", "", parts.netloc.rpartition("@")[2])
+    named = query.get("hostaddr") or own or query.get("host", "")
     hosts = (re.sub(r":\d+$", "", one) for one in named.split(","))
     return query.get("sslmode") not in _ENCRYPTED and not all(map(_is_here, hosts))
+
+
+def _read_defaults() -> dict[str, str]:
+    """Return what the library of PostgreSQL takes from its environment (PGHOST, PGSERVICE, …)."""
+    try:
+        from psycopg import pq
+    except ImportError:  # then nothing connects
+        return {}
+    return {each.keyword.decode(): each.val.decode() for each in pq.Conninfo.get_defaults() if each.val}
 
 
 def _is_here(host: str) -> bool:

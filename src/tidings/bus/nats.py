@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import re
 import secrets
 from collections.abc import AsyncIterator
@@ -180,7 +181,7 @@ class NatsBus:
 
     async def _connect(self) -> Client:
         try:
-            import nats
+            client: Client = _define_client()(must_encrypt=urlsplit(self._url).scheme == "tls")
         except ImportError:
             raise SettingError(
                 f"bus.url names a NATS server, which needs the extra: {spell_install('machines')}"
@@ -197,7 +198,7 @@ class NatsBus:
             writer.close()
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                return await nats.connect(
+                await client.connect(
                     self._url,
                     name="tidings",
                     max_reconnect_attempts=-1,
@@ -206,7 +207,9 @@ class NatsBus:
                     inbox_prefix=self._inbox,
                 )
         except TimeoutError:
+            await client.close()  # the last attempt was interrupted
             raise (trouble[0] if trouble else TimeoutError("no answer")) from None
+        return client
 
     async def _jetstream(self) -> JetStreamContext:
         client = await self._connect_once()
@@ -234,6 +237,43 @@ class NatsBus:
                 )
             self._streams = streams
         return self._streams
+
+
+@functools.cache
+def _define_client() -> type[Any]:
+    """Return the client's class, which connects only as `bus.url` allows. Raises `ImportError`
+    without nats-py.
+
+    The class of nats-py believes the server: it sends the password unencrypted, even to `tls://`,
+    if the server asks for no TLS, and connects without TLS to other servers that this one names.
+    """
+    import nats.aio.client
+    import nats.errors
+
+    class GuardedClient(nats.aio.client.Client):
+        def __init__(self, *, must_encrypt: bool) -> None:
+            super().__init__()
+            self._must_encrypt = must_encrypt
+            self._is_checked = False
+
+        async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
+            """Read what a server says of itself; the first time before anything is sent to it."""
+            if not self._must_encrypt:
+                info = {**info, "connect_urls": []}  # they may be on other machines
+            elif initial_connection and not info.get("tls_required"):
+                if self._transport is not None:
+                    self._transport.close()  # type: ignore[no-untyped-call]
+                raise nats.errors.Error("the server does not ask for TLS, and bus.url is tls://")
+            self._is_checked = True
+            await super()._process_info(info, initial_connection)
+
+        def _connect_command(self) -> bytes:
+            """Return the first message to a server, which has the password."""
+            if not self._is_checked:
+                raise nats.errors.Error("this version of nats-py cannot be used: it does not check for TLS")
+            return super()._connect_command()
+
+    return GuardedClient
 
 
 async def _join(messages: AsyncIterator[Any]) -> AsyncIterator[bytes]:

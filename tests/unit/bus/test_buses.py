@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from tidings.bus.buses import open_bus
@@ -28,6 +30,28 @@ SECRET = "0123456789abcdef"
 def test_url_selects_its_bus(url, row):
     """No connection is made yet."""
     assert row is type(open_bus(BusSettings(url=url, secret=SECRET)))
+
+
+@pytest.mark.parametrize(
+    ("url", "variables", "is_safe"),
+    [
+        ("postgresql:///x", {"PGHOST": "db.example.org"}, False),
+        ("postgresql://:5432/x", {"PGHOST": "db.example.org"}, False),
+        ("postgresql://localhost/x", {"PGHOST": "db.example.org"}, True),
+        ("postgresql://localhost/x", {"PGHOSTADDR": "10.0.0.1"}, False),
+        ("postgresql:///x", {"PGHOST": "db.example.org", "PGSSLMODE": "verify-full"}, True),
+        ("postgresql:///x?sslmode=disable", {"PGHOST": "db.example.org", "PGSSLMODE": "verify-full"}, False),
+        ("postgresql:///x?service=elsewhere", {}, False),
+        ("postgresql:///x?service=elsewhere", {"PGSSLMODE": "verify-full"}, False),
+        ("postgresql:///x?service=elsewhere&sslmode=verify-full", {}, True),
+    ],
+)
+def test_what_the_library_reads_elsewhere_counts_too(monkeypatch, url, variables, is_safe):
+    """The client library of PostgreSQL takes what an address leaves out from variables and files."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with contextlib.nullcontext() if is_safe else pytest.raises(SettingError, match="without TLS"):
+        open_bus(BusSettings(url=url, secret=SECRET))
 
 
 @pytest.mark.parametrize(
