@@ -328,6 +328,7 @@ def report(play: Play, cluster: Cluster, begun: float) -> None:
     print(
         f"{'changes reported':28} {len(set(reported)):5}  {len(reported) - len(set(reported))} sent twice, with the same id"
     )
+    print(f"{'other messages':28} {len(cluster.notices):5}  e.g. that checks could not be stored")
     print(f"load {os.getloadavg()[0]:.1f} at the end, on {os.cpu_count()} cores")
     print(f"{'violations':28} {len(play.violations):5}  in {time.monotonic() - begun:.0f} s")
     for text in play.violations:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import re
 import shutil
 import threading
 import urllib.request
@@ -90,7 +91,9 @@ class Cluster:
         self.receiver = WebServer("127.0.0.1")
         self._numbers = itertools.count(1)
         self.taken: list[tuple[str, int]] = []
-        """(id, edition) of each message that arrived, in order"""
+        """(id, edition) of each message about a change that arrived, in order"""
+        self.notices: list[str] = []
+        """what other messages say, e.g. that a page cannot be fetched"""
         self.holding = threading.Event()
         """while set, the receiver takes a message and does not answer"""
         self.places: dict[str, Installation] = {}
@@ -180,7 +183,7 @@ class Cluster:
 
     def editions_stored(self) -> list[int]:
         """Return the editions of the stored changes."""
-        return [_edition(row.row.summary) for row in self.main.read(changes.listing)]
+        return [_find_edition(row.row.summary) or 0 for row in self.main.read(changes.listing)]
 
     def runs(self) -> list[planners.PlannerRun]:
         """Return the runs of the planners."""
@@ -249,13 +252,17 @@ class Cluster:
             return answer.status, answer.read().decode()
 
     def _take(self, seen: Seen, wire: Wire) -> None:
-        record = json.loads(seen.body)["data"]
-        self.taken.append((seen.headers["webhook-id"], _edition(record["summary"])))
+        summary = json.loads(seen.body)["data"]["summary"]
+        if (edition := _find_edition(summary)) is None:
+            self.notices.append(summary)
+        else:
+            self.taken.append((seen.headers["webhook-id"], edition))
         while self.holding.is_set() and wire.wait(0.02):
             pass
         wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
 
-def _edition(summary: str) -> int:
-    """Return the edition that a summary reports: `edition "4" (was "3") is out`."""
-    return int(summary.split('"')[1])
+def _find_edition(summary: str) -> int | None:
+    """Return the edition that a summary reports, None if it reports no change: `edition "4" (was "3") is out`."""
+    found = re.search(r'edition "(\d+)"', summary)
+    return None if found is None else int(found[1])

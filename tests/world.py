@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tests.fakes import Page, WebServer
+from tests.roles import Roles, play_roles
 from tidings.clock import SECOND, Duration, ManualClock
 from tidings.events.engine import Sizes
 from tidings.service.rules.follow import RuleFollower
@@ -70,6 +71,8 @@ class World:
             with contextlib.suppress(FileExistsError), (directory / "tidings.db").open("xb") as file:
                 file.write(_empty())
         self.url = url
+        self.has_roles = False
+        """whether the service is played by all roles of a cluster (`tests.roles`)"""
         self._reading: Database | None = None
         self.server = server
         self.clock = ManualClock()
@@ -147,12 +150,18 @@ class World:
     @contextlib.asynccontextmanager
     async def monitor(self, *, spreads: bool = False) -> AsyncIterator[Monitor]:
         """Run the service's monitor; it moves when the test says so. `spreads` as for `serve`."""
-        async with poller(self.settings, clock=self.clock, stream=self.console, spreads=spreads) as monitor:
-            monitor.store._gather_seconds = 0  # nobody else's units come meanwhile
-            if self.stores_at_once and not self.url:  # a server may have to be waited for, while the web goes on
-                monitor.store._run = _at_once  # type: ignore[method-assign]
-            else:
-                monitor.store._run = self._count(monitor.store._run)  # type: ignore[method-assign, assignment]
+        running: contextlib.AbstractAsyncContextManager[Any] = (
+            play_roles(self, spreads=spreads)
+            if self.has_roles
+            else poller(self.settings, clock=self.clock, stream=self.console, spreads=spreads)
+        )
+        async with running as monitor:
+            for store in monitor.stores if isinstance(monitor, Roles) else (monitor.store,):
+                store._gather_seconds = 0  # nobody else's units come meanwhile
+                if self.stores_at_once and not self.url:  # a server may have to be waited for, while the web goes on
+                    store._run = _at_once  # type: ignore[method-assign]
+                else:
+                    store._run = self._count(store._run)  # type: ignore[method-assign]
             yield monitor
 
     def _count(self, run: Callable[[Callable[[], Any]], Any]) -> Callable[[Callable[[], Any]], Any]:
@@ -190,7 +199,7 @@ class World:
             wake = self.clock.next_wake()
             idle = idle + 1 if wake is not None and not self._asked else 0
             nobody_fetches = self.clock.sleeping() >= len(monitor._tasks)
-            if wake is not None and idle > (2 if nobody_fetches else 40):
+            if wake is not None and idle > (2 if nobody_fetches else 400 if self.has_roles else 40):
                 self.clock.move_to(wake)
                 idle = 0
 

@@ -7,25 +7,35 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.fakes import WebServer
 from tests.stores import PRODUCTS, Products, products
 from tests.world import World
+from tidings.service.watch.shards import shard_of
+from tidings.storage.db import planners
 
 __all__ = ["products"]
 
 SAMPLE = int(os.environ.get("TESTS_POSTGRES", "16"))
 """Of the stories with PostgreSQL one in so many is played, with one of its rows; 1: all rows of all."""
+ALL_ROLES = os.environ.get("TESTS_ROLES") == "1"
+"""All stories are also played by the roles of a cluster (`tests.roles`), not only those with the mark `roles`."""
 IN_MEMORY = "appearing conditions crowded_hosts from_nothing learning limits_of_hosts manners needs other_types price rendered restless".split()
 """Stories of what is chosen, judged or compared in memory: they are played on PostgreSQL only where all are."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect rows with PostgreSQL, but keep one in each file; the choice depends on names only."""
-    numbers = {item: zlib.crc32(item.nodeid.encode()) for item in items if _is_on_postgres(item)}
-    left_out, played = set(), set()
+    """Deselect rows with PostgreSQL, but keep one in each file; the choice depends on names only. Of
+    the rows with roles keep those of marked stories.
+    """
+    numbers = {item: zlib.crc32(item.nodeid.encode()) for item in items if _get_row(item) == "postgresql"}
+    played = set()
+    left_out = {
+        item for item in items if _get_row(item) == "roles" and not (ALL_ROLES or item.get_closest_marker("roles"))
+    }
     for item in sorted(numbers, key=lambda item: (numbers[item] % SAMPLE, numbers[item])):
         story = item.nodeid.partition("[")[0]
         is_next = item.path not in played or (numbers[item] % SAMPLE == 0 and story not in played)
@@ -37,29 +47,35 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in left_out]
 
 
-def _is_on_postgres(item: pytest.Item) -> bool:
+def _get_row(item: pytest.Item) -> Any:
+    """Return the database of a story's world, or `roles`."""
     found = getattr(item, "callspec", None)
-    return found is not None and found.params.get("make_world") == "postgresql"
+    return None if found is None else found.params.get("make_world")
 
 
 @pytest.fixture
 def server() -> Iterator[WebServer]:
-    with WebServer() as running:
+    """Yield a web on one host; of two planners it belongs to the one that does not lead."""
+    with contextlib.ExitStack() as stack:
+        while shard_of((running := stack.enter_context(WebServer())).host, planners.SHARDS) < planners.SHARDS // 2:
+            pass
         yield running
 
 
-@pytest.fixture(params=PRODUCTS)
+@pytest.fixture(params=(*PRODUCTS, "roles"))
 def make_world(
     request: pytest.FixtureRequest, products: Products, tmp_path: Path, server: WebServer
 ) -> Iterator[Callable[..., World]]:
     """Return a function that makes worlds on one empty database."""
     with contextlib.ExitStack() as stack:
-        settings = stack.enter_context(products.fresh(request.param, tmp_path / "unused"))
+        product = "postgresql" if request.param == "roles" else request.param
+        settings = stack.enter_context(products.fresh(product, tmp_path / "unused"))
         if settings.store.url:  # verbs that a story runs find the same database
             stack.enter_context(pytest.MonkeyPatch.context()).setenv("TIDINGS_STORE_URL", settings.store.url)
 
         def make(directory: Path = tmp_path / "data", **flags: str) -> World:
             world = World(directory, server, settings.store.url, **flags)
+            world.has_roles = request.param == "roles"
             stack.callback(world.close)
             return world
 

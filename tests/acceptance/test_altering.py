@@ -112,6 +112,7 @@ def test_altered_clause_is_not_a_change_of_the_page(world: World):
     assert [] == world.violations()
 
 
+@pytest.mark.roles
 def test_altered_rate_loses_no_gathered_news(world: World):
     """The new clause sends what a removed `Every 4 day` clause had gathered."""
     world.page("/a", "<p>count 0</p>")

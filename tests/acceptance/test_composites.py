@@ -36,6 +36,7 @@ def begin(world, text):
     world.add(text.replace("HOOK", world.receiver()))
 
 
+@pytest.mark.roles
 def test_two_changes_within_the_window_are_one_report(make_world):
     """Example 21: A and B change within an hour; the report has both pages, versions, times and
     texts.

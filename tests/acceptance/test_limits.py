@@ -31,6 +31,7 @@ from tidings.storage.watches import sentinels, subscriptions
 from tidings.storage.write.store import Store
 
 
+@pytest.mark.roles
 def test_host_gap_is_kept_across_a_restart(make_world):
     """Twenty due pages of a host: one request each five seconds, before and after."""
     world: World = make_world(fetch__host_gap_seconds="5")
@@ -120,6 +121,7 @@ def own(world: World, name: str, *sentinels_of: str, checks: float = 0.0) -> int
     return made
 
 
+@pytest.mark.roles
 def test_share_of_a_user_is_kept_and_affects_nobody_else(make_world):
     """Anna's three hourly pages get 24 checks a day together, across restarts and classes; bob's
     are not affected.

@@ -33,6 +33,7 @@ def test_waits_after_429_grow(world: World, headers: dict[str, str], interval: i
     assert ["page.error"] == [e.type for e in world.events("page.error")]
 
 
+@pytest.mark.roles
 def test_host_with_a_429_is_paused_for_all_its_pages(world: World):
     """Ten pages of one registered domain wait after a 429 of one."""
     world.server.pages |= {f"/{n}": Page(b"", status=429) for n in range(10)}

@@ -135,6 +135,7 @@ def test_example_of_the_thesis_is_accepted_and_already_over(world: World):
     assert [] == world.polls()
 
 
+@pytest.mark.roles
 def test_to_first_change_ends_after_its_report_is_sent(world: World):
     """The report is sent at any rate; the page is not polled again (W-136)."""
     world.page("/a", "<p>count 0</p>")

@@ -230,6 +230,7 @@ def test_quiet_hours_delay_news_into_one_message(world: World):
     assert [] == world.violations()
 
 
+@pytest.mark.roles
 def test_digest_waits_for_the_end_of_quiet_hours(world: World):
     """The rate says when there is something to tell, the quiet hours when it may be told."""
     _watch(world, "every 6 hour quiet 20:00 to 08:00", start="2024-01-15T17:00")

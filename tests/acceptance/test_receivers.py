@@ -82,6 +82,7 @@ def _down(*statuses: int) -> Answer:
     return lambda number, message: (statuses[number % len(statuses)], {})
 
 
+@pytest.mark.roles
 @pytest.mark.parametrize("statuses", [(503,), (502, 429, 504)])
 def test_news_arrive_in_order_after_an_outage(world: World, hook: Receiver, statuses: tuple[int, ...]):
     """A receiver is down for ten hours while six sentinels have news: it gets all of each, in order

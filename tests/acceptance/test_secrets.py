@@ -88,6 +88,7 @@ def test_page_with_a_missing_secret_recovers_when_it_is_set(world: World):
     assert [] == world.violations()
 
 
+@pytest.mark.roles
 def test_replaced_secret_keeps_the_page(world: World):
     """The next request has the new value and no validators; page, versions and cursors stay."""
     world.page("/a", "<p>count 1</p>", etag='"1"')

@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 from unittest import mock
 
+import pytest
+
 from tests.world import World, play, serve
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.notification.webhook import read_secrets, signature
@@ -23,6 +25,7 @@ def _watch(world: World, url: str, rate: str = "immediate", every: str = "1 hour
     )
 
 
+@pytest.mark.roles
 def test_webhook_gets_each_change_signed(world: World):
     """One POST per change, with the change record and a signature over id, time and bytes."""
     _watch(world, world.receiver())

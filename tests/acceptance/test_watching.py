@@ -20,6 +20,7 @@ from tidings.storage.observed import polls
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 
+@pytest.mark.roles
 def test_first_check_is_the_baseline_and_the_next_change_is_notified(world: World):
     """The message has the deleted and the inserted words."""
     world.page("/a", "<h1>Price</h1><p>It costs <b>5</b> euro today.</p>")
@@ -124,6 +125,7 @@ def test_page_on_change_is_polled_once_per_pace(make_world):
     assert 25 == len(world.polls())
 
 
+@pytest.mark.roles
 def test_change_in_a_pause_is_notified_once_after_it(world: World):
     """Disable keeps the cursor; one comparison spans the pause (sentinels §2)."""
     world.page("/a", "<p>before</p>")

@@ -30,7 +30,7 @@ from tidings.storage.watches import events
 from tidings.storage.write.store import Store
 
 if TYPE_CHECKING:
-    from tidings.clock import SystemClock
+    from tidings.clock import Clock
     from tidings.model.interval import Duration, Instant
     from tidings.service.notify.deliver import SendQueue
     from tidings.service.run.monitor import SideTask
@@ -45,7 +45,7 @@ class Notifier:
     """One process that sends."""
 
     def __init__(
-        self, store: Store, clock: SystemClock, committer: Committer, sending: SendQueue, presence: Presence
+        self, store: Store, clock: Clock, committer: Committer, sending: SendQueue, presence: Presence
     ) -> None:
         self.store = store
         self.committer = committer
@@ -128,12 +128,15 @@ class Notifier:
 
 
 @contextlib.asynccontextmanager
-async def notifier(settings: Settings, *, stream: TextIO | None = None) -> AsyncIterator[Notifier]:
+async def notifier(
+    settings: Settings, *, clock: Clock | None = None, stream: TextIO | None = None
+) -> AsyncIterator[Notifier]:
     """Yield a notifier; the caller runs its steps. Waits for a database server that does
     not answer. Raises what `open_database` raises.
 
     Args:
         settings: The settings.
+        clock: The clock; by default that of the database's server.
         stream: Where console messages are written; standard output by default.
     """
     store = Store(await open_patiently(settings, endures=True))
@@ -141,7 +144,7 @@ async def notifier(settings: Settings, *, stream: TextIO | None = None) -> Async
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(store.close)
         stack.callback(store.hurry)
-        clock = await open_clock(settings, store)
+        clock = clock or await open_clock(settings, store)
 
         async def find_users(delivery: DeliveryRow) -> list[WatchedSentinel]:
             return await store.read(load_users, delivery.endpoint_id, zone=settings.serve.zone)
