@@ -325,9 +325,8 @@ def report(play: Play, cluster: Cluster, begun: float) -> None:
     print(f"{'runs of planners':28} {cluster.lease().epoch:5}")
     print(f"{'requests':28} {len(arrivals):5}  least gap {min(gaps):.3f} s of {GAP} s")
     print(f"{'beyond the budget':28} {excess:5.1f}  requests, of {RATE:g} a second and {BURST:g} saved")
-    print(
-        f"{'changes reported':28} {len(set(reported)):5}  {len(reported) - len(set(reported))} sent twice, with the same id"
-    )
+    twice = len(reported) - len(set(reported))
+    print(f"{'changes reported':28} {len(set(reported)):5}  {twice} sent twice, with the same id")
     print(f"{'other messages':28} {len(cluster.notices):5}  e.g. that checks could not be stored")
     print(f"load {os.getloadavg()[0]:.1f} at the end, on {os.cpu_count()} cores")
     print(f"{'violations':28} {len(play.violations):5}  in {time.monotonic() - begun:.0f} s")

@@ -1,6 +1,7 @@
 """Many pages in PostgreSQL under load: charges, WAL, tables and memory.
 
-    PYTHONPATH=. .venv/bin/python bench/million_pages.py [--pages 1000000] [--rate 100] [--seconds 600] [--planners 1]
+    PYTHONPATH=. .venv/bin/python bench/million_pages.py [--pages 1000000] [--rate 100]
+        [--seconds 600] [--planners 1]
 
 The bench starts a PostgreSQL server of its own (with its defaults), registers the pages, which a
 server on loopback serves (6 KB, 250 addresses), and starts planners, which check `rate` pages a
@@ -9,8 +10,8 @@ one in ten is a page that was never checked. All other pages are not due yet.
 
 It prints the seconds to register and until the planners are ready; then, over `seconds` of that
 load, checks a second, how long a charge took for the loop that waits for it (p50, p99), how much
-later than its minute a page was checked again, bytes of WAL and CPU of planners and server a check,
-the memory of each planner and of its helpers, and at the end the size of the largest tables.
+later than its minute a page was checked again, bytes of WAL and CPU of planners and server a
+check, the memory of each planner and of its helpers, and at the end the size of the largest tables.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ def list_urls(port: int, first: int, count: int) -> str:
 
 
 def add_pages(environment: dict[str, str], port: int, arguments: argparse.Namespace) -> None:
-    """Register the pages: those of each minute, and all others, spread over the time in which each is due once."""
+    """Register the pages: those of each minute, and all others, spread over the time in which each
+    is due once.
+    """
     from tidings.service.sentinels import register
     from tidings.settings import load
     from tidings.storage.db.database import open_database
@@ -80,9 +83,8 @@ def add_pages(environment: dict[str, str], port: int, arguments: argparse.Namesp
     rare = round((arguments.pages - again) / (arguments.rate * (1 - AGAIN_SHARE)))
     database, now = open_database(settings), time.time_ns() // 1_000
     try:
-        text = (
-            f"Create Sentinel again Using {list_urls(port, 0, again)} Monitor all words Fetch every {AGAIN_SECONDS} s"
-        )
+        every = f"Monitor all words Fetch every {AGAIN_SECONDS} s"
+        text = f"Create Sentinel again Using {list_urls(port, 0, again)} {every}"
         register.register(database, text, settings=settings, now=now)
         for first in range(again, arguments.pages, CHUNK):
             urls = list_urls(port, first, min(CHUNK, arguments.pages - first))
@@ -181,23 +183,20 @@ def measure(arguments: argparse.Namespace, folder: Path, server: Any, port: int)
                 " FROM pg_stat_user_tables ORDER BY 4 DESC LIMIT 6"
             ).fetchall()
     finally:
-        charges = [took for each in planners for at, took in each.stop()]
-        inside = [took * 1e3 for took in charges]
+        charges = [one for each in planners for one in each.stop()]
+    inside = [took * 1e3 for at, took in charges if since <= at < until]
     count = max(1, len(rows))
     print(f"{len(rows) / (until - since):.0f} checks a second ({new:,} new, {failed} failed) in {until - since:.0f} s")
-    print(
-        f"a charge: p50 {find_quantile(inside, 0.5):.1f} ms, p99 {find_quantile(inside, 0.99):.1f} ms of {len(inside):,}"
-    )
+    p50, p99 = (find_quantile(inside, share) for share in (0.5, 0.99))
+    print(f"a charge: p50 {p50:.1f} ms, p99 {p99:.1f} ms of {len(inside):,}")
     print(f"late: p50 {find_quantile(late, 0.5):.2f} s, p99 {find_quantile(late, 0.99):.2f} s")
-    print(
-        f"WAL {float(written) / count:,.0f} bytes a check; CPU a check: planners {own / count * 1e3:.2f} ms, PostgreSQL {theirs / count * 1e3:.2f} ms"
-    )
+    print(f"WAL {float(written) / count:,.0f} bytes a check")
+    print(f"CPU a check: planners {own / count * 1e3:.2f} ms, PostgreSQL {theirs / count * 1e3:.2f} ms")
     for own_mb, helpers_mb in memory:
         print(f"memory of a planner {own_mb:,.0f} MB, of its helpers {helpers_mb:,.0f} MB")
-    for name, table, indexes, total in sizes:
-        print(
-            f"table {name:16} {table / 2**20:8,.0f} MB, its indexes {indexes / 2**20:8,.0f} MB, all {total / 2**20:8,.0f} MB"
-        )
+    for name, *parts in sizes:
+        table, indexes, total = (part / 2**20 for part in parts)
+        print(f"table {name:16} {table:8,.0f} MB, its indexes {indexes:8,.0f} MB, all {total:8,.0f} MB")
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 

@@ -1,5 +1,5 @@
-"""The roles of a cluster in one process, on the manual clock of a story: two planners, three pollers
-behind a bus and two notifiers on one PostgreSQL database.
+"""The roles of a cluster in one process, on the manual clock of a story: two planners, three
+pollers behind a bus and two notifiers on one PostgreSQL database.
 
 Stories that only let time pass see no difference to one service. A story that looks into the memory
 of one process is skipped.
@@ -76,7 +76,9 @@ class Roles:
         )
 
     async def owes_deliveries(self) -> bool:
-        """Return whether something is due in any process, or was written that another has yet to read."""
+        """Return whether something is due in any process, or another one has yet to read what was
+        written.
+        """
         now = self._monitors[0].clock.now()
         return (
             self._is_news

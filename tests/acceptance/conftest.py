@@ -22,7 +22,9 @@ __all__ = ["products"]
 SAMPLE = int(os.environ.get("TESTS_POSTGRES", "16"))
 """Of the stories with PostgreSQL one in so many is played, with one of its rows; 1: all rows of all."""
 ALL_ROLES = os.environ.get("TESTS_ROLES") == "1"
-"""All stories are also played by the roles of a cluster (`tests.roles`), not only those with the mark `roles`."""
+"""All stories are also played by the roles of a cluster (`tests.roles`), not only those with the
+mark `roles`.
+"""
 IN_MEMORY = "appearing conditions crowded_hosts from_nothing learning limits_of_hosts manners needs other_types price rendered restless".split()
 """Stories of what is chosen, judged or compared in memory: they are played on PostgreSQL only where all are."""
 

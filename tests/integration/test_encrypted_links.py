@@ -1,6 +1,4 @@
-"""Promise: a connection to another machine is encrypted, and the certificate of that machine is
-verified. A server that does not encrypt gets no password.
-"""
+"""Promise: a connection to another machine is encrypted, and its certificate is verified. A server that does not encrypt gets no password."""
 
 from __future__ import annotations
 
@@ -92,8 +90,9 @@ def test_poller_fetches_over_nats_with_tls(tmp_path, certificates):
         service.run("add", "-", "--no-check", text=f"Create Sentinel s Using {web.url()} Monitor any change")
         service.serve().wait_ready()
         poller.serve("--role", "poller")
-
         until(lambda: service.read(versions.newest, 1), WAIT_SECONDS, "nothing was fetched")
+
+        assert ["/"] == web.paths()[:1]
 
 
 def test_certificate_of_an_unknown_authority_is_refused(tmp_path, certificates, monkeypatch):

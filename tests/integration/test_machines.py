@@ -91,9 +91,9 @@ def last_summary(place: Installation) -> str:
 
 @pytest.mark.parametrize("bus", ["nats"], indirect=True)
 def test_no_secret_is_on_the_bus(place, tmp_path):
-    """A password in a header and the text of a page reach the poller that makes the check, and are in
-    no byte that the server of the bus carries. Another poller that is taken over, has `bus.secret`
-    and sees everything, can read neither.
+    """A password in a header and the text of a page reach the poller that makes the check, and are
+    in no byte that the server of the bus carries. Another poller that is taken over, has
+    `bus.secret` and sees everything, can read neither.
     """
     messages: list[bytes] = []
     over = threading.Event()
