@@ -92,7 +92,7 @@ def test_poller_fetches_over_nats_with_tls(tmp_path, certificates):
         poller.serve("--role", "poller")
         until(lambda: service.read(versions.newest, 1), WAIT_SECONDS, "nothing was fetched")
 
-        assert ["/"] == web.paths()[:1]
+        assert "/" in web.paths()
 
 
 def test_certificate_of_an_unknown_authority_is_refused(tmp_path, certificates, monkeypatch):
