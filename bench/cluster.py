@@ -192,6 +192,7 @@ class Play:
         self.proxies[name].mend()
 
     def _leave(self, name: str) -> None:
+        until(lambda: self.services[name].err, START_SECONDS, "it does not start")  # before, SIGTERM just ends it
         code, _ = self.services.pop(name).terminate()
         if code:
             self.violations.append(f"{name} ended with {code}")
