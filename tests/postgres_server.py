@@ -25,8 +25,8 @@ START_SECONDS: Final = 60.0
 
 
 class PostgresServer:
-    """A server with the usual settings, to which any user may connect without a password; one with a
-    certificate and its key (two files) answers only connections with TLS.
+    """A server with the usual settings, to which any user may connect without a password; one with
+    a certificate and its key (two files) answers only connections with TLS.
     """
 
     def __init__(self, *certificate: Path) -> None:

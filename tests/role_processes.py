@@ -263,6 +263,6 @@ class Cluster:
 
 
 def _find_edition(summary: str) -> int | None:
-    """Return the edition that a summary reports, None if it reports no change: `edition "4" (was "3") is out`."""
+    """Return the edition that a summary (`edition "4" (was "3") is out`) reports, None for none."""
     found = re.search(r'edition "(\d+)"', summary)
     return None if found is None else int(found[1])

@@ -158,7 +158,7 @@ class World:
         async with running as monitor:
             for store in monitor.stores if isinstance(monitor, Roles) else (monitor.store,):
                 store._gather_seconds = 0  # nobody else's units come meanwhile
-                if self.stores_at_once and not self.url:  # a server may have to be waited for, while the web goes on
+                if self.stores_at_once and not self.url:  # a server may have to be waited for
                     store._run = _at_once  # type: ignore[method-assign]
                 else:
                     store._run = self._count(store._run)  # type: ignore[method-assign]

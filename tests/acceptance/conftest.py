@@ -30,8 +30,8 @@ IN_MEMORY = "appearing conditions crowded_hosts from_nothing learning limits_of_
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect rows with PostgreSQL, but keep one in each file; the choice depends on names only. Of
-    the rows with roles keep those of marked stories.
+    """Deselect rows with PostgreSQL, but keep one in each file; the choice depends on names only.
+    Of the rows with roles keep those of marked stories.
     """
     numbers = {item: zlib.crc32(item.nodeid.encode()) for item in items if _get_row(item) == "postgresql"}
     played = set()

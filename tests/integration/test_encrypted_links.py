@@ -1,4 +1,6 @@
-"""Promise: a connection to another machine is encrypted, and its certificate is verified. A server that does not encrypt gets no password."""
+"""Promise: a connection to another machine is encrypted, and its certificate is verified. A server
+that does not encrypt gets no password.
+"""
 
 from __future__ import annotations
 
