@@ -153,6 +153,7 @@ SYMBOLS = ".,-$+<=>|~"
 """The ASCII signs in terms, beside letters and digits."""
 
 _CHUNK = re.compile(r"\S+")
+_SPACE = re.compile(r"\s")
 
 
 def line_of_terms(text: str) -> str:
@@ -179,6 +180,35 @@ def term_of(token: str) -> str:
 def places_of_terms(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield each term of a text with its characters: start, end, term."""
     for found in _CHUNK.finditer(text):
-        chunk, at = found.group(), found.start()
-        for (start, end), token in zip(spans_of_chunk(chunk), tokens_of_chunk(chunk), strict=True):
-            yield at + start, at + end, term_of(token)
+        yield from _places_of_chunk(found.group(), found.start())
+
+
+def _places_of_chunk(chunk: str, at: int) -> Iterator[tuple[int, int, str]]:
+    for (start, end), token in zip(spans_of_chunk(chunk), tokens_of_chunk(chunk), strict=True):
+        yield at + start, at + end, term_of(token)
+
+
+def places_that_matter(text: str, phrases: Sequence[Phrase]) -> Iterator[tuple[int, int, str]]:
+    """Yield terms of a text as `places_of_terms` does, but of all that is surely no part of a phrase
+    nothing: it is not made into terms.
+    """
+    low = text.lower()
+    if len(low) != len(text) or any(len(phrase.terms) > 1 for phrase in phrases):
+        yield from places_of_terms(text)
+        return
+    done = 0
+    for found in _find_possible(tuple(phrase.terms[-1] for phrase in phrases), text.isascii()).finditer(low):
+        start, end = found.span()
+        if start < done:
+            continue
+        while start and not text[start - 1].isspace():
+            start -= 1
+        space = _SPACE.search(text, end)
+        done = space.start() if space else len(text)
+        yield from _places_of_chunk(text[start:done], start)
+
+
+@lru_cache(maxsize=64)
+def _find_possible(terms: tuple[str, ...], is_ascii: bool) -> re.Pattern[str]:  # noqa: FBT001 - cached by position
+    """Return what a chunk with one of these terms has: the term itself, or letters with marks."""
+    return re.compile("|".join([*map(re.escape, terms), *(() if is_ascii else [r"[^\x00-\x7f]"])]))

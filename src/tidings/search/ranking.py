@@ -272,6 +272,14 @@ def bm25(counts: Mapping[str, float], length: int, known: Statistics) -> float:
     )
 
 
+def is_as_long(length: int, other: int) -> bool:
+    """Return whether two copies differ so little in length, by an eighth, that the difference may be
+    left out of their scores: the scores of terms that are in both as often are equal then. (Lucene,
+    with which 002 measured, stored a length as coarsely.)
+    """
+    return abs(length - other) * 8 <= max(length, other)
+
+
 def norm_of(length: int, known: Statistics) -> float:
     """Return BM25's length normalisation."""
     return K1 * (1 - B + B * length / known.mean_length) if known.mean_length else K1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.document.text.words import fold
 from tidings.record import dataclass, replace
-from tidings.search.query import places_of_terms
+from tidings.search.query import places_that_matter
 
 if TYPE_CHECKING:
     from tidings.search.query import Phrase
@@ -88,12 +88,11 @@ def mark(text: str, phrases: Sequence[Phrase]) -> list[Stretch]:
 
 def _lines(text: str, phrases: Sequence[Phrase]) -> list[_Line]:
     """Return lines with a phrase, in order; of many those with most words."""
-    lines, known = text.split("\n"), _plain(text)
+    lines = text.split("\n")
     keys = {phrase.terms[-1] for phrase in phrases}
-    counted = [(-many, place) for place, line in enumerate(known) if (many := sum(key in line for key in keys))]
     found: dict[int, _Line] = {}
-    for _, place in sorted(counted)[:_READ]:
-        line = _line(_from_first(lines[place], known[place], keys), phrases)
+    for place in _find_candidates(lines, keys):
+        line = _line(_from_first(lines[place], keys), phrases)
         if line.hits:
             if not any(not is_hit and any(map(str.isalnum, piece)) for piece, is_hit in _cut(line, len(line.text))):
                 line = replace(line, after=" ".join(" ".join(lines[place + 1 : place + 4]).split())[:_LONGEST_LINE])
@@ -103,26 +102,46 @@ def _lines(text: str, phrases: Sequence[Phrase]) -> list[_Line]:
     return [found[place] for place in sorted(found)]
 
 
-def _from_first(line: str, known: str, keys: set[str]) -> str:
+def _find_candidates(lines: Sequence[str], keys: set[str]) -> list[int]:
+    """Return the places of lines that may have a phrase, those with most keys first: at most as many
+    as are read, so that of a long text only the beginning is searched if it has them.
+    """
+    whole: list[int] = []
+    parts: list[tuple[int, int]] = []
+    for place, line in enumerate(lines):
+        known = line.lower() if line.isascii() else _plain(line)
+        many = 0
+        for key in keys:
+            many += key in known
+        if many == len(keys):
+            whole.append(place)
+            if len(whole) == _READ:
+                break
+        elif many:
+            parts.append((-many, place))
+    return [*whole, *(place for _, place in sorted(parts))][:_READ]
+
+
+def _from_first(line: str, keys: set[str]) -> str:
     """Return a line, of a long one the piece around the first possible hit."""
     if len(line) <= _LONGEST_LINE:
         return line
+    known = _plain(line)
     first = min(place for key in keys if (place := known.find(key)) >= 0)
     return line[max(0, first - _LONGEST_LINE // 4) :][:_LONGEST_LINE]
 
 
-def _plain(text: str) -> list[str]:
-    """Return the lines of a text in the form in which terms are searched as substrings."""
-    known = fold(text)
+def _plain(line: str) -> str:
+    """Return a line in the form in which terms are searched as substrings."""
+    known = fold(line)
     if known.isascii():
-        return known.split("\n")
-    bare = unicodedata.normalize("NFD", known).encode("ascii", "ignore").decode()
-    return [f"{one}\n{other}" for one, other in zip(bare.split("\n"), known.split("\n"), strict=True)]
+        return known
+    return f"{unicodedata.normalize('NFD', known).encode('ascii', 'ignore').decode()}\n{known}"
 
 
 def _line(text: str, phrases: Sequence[Phrase]) -> _Line:
     """Return a line with the places of phrases."""
-    places = list(places_of_terms(text))
+    places = list(places_that_matter(text, phrases))
     terms = [term for _, _, term in places]
     hits: list[tuple[int, int, int]] = []
     for which, phrase in enumerate(phrases):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY, HOUR
@@ -25,6 +25,7 @@ from tidings.search.ranking import (
     Statistics,
     curve_of,
     idf,
+    is_as_long,
     knee,
     norm_of,
     rate,
@@ -64,19 +65,68 @@ class Appraiser:
         """
         if not self.curves:
             return 0.0
-        return value_of_refresh(self.scores(old), self.scores(new), self.curves, self.frequencies)
+        if old is not None and new is not None and is_as_long(_measure(old), _measure(new)):
+            before, after = self._score_moved(old, new)
+        else:
+            before, after = self.scores(old), self.scores(new)
+        return value_of_refresh(before, after, self.curves, self.frequencies)
 
     def scores(self, lines: Sequence[str] | None) -> dict[str, float]:
         """Return a copy's BM25 scores for its terms, from title, text and address."""
-        counts: dict[str, float] = {}
-        length = 0
-        for weight, line in zip(_WEIGHTS, lines or (), strict=False):
-            words = line.split()
-            length += len(words)
-            for term, count in Counter(filter(self.curves.__contains__, words)).items():
-                counts[term] = counts.get(term, 0.0) + weight * count
+        return self._weigh(_count(lines or (), self.curves), _measure(lines or ()))
+
+    def _score_moved(self, old: Sequence[str], new: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the scores of two copies for the terms that one has more often than the other: both
+        count as equally long, so that only these have other scores.
+        """
+        parts = [cut_ends(before, after) for before, after in zip(old, new, strict=True)]
+        gone, come = (_count([part[which] for part in parts], self.curves) for which in (0, 1))
+        moved = {term for term in gone.keys() | come.keys() if gone.get(term) != come.get(term)}
+        if not moved:
+            return {}, {}
+        after = _count(new, moved)
+        before = {term: after.get(term, 0.0) + gone.get(term, 0.0) - come.get(term, 0.0) for term in moved}
+        length = _measure(new)
+        return self._weigh(before, length), self._weigh(after, length)
+
+    def _weigh(self, counts: Mapping[str, float], length: int) -> dict[str, float]:
         norm = norm_of(length, self.known)
-        return {term: self.weights[term] * count * (K1 + 1) / (count + norm) for term, count in counts.items()}
+        return {term: self.weights[term] * many * (K1 + 1) / (many + norm) for term, many in counts.items() if many}
+
+
+def _measure(lines: Sequence[str]) -> int:
+    """Return the number of terms of lines."""
+    return sum(line.count(" ") + 1 for line in lines if line)
+
+
+def _count(lines: Sequence[str], terms: Container[str]) -> dict[str, float]:
+    """Return how often terms occur in title, text and address, weighted by these."""
+    counts: dict[str, float] = {}
+    for weight, line in zip(_WEIGHTS, lines, strict=False):
+        for term, many in Counter(filter(terms.__contains__, line.split())).items():
+            counts[term] = counts.get(term, 0.0) + weight * many
+    return counts
+
+
+def cut_ends(one: str, other: str) -> tuple[str, str]:
+    """Return two lines of terms without those with which both begin, and both end."""
+    head = one.rfind(" ", 0, _count_alike(one, other)) + 1
+    one, other = one[head:], other[head:]
+    tail = _count_alike(one[::-1], other[::-1])
+    place = one.find(" ", len(one) - tail)
+    return (one, other) if place < 0 else (one[:place], other[: len(other) - len(one) + place])
+
+
+def _count_alike(one: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginnings."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def appraiser(index: SearchIndex, log: SearchLog, *, at: Instant) -> Appraiser:

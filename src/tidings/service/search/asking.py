@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.clock import DAY
 from tidings.record import dataclass
 from tidings.search import snippets
-from tidings.search.query import FILTERS, Phrase, Query, check_kind, holds, is_of_site, parse, terms_of
+from tidings.search.query import FILTERS, Phrase, Query, check_kind, holds, is_of_site, parse, places_that_matter
 from tidings.search.ranking import bm25
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import indexed
@@ -167,7 +167,7 @@ def _weigh(index: SearchIndex, query: Query, hits: Sequence[Hit]) -> list[Hit]:
 def counts_of(text: FoundText, phrases: Sequence[Phrase]) -> dict[str, float]:
     """Return how often phrases occur in a text, weighted by title and address."""
     fields = ((find.TITLE, text.title), (1.0, text.text), (find.ADDRESS, text.address))
-    terms = [(weight, terms_of(field)) for weight, field in fields]
+    terms = [(weight, [term for _, _, term in places_that_matter(field, phrases)]) for weight, field in fields]
     return {str(phrase): sum(weight * holds(phrase, field) for weight, field in terms) for phrase in phrases}
 
 
