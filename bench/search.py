@@ -21,9 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.data_sets import files_of, rows_of
+from tidings.detection.job.contract import Body
 from tidings.search import snippets
-from tidings.search.query import line_of_terms, parse
+from tidings.search.query import parse
 from tidings.service.search.appraise import appraiser
+from tidings.service.search.read_text import read_texts
 from tidings.storage.search import find
 from tidings.storage.search.index import IndexEntry, SearchIndex
 from tidings.storage.search.log import SearchLog
@@ -50,6 +52,30 @@ def entries() -> list[IndexEntry]:
             )
         )  # fmt: skip
     return made
+
+
+def read_pages() -> tuple[list[IndexEntry], float]:
+    """Return versions of real HTML pages, in the order in which they were published, and the seconds
+    of CPU that reading their text took.
+    """
+    files = dict(files_of("page_versions/terms-html.tar.zst"))
+    rows = [row for row in rows_of("page_versions/index.csv.gz") if row["family"] == "terms-html"]
+    rows.sort(key=lambda row: (int(row["unix_time"]), row["page"]))
+    numbers: dict[str, int] = {}
+    made, took = [], 0.0
+    for row in rows:
+        body = Body(data=files[row["file"]], content_type=row["content_type"], url=f"https://{row['site']}.example/")
+        begun = time.process_time()
+        (read,) = read_texts([(body,)])
+        took += time.process_time() - begun
+        made.append(
+            IndexEntry(
+                page_id=numbers.setdefault(row["page"], len(numbers) + 1), seq=int(row["version"]) + 1,
+                at=int(row["unix_time"]) * 1_000_000, kind=read.kind, host=row["site"], title=read.title,
+                address=row["path"], text=read.text,
+            )
+        )  # fmt: skip
+    return made, took
 
 
 def queries(count: int) -> list[str]:
@@ -83,21 +109,29 @@ def ask(index: SearchIndex, text: str, **given: Any) -> int:
 
 
 def latency(index: SearchIndex, texts: list[str], name: str, **given: Any) -> None:
-    """Print the median and the 99th of a hundred."""
-    took, found = [], []
+    """Print the median and the 99th of a hundred, of CPU and of the time that passes."""
+    spent, took, found = [], [], []
     for text in texts:
-        begun = time.perf_counter()
+        begun, cpu = time.perf_counter(), time.process_time()
         found.append(ask(index, text, **given))
+        spent.append(1000 * (time.process_time() - cpu))
         took.append(1000 * (time.perf_counter() - begun))
-    cuts = statistics.quantiles(took, n=100)
-    print(f"{name}: p50 {cuts[49]:.1f} ms, p99 {cuts[98]:.1f} ms, {statistics.mean(found):.0f} results on average")
+    said = ", ".join(
+        f"p50 {cuts[49]:.1f} ms, p99 {cuts[98]:.1f} ms {what}"
+        for what, cuts in (
+            ("of CPU", statistics.quantiles(spent, n=100)),
+            ("passed", statistics.quantiles(took, n=100)),
+        )
+    )
+    print(f"{name}: {said}; {statistics.mean(found):.0f} results on average")
 
 
-def overhead(rows: list[IndexEntry], texts: list[str], megabytes: Sequence[float]) -> None:
+def overhead(rows: list[IndexEntry], texts: list[str], megabytes: Sequence[float], *, reading: float = 0.0) -> None:
     """Print what appraising refreshes by these queries adds to the CPU, measured in turns over the
-    second half of the versions, at each size of their texts.
+    second half of the versions, at each size of their texts. `reading` is the CPU that the text of
+    a version took to read (seconds).
     """
-    took, read, size, wanted = {False: 0.0, True: 0.0}, 0.0, 0.0, list(megabytes)
+    took, size, wanted, read = {False: 0.0, True: 0.0}, 0.0, list(megabytes), 0.0
     half = BATCH * (len(rows) // BATCH // 2)
     newest = list({row.page_id: row for row in rows[:half]}.values())
     with tempfile.TemporaryDirectory() as folder:
@@ -113,32 +147,29 @@ def overhead(rows: list[IndexEntry], texts: list[str], megabytes: Sequence[float
         said = appraiser(made[True], log, at=0)
         print(f"  {len(said.curves)} terms of {len({*texts})} queries")
         cursor = int(made[True].read_note("cursor"))
-        for start in range(half, len(rows), BATCH):
+        for number, start in enumerate(range(half, len(rows), BATCH)):
             part = rows[start : start + BATCH]
-            for appraised, index in made.items():
+            for appraised in (False, True) if number % 2 else (True, False):
                 begun = time.process_time()
-                index.put(part, cursor=cursor, moved_to=cursor + BATCH, appraise=said if appraised else None)
+                made[appraised].put(part, cursor=cursor, moved_to=cursor + BATCH, appraise=said if appraised else None)
                 took[appraised] += time.process_time() - begun
             cursor += BATCH
-            begun = time.process_time()
-            for row in part:
-                line_of_terms(row.text)
-            read += time.process_time() - begun
+            read += reading * len(part)
             size += sum(len(row.text.encode()) for row in part) / 1e6
             if wanted and (size >= wanted[0] or start + BATCH >= len(rows)):
-                more = took[True] - took[False]
+                more, whole = took[True] - took[False], took[False] + read
                 print(
                     f"  {size:5.1f} MB: {took[False]:6.2f} s, {took[True]:6.2f} s: {more / took[False]:+.1%} of the"
-                    f" index's time, {more / (took[False] + read):+.1%} if a page's text is made into terms once"
-                    " more, as reading it does"
+                    f" index's time" + (f", {more / whole:+.1%} of {whole:.2f} s with reading" if reading else "")
                 )
                 del wanted[0]
             if not wanted:
                 break
         gained = [gain for _, gain, _ in made[True].gains()]
         print(f"  {sum(gain > 0 for gain in gained):,} of {len(gained):,} pages gained, the least {min(gained):.2g}")
-        for index in (*made.values(), log):
+        for index in made.values():
             index.close()
+        log.close()
 
 
 def measure(rows: list[IndexEntry], texts: list[str], name: str, *, at: int | None = None) -> None:

@@ -197,7 +197,7 @@ def places_that_matter(text: str, phrases: Sequence[Phrase]) -> Iterator[tuple[i
         yield from places_of_terms(text)
         return
     done = 0
-    for found in _find_possible(tuple(phrase.terms[-1] for phrase in phrases), text.isascii()).finditer(low):
+    for found in _find_possible(tuple(phrase.terms[-1] for phrase in phrases), is_ascii=text.isascii()).finditer(low):
         start, end = found.span()
         if start < done:
             continue
@@ -209,6 +209,6 @@ def places_that_matter(text: str, phrases: Sequence[Phrase]) -> Iterator[tuple[i
 
 
 @lru_cache(maxsize=64)
-def _find_possible(terms: tuple[str, ...], is_ascii: bool) -> re.Pattern[str]:  # noqa: FBT001 - cached by position
+def _find_possible(terms: tuple[str, ...], *, is_ascii: bool) -> re.Pattern[str]:
     """Return what a chunk with one of these terms has: the term itself, or letters with marks."""
     return re.compile("|".join([*map(re.escape, terms), *(() if is_ascii else [r"[^\x00-\x7f]"])]))

@@ -83,13 +83,14 @@ class RankCurve:
         return low
 
 
-def curve_of(scores: Iterable[float], exponent: float, *, exact: int = EXACT) -> RankCurve:
+def curve_of(scores: Iterable[float], exponent: float, *, exact: int = EXACT, pieces: int = PIECES) -> RankCurve:
     """Return the curve of a query's results.
 
     Args:
         scores: The scores of all results, in any order; zeros are dropped.
         exponent: That of the viewing curve.
         exact: How many of the best are exact.
+        pieces: How many pieces approximate the others.
     """
     ordered = sorted((score for score in scores if score > 0), reverse=True)
     top, count = tuple(ordered[:exact]), len(ordered)
@@ -98,7 +99,7 @@ def curve_of(scores: Iterable[float], exponent: float, *, exact: int = EXACT) ->
     if count <= exact:
         return RankCurve(top, exponent, ups, downs)
     start = max(1, exact)
-    ends = sorted({round(start * (count / start) ** (n / PIECES)) for n in range(PIECES + 1)})
+    ends = sorted({round(start * (count / start) ** (n / pieces)) for n in range(pieces + 1)})
     made = []
     for first, last in pairwise(ends):
         high, low = ordered[first - 1], ordered[last - 1]
@@ -272,12 +273,16 @@ def bm25(counts: Mapping[str, float], length: int, known: Statistics) -> float:
     )
 
 
-def is_as_long(length: int, other: int) -> bool:
-    """Return whether two copies differ so little in length, by an eighth, that the difference may be
-    left out of their scores: the scores of terms that are in both as often are equal then. (Lucene,
-    with which 002 measured, stored a length as coarsely.)
+def is_as_long(length: float, other: float) -> bool:
+    """Return whether two copies differ so little in length, by a quarter, that the difference may be
+    left out of their scores: the scores of terms that are in both as often are equal then. Lucene,
+    with which 002 measured, stored a length as coarsely.
+
+    Args:
+        length: That of one copy, in characters or in terms.
+        other: That of the other.
     """
-    return abs(length - other) * 8 <= max(length, other)
+    return abs(length - other) * 4 <= max(length, other)
 
 
 def norm_of(length: int, known: Statistics) -> float:

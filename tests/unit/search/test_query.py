@@ -5,7 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.errors import UsageError
-from tidings.search.query import Phrase, Query, holds, is_of_site, line_of_terms, parse, places_of_terms, terms_of
+from tidings.search.query import (
+    Phrase,
+    Query,
+    holds,
+    is_of_site,
+    line_of_terms,
+    parse,
+    places_of_terms,
+    places_that_matter,
+    terms_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -110,3 +120,18 @@ def test_each_term_has_a_place(text):
 
     assert line_of_terms(text).split() == found
     assert not [term for term in found if any(c.isspace() or c == '"' for c in term)]
+
+
+@given(
+    st.text(st.sampled_from("aAeé -.5$€京ßſİ\u0301\u00ad\n"), max_size=60), st.sampled_from(["a", "a e", "5*", "é -5"])
+)
+def test_no_place_of_a_phrase_is_missed(text, query):
+    """What is left out is no part of a phrase: the places of its terms are those of all terms."""
+    phrases = parse(query).phrases
+    wanted = {phrase.terms[-1] for phrase in phrases}
+    every, some = (
+        [place for place in places if any(place[2].startswith(term) for term in wanted)]
+        for places in (places_of_terms(text), places_that_matter(text, phrases))
+    )
+
+    assert every == some

@@ -81,13 +81,18 @@ class IndexProgress(NamedTuple):
     cursor: int
 
 
+class CopyOfPage(NamedTuple):
+    """A text of a page, and the terms of its title, of the text and of its address."""
+
+    text: str
+    lines: Sequence[str]
+
+
 class Appraises(Protocol):
     """The value of a refresh for searchers; `search.ranking` implements it."""
 
-    def __call__(self, old: Sequence[str] | None, new: Sequence[str] | None) -> float:
-        """Return the value, given the terms of title, text and address before and after; None: the
-        page did not, or does not, exist.
-        """
+    def __call__(self, old: CopyOfPage | None, new: CopyOfPage | None) -> float:
+        """Return the value, given the page before and after; None: it did not, or does not, exist."""
         ...
 
 
@@ -398,7 +403,7 @@ def _put(run: Any, entry: IndexEntry, appraise: Appraises | None, measured_from:
     run("INSERT INTO newest (rowid, title, body, address) VALUES (?, ?, ?, ?)", (id_, *lines))
     if appraise is not None:
         is_measured = old is not None and entry.at >= measured_from
-        gained = appraise(old, lines) if is_measured else 0.0
+        gained = appraise(old, CopyOfPage(entry.text, lines)) if is_measured else 0.0
         _gain(run, entry.page_id, gained, max(entry.at, measured_from))
 
 
@@ -409,22 +414,22 @@ def _gain(run: Any, page_id: int, gained: float, at: Instant) -> None:
     )
 
 
-def _retire(run: Any, page_id: int, at: Instant) -> list[str] | None:
-    """Move a page's newest text to the former ones; return its terms, None if there is none."""
+def _retire(run: Any, page_id: int, at: Instant) -> CopyOfPage | None:
+    """Move a page's newest text to the former ones; return it, None if there is none."""
     newest = run(_NEWEST, (page_id,)).fetchone()
     if newest is None:
         return None
-    lines = _move(run, newest[0], "newest", "past")
+    copy = _move(run, newest[0], "newest", "past")
     run("UPDATE doc SET until = max(since, ?) WHERE id = ?", (at, newest[0]))
-    return lines
+    return copy
 
 
-def _move(run: Any, id_: int, from_: str, to: str) -> list[str]:
-    """Move a text from one table of terms to the other; return its terms."""
-    lines = _lines(run, id_)
-    run(f"INSERT INTO {from_} ({from_}, rowid, title, body, address) VALUES ('delete', ?, ?, ?, ?)", (id_, *lines))
-    run(f"INSERT INTO {to} (rowid, title, body, address) VALUES (?, ?, ?, ?)", (id_, *lines))
-    return lines
+def _move(run: Any, id_: int, from_: str, to: str) -> CopyOfPage:
+    """Move a text from one table of terms to the other; return it."""
+    copy = _read(run, id_)
+    run(f"INSERT INTO {from_} ({from_}, rowid, title, body, address) VALUES ('delete', ?, ?, ?, ?)", (id_, *copy.lines))
+    run(f"INSERT INTO {to} (rowid, title, body, address) VALUES (?, ?, ?, ?)", (id_, *copy.lines))
+    return copy
 
 
 def _take_out(run: Any, id_: int) -> None:
@@ -432,14 +437,15 @@ def _take_out(run: Any, id_: int) -> None:
     table = "newest" if is_newest else "past"
     run(
         f"INSERT INTO {table} ({table}, rowid, title, body, address) VALUES ('delete', ?, ?, ?, ?)",
-        (id_, *_lines(run, id_)),
+        (id_, *_read(run, id_).lines),
     )
 
 
-def _lines(run: Any, id_: int) -> list[str]:
-    """Return the terms of a text as they were stored."""
-    title, text, address = run("SELECT title, text, address FROM doc WHERE id = ?", (id_,)).fetchone()
-    return [line_of_terms(part) for part in (title, decompress(text).decode(), address)]
+def _read(run: Any, id_: int) -> CopyOfPage:
+    """Return a text and its terms as they were stored."""
+    title, packed, address = run("SELECT title, text, address FROM doc WHERE id = ?", (id_,)).fetchone()
+    text = decompress(packed).decode()
+    return CopyOfPage(text, [line_of_terms(part) for part in (title, text, address)])
 
 
 def _read_note(run: Any, name: str) -> str:

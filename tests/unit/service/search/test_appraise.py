@@ -4,10 +4,10 @@ import pytest
 
 from tidings.clock import DAY
 from tidings.errors import UsageError
-from tidings.search.query import parse
+from tidings.search.query import line_of_terms, parse
 from tidings.service.search.appraise import appraiser, rates, rows_of, workload
 from tidings.storage.search import find
-from tidings.storage.search.index import IndexEntry, SearchIndex
+from tidings.storage.search.index import CopyOfPage, IndexEntry, SearchIndex
 from tidings.storage.search.log import SearchLog
 
 
@@ -55,6 +55,39 @@ def test_gain_of_a_refresh_equals_that_of_searches(index, log, page, text):
     assert (page, DAY) == (found, since)
     assert gained == pytest.approx(expected, abs=1e-9)
     assert gained >= 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("one line\nof tea\n{}", "one line\nof rain\n{}"),
+        ("one line\nof tea\ntea\n{}", "one line\nof tea\n{}\nand tea and tea tea"),
+        ("{} and tea tea", "{} or tea"),
+        ("{}", "{}"),
+        ("{}", "otherwise {} tea"),
+        ("{}", "otherwise {}"),
+    ],
+)
+def test_copies_of_similar_length_are_compared_by_what_moved(index, log, old, new):
+    """Both count as equally long, so that terms which are in both as often do not count; the counts
+    are those of the whole texts, whether few lines differ or many.
+    """
+    made = appraiser(index, log, at=0)
+    copies = []
+    for text in (old, new):
+        word = "row" if text.startswith("otherwise") else "line"
+        body = text.format("\n".join(f"{word} {n} that has tea and stays" for n in range(40)))
+        copies.append(CopyOfPage(body, ["tea", line_of_terms(body), ""]))
+    counts = [copy.lines[1].split().count("tea") for copy in copies]
+
+    before, after = made._score_moved(*copies)
+
+    if counts[0] == counts[1]:
+        assert ({}, {}) == (before, after)
+        assert 0 == made(*copies)
+    else:
+        assert after == {"tea": pytest.approx(made.scores(copies[1].lines)["tea"])}
+        assert (before["tea"] < after["tea"]) is (counts[0] < counts[1])
 
 
 def test_removed_page_gains_for_those_below(index, log):
@@ -115,7 +148,7 @@ def test_without_searches_no_refresh_has_a_gain(index, tmp_path):
     log.close()
 
     assert {} == text.curves
-    assert 0.0 == text(["a", "b", "c"], None)
+    assert 0.0 == text(CopyOfPage("b", ["a", "b", "c"]), None)
 
 
 def test_queries_are_weighed_by_their_results(tmp_path):
