@@ -55,8 +55,8 @@ def entries() -> list[IndexEntry]:
 
 
 def read_pages() -> tuple[list[IndexEntry], float]:
-    """Return versions of real HTML pages, in the order in which they were published, and the seconds
-    of CPU that reading their text took.
+    """Return versions of real HTML pages, in the order in which they were published, and the
+    seconds of CPU that reading their text took.
     """
     files = dict(files_of("page_versions/terms-html.tar.zst"))
     rows = [row for row in rows_of("page_versions/index.csv.gz") if row["family"] == "terms-html"]

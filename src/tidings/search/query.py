@@ -189,8 +189,8 @@ def _places_of_chunk(chunk: str, at: int) -> Iterator[tuple[int, int, str]]:
 
 
 def places_that_matter(text: str, phrases: Sequence[Phrase]) -> Iterator[tuple[int, int, str]]:
-    """Yield terms of a text as `places_of_terms` does, but of all that is surely no part of a phrase
-    nothing: it is not made into terms.
+    """Yield terms of a text as `places_of_terms` does, without those that cannot be part of a
+    phrase: most of them are not even made into terms.
     """
     low = text.lower()
     if len(low) != len(text) or any(len(phrase.terms) > 1 for phrase in phrases):

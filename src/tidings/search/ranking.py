@@ -274,9 +274,9 @@ def bm25(counts: Mapping[str, float], length: int, known: Statistics) -> float:
 
 
 def is_as_long(length: float, other: float) -> bool:
-    """Return whether two copies differ so little in length, by a quarter, that the difference may be
-    left out of their scores: the scores of terms that are in both as often are equal then. Lucene,
-    with which 002 measured, stored a length as coarsely.
+    """Return whether two copies differ so little in length, by a quarter, that the difference may
+    be left out of their scores: the scores of terms that are in both as often are equal then.
+    Lucene, with which 002 measured, stored a length as coarsely.
 
     Args:
         length: That of one copy, in characters or in terms.

@@ -103,8 +103,8 @@ def _lines(text: str, phrases: Sequence[Phrase]) -> list[_Line]:
 
 
 def _find_candidates(lines: Sequence[str], keys: set[str]) -> list[int]:
-    """Return the places of lines that may have a phrase, those with most keys first: at most as many
-    as are read, so that of a long text only the beginning is searched if it has them.
+    """Return the places of lines that may have a phrase, those with most keys first: at most as
+    many as are read, so that of a long text only the beginning is searched if it has them.
     """
     whole: list[int] = []
     parts: list[tuple[int, int]] = []

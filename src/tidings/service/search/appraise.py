@@ -80,8 +80,8 @@ class Appraiser:
         return self._weigh(_count(lines, self.curves), _measure(lines))
 
     def _score_moved(self, old: CopyOfPage, new: CopyOfPage) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the scores of two copies for the terms that one has more often than the other: both
-        count as equally long, so that only these have other scores.
+        """Return the scores of two copies for the terms that one has more often than the other:
+        both count as equally long, so that only these have other scores.
         """
         gone, come = _find_difference(old.text, new.text)
         is_small = SMALL * (len(gone) + len(come)) < len(old.text) + len(new.text)

@@ -92,7 +92,9 @@ class Appraises(Protocol):
     """The value of a refresh for searchers; `search.ranking` implements it."""
 
     def __call__(self, old: CopyOfPage | None, new: CopyOfPage | None) -> float:
-        """Return the value, given the page before and after; None: it did not, or does not, exist."""
+        """Return the value, given the page before and after; None: it did not, or does not,
+        exist.
+        """
         ...
 
 
