@@ -52,7 +52,7 @@ def test_simulation_reproduces_a_recorded_month(make_world) -> None:
         async with face(world, monitor) as app:
             page = words_of(await see(app, "/sentinels/hour"))
             assert "sure to 95" in page
-            assert "half seen within" in page
+            assert "half of the changes seen within" in page
             assert "seen within an hour" in words_of(await draw(app, "/plan?budget=40"))
 
     play(world, story, spreads=True)
