@@ -40,6 +40,8 @@ SENTENCE = re.compile(r"\b[a-z]{2,},? [a-z]{2,},? [a-z]{2,}\b")
 PAGES = re.compile(r"Price \d+ EUR|all links|any change|Monitor|Select|Fetch")
 """Texts of the pages, and of the language."""
 SPOKEN = re.compile(r'<[^>]* (?:aria-label|title|placeholder|alt|data-say-\w+)="([^"]*)"')
+CODES = re.compile(r"https?://\S+|\b5xx\b")
+"""Addresses and classes of statuses, which no language translates."""
 KNOWN = frozenset(
     "Tidings UTC dev shop money annas common hers ada anna bob rita read edit admin Price EUR Offer all words one price"
     " nowhere lost you example org nobody Atom changedetection io Distill Visualping Update Scanner Huginn kibitzr urlwatch webchanges OPML CSV url"
@@ -73,7 +75,8 @@ def english_of(page: str) -> set[str]:
     drawn = "".join(COMPARISON.findall(page))
     texts = [*re.split(r"<[^>]*>", shown), *SPOKEN.findall(shown)]
     texts += [part for found in OURS.finditer(drawn) for part in (found["said"] or "", found["label"] or "")]
-    words = {word for text in texts for word in re.findall(r"[A-Za-z]{2,}", unescape(text))}
+    plain = (CODES.sub(" ", unescape(text)) for text in texts)
+    words = {word for text in plain for word in re.findall(r"[A-Za-z]{2,}", text)}
     values = (unescape(re.sub(r"<[^>]*>", "", value)) for value in VALUES.findall(page))
     return words | {value for value in values if SENTENCE.search(value) and not PAGES.search(value)}
 
