@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import socket
 import threading
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
@@ -56,6 +59,15 @@ class Certificates:
 @pytest.fixture
 def certificates(tmp_path: Path) -> Certificates:
     return Certificates(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def interrupted_connections() -> Iterator[None]:
+    """Collect what nats-py leaves open when a connection is interrupted, so that no later test does."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def write_url(server: NatsServer) -> str:

@@ -196,6 +196,8 @@ class NatsBus:
         async with asyncio.timeout(CONNECT_SECONDS):  # the client itself would retry the first connection for ever
             _, writer = await asyncio.open_connection(parts.hostname, parts.port or PORT)
             writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await client.connect(
@@ -255,6 +257,12 @@ def _define_client() -> type[Any]:
             super().__init__()
             self._must_encrypt = must_encrypt
             self._is_checked = False
+
+        async def _connect_to_server(self, s: Any) -> None:
+            """Connect again; nats-py leaves the connection before open if its start failed."""
+            if self._transport is not None:
+                self._transport.close()  # type: ignore[no-untyped-call]
+            await super()._connect_to_server(s)
 
         async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
             """Read what a server says of itself; the first time before anything is sent to it."""
