@@ -63,7 +63,7 @@ def certificates(tmp_path: Path) -> Certificates:
 
 @pytest.fixture(autouse=True)
 def interrupted_connections() -> Iterator[None]:
-    """Collect what nats-py leaves open when a connection is interrupted, so that no later test does."""
+    """Collect what nats-py leaves open of interrupted connections, so that no later test does."""
     yield
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
