@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -31,6 +32,9 @@ async def sign_in(people: People, name: str) -> dict[str, str]:
 async def send(people: People, browser: dict[str, str], **fields: str) -> Any:
     """Send the form of the account."""
     return await people.send("nobody", "/account", fields, **browser)
+
+
+JSON = {"content-type": "application/json"}
 
 
 def test_times_are_shown_in_the_zone_of_the_account(world: World) -> None:
@@ -103,6 +107,25 @@ def test_tokens_and_shared_tags_belong_to_their_owner(world: World) -> None:
         assert ("rita", "") == (kept.json()["name"], kept.json()["zone"])
         evil = await send(people, {**browser, "origin": "https://evil.example"}, act="zone", zone="UTC")
         assert 403 == evil.status
+
+    play_story(world, story)
+
+
+def test_tag_that_is_no_longer_shared_leaves_the_plan_at_once(world: World) -> None:
+    """Though a reader has just seen the plan, which is read anew only after a while."""
+
+    async def story(people: People) -> None:
+        world.page("/c", "<p>one</p>")
+        text = world.text("Create Sentinel lent Using {/c} Monitor all words Fetch every 1 hour Tags harbour")
+        browser = await sign_in(people, "anna")
+        body = json.dumps({"text": text}).encode()
+        assert 201 == (await people.ask("anna", "POST", "/api/v1/sentinels", headers=JSON, body=body)).status
+        await world.settle(people.monitor)
+        seen = []
+        for act in ("share", "unshare"):
+            await send(people, browser, act=act, tag="harbour")
+            seen.append(b"lent" in (await people.ask("bob", "GET", "/plan")).body)
+        assert [True, False] == seen
 
     play_story(world, story)
 

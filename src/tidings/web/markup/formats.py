@@ -128,8 +128,8 @@ def ago(instant: Instant | None, now: Instant) -> str:
 
 
 def number(value: float) -> str:
-    """Return a formatted number: whole and with separators from 10 on, else with two digits; of one
-    that is nearly nothing only that.
+    """Return a formatted number: whole and with separators from 10 on, else with two digits, and
+    `<0.001` for smaller ones.
     """
     if 0 < value < NEARLY_NOTHING:
         return f"<{NEARLY_NOTHING}"

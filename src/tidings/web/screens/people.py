@@ -202,6 +202,7 @@ async def act_on_users(request: Request, desk: Desk) -> Response:
                 pass
     except TidingsError as error:
         return await users(request, desk, problem=str(error))
+    desk.forget_recent()
     return RedirectResponse("/users", HTTPStatus.SEE_OTHER)
 
 
@@ -289,6 +290,7 @@ async def act_on_account(request: Request, desk: Desk) -> Response:
                 pass
     except TidingsError as error:
         return await show_account(request, desk, problem=str(error))
+    desk.forget_recent()  # others may see less now
     return RedirectResponse("/account", HTTPStatus.SEE_OTHER)
 
 
