@@ -61,7 +61,7 @@ class FormatReader:
 
 
 READERS: Final[tuple[FormatReader, ...]] = (
-    FormatReader(Format("changedetection.io", "published"), changedetection.is_ours, changedetection.read),
+    FormatReader(Format("changedetection.io", "made"), changedetection.is_ours, changedetection.read),
     FormatReader(Format("Distill", "published"), services.is_distill, services.read_distill),
     FormatReader(Format("Visualping", "published"), services.is_visualping, services.read_visualping),
     FormatReader(Format("Update Scanner", "published"), services.is_update_scanner, services.read_update_scanner),

@@ -1,19 +1,22 @@
 """Open untrusted files: within bounds, without executing or following anything in them.
 
-A zip is refused as a whole for one member with a path outside it or a link (H-096, H-097), YAML or
-JSON for its expanded size (H-101). Databases are read from a copy, since their program may be
+A zip or tar.gz is refused as a whole for one member with a path outside it or a link (H-096,
+H-097), YAML or JSON for its expanded size (H-101). Databases are read from a copy, since their program may be
 running.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import shutil
 import sqlite3
 import stat
+import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -26,6 +29,7 @@ from tidings.errors import ImportFileError
 MOST_FILE: Final = 64 * 1024 * 1024
 MOST_ALL: Final = 2 * 1024 * 1024 * 1024
 MOST_MEMBERS: Final = 500_000
+MOST_BLOCK: Final = 1024 * 1024
 MOST_RATIO: Final = 200
 FREE_RATIO: Final = 1024 * 1024
 """Smaller members may have any compression ratio."""
@@ -34,25 +38,30 @@ MOST_DEPTH: Final = 60
 
 
 class Files:
-    """The files of a directory or a zip, or a single file, by names with `/`; the total read is
-    bounded.
+    """The files of a directory, a zip or a tar.gz, or a single file, by names with `/`; the total
+    read is bounded.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._root = path
+        """The directory or file that is read; a tar.gz is unpacked into a temporary one."""
         self._zip: zipfile.ZipFile | None = None
+        self._unpacked: tempfile.TemporaryDirectory[str] | None = None
         self._read = 0
         try:
             self.names = self._open()
+        except (tarfile.TarError, zlib.error, gzip.BadGzipFile, EOFError) as error:
+            raise ImportFileError(f"{path} is a tar.gz that cannot be read: {error}") from error
         except OSError as error:
             raise ImportFileError(f"{path} cannot be read: {error.strerror or error}") from error
-        except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError) as error:
+        except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
             raise ImportFileError(f"{path} is a zip that cannot be read: {error}") from error
 
     @property
     def is_single(self) -> bool:
         """Return whether it is one file."""
-        return self._zip is None and not self.path.is_dir()
+        return self._zip is None and not self._root.is_dir()
 
     def read(self, name: str) -> bytes:
         """Return a file. Raises `ImportFileError` for a missing or too large one."""
@@ -103,7 +112,7 @@ class Files:
             if self._zip is not None:
                 copy.write_bytes(self.read(name))
             else:
-                source = self.path / name if self.path.is_dir() else self.path
+                source = self._root / name if self._root.is_dir() else self._root
                 shutil.copyfile(source, copy)
                 for suffix in ("-wal", "-shm"):
                     if (beside := source.with_name(source.name + suffix)).exists():
@@ -121,19 +130,20 @@ class Files:
         return ImportFileError(f"{self.path}: {what}. Nothing was imported")
 
     def close(self) -> None:
-        """Close the zip."""
+        """Close the zip, remove what was unpacked."""
         if self._zip is not None:
             self._zip.close()
+        if self._unpacked is not None:
+            self._unpacked.cleanup()
 
     def _open(self) -> list[str]:
         if self.path.is_dir():
-            found = (path for path in sorted(self.path.rglob("*")) if path.is_file() and not path.is_symlink())
-            names = [
-                path.relative_to(self.path).as_posix() for _, path in zip(range(MOST_MEMBERS), found, strict=False)
-            ]
-            return [name for name in names if not name.startswith(".git/")]
+            return self._list()
         with self.path.open("rb") as file:
             head = file.read(4)
+        if head.startswith(b"\x1f\x8b"):
+            self._unpack()
+            return self._list()
         if head != b"PK\x03\x04" or self.path.suffix == ".xlsx":
             return [self.path.name]
         self._zip = zipfile.ZipFile(self.path)
@@ -144,11 +154,42 @@ class Files:
             self._judge(member)
         return [member.filename for member in members if not member.is_dir()]
 
-    def _judge(self, member: zipfile.ZipInfo) -> None:
-        name = member.orig_filename
+    def _list(self) -> list[str]:
+        root = self._root
+        found = (path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink())
+        names = [path.relative_to(root).as_posix() for _, path in zip(range(MOST_MEMBERS), found, strict=False)]
+        return [name for name in names if not name.startswith(".git/")]
+
+    def _unpack(self) -> None:
+        left = min(MOST_ALL, max(FREE_RATIO, MOST_RATIO * self.path.stat().st_size))
+        self._unpacked = tempfile.TemporaryDirectory(prefix="tidings-import-")
+        self._root = Path(self._unpacked.name)
+        try:
+            with gzip.open(self.path) as raw, tarfile.open(fileobj=raw, mode="r|") as tar:
+                for number, member in enumerate(tar):
+                    self._judge_name(member.name)
+                    if not (member.isreg() or member.isdir()):
+                        raise self.refusal(f"{shorten_name(member.name)} is a link or a device")
+                    left -= member.size
+                    if left < 0 or member.size > MOST_FILE or number >= MOST_MEMBERS:
+                        raise self.refusal("it unpacks to more than an import reads")
+                    tar.extract(member, self._root, set_attrs=False, filter="data")
+                while left >= 0 and (
+                    rest := raw.read(MOST_BLOCK)
+                ):  # to the check sum: tarfile takes a cut file for its end
+                    left -= len(rest)
+        except BaseException:
+            self._unpacked.cleanup()
+            raise
+
+    def _judge_name(self, name: str) -> None:
         path = PurePosixPath(name)
         if not name or "\\" in name or "\0" in name or ":" in name or path.is_absolute() or ".." in path.parts:
             raise self.refusal(f"it has a member {shorten_name(name)}, which leads outside")
+
+    def _judge(self, member: zipfile.ZipInfo) -> None:
+        name = member.orig_filename
+        self._judge_name(name)
         if stat.S_ISLNK(member.external_attr >> 16):
             raise self.refusal(f"{shorten_name(name)} is a link")
         if member.flag_bits & 1:
@@ -156,7 +197,7 @@ class Files:
 
     def _content(self, name: str) -> bytes:
         if self._zip is None:
-            path = self.path / name if self.path.is_dir() else self.path
+            path = self._root / name if self._root.is_dir() else self._root
             if path.stat().st_size > MOST_FILE:
                 raise self.refusal(f"{name} has more than {MOST_FILE:,} bytes")
             return path.read_bytes()

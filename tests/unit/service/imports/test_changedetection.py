@@ -44,6 +44,10 @@ WEEKEND = {
 WHOLE = {day: {"enabled": True, "start_time": "00:00", "duration": {"hours": "24", "minutes": "00"}} for day in WEEKEND}
 
 WRITTEN = Path(__file__).parents[3] / "imports" / "changedetection"
+STORED = WRITTEN.with_suffix(".tar.gz")
+"""What the real program stored of `CASES`, which its API was given one by one (tests/imports/README.md)."""
+NOT_STORED = {"tag", "llm_prefilter"}
+"""Fields that its API takes and does not store as they are here."""
 T, A, R = "translated", "approximated", "refused"
 CASES: list[tuple[dict[str, Any], str, str, str]] = [
     # fields of the watch, a line that its sentinel has, its grade, what a note says
@@ -410,3 +414,34 @@ def test_directory_of_the_real_program_is_imported():
 
     assert {"plain": T, "restock": T, "source": A} == {title: one.grade for title, one in found.items()}
     assert "Monitor availability OR price where value > 99.0" in found["restock"].text
+
+
+@pytest.mark.parametrize("key", sorted(draft.key for draft in read(STORED)[1]))
+def test_what_the_real_program_stored_of_a_case_has_the_same_meaning(key):
+    """The program writes all its fields into each watch, in its own forms."""
+    fields, line, grade, why = CASES[int(key[1:])]
+    [draft] = [draft for draft in read(STORED)[1] if draft.key == key]
+    one = judge(draft, name_of(draft), learn=False)
+    notes = " ".join(note.text for note in one.notes)
+
+    assert ("this field is unknown" in notes) == ("tomorrow" in fields)
+    assert "c4nary" not in one.text
+    if not NOT_STORED & fields.keys():
+        assert line in one.text
+        assert grade == one.grade, one.notes
+        assert why in notes
+
+
+def test_the_real_program_stored_all_cases_but_those_it_refuses():
+    """It refuses unknown proxies, a file, a bad receiver, a bad number and what it sets itself."""
+    refused = [fields for number, (fields, *_) in enumerate(CASES) if number not in stored_cases()]
+
+    assert 100 == len(stored_cases())
+    assert {"proxy", "url", "processor", "notification_urls", "track_ldjson_price_data", "webdriver_delay"} == {
+        next(iter(fields)) for fields in refused
+    }
+
+
+def stored_cases():
+    """Return the numbers of the cases that the program stored."""
+    return {int(draft.key[1:]) for draft in read(STORED)[1]}

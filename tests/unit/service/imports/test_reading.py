@@ -1,8 +1,10 @@
 """Files from anybody: a hostile one is refused as a whole, before anything is stored."""
 
+import io
 import json
 import sqlite3
 import stat
+import tarfile
 import zipfile
 
 import pytest
@@ -22,6 +24,24 @@ def pack(path, members):
             info.compress_type = zipfile.ZIP_DEFLATED
             file.writestr(info, content)
     return path
+
+
+def pack_tar(path, members):
+    """Write a tar.gz of these members; the header of one may be given."""
+    with tarfile.open(path, "w:gz") as file:
+        for name, content in members.items():
+            info = name if isinstance(name, tarfile.TarInfo) else tarfile.TarInfo(name)
+            data = content if isinstance(content, bytes) else content.encode()
+            info.size = len(data) if info.isreg() else 0
+            file.addfile(info, io.BytesIO(data))
+    return path
+
+
+def tar_link(name, kind):
+    """Return the header of a link, a device or a pipe."""
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, "/etc/passwd"
+    return info
 
 
 def link(name):
@@ -51,6 +71,46 @@ def test_hostile_archive_is_refused_completely(tmp_path, kind):
 
     with bound_time(seconds=20), pytest.raises(ImportFileError, match=text):
         read(tmp_path / "b.zip")
+
+
+TARS = {
+    "a name that leads out": ({**GOOD, "../../x": ""}, "leads outside"),
+    "an absolute name": ({**GOOD, "/etc/x": ""}, "leads outside"),
+    "a symbolic link": ({**GOOD, tar_link("u/history.txt", tarfile.SYMTYPE): ""}, "a link or a device"),
+    "a hard link": ({**GOOD, tar_link("u/history.txt", tarfile.LNKTYPE): ""}, "a link or a device"),
+    "a pipe": ({**GOOD, tar_link("u/history.txt", tarfile.FIFOTYPE): ""}, "a link or a device"),
+    "a bomb": ({**GOOD, "u/watch.json": b"[" + b"0," * 4_000_000 + b"0]"}, "more than an import reads"),
+}
+
+
+@pytest.mark.parametrize("kind", TARS)
+def test_hostile_tar_is_refused_completely(tmp_path, kind):
+    """changedetection.io writes a tar.gz before it is updated."""
+    members, text = TARS[kind]
+    pack_tar(tmp_path / "b.tar.gz", members)
+
+    with bound_time(seconds=20), pytest.raises(ImportFileError, match=text):
+        read(tmp_path / "b.tar.gz")
+
+
+def test_tar_that_ends_early_is_refused(tmp_path):
+    """An interrupted download is no smaller backup."""
+    path = pack_tar(tmp_path / "b.tar.gz", GOOD)
+    content = path.read_bytes()
+    for cut in range(3, len(content)):
+        path.write_bytes(content[:cut])
+        with pytest.raises(ImportFileError, match="tar.gz that cannot be read"):
+            read(path)
+
+
+def test_tar_is_unpacked_for_the_time_of_the_import_only(tmp_path, monkeypatch):
+    """Its files are read as those of a directory are, and removed."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    pack_tar(tmp_path / "b.tar.gz", GOOD)
+    found = read(tmp_path / "b.tar.gz")[1]
+
+    assert ["https://a.example/"] == [draft.url for draft in found]
+    assert [tmp_path / "b.tar.gz"] == list(tmp_path.iterdir())
 
 
 def test_too_many_members_are_refused(tmp_path, monkeypatch):
