@@ -99,7 +99,7 @@ def test_tar_that_ends_early_is_refused(tmp_path):
     content = path.read_bytes()
     for cut in range(3, len(content)):
         path.write_bytes(content[:cut])
-        with pytest.raises(ImportFileError, match="tar.gz that cannot be read"):
+        with pytest.raises(ImportFileError, match=r"tar\.gz that cannot be read"):
             read(path)
 
 
