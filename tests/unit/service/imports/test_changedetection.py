@@ -45,7 +45,7 @@ WHOLE = {day: {"enabled": True, "start_time": "00:00", "duration": {"hours": "24
 
 WRITTEN = Path(__file__).parents[3] / "imports" / "changedetection"
 STORED = WRITTEN.with_suffix(".tar.gz")
-"""What the real program stored of `CASES`, which its API was given one by one (tests/imports/README.md)."""
+"""What the real program stored of `CASES`, given to its API (tests/imports/README.md)."""
 NOT_STORED = {"tag", "llm_prefilter"}
 """Fields that its API takes and does not store as they are here."""
 T, A, R = "translated", "approximated", "refused"
