@@ -1,8 +1,8 @@
 """Open untrusted files: within bounds, without executing or following anything in them.
 
 A zip or tar.gz is refused as a whole for one member with a path outside it or a link (H-096,
-H-097), YAML or JSON for its expanded size (H-101). Databases are read from a copy, since their program may be
-running.
+H-097), YAML or JSON for its expanded size (H-101). Databases are read from a copy, since their
+program may be running.
 """
 
 from __future__ import annotations
