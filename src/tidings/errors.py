@@ -11,6 +11,7 @@ TidingsError                      exit 3: the verb could not do its work
 ├── StoreError                    the data directory
 │   ├── StoreMissingError         a used directory has lost its database
 │   ├── StoreDamagedError         the database is not whole
+│   │   └── UnreadableTextError   the stored text of one sentinel cannot be read
 │   ├── StoreNewerError           written by a newer Tidings
 │   ├── StoreStalledError         not usable for now; a running service goes on by itself
 │   │   ├── StoreBusyError        somebody else holds it for too long
@@ -104,6 +105,10 @@ class StoreMissingError(StoreError):
 
 class StoreDamagedError(StoreError):
     """The database is damaged; nothing is served from it."""
+
+
+class UnreadableTextError(StoreDamagedError):
+    """The stored text of one sentinel cannot be read; all others are as they were."""
 
 
 class StoreNewerError(StoreError):

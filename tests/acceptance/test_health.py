@@ -22,7 +22,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event
 from tidings.service.health.sources import SOURCES, health_of
 from tidings.service.run.assembly import poller
-from tidings.storage.watches import events
+from tidings.storage.watches import events, sentinels
 
 HOURLY = "Create Sentinel s Using {/a} Monitor {what} Fetch every 1 hour"
 LINKS = "".join(f"<a href=/{n}>x</a>" for n in range(25_001))
@@ -216,6 +216,14 @@ def _heal(world: World) -> None:
     hours(world, 3)
 
 
+def _text_unreadable(world: World) -> None:
+    world.page("/a", "<p>one")
+    watch(world)
+    hours(world, 0)
+    world.write(lambda c: sentinels.reword(c, 1, "Create nonsense", at=world.clock.wall()))
+    hours(world, 1)
+
+
 STORIES: dict[str, tuple[Act, str, str]] = {
     "gone": (_make_gone, "error(404)", "error(404) since"),
     "failed once": (_fail_once, "shaky(5xx)", "Tidings tries again"),
@@ -233,6 +241,7 @@ STORIES: dict[str, tuple[Act, str, str]] = {
     "a frame fails": (_frame_fails, "partial", "its last content is kept"),
     "a class is lost": (_class_lost, "no such class", "names the class gentle, which is not defined"),
     "an event fails": (_event_fails, "event fails", "report cannot happen"),
+    "a text is unreadable": (_text_unreadable, "unreadable", "cannot be read, so its pages are not checked"),
     "not stored": (_not_stored, "not stored", "the disk took nothing"),
     "healed": (_heal, "healed", "selector healed"),
 }

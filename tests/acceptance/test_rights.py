@@ -29,6 +29,26 @@ def every_entrance() -> list[Any]:
     return [*program_routes(), *api_routes(None), *screen_routes(None)]  # type: ignore[arg-type]
 
 
+def name_objects(world: World, sentinel: str = "annas", tag: str = "hers") -> dict[str, str]:
+    """Return what the parameters of paths stand for: a sentinel with a change and a message, and what belongs to it."""
+    (change, *_) = world.read(changes.listing, sentinel=sentinel)
+    sent = [one.id for one in world.read(deliveries.listing, sentinel=sentinel)]
+    (page, *_) = world.read(subscriptions.listing, sentinel_id=change.row.sentinel_id)
+    return {
+        "{name:path}": sentinel, "{name}": sentinel, "{page}": str(page.page_id), "{number}": "1",
+        "{watch}": str(watch_of(page.sentinel_id, page.page_id)), "{at}": "latest", "{old}": "previous",
+        "{new}": "latest", "{id}": change.row.id, "{delivery}": sent[0] if sent else "none", "{mask}": "none", "{tag}": tag,
+        "{user}": "nobody", "{token}": "nobody", "{hash}": "x",
+    }  # fmt: skip
+
+
+def fill(path: str, named: dict[str, str]) -> str:
+    """Return a path with its parameters filled in; a stream of events ends by itself."""
+    for parameter, value in named.items():
+        path = path.replace(parameter, value)
+    return path + ("?follow=false" if path.endswith("/events") else "")
+
+
 def rank_of(who: str) -> int:
     """Return the rank of a user, -1 without an account."""
     roles = {"ada": "admin", "anna": "editor", "bob": "editor", "rita": "reader"}
@@ -78,27 +98,15 @@ def test_every_path_method_and_role_has_its_outcome(world: World) -> None:
     async def story(people: People) -> None:
         routes = {(route.path, method) for route in people.app.application.routes for method in route.methods}
         assert {(path, method) for path, methods in own.items() for method in methods} == routes
-        (change,) = world.read(changes.listing, sentinel="annas")
-        (delivery, *_) = world.read(deliveries.listing, sentinel="annas")
-        (page, *_) = world.read(subscriptions.listing, sentinel_id=change.row.sentinel_id)
-        named = {
-            "{name:path}": "annas", "{name}": "annas", "{page}": str(page.page_id), "{number}": "1",
-            "{watch}": str(watch_of(page.sentinel_id, page.page_id)), "{at}": "latest", "{old}": "previous",
-            "{new}": "latest", "{id}": change.row.id, "{delivery}": delivery.id, "{mask}": "none", "{tag}": "hers",
-            "{user}": "nobody", "{token}": "nobody", "{hash}": "x",
-        }  # fmt: skip
+        named = name_objects(world)
         wrong: list[Any] = []
         count = 0
         for one in every:
-            path = one.path
-            for parameter, value in named.items():
-                path = path.replace(parameter, value)
+            path = fill(one.path, named)
             for who in ("", "stranger", *people.headers):
                 headers = {**HARMLESS, **({"authorization": "Bearer x"} if who == "stranger" else {})}
                 for method in sorted({one.method} | ({"HEAD"} if one.method == "GET" else set())):
-                    answer = await people.ask(
-                        who, method, path + ("?follow=false" if path.endswith("/events") else ""), headers=headers
-                    )
+                    answer = await people.ask(who, method, path, headers=headers)
                     count += 1
                     found, meant = became(answer.status), expect(one, who)
                     is_absent = found == "not there" and any(word in path for word in ABSENT)
@@ -107,10 +115,7 @@ def test_every_path_method_and_role_has_its_outcome(world: World) -> None:
         for path, methods in own.items():
             for method in METHODS:
                 if method not in methods and not is_also_another(path, method, own):
-                    filled = path
-                    for parameter, value in named.items():
-                        filled = filled.replace(parameter, value)
-                    answer = await people.ask("ada", method, filled)
+                    answer = await people.ask("ada", method, fill(path, named))
                     count += 1
                     if answer.status != 405:
                         wrong.append((method, path, "any", "no such method", answer.status))

@@ -105,6 +105,13 @@ def count_clauses(text: str) -> int:
     return len(parts[0].clauses) if len(parts) == 1 and isinstance(parts[0], Compound) else 0
 
 
+def is_name(text: str) -> bool:
+    """Return whether a text, as a whole, can name a sentinel."""
+    parsed = parse(f"Create Sentinel {text} Using https://example.org/ Monitor any change")
+    named = [one.name if isinstance(one, Sentinel) else None for one in parsed.statements]
+    return not parsed.problems and named == [text]
+
+
 def _parse(text: str, names: Names, outside: ParseContext) -> Parsed:
     report = ProblemReport(text)
     parsed = meaning_of_parts(read_syntax(text, report), report, names, outside)

@@ -29,7 +29,7 @@ from tidings.service.search import asking
 from tidings.service.sentinels import register
 from tidings.service.show.records import rfc3339
 from tidings.service.watch import by_name
-from tidings.service.watch.watchlist import list_channels, meaning
+from tidings.service.watch.watchlist import list_channels, read_meaning
 from tidings.storage.db.database import Database, open_database
 from tidings.storage.observed import pages
 from tidings.storage.watches import changes, endpoints, sentinels, subscriptions
@@ -269,7 +269,7 @@ def _brief(row: SentinelRow) -> dict[str, Any]:
         "name": row.name,
         "state": row.state,
         "tags": list(row.tags),
-        "urls": [page.url for page in meaning(row.text).pages],
+        "urls": [page.url for page in read_meaning(row).pages],
         "created_at": rfc3339(row.created_at),
     }
 

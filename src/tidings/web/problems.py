@@ -11,7 +11,14 @@ from urllib.parse import quote
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from tidings.errors import SentinelError, StoreError, StoreStalledError, TidingsError, UnknownNameError
+from tidings.errors import (
+    SentinelError,
+    StoreError,
+    StoreStalledError,
+    TidingsError,
+    UnknownNameError,
+    UnreadableTextError,
+)
 from tidings.service.show.records import problem_record
 
 if TYPE_CHECKING:
@@ -51,7 +58,7 @@ def problem_of(error: TidingsError) -> ProblemError:
         return ProblemError(HTTPStatus.NOT_FOUND, str(error))
     if isinstance(error, StoreStalledError):
         return refuse_while_stalled()
-    if isinstance(error, StoreError):
+    if isinstance(error, StoreError) and not isinstance(error, UnreadableTextError):
         message = "the request could not be completed; send it again"
         return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "5"})
     return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))

@@ -28,7 +28,7 @@ from tidings.service.show.records import class_of, event_record, rfc3339, sentin
 from tidings.service.sources import outside_events
 from tidings.service.watch import by_name, noise
 from tidings.service.watch.subscription_memory import list_healed
-from tidings.service.watch.watchlist import WatchedSentinel, meaning
+from tidings.service.watch.watchlist import WatchedSentinel, read_meaning
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import pages
 from tidings.storage.secrets import Vault
@@ -102,7 +102,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         if arguments.name not in sentinels.names(connection):
             return 0
     row = by_name.find(connection, arguments.name)
-    scope = meaning(row.text).scope
+    scope = read_meaning(row).scope
     collected = None if scope is None else report(connection, row.id, scope)
     watched = list_pages(connection, sentinel_id=row.id, most=None if scope is None else MOST_OF_COLLECTION).get(
         row.id, []
@@ -111,9 +111,9 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     watched = [
         {
             **page,
-            "healed": list_healed(known[page["page"]].remembered, meaning(row.text)),
+            "healed": list_healed(known[page["page"]].remembered, read_meaning(row)),
             "learned": worth.record(known[page["page"]].learned),
-            "missing": seen_now.missing(connection, row.id, int(page["page"]), meaning(row.text)),
+            "missing": seen_now.missing(connection, row.id, int(page["page"]), read_meaning(row)),
         }
         for page in watched
     ]
@@ -121,8 +121,8 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     now = SystemClock().now()
     find, turns = by_name.lives(connection, dropped=True), plan.find_turns(connection, settings, now)
     coming = list_prospects(connection, row, find=find, settings=settings, now=now, turns=turns)
-    zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
-    made = count_on_time(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)
+    zone = zone_of(read_meaning(row).zone or settings.serve.zone) or UTC
+    made = count_on_time(connection, WatchedSentinel(row, read_meaning(row), {}, zone), now=now)
     own = health.of(row.name)
     budget = get_budget(connection, settings, class_of(row.text), now=now)
     if arguments.json:

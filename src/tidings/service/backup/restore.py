@@ -25,7 +25,7 @@ from tidings.model.watch import asking
 from tidings.record import dataclass
 from tidings.service.backup.backup import at_rest
 from tidings.service.backup.package import BLOBS, DATABASE, LOCKED, Manifest, Package, unlock
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import read_meaning
 from tidings.storage.db import instance
 from tidings.storage.db.database import Database, check_is_plain, has_been_used, open_database, quick_check
 from tidings.storage.db.lock import PollerLock
@@ -236,7 +236,7 @@ def _begin_anew(connection: Connection, *, at: Instant, trust: bool) -> tuple[tu
         return (), ()
     paused = []
     for row in sentinels.listing(connection):
-        if row.state in {"created", "waiting", "enabled"} and _reaches_inside(meaning(row.text)):
+        if row.state in {"created", "waiting", "enabled"} and _reaches_inside(read_meaning(row)):
             sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="disabled", at=at, reason=PAUSED))
             paused.append(row.name)
     sources = [row.name for row in outside.listing(connection) if row.due_at is not None]

@@ -26,7 +26,7 @@ from tidings.search.sites import (
 )
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import rfc3339
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import read_meaning
 from tidings.storage.watches import collections, sentinels
 from tidings.storage.watches.collections import CollectedPage, FoundAddress
 
@@ -345,7 +345,7 @@ def lacks_pages(c: Connection, sentinel_id: int) -> bool:
     """Return whether a collection that follows links has read all that it knows and has nothing but
     its first pages.
     """
-    scope = meaning(sentinels.get(c, sentinel_id).text).scope or NO_SCOPE
+    scope = read_meaning(sentinels.get(c, sentinel_id)).scope or NO_SCOPE
     return scope.depth > 0 and collections.is_read_in_vain(c, sentinel_id)
 
 

@@ -28,7 +28,7 @@ from tidings.service.show.records import rfc3339
 from tidings.service.watch.composite_parts import composite_parts_of
 from tidings.service.watch.cursors import hours_of, ticks, ticks_of
 from tidings.service.watch.lifespan import Life, ends, starts
-from tidings.service.watch.watchlist import WHEN_NEEDED, Subscription, clauses
+from tidings.service.watch.watchlist import WHEN_NEEDED, Subscription, clauses, read_meaning
 from tidings.storage.observed import estimates, pages, polls
 from tidings.storage.watches import changes, subscriptions
 
@@ -113,7 +113,7 @@ def list_prospects(
 
 
 def _asker_of(row: SentinelRow, settings: Settings, now: Instant) -> _Asker:
-    sentinel = clauses(row.text)
+    sentinel = read_meaning(row, clauses)
     return _Asker(row, sentinel, zone_of(sentinel.zone or settings.serve.zone) or UTC, settings, now)
 
 

@@ -22,7 +22,7 @@ from tidings.record import dataclass
 from tidings.service.explain.explain_sentinel import list_polls
 from tidings.service.show.records import spell_gap
 from tidings.service.watch import by_name, noise
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import read_meaning
 from tidings.storage.observed import estimates, pages, polls
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def reports(c: Connection, row: SentinelRow, settings: Settings, now: Instant, *
         now: The present (µs).
         most: Most pages.
     """
-    zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
+    zone = zone_of(read_meaning(row).zone or settings.serve.zone) or UTC
     find = by_name.lives(c, dropped=True)
     coming = list(islice(list_polls(c, row, find=find, settings=settings, now=now), most))
     known = estimates.load(c, settings.schedule.policy, [one.page_id for one in coming if one.page_id is not None])

@@ -15,7 +15,7 @@ from tidings.language.write import printer
 from tidings.language.yaml.form import to_yaml
 from tidings.model.watch.sentinel import Command, Point
 from tidings.record import dataclass
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import read_meaning
 from tidings.storage import secrets
 from tidings.storage.observed import versions
 from tidings.storage.watches import outside, sentinels, subscriptions
@@ -81,7 +81,7 @@ def list_opml(c: Connection, viewer: int | None, names: Sequence[str], *, at: In
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<opml version="2.0">', "<head><title>Tidings</title>"]
     lines += [f"<dateCreated>{formatdate(at / 1_000_000, usegmt=True)}</dateCreated></head>", "<body>"]
     for row in _select(c, viewer, names):
-        sentinel = meaning(row.text)
+        sentinel = read_meaning(row)
         category = f" category={quoteattr(','.join(sentinel.tags))}" if sentinel.tags else ""
         known = {str(sub.label): sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)}
         for page in sentinel.pages:

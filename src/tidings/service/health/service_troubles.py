@@ -20,7 +20,7 @@ from tidings.model.watch.sentinel import WHOLE
 from tidings.notification.addresses import mask_address
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import spell_count, spell_instant, spell_since
-from tidings.service.show.notices import CLOCK_WRONG, OUTAGE, SILENCED, STALLED
+from tidings.service.show.notices import CLOCK_WRONG, DAMAGED, OUTAGE, SILENCED, STALLED
 from tidings.service.show.records import class_of, spell_gap
 from tidings.storage.observed import estimates, indexed
 from tidings.storage.observed.estimates import SWITCHED_MASKS
@@ -138,6 +138,27 @@ def list_lost_classes(reading: HealthReading) -> Iterator[Trouble]:
                 brief="no such class",
                 words=f"{owner.name} names the class {name}, which is not defined; the budget of all checks is used",
                 mend=f'tidings settings budget  # budget.classes = ["{name}: 500 per day"]',
+                sentinels=(owner.name,),
+            )
+
+
+def list_unreadable(reading: HealthReading) -> Iterator[Trouble]:
+    """Yield the sentinels whose stored text cannot be read, as the running service reported them."""
+    last = events.newest(reading.c, DAMAGED)
+    reported = last.data.get("sentinels", ()) if last is not None else ()
+    owners = [reading.owners[id_] for id_ in reported if id_ in reading.owners]
+    if last is None or not owners:
+        return
+    from tidings.service.health.intents import meaning_of  # it loads the grammar
+
+    for owner in owners:
+        if meaning_of(owner) is None:
+            yield Trouble(
+                brief="unreadable",
+                words=f"the stored text of {owner.name} cannot be read, so its pages are not checked",
+                mend=f"tidings drop {owner.name}  # then write its statement again",
+                severity="fail",
+                since=last.at,
                 sentinels=(owner.name,),
             )
 

@@ -164,6 +164,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "receivers": Source(service_troubles.failing_endpoints, _spell_endpoints),
     "events": Source(service_troubles.impossible_events, _spell_events),
     "classes": Source(service_troubles.list_lost_classes, _constant("every named class is defined")),
+    "texts": Source(service_troubles.list_unreadable, _constant("every text that was used can be read")),
     "comparisons": Source(page_troubles.comparisons_owed, _constant("none is owed, none was given up")),
     "search index": Source(service_troubles.find_search_lag, _constant("no stored version waits for it")),
     "problems": Source(service_troubles.list_unstored, _constant("none was recorded in the last 7 days")),

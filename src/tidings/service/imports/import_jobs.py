@@ -28,7 +28,7 @@ from tidings.service.imports.reading import Files
 from tidings.service.secrets import secrets
 from tidings.service.sentinels import register
 from tidings.service.sentinels.author import INSTALLATION, Author
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import read_meaning
 from tidings.storage import secrets as secret_rows
 from tidings.storage.db.database import has_been_used, open_database
 from tidings.storage.observed import estimates
@@ -169,7 +169,7 @@ def _store(
 def _list_taken(connection: Connection, owner_id: int) -> dict[str, set[str]]:
     """Return the addresses by the names of all sentinels; those of other owners are left out."""
     return {
-        row.name: {page.url for page in meaning(row.text).pages} if row.owner_id in {OWNER, owner_id} else set()
+        row.name: {page.url for page in read_meaning(row).pages} if row.owner_id in {OWNER, owner_id} else set()
         for row in sentinels.listing(connection)
     }
 

@@ -360,6 +360,7 @@ class Monitor:
         self.lives.wake()
         if self._sources is not None:
             self._sources.wake()
+            await self.upkeep.report_damage(self.watchlist)
         self.sending.wake()
         for listener in self._written:
             listener()

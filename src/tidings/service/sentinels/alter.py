@@ -17,7 +17,7 @@ from tidings.model.observed.unit import Event, SentinelMove
 from tidings.service.notify import life_steps
 from tidings.service.watch import lifespan
 from tidings.service.watch.lifespan import Life
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import meaning, read_meaning
 from tidings.storage.watches import events, sentinels, subscriptions
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def sever(connection: Connection, name: str, *, now: Instant) -> None:
     gone = sentinels.last_holder(connection, name)
     if gone is None:
         return
-    past = Life.of(gone, meaning(gone.text))
+    past = Life.of(gone, read_meaning(gone))
 
     def find(other: str) -> Life | None:
         return past if other == name else None
@@ -154,7 +154,7 @@ def sever(connection: Connection, name: str, *, now: Instant) -> None:
     for row in sentinels.listing(connection):
         if f"({name})" not in row.text:
             continue
-        life = Life.of(row, meaning(row.text))
+        life = Life.of(row, read_meaning(row))
         start_at, end_at = row.start_at, row.end_at
         if life.sentinel.start.sentinel == name and life.started_at is None:
             if lifespan.never_starts(life, find) is not None:

@@ -15,7 +15,7 @@ from tidings.model.watch.asking import secret_names
 from tidings.model.watch.sentinel import Alter, Command, Sentinel
 from tidings.record import dataclass
 from tidings.service.sentinels.receivers import addressees
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import read_meaning
 from tidings.storage import secrets
 from tidings.storage.observed import pages
 from tidings.storage.watches import sentinels
@@ -164,7 +164,7 @@ def _list_receivers(connection: Connection, author: Author) -> set[tuple[str, st
     tags.
     """
     rows = [row for row in sentinels.listing(connection, is_brief=True) if author.may_alter(row.owner_id)]
-    stated: list[Statement] = [meaning(row.text) for row in rows if _NAMED in row.text]
+    stated: list[Statement] = [read_meaning(row) for row in rows if _NAMED in row.text]
     for owner_id in (OWNER, author.owner_id):
         held = sentinels.list_tag_defaults(connection, owner_id=owner_id)
         stated += [parser.recall(text) for text in held.values()]

@@ -16,7 +16,7 @@ from tidings.service.secrets import references
 from tidings.service.sentinels import register
 from tidings.service.sentinels.author import check_rights
 from tidings.service.sentinels.receivers import check_addressees
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import read_meaning
 from tidings.storage.secrets import Vault
 from tidings.storage.watches import sentinels
 
@@ -105,7 +105,7 @@ def bring_to(
     """
     reason = "the sentinel of that name had ended"
     if row.state != "ended":
-        before = meaning(row.text)
+        before = read_meaning(row)
         register.check_commands((before,), settings)
         if _pages_of(before) == _pages_of(sentinel):
             return register.alter(connection, row, sentinel, now=now, author=author), ""

@@ -45,7 +45,7 @@ from tidings.service.sentinels.receivers import addressees, check_addressees
 from tidings.service.sources import command_pages, outside_events
 from tidings.service.watch import by_name, lifespan
 from tidings.service.watch.lifespan import Life
-from tidings.service.watch.watchlist import SENDABLE, list_channels, meaning
+from tidings.service.watch.watchlist import SENDABLE, list_channels, meaning, read_meaning
 from tidings.storage import secrets
 from tidings.storage.observed import pages
 from tidings.storage.secrets import Vault
@@ -314,7 +314,7 @@ def lookup(connection: Connection, author: Author = INSTALLATION) -> Callable[[s
             return None
         if not sentinels.is_seen(connection, row.id, author.viewer):
             return None
-        life = Life.of(row, meaning(row.text))
+        life = Life.of(row, read_meaning(row))
         start, end = lifespan.starts(life, find), lifespan.ends(life, find)
         return verify.KnownSentinel(life.sentinel, row.state, start, end, row.ended_at)
 
@@ -544,7 +544,7 @@ def rename(connection: Connection, old: str, new: str, *, now: Instant) -> Senti
         now: When it is renamed (µs).
     """
     row = by_name.find(connection, old)
-    if parser.parse(f"Create Sentinel {new} Using https://example.org/ Monitor any change").problems:
+    if not parser.is_name(new):
         message = (
             f'"{new}" cannot be a name: a name begins with a letter, has letters, digits, - and _, and is no word of the language;'
             f" write for example {automatic_name('https://kettle.example/', new, ())}"
@@ -556,7 +556,7 @@ def rename(connection: Connection, old: str, new: str, *, now: Instant) -> Senti
     text = printer.to_text(replace(meaning(row.text), name=new))
     renamed = sentinels.rename(connection, row.id, new, text=text, at=now)
     for other in sentinels.listing(connection):
-        if f"({old})" in other.text and (after := _naming(meaning(other.text), old, new)) is not None:
+        if f"({old})" in other.text and (after := _naming(read_meaning(other), old, new)) is not None:
             sentinels.reword(connection, other.id, printer.to_text(after), at=now)
     return renamed
 

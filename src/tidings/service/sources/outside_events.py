@@ -21,7 +21,7 @@ from tidings.model.event_type import CreateEvent
 from tidings.model.secret import Secret
 from tidings.notification.webhook import make_secret
 from tidings.record import dataclass
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import read_meaning
 from tidings.storage import secrets
 from tidings.storage.secrets import Vault
 from tidings.storage.watches import outside, sentinels
@@ -151,7 +151,7 @@ def fix_life(row: SentinelRow, sentinel: Sentinel, event: str, at: Instant) -> t
 
 def waiters(c: Connection, event: str) -> list[tuple[SentinelRow, Sentinel]]:
     """Return the living sentinels that wait for an event, with their meanings."""
-    found = [(row, meaning(row.text)) for row in sentinels.list_with_text(c, f"event({event})")]
+    found = [(row, read_meaning(row)) for row in sentinels.list_with_text(c, f"event({event})")]
     return [(row, sentinel) for row, sentinel in found if event in events_of(sentinel)]
 
 

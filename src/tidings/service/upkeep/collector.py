@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tidings.archive.archive import WritePlan
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.errors import BlobError
+from tidings.errors import BlobError, UnreadableTextError
 from tidings.record import dataclass
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import versions
@@ -268,4 +268,7 @@ def _somewhere(connection: Connection, turn: int) -> int:
 
 @lru_cache(maxsize=10_000)
 def _history(text: str) -> History | None:
-    return meaning(text).history
+    try:
+        return meaning(text).history
+    except UnreadableTextError:
+        return None

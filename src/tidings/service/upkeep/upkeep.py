@@ -158,6 +158,8 @@ class Upkeep:
         self._stall = stall
         self._outages = outages
         self._lease = lease
+        self._reported: list[str] = []
+        """the rows that cannot be read, as they were last reported"""
         self._note_presence = note_presence
         self.holder = lease.holder
         self.epoch = lease.epoch
@@ -212,11 +214,13 @@ class Upkeep:
 
     async def report_damage(self, watchlist: Watchlist) -> None:
         """Notify, once, of stored rows that cannot be read and are therefore not watched."""
-        if not (items := watchlist.set_aside):
+        items = watchlist.set_aside
+        is_new, self._reported = items != self._reported, items
+        if not items or not is_new:
             return
         last = await self._store.read(events.newest, DAMAGED)
         if last is None or last.data.get("items") != items:
-            event = Event(type=DAMAGED, at=self._clock.now(), data={"items": items})
+            event = Event(type=DAMAGED, at=self._clock.now(), data={"items": items, "sentinels": [*watchlist.unread]})
             unread = await self._store.read(recipients_before, watchlist.unread)
             await self._committer.write(self._bulletins.unit(event, epoch=self.epoch, unread=unread))
         log.error("not watched, because stored rows cannot be read: %s", "; ".join(items))

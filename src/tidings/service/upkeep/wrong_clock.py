@@ -26,7 +26,7 @@ from tidings.service.show.records import spell_gap
 from tidings.service.watch import lifespan
 from tidings.service.watch.cursors import ticks_of
 from tidings.service.watch.lifespan import Life
-from tidings.service.watch.watchlist import Subscription, WatchedSentinel, meaning
+from tidings.service.watch.watchlist import Subscription, WatchedSentinel, read_meaning
 from tidings.storage.db import lock
 from tidings.storage.watches import events, sentinels, subscriptions
 from tidings.storage.write import instants
@@ -156,7 +156,7 @@ _BEFORE = "UPDATE page SET checked_at = :before WHERE id = :page_id AND checked_
 
 
 def _load(row: SentinelRow, zone: str) -> WatchedSentinel:
-    sentinel = meaning(row.text)
+    sentinel = read_meaning(row)
     return WatchedSentinel(row, sentinel, {}, zone=zone_of(sentinel.zone or zone) or UTC)
 
 
@@ -166,7 +166,7 @@ def _bring_lives_back(connection: Connection, now: Instant) -> None:
     """
     for (number,) in connection.rows(_LIVES, now=now):
         row = sentinels.get(connection, number)
-        sentinel = meaning(row.text)
+        sentinel = read_meaning(row)
         start, end = calendar(sentinel, min(row.revised_at, now))
         start_at, end_at = _earlier(row.start_at, start, now), row.end_at
         if row.revised_at > now:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tidings.errors import UnknownNameError
 from tidings.service.watch.lifespan import Life
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import read_meaning
 from tidings.storage.watches import sentinels
 
 if TYPE_CHECKING:
@@ -51,6 +51,6 @@ def lives(connection: Connection, *, dropped: bool = False) -> lifespan.Find:
             row: SentinelRow | None = sentinels.find(connection, name)
         except UnknownNameError:
             row = sentinels.last_holder(connection, name) if dropped else None
-        return None if row is None else Life.of(row, meaning(row.text))
+        return None if row is None else Life.of(row, read_meaning(row))
 
     return find_life

@@ -12,11 +12,12 @@ from dataclasses import field
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tidings.errors import SentinelError, StoreDamagedError
+from tidings.errors import SentinelError, UnreadableTextError
 from tidings.fetching import address
 from tidings.language import parser
 from tidings.language.times import zone_of
 from tidings.model.event_type import EventType
+from tidings.model.watch.interest import Interest
 from tidings.model.watch.notifying import REFERENCE, Wording
 from tidings.model.watch.sentinel import (
     HOST,
@@ -265,17 +266,21 @@ class Watchlist:
         self._past: dict[str, SentinelRow] = {}
         self._meanings: dict[int, tuple[str, Sentinel]] = {}
         self._seen = 0
-        self.set_aside: list[str] = []
-        """stored rows that cannot be read and are therefore not watched"""
-        self.unread: set[int] = set()
-        """sentinels whose text cannot be read"""
+        self._damaged: list[str] = []
+        self.unread: dict[int, str] = {}
+        """sentinels whose text cannot be read, each with the words for it"""
+
+    @property
+    def set_aside(self) -> list[str]:
+        """Return the stored rows that cannot be read and are therefore not watched."""
+        return [*self._damaged, *self.unread.values()]
 
     async def load(self) -> set[int]:
         """Load everything; return the ids of all pages."""
-        self.set_aside.clear()
+        self._damaged.clear()
         self.unread.clear()
         rows, subs, population, framed, known, self._seen = await self._store.read(
-            _everything, self.set_aside, self._shards
+            _everything, self._damaged, self._shards
         )
         self._schemes.update(await self._store.read(endpoints.schemes))
         self.pages.clear()
@@ -325,15 +330,16 @@ class Watchlist:
         self, row: SentinelRow, subs: Iterable[SubscriptionRow], states: Iterable[tuple[PageIdentity, PageState, bool]]
     ) -> set[int]:
         """Replace a sentinel by what was read; return the ids of its pages, former and present."""
-        watched = None if row.state == "ended" else await self._load(row)
+        self.unread.pop(row.id, None)
+        watched = await self._load(row) if row.state != "ended" and self._makes_sense(row) else None
         touched = self._places.pop(row.id, set()) & self.pages.keys()
         for page_id in touched:
             page = self.pages[page_id]
             page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != row.id}
         self.sentinels.pop(row.id, None)
-        if watched is None:
+        if row.state == "ended":
             self._past[row.name] = row
-        else:
+        elif watched is not None:
             self.sentinels[row.id] = watched
             for sub, (identity, state, is_framed) in zip(subs, states, strict=True):
                 if _owns(self._shards, identity, {row.id: watched.sentinel}):
@@ -424,7 +430,8 @@ class Watchlist:
         """
         living = [Life.of(watched.row, watched.sentinel) for watched in self.sentinels.values()]
         names = {life.row.name for life in living}
-        past = [Life.of(row, self._meaning(row)) for row in self._past.values() if row.name not in names]
+        others = (row for row in self._past.values() if row.name not in names and self._makes_sense(row))
+        past = [Life.of(row, self._meaning(row)) for row in others]
         return sorted((*living, *past), key=lambda life: life.row.id)
 
     async def recall(self, sentinel_id: int) -> WatchedSentinel:
@@ -472,11 +479,12 @@ class Watchlist:
         return sentinel
 
     def _makes_sense(self, row: SentinelRow) -> bool:
+        if row.id in self.unread:
+            return False
         try:
             self._meaning(row)
         except UNREADABLE as error:
-            self.unread.add(row.id)
-            self.set_aside.append(f"the text of the sentinel {row.name} ({str(error).splitlines()[0]})")
+            self.unread[row.id] = f"the text of the sentinel {row.name} ({str(error).splitlines()[0]})"
             return False
         return True
 
@@ -502,8 +510,22 @@ def list_channels(sentinel: Sentinel) -> Iterator[Channel]:
 
 
 def meaning(text: str) -> Sentinel:
-    """Parse a stored canonical text. Raises `StoreDamagedError` for an invalid one."""
+    """Parse a stored canonical text. Raises `UnreadableTextError` for an invalid one."""
     return _meaning(text, parser.recall)
+
+
+def read_meaning(row: SentinelRow, read: Callable[[str], Sentinel] = meaning) -> Sentinel:
+    """Return the meaning of a stored sentinel to show it among others: one that watches nothing if
+    its text cannot be read.
+
+    Args:
+        row: The stored sentinel.
+        read: Reads the text: `meaning` or `clauses`.
+    """
+    try:
+        return read(row.text)
+    except UnreadableTextError:
+        return Sentinel(name=row.name, pages=(), monitor=Interest("any"), fetch=WHEN_NEEDED)
 
 
 def clauses(text: str) -> Sentinel:
@@ -520,9 +542,9 @@ def _meaning(text: str, recall: Callable[[str], Statement]) -> Sentinel:
     except (SentinelError, ValueError) as error:
         statement, why = None, str(error).splitlines()[0]
     if not isinstance(statement, Sentinel):
-        raise StoreDamagedError(
-            f"the stored text of a sentinel cannot be read ({text[:60]!r}: {why}): `tidings doctor` shows more; put "
-            "a copy of the database back"
+        raise UnreadableTextError(
+            f"the stored text of a sentinel cannot be read ({text[:60]!r}: {why}): write its text again or drop it;"
+            " `tidings doctor` shows more"
         )
     return statement
 
@@ -535,7 +557,7 @@ def load_pages(connection: Connection, *, zone: str) -> dict[int, WatchedPage]:
     loaded = {}
     for row in rows:
         if row.state != "ended":
-            sentinel = meaning(row.text)
+            sentinel = read_meaning(row)
             loaded[row.id] = WatchedSentinel(row, sentinel, {}, zone_of(sentinel.zone or zone) or UTC)
     found = {state.page_id: WatchedPage(identity, state) for identity, state in population}
     for sub in subs:
@@ -553,7 +575,7 @@ def load_some_pages(connection: Connection, page_ids: Iterable[int], *, zone: st
         for sub in subscriptions.listing(connection, active=True, page_id=page_id):
             if sub.sentinel_id not in by_sentinel:
                 row = sentinels.get(connection, sub.sentinel_id)
-                sentinel = meaning(row.text)
+                sentinel = read_meaning(row)
                 by_sentinel[row.id] = WatchedSentinel(row, sentinel, {}, zone_of(sentinel.zone or zone) or UTC)
             page.subscriptions[sub.id] = Subscription(sub, by_sentinel[sub.sentinel_id])
     return found
@@ -565,22 +587,23 @@ def load_users(connection: Connection, endpoint_id: int, *, zone: str) -> list[W
     address = "" if row is None else row.address.removeprefix(REFERENCE)
     schemes, found = endpoints.schemes(connection), []
     for one in sentinels.list_with_text(connection, address):
-        sentinel = meaning(one.text)
+        sentinel = read_meaning(one)
         known = endpoints.ids(connection, {channel.endpoint for channel in list_channels(sentinel)})
         if endpoint_id in known.values():
             found.append(WatchedSentinel(one, sentinel, known, zone_of(sentinel.zone or zone) or UTC, schemes))
     return found
 
 
-def _owns(shards: Shards, identity: PageIdentity, known: Mapping[int, Sentinel | str]) -> bool:
+def _owns(shards: Shards, identity: PageIdentity, known: Mapping[int, Sentinel | SentinelRow]) -> bool:
     """Return whether a page is in these shards: the list of a collection where the first page of
-    the collection is. `known` has the sentinels, or their texts.
+    the collection is. `known` has the sentinels, or their rows.
     """
     host = identity.host
     if host == HOST and not shards.is_all:
         owner = known.get(int(identity.url.removeprefix(SCHEME)))
         if owner is not None:
-            host = address.host_of((meaning(owner) if isinstance(owner, str) else owner).pages[0].url)
+            first = (owner if isinstance(owner, Sentinel) else read_meaning(owner)).pages[:1]
+            host = address.host_of(first[0].url) if first else host
     return shards.owns(host)
 
 
@@ -607,11 +630,11 @@ def _everything(
         population = pages.population(connection, set_aside=without_page)
         here = None
     else:
-        texts = {row.id: row.text for row in rows}
+        by_id = {row.id: row for row in rows}
         known = pages.population(
             connection, owns=lambda host: host == HOST or shards.owns(host), set_aside=without_page
         )
-        population = [(identity, state) for identity, state in known if _owns(shards, identity, texts)]
+        population = [(identity, state) for identity, state in known if _owns(shards, identity, by_id)]
         here = {state.page_id for _, state in population}
     urls.update({state.page_id: identity.given for identity, state in population})
     return (

@@ -29,7 +29,7 @@ from tidings.record import dataclass
 from tidings.service.people.published import list_changes
 from tidings.service.show.records import change_record, rfc3339
 from tidings.service.watch import by_name
-from tidings.service.watch.watchlist import list_channels, meaning
+from tidings.service.watch.watchlist import list_channels, read_meaning
 from tidings.storage.db import instance
 from tidings.storage.people import published
 from tidings.storage.watches import deliveries, endpoints, inbox, sentinels
@@ -238,7 +238,7 @@ def shelf_of(c: Connection, name: str, *, viewer: int | None) -> Shelf:
         return Shelf(f"urn:tidings:feed:{here}", "Tidings", tuple(id_ for id_, _ in found), updated)
     row = sentinels.find(c, name)
     found = _lay_out(c, row.id, viewer)
-    if not found and all(channel.kind != "feed" for channel in list_channels(meaning(row.text))):
+    if not found and all(channel.kind != "feed" for channel in list_channels(read_meaning(row))):
         message = f"{name} reports nothing by feed; write `Notify by feed` into its statement"
         raise UnknownNameError(message)
     updated = max((at for _, at in found), default=row.created_at)

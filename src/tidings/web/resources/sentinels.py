@@ -18,7 +18,7 @@ from tidings.service.sentinels import edit, register
 from tidings.service.sentinels.author import check_sentinel
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.service.watch import by_name
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import read_meaning
 from tidings.storage.db.connection import UNLIMITED
 from tidings.storage.people import accounts, published
 from tidings.storage.watches import collections, sentinels, subscriptions
@@ -255,7 +255,7 @@ async def get_collection(call: Call) -> Any:
 
 def _read_collection(c: Connection, name: str, text: str, limit: int, offset: int) -> dict[str, Any]:
     row = by_name.find_past(c, name)
-    scope = meaning(row.text).scope or NO_SCOPE
+    scope = read_meaning(row).scope or NO_SCOPE
     pages = collections.list_watched(c, row.id, text=text, limit=limit + 1, offset=offset)
     return {
         "name": row.name,

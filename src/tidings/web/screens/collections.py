@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 from tidings.language.write.printer import COLLECTION
 from tidings.service.collections.known import NO_SCOPE, report
 from tidings.service.watch import by_name
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import read_meaning
 from tidings.storage.watches import collections, sentinels
 from tidings.web.markup.translations import translate
 
@@ -59,7 +59,7 @@ async def show_one(request: Request, desk: Desk) -> Response:
 def _list(c: Connection, viewer: int | None) -> list[dict[str, Any]]:
     found = []
     for row in sentinels.list_with_text(c, COLLECTION):
-        sentinel = meaning(row.text)
+        sentinel = read_meaning(row)
         if sentinel.scope is not None and sentinels.is_seen(c, row.id, viewer):
             stands = report(c, row.id, sentinel.scope)
             found.append({"name": row.name, "state": row.state, "url": sentinel.pages[0].url, "stands": stands})
@@ -68,6 +68,6 @@ def _list(c: Connection, viewer: int | None) -> list[dict[str, Any]]:
 
 def _read(c: Connection, name: str, text: str, number: int) -> Any:
     row = by_name.find_past(c, name)
-    scope = meaning(row.text).scope or NO_SCOPE
+    scope = read_meaning(row).scope or NO_SCOPE
     pages = collections.list_watched(c, row.id, text=text, limit=PAGE + 1, offset=(number - 1) * PAGE)
     return row, report(c, row.id, scope), pages

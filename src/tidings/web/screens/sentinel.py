@@ -19,7 +19,7 @@ from tidings.service.explain.plan_summary import ComingPoll
 from tidings.service.sentinels import edit, register
 from tidings.service.show.records import change_record
 from tidings.service.watch import by_name, noise
-from tidings.service.watch.watchlist import list_channels, meaning
+from tidings.service.watch.watchlist import list_channels, read_meaning
 from tidings.storage.observed import estimates, pages, polls, versions
 from tidings.storage.watches import inbox, subscriptions
 from tidings.web import request_body
@@ -216,7 +216,7 @@ def _read(c: Connection, name: str, settings: Settings, now: Instant, asker: Ask
     return {
         "row": row,
         "awaits": _find_awaited(c, row, watched, any(page.checked is None and page.health == "ok" for page in shown)),
-        "has_receivers": bool(list_channels(meaning(row.text))),
+        "has_receivers": bool(list_channels(read_meaning(row))),
         "name": row.name,
         "page_title": shown[0].title if shown else "",
         "pages": shown,

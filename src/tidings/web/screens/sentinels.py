@@ -16,7 +16,7 @@ from tidings.record import dataclass
 from tidings.service.explain.explain_sentinel import list_prospects
 from tidings.service.sentinels import register
 from tidings.service.watch import by_name
-from tidings.service.watch.watchlist import meaning
+from tidings.service.watch.watchlist import read_meaning
 from tidings.storage.observed import estimates, pages
 from tidings.storage.watches import listed, sentinels, subscriptions
 from tidings.storage.watches.listed import TableRequest
@@ -160,7 +160,7 @@ def carry_out(c: Connection, name: str, what: str, given: str, settings: Setting
         case "drop":
             register.command(c, Command("drop", name), now=now)
         case "tags":
-            words = ", ".join(f'"{tag.strip()}"' for tag in given.replace('"', "").split(",") if tag.strip()) or "none"
+            words = ", ".join(expressions.quote(tag.strip()) for tag in given.split(",") if tag.strip()) or "none"
             register.carry_out(c, f"Alter {name} Tags {words}", settings, now, "", asker.author)
         case _:
             pass
@@ -244,7 +244,7 @@ def _show(
         row.name,
         titles.get(first.page_id, "") if first else "",
         ", ".join(hosts) + (translate(" and {hosts} more", hosts=len(watched) - 5) if len(watched) > 5 else ""),
-        expressions.to_text(meaning(row.text).monitor),
+        expressions.to_text(read_meaning(row).monitor),
         icon,
         tone,
         state_text,
