@@ -342,5 +342,5 @@ def test_every_kind_of_trouble_has_a_story() -> None:
 
     assert set(SOURCES) == {
         "pages", "comparable pages", "frames", "parts", "healed parts", "restless pages", "moved pages", "hosts", "receivers",
-        "events", "classes", "problems", *reported,
+        "events", "classes", "texts", "problems", *reported,
     }  # fmt: skip

@@ -30,15 +30,15 @@ def every_entrance() -> list[Any]:
 
 
 def name_objects(world: World, sentinel: str = "annas", tag: str = "hers") -> dict[str, str]:
-    """Return what the parameters of paths stand for: a sentinel with a change and a message, and what belongs to it."""
+    """Return what the parameters of paths stand for: a sentinel with a change, and what it has."""
     (change, *_) = world.read(changes.listing, sentinel=sentinel)
     sent = [one.id for one in world.read(deliveries.listing, sentinel=sentinel)]
     (page, *_) = world.read(subscriptions.listing, sentinel_id=change.row.sentinel_id)
     return {
         "{name:path}": sentinel, "{name}": sentinel, "{page}": str(page.page_id), "{number}": "1",
         "{watch}": str(watch_of(page.sentinel_id, page.page_id)), "{at}": "latest", "{old}": "previous",
-        "{new}": "latest", "{id}": change.row.id, "{delivery}": sent[0] if sent else "none", "{mask}": "none", "{tag}": tag,
-        "{user}": "nobody", "{token}": "nobody", "{hash}": "x",
+        "{new}": "latest", "{id}": change.row.id, "{delivery}": sent[0] if sent else "none",
+        "{mask}": "none", "{tag}": tag, "{user}": "nobody", "{token}": "nobody", "{hash}": "x",
     }  # fmt: skip
 
 

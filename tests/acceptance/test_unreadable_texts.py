@@ -57,8 +57,8 @@ def spoil(world: World, name: str) -> None:
 
 
 def test_an_unreadable_text_concerns_its_own_sentinel_only(world: World) -> None:
-    """While the service runs and after the next start: other sentinels are checked, an admin is told,
-    and no screen or resource fails because of it; it can be dropped, or written again.
+    """Other sentinels are checked, an admin is told, and no screen or resource fails because
+    of it; it can be dropped, or written again.
     """
 
     async def ask_all(people: People, named: dict[str, str]) -> list[Any]:
@@ -132,7 +132,7 @@ SPLICED = (
 
 @pytest.mark.parametrize("tag", SPLICED)
 def test_a_tag_is_a_tag_only(world: World, tag: str) -> None:
-    """Whatever is sent as tags, by the API, in bulk or in a form: other clauses stay, and the text can be read."""
+    """Whatever is sent as tags, other clauses stay, and the text can be read."""
 
     async def story(people: People) -> None:
         before = meaning(world.sentinel("common").text)
@@ -154,8 +154,8 @@ def test_a_composite_whose_text_cannot_be_read_stops_no_rule(world: World) -> No
     async def story(people: People) -> None:
         for name in ("both", "other"):
             text = world.text(
-                f"Create Sentinel {name} Using {{/a}} As a, {{/b}} As b Monitor all words of a AND all words of b within 1 day"
-                " Fetch every 1 hour Notify by feed"
+                f"Create Sentinel {name} Using {{/a}} As a, {{/b}} As b"
+                " Monitor all words of a AND all words of b within 1 day Fetch every 1 hour Notify by feed"
             )
             body = json.dumps({"text": text}).encode()
             assert 201 == (await people.ask("bob", "POST", "/api/v1/sentinels", headers=JSON, body=body)).status

@@ -143,7 +143,7 @@ def list_lost_classes(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def list_unreadable(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the sentinels whose stored text cannot be read, as the running service reported them."""
+    """Yield the sentinels whose stored text cannot be read, as the service reported them."""
     last = events.newest(reading.c, DAMAGED)
     reported = last.data.get("sentinels", ()) if last is not None else ()
     owners = [reading.owners[id_] for id_ in reported if id_ in reading.owners]

@@ -612,7 +612,8 @@ def _within(pieces: Sequence[str], room: int) -> str:
 
 def _pieces(text: str) -> list[str]:
     plain = unicodedata.normalize("NFKC", text).lower()
-    return "".join(c if c.isalnum() or unicodedata.combining(c) else " " for c in plain).split()
+    letters = (c for c in plain if not unicodedata.category(c).startswith("M"))  # a name has no marks
+    return "".join(c if c.isalnum() else " " for c in letters).split()
 
 
 def statement_for(

@@ -6,7 +6,7 @@ import pytest
 
 from tidings.clock import DAY, SECOND
 from tidings.errors import AddressError, SentinelError, UnknownNameError, UsageError
-from tidings.language.parser import parse
+from tidings.language.parser import is_name, parse
 from tidings.model.observed.unit import SentinelMove
 from tidings.model.watch.sentinel import Command
 from tidings.service.sentinels import register
@@ -248,6 +248,12 @@ def test_name_is_made_of_host_and_title(url, title, taken, name):
     """It is free, no word of the language, and bounded."""
     assert name == automatic_name(url, title, taken)
     assert not parse(ONE.format(name, "x")).problems
+
+
+@pytest.mark.parametrize("title", ["हिन्दी समाचार", "עִבְרִית", "العَرَبِيَّة", "தமிழ்", "x̳y", "ﬁ ①", "--", "Using", "a\n-- b"])
+def test_a_generated_name_can_be_written(title):
+    """Also of a title with marks of vowels, which no name has."""
+    assert is_name(automatic_name("https://e.org/", title, ()))
 
 
 @pytest.mark.parametrize(
