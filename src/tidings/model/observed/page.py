@@ -55,6 +55,8 @@ class Saturation:
     since: Instant | None = None
 
 
+LOST_BODY = -2
+"""The size of a body that was stored and cannot be read any more; -1: there is none."""
 NO_FURTHER = "the budget did not allow a further request"
 """How the reason of a poll begins that needed more requests than could be paid."""
 
@@ -107,6 +109,11 @@ class PageState:
     moved_sights: int = 0
     saturation: Saturation = Saturation()
     problem: str = ""
+
+    @property
+    def lacks_body(self) -> bool:
+        """Return whether the body of its newest version is lost: the next poll fetches it anew."""
+        return self.body_size == LOST_BODY
 
     @property
     def lacks_budget(self) -> bool:

@@ -9,7 +9,7 @@ after `detect.attempts` deaths it is given up and reported.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tidings.detection.ask.summary import of_listing, summary
@@ -58,6 +58,8 @@ class Compared:
     died: str = ""
     values: tuple[ValueRow, ...] = ()
     """present values whose history is stored"""
+    is_lost: bool = False
+    """whether the newest version cannot be read any more"""
 
 
 class Detector:
@@ -81,6 +83,21 @@ class Detector:
         """
         job = self.job_of(polled)
         return self.read(polled, await self._run(job), attempts)
+
+    def lose(self, takers: Sequence[Subscription], seq: int, reason: str, *, at: Instant) -> Compared:
+        """Return the result for those who would take the newest version, which cannot be read any
+        more. No cursor moves: they take what the next poll fetches.
+
+        Args:
+            takers: The subscriptions.
+            seq: The number of the version.
+            reason: Why it cannot be read.
+            at: The present (µs).
+        """
+        reason = f"{reason}; the page is fetched again"
+        rows = tuple(self._make_failed_row(s, seq, reason) for s in takers if s.row.seen != seq and reference(s))
+        events = tuple(_make_failed_event(s, seq, reason, at) for s in takers)
+        return Compared(comparisons=rows, events=events, is_lost=True)
 
     async def _run(self, job: Job | FramedJob) -> Done[Examination] | Died:
         if isinstance(job, FramedJob):
@@ -147,8 +164,10 @@ class Detector:
             if (reason := polled.lost.get(reference(s)) or refused.get(s.row.id))
         }
         lost |= {s.row.id: refused[s.row.id] for s in polled.beginning() if s.row.id in refused}
-        rows = tuple(self._make_failed_row(s, polled, lost[s.row.id]) for s in polled.takers if s.row.id in lost)
-        events.extend(_make_failed_event(s, polled, lost[s.row.id]) for s in polled.takers if s.row.id in lost)
+        rows = tuple(self._make_failed_row(s, polled.seq, lost[s.row.id]) for s in polled.takers if s.row.id in lost)
+        events.extend(
+            _make_failed_event(s, polled.seq, lost[s.row.id], polled.at) for s in polled.takers if s.row.id in lost
+        )
         absent = _absent(polled, examination)
         moves = tuple(
             _remembering(
@@ -222,20 +241,24 @@ class Detector:
             )
             for s in owed
         )
-        events = tuple(_make_failed_event(s, polled, reason) for s in polled.beginning())  # these are not retried
+        events = tuple(
+            _make_failed_event(s, polled.seq, reason, polled.at) for s in polled.beginning()
+        )  # these are not retried
         return Compared(None, tuple(take(s, polled.seq) for s in first), rows, (), events, reason)
 
     def _give_up(self, polled: PolledVersion, reason: str, examination: Examination | None) -> Compared:
-        rows = tuple(self._make_failed_row(s, polled, reason) for s in polled.comparing())
-        events = tuple(_make_failed_event(s, polled, reason) for s in (*polled.beginning(), *polled.comparing()))
+        rows = tuple(self._make_failed_row(s, polled.seq, reason) for s in polled.comparing())
+        events = tuple(
+            _make_failed_event(s, polled.seq, reason, polled.at) for s in (*polled.beginning(), *polled.comparing())
+        )
         return Compared(examination, tuple(take(s, polled.seq) for s in polled.takers), rows, (), events, reason)
 
-    def _make_failed_row(self, sub: Subscription, polled: PolledVersion, reason: str) -> ComparisonRow:
+    def _make_failed_row(self, sub: Subscription, seq: int, reason: str) -> ComparisonRow:
         return ComparisonRow(
             subscription_id=sub.row.id,
             page_id=sub.row.page_id,
             from_seq=reference(sub),
-            to_seq=polled.seq,
+            to_seq=seq,
             revision=sub.row.revision,
             status="could_not_compare",
             attempt=self._attempts,
@@ -277,13 +300,13 @@ def _across(sub: Subscription, checked_at: Instant | None) -> str:
     return f" (across a pause of {spell_gap(sub.row.paused)})"
 
 
-def _make_failed_event(sub: Subscription, polled: PolledVersion, reason: str) -> Event:
+def _make_failed_event(sub: Subscription, seq: int, reason: str, at: Instant) -> Event:
     return Event(
         type=EventType.COMPARISON_GIVEN_UP,
-        at=polled.at,
+        at=at,
         sentinel_id=sub.row.sentinel_id,
         page_id=sub.row.page_id,
-        data={"from": reference(sub), "to": polled.seq, "reason": reason},
+        data={"from": reference(sub) if sub.row.seen != seq else 0, "to": seq, "reason": reason},
     )
 
 

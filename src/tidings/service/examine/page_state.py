@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, WEEK
 from tidings.estimation.saturation import add_poll
 from tidings.model.event_type import EventType
-from tidings.model.observed.outcome import ErrorKind, Failed, Fetched, Unchanged
-from tidings.model.observed.page import MOVED_SIGHTS
+from tidings.model.observed.outcome import ErrorKind, Failed, Fetched, Unchanged, Validators
+from tidings.model.observed.page import LOST_BODY, MOVED_SIGHTS
 from tidings.model.observed.unit import Event
 from tidings.record import dataclass, replace
 from tidings.service.examine.judge import xxh3
@@ -22,7 +22,6 @@ from tidings.service.plan.spread import lengthen
 if TYPE_CHECKING:
     from tidings.detection.job.contract import Examination
     from tidings.model.interval import Duration, Instant
-    from tidings.model.observed.outcome import Validators
     from tidings.model.observed.page import PageState
 
 SATURATED: Final = EventType.PAGE_SATURATED
@@ -79,7 +78,7 @@ def after_failure(
     before: PageState, failed: Failed, at: Instant, *, interval: Duration | None = None
 ) -> tuple[PageState, tuple[Event, ...]]:
     """Return the state after a failure, and the event if the page enters an error, or changes its
-    kind.
+    kind. A page whose stored bodies are damaged is fetched anew.
 
     Args:
         before: The state before.
@@ -104,6 +103,8 @@ def after_failure(
         failing_since=since,
         retry_at=at + left_alone,
     )
+    if failed.kind == "damaged" and state.last_seq:
+        state = forget_body(state)
     data = {"kind": failed.kind, "reason": failed.reason, "status": failed.status, "since": since}
     return state, _news_of(before, state, data, at)
 
@@ -406,7 +407,21 @@ def knows_no_body(state: PageState) -> bool:
     """Return whether there is no version to compare with: none yet, or the newest was deleted while
     the page was not watched.
     """
-    return state.body_size < 0
+    return state.body_size < 0 and not state.lacks_body
+
+
+def forget_body(state: PageState) -> PageState:
+    """Return the state of a page whose newest body cannot be read any more: no answer equals it,
+    and the next request is unconditional.
+    """
+    return replace(state, body_size=LOST_BODY, body_xxh3="", validators=Validators(), audited_at=None, fresh_until=None)
+
+
+def put_body_back(state: PageState, body: bytes, seed: int) -> PageState:
+    """Return the state of a page whose lost body was fetched again; `seed` is that of body
+    hashes.
+    """
+    return replace(state, body_size=len(body), body_xxh3=xxh3(body, seed))
 
 
 def is_audit(state: PageState, now: Instant) -> bool:

@@ -46,6 +46,8 @@ class Stored:
     """the hash of its body, with frames that of the page that holds them"""
     parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
     """the same versions with their frames, where the page or one of them has any"""
+    holders: Mapping[int, Body] = field(default_factory=dict)
+    """of the versions with a lost frame the pages that hold the frames"""
     digests_of_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
     """the known digests of the parts of these versions that sentinels select"""
     times: Mapping[int, Instant] = field(default_factory=dict)
@@ -121,6 +123,7 @@ class Bodies:
             except (BlobError, LookupError) as error:
                 lost[seq] = str(error)
         parts: dict[int, tuple[Part, ...]] = {}
+        holders: dict[int, Body] = {}
         if is_framed or any(row.frames for row in rows.values()):
             holder = pages.identity(connection, page_id)
             for seq, body in [*found.items()]:
@@ -128,7 +131,7 @@ class Bodies:
                     parts[seq] = read_parts(connection, self._archive, holder, rows[seq], body)
                 except (BlobError, LookupError) as error:
                     lost[seq] = str(error)
-                    del found[seq]
+                    holders[seq] = found.pop(seq)
         stored = versions.every_digest(connection, page_id, seqs)
         whole = {seq: [d for d in found_of if d.extraction in _WHOLE] for seq, found_of in stored.items()}
         return Stored(
@@ -138,10 +141,19 @@ class Bodies:
             times={seq: rows[seq].fetched_at for seq in found},
             noise=noise.read(connection, page_id) if known is None else known,
             parts=parts,
+            holders=holders,
             digests_of_parts={
                 seq: tuple(d for d in found_of if d.extraction not in _WHOLE) for seq, found_of in stored.items()
             },
         )
+
+    def can_read(self, connection: Connection, page_id: int) -> bool:
+        """Return whether the newest body of a page can be read, if it has one."""
+        newest = versions.newest(connection, page_id)
+        try:
+            return newest is None or bool(_body(connection, self._archive, newest))
+        except BlobError:
+            return False
 
     async def frames(self, made_of: Sequence[Member]) -> tuple[Part, ...]:
         """Return frames, given as members of a version."""

@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tidings.detection.job.contract import Body, Noise, Part
+from tidings.errors import BlobError
 from tidings.fetching.http.answers import read_date
 from tidings.record import dataclass
 from tidings.service.watch import noise
@@ -96,7 +97,8 @@ def of_body(result: PollResult, fetched: Fetched, stored: Stored, takers: tuple[
 def of_frames(
     result: PollResult, framed: FramedPage, stored: Stored, frames: tuple[Part, ...], takers: tuple[Subscription, ...]
 ) -> PolledVersion:
-    """Return the polled version of a page that is new itself or has a new frame.
+    """Return the polled version of a page that is new itself or has a new frame. Raises `BlobError`
+    if only a frame is new, and the stored body of the page that holds it is lost.
 
     Args:
         result: The poll.
@@ -109,8 +111,10 @@ def of_frames(
     if own is not None:
         charset = holder.charset if holder is not None else ""
         body = Body(data=own.body, content_type=own.content_type, url=own.final_url, charset=charset)
+    elif (last := {**stored.holders, **stored.bodies}.get(page.state.last_seq)) is not None:
+        body = last
     else:
-        body = stored.bodies[page.state.last_seq]
+        raise BlobError(stored.lost[page.state.last_seq])
     identity, seq = page.identity, page.state.last_seq + 1
     base = Part(key=identity.key, url=identity.url, sha256=framed.made_of[0].sha256, body=body)
     return PolledVersion(

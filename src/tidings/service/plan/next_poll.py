@@ -145,12 +145,16 @@ class Dues:
         self._moved: set[int] = set()
         """pages whose tick is outside its hours and waits for their beginning"""
         self._servable: set[int] = set()
+        self._served: set[int] = set()
+        """pages whose stored version was taken since they were last planned"""
+        self._in_vain: set[int] = set()
+        """pages whose stored version cannot be taken: they wait for their next poll instead"""
 
     def note_poll(self, page_id: int, unit: Unit) -> None:
         """Update a page's due times after a poll, successful or not."""
-        self._missed.pop(page_id, None)
-        self._shut.pop(page_id, None)
-        self._second.pop(page_id, None)
+        for memory in (self._missed, self._shut, self._second, self._paused):
+            memory.pop(page_id, None)
+        self._in_vain.discard(page_id)
         if second := second_at(unit.estimates):
             self.poll_again(page_id, second)
 
@@ -159,9 +163,18 @@ class Dues:
         if self._second_polls:
             self._second[page_id] = at
 
+    def note_served(self, page_id: int) -> None:
+        """Record that the stored version of a page was taken by all who could take it."""
+        self._served.add(page_id)
+
     def hold(self, page_id: int, until: Instant) -> None:
-        """Pause a page until `until`."""
+        """Pause a page until `until`. Then it is polled, so that what failed is not repeated."""
         self._paused[page_id] = until
+        self._in_vain.add(page_id)
+
+    def held_until(self, page_id: int) -> Instant:
+        """Return until when a page is paused, 0 if it never was."""
+        return self._paused.get(page_id, 0)
 
     def catch_up(
         self, missed: Sequence[tuple[WatchedPage, Instant]], now: Instant, *, pages: int
@@ -179,8 +192,8 @@ class Dues:
 
     def forget(self, page_id: int) -> None:
         """Remove a page that is no longer watched."""
-        self._servable.discard(page_id)
-        self._moved.discard(page_id)
+        for kind in (self._servable, self._served, self._in_vain, self._moved):
+            kind.discard(page_id)
         for memory in (self._paused, self._missed, self._eased, self._shut, self._second):
             memory.pop(page_id, None)
         self._apart.leave(page_id)
@@ -189,14 +202,14 @@ class Dues:
         """Return the pages with a subscription that can be served from the newest stored
         version.
         """
-        return [page_id for page_id in self._servable if page_id not in self._paused]
+        return list(self._servable)
 
     def of(self, page: WatchedPage, on_change: Instant, *, pages: int) -> Due:
         """Return when a page is due; `on_change` is when its policy would poll, `pages` the number
         of watched pages.
         """
         page_id, retry = page.state.page_id, retry_at(page)
-        tick = tick_of(page)
+        tick = self._find_tick(page)
         is_timed = has_hours(page)
         on_change = self._ease(page, on_change, tick.at)
         if is_timed:
@@ -247,6 +260,16 @@ class Dues:
     def second_now(self, now: Instant) -> list[int]:
         """Return the pages whose second poll, to separate noise from changes, may be made now."""
         return [page_id for page_id, at in self._second.items() if at <= now]
+
+    def _find_tick(self, page: WatchedPage) -> Tick:
+        """Return the tick of a page. If somebody still waits for its stored version although it was
+        just taken, that version is no help: the tick needs a poll.
+        """
+        page_id, tick = page.state.page_id, tick_of(page)
+        if tick.servable and page_id in self._served:
+            self._in_vain.add(page_id)
+        self._served.discard(page_id)
+        return tick_of(page, serves=False) if tick.servable and page_id in self._in_vain else tick
 
     def _note(self, page_id: int, tick: Tick) -> None:
         (self._moved.add if tick.is_moved else self._moved.discard)(page_id)

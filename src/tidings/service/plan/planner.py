@@ -145,6 +145,8 @@ class Planner:
         page_id = unit.page.page_id
         self.release(page_id)
         if unit.poll is None:
+            if not unit.comparisons:
+                self._dues.note_served(page_id)
             return
         self._preferred.discard(page_id)
         self._dues.note_poll(page_id, unit)
@@ -240,6 +242,10 @@ class Planner:
         """Release a page and pause it until `until`, after a failure that was not its fault."""
         self._dues.hold(page_id, until)
         self.release(page_id)
+
+    def held_until(self, page_id: int) -> Instant:
+        """Return until when a page is held, 0 if it is not."""
+        return self._dues.held_until(page_id)
 
     def poll_again(self, page_id: int, at: Instant) -> None:
         """Restore the second poll of a page that was pending when the service stopped."""

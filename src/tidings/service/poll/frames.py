@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tidings.model.watch.sentinel import WHOLE
 from tidings.service.examine.framed_page import Frame
+from tidings.service.examine.page_state import forget_body
 from tidings.service.watch.watchlist import WatchedPage
 from tidings.storage.observed import members, pages, versions
 
@@ -100,6 +101,12 @@ class Frames:
         """Return frames as they are stored."""
         return await self._store.read(_load, frame_ids, unasked or {})
 
+    async def forget_lost(self, page_id: int, can_read: Callable[[Connection, int], bool]) -> None:
+        """Let the frames of a page be fetched anew whose newest body cannot be read any more."""
+        for frame_id in await self._store.write(_forget_lost, page_id, can_read):
+            if (watched := self._watched.get(frame_id)) is not None:
+                watched.state = forget_body(watched.state)
+
     def note_end(self, page_id: int) -> None:
         """Mark the poll of a page as ended."""
         for waiter in self._waiting.pop(page_id, ()):
@@ -155,6 +162,13 @@ class Frames:
 
 def _page(connection: Connection, page_id: int) -> tuple[PageIdentity, PageState]:
     return pages.identity(connection, page_id), pages.state(connection, page_id)
+
+
+def _forget_lost(connection: Connection, page_id: int, can_read: Callable[[Connection, int], bool]) -> list[int]:
+    frame_ids = (frame.state.page_id for frame in members.frames(connection, page_id))
+    lost = [frame_id for frame_id in frame_ids if not can_read(connection, frame_id)]
+    pages.forget_bodies(connection, lost)
+    return lost
 
 
 def _longest_ago(connection: Connection, frame_ids: Sequence[int]) -> list[int]:

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 
 from tidings.clock import MINUTE
 from tidings.detection.noise.memory import Memory
+from tidings.errors import BlobError
 from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Unchanged, Validators
 from tidings.model.observed.poll_reason import Why
-from tidings.model.observed.unit import FrameRow
-from tidings.model.observed.version import Member
+from tidings.model.observed.unit import FrameRow, Unit
+from tidings.model.observed.version import Member, NewBody
 from tidings.record import dataclass, replace
 from tidings.service.examine import findings, page_state, stored_versions, to_compare
 from tidings.service.examine.answer_changes import watches_headers
@@ -190,6 +191,8 @@ class Poller:
         if isinstance(answer, Failed):
             return findings.of_failure(result, answer, self._instance)
         shown: PolledPage | None = None
+        if result.page.state.lacks_body and isinstance(answer, Fetched):
+            result = await self._put_back(result, answer)
         if (body := judge(result.page.state, answer, self._instance.hash_seed)) is not None:
             shown = await self._examine_body(result, body)
             if (suspect := findings.of_suspicion(result, body, shown.seen, self._instance)) is not None:
@@ -202,6 +205,18 @@ class Poller:
         if shown is None:
             return await self._find_unchanged(result, answer, None)
         return await self._find_changed(result, answer, shown)
+
+    async def _put_back(self, result: PollResult, fetched: Fetched) -> PollResult:
+        """Return the result of a poll of a page whose newest body was lost. If it has fetched that
+        very body, this is stored again, and nothing has changed.
+        """
+        page, sha256 = result.page, hashlib.sha256(fetched.body).hexdigest()
+        if await self._store.read(members.body_sha256, page.state.page_id, page.state.last_seq) != sha256:
+            return result
+        bodies = (NewBody(fetched.body, sha256),)
+        await self._keeper.keep(Unit(at=result.at, epoch=result.epoch, bodies=bodies))
+        state = page_state.put_body_back(page.state, fetched.body, self._instance.hash_seed)
+        return replace(result, page=replace(page, state=state))
 
     async def _examine_body(self, result: PollResult, fetched: Fetched) -> PolledPage:
         """Examine a new body; a page with frames is compared once its frames are polled."""
@@ -258,7 +273,11 @@ class Poller:
 
     async def _examine_frames(self, result: PollResult, frames: FramedPage, stored: Stored) -> PolledPage:
         """Examine a page that is new itself or has a new frame."""
-        parts = await self._bodies.frames(frames.made_of[1:])
+        try:
+            parts = await self._bodies.frames(frames.made_of[1:])
+        except BlobError:
+            await self._frames.forget_lost(result.page.state.page_id, self._bodies.can_read)
+            raise
         whole = to_compare.of_frames(result, frames, stored, parts, takers_of(result.page, result.at, result.eager))
         compared = await self._detect(whole, result)
         return PolledPage(whole, compared, stored, frames=frames)
@@ -333,9 +352,12 @@ class Poller:
             return idle
         seqs = {newest, *references(behind)}
         stored = await self._bodies.load(page.state.page_id, seqs, is_framed=page.is_framed)
-        if newest in stored.lost:
-            log.error("%s", stored.lost[newest])
-            return idle
+        if (why := stored.lost.get(newest)) is not None:
+            log.error("%s", why)
+            if page.is_framed:
+                await self._frames.forget_lost(page.state.page_id, self._bodies.can_read)
+            lost = self._detector.lose(behind, newest, why, at=at)
+            return replace(lost, cursors=idle.cursors)
         version = await self._store.read(versions.get, page.state.page_id, newest)
         taken = await self._detect(to_compare.of_stored(turn, stored, version, behind), turn)
         return replace(taken, cursors=(*idle.cursors, *tick_all(taken.cursors, page, at)))

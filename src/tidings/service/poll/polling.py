@@ -86,25 +86,38 @@ class PollStarter:
         self._frames.note_end(page_id)
         return self.requests.end(page_id)
 
+    def next_due(self, now: Instant) -> Instant | None:
+        """Return when there may be a grant to pay for, or an owed comparison to make after a
+        pause of its page.
+        """
+        due = self.payer.next_due(now)
+        held = [at for page_id in self._list_owed() if (at := self._planner.held_until(page_id)) > now]
+        return min((at for at in (due, *held) if at is not None), default=None)
+
     def serve(self, now: Instant, spawn: Spawn) -> None:
         """Retry comparisons whose job died, and serve ticks from a recently checked version."""
-        for page, owed in self._servable():
+        for page, owed in self._servable(now):
             spawn(self.poller.serve(page, at=now, epoch=self._epoch, owed=owed), page.state.page_id)
 
-    def _servable(self) -> Iterator[tuple[WatchedPage, dict[int, int]]]:
+    def _servable(self, now: Instant) -> Iterator[tuple[WatchedPage, dict[int, int]]]:
         """Yield the pages to serve, reserved, with what each is owed."""
-        by_page: dict[int, dict[int, int]] = {}
-        for sub_id, (page_id, attempt) in self._owed.items():
-            by_page.setdefault(page_id, {})[sub_id] = attempt
+        by_page = self._list_owed()
         for page_id in self._planner.servable():
             by_page.setdefault(page_id, {})
         for page_id, owed in by_page.items():
+            if self._planner.held_until(page_id) <= now and self._planner.reserve(page_id):
+                yield self._watched[page_id], owed
+
+    def _list_owed(self) -> dict[int, dict[int, int]]:
+        """Return the owed comparisons of those who watch a page now, with their attempts, by page.
+        The others wait: a sentinel may be resumed.
+        """
+        by_page: dict[int, dict[int, int]] = {}
+        for sub_id, (page_id, attempt) in self._owed.items():
             page = self._watched.get(page_id)
-            if page is None:
-                for sub_id in owed:
-                    self._owed.pop(sub_id, None)
-            elif self._planner.reserve(page_id):
-                yield page, owed
+            if page is not None and sub_id in page.subscriptions:
+                by_page.setdefault(page_id, {})[sub_id] = attempt
+        return by_page
 
     async def poll(self, now: Instant, spawn: Spawn, *, under_way: int, only: Collection[int] | None) -> None:
         """Choose the pages to poll now, pay and start.

@@ -18,6 +18,7 @@ from tidings.errors import BlobError
 from tidings.model.observed.unit import ComparisonRow, Unit
 from tidings.model.watch.timing import FetchOnDemand
 from tidings.record import replace
+from tidings.service.examine import page_state
 from tidings.service.examine.detect import event_of
 from tidings.service.examine.judge import PollResult
 from tidings.service.notify.life_steps import first_report, too_late
@@ -92,9 +93,12 @@ def may_report_once(findings: Findings) -> bool:
 
 
 def _list_done(findings: Findings) -> Iterator[ComparisonRow]:
-    """Yield the owed comparisons that were made."""
+    """Yield the owed comparisons that were made; without a poll, also those that others made
+    before.
+    """
     turn, compared = findings.turn, findings.compared
-    moved = {c.subscription_id for c in compared.cursors} - {c.subscription_id for c in compared.comparisons}
+    moved = {c.subscription_id for c in compared.cursors} if findings.record is not None else {*turn.owed}
+    moved -= {c.subscription_id for c in compared.comparisons}
     for sub_id in turn.owed:
         if sub_id in moved and (sub := turn.page.subscriptions.get(sub_id)) is not None:
             yield ComparisonRow(
@@ -115,6 +119,8 @@ def _settle(findings: Findings) -> PageState:
     seen = compared.examination
     problem = seen.unread if seen is not None else compared.died or state.problem
     doubtful = _doubtful(compared.cursors)
+    if compared.is_lost:
+        state = page_state.forget_body(state)
     is_asked = any(not isinstance(page.subscriptions[id_].fetch, FetchOnDemand) for id_ in doubtful)
     if is_asked and state.health == "ok":
         return replace(state, problem=problem, retry_at=findings.turn.at + get_confirmation_wait(page))
@@ -202,7 +208,22 @@ def plan_write(connection: Connection, archive: Archive, new: NewBody) -> WriteP
     def row(sha: str) -> Blob | None:
         return versions.blob(connection, sha)
 
-    return archive.plan(new.body, new.sha256, _neighbour(archive, row, new.former), row(new.sha256))
+    return archive.plan(new.body, new.sha256, _neighbour(archive, row, new.former), _find_stored(archive, row, new))
+
+
+def _find_stored(archive: Archive, row: Callable[[str], Blob | None], new: NewBody) -> Blob | None:
+    """Return the row of a body that is stored already. A damaged one is returned as a delta, which
+    is replaced by the whole body.
+    """
+    known = row(new.sha256)
+    if known is None or known.base:
+        return known
+    try:
+        archive.restore(known.sha256, row)
+    except BlobError as error:
+        log.error("%s; it is stored anew", error)  # noqa: TRY400 - users can fix the disk
+        return replace(known, base=known.sha256)
+    return known
 
 
 def _neighbour(archive: Archive, row: Callable[[str], Blob | None], former: str) -> tuple[Blob, bytes] | None:

@@ -295,7 +295,7 @@ class Monitor:
         never, unless something is written or arrives.
         """
         known = {
-            "polls": self.polling.payer.next_due(now),
+            "polls": self.polling.next_due(now),
             "messages": self.sending.next_due,
             "lives": self.lives.next_at,
             "rules": self.rules.next_due(now),

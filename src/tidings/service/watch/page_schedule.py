@@ -116,18 +116,21 @@ def bounds(page: WatchedPage, floor: Duration) -> tuple[Duration, Duration]:
     return (max(low, floor) if low else 0), max(high, low, floor, 1)
 
 
-def tick_of(page: WatchedPage) -> Tick:
-    """Return the tick of a page; a first poll counts as a tick long ago."""
+def tick_of(page: WatchedPage, *, serves: bool = True) -> Tick:
+    """Return the tick of a page; a first poll counts as a tick long ago. Unless it `serves`, nobody
+    takes its stored version without a poll.
+    """
     earliest, deadline, servable, is_moved = NEVER, NEVER, False, False
     state = page.state
+    serves &= state.last_seq > 0 and not state.lacks_body
     for sub in page.subscriptions.values():
-        servable |= is_unconfirmed(sub) and state.health != "ok"  # the confirming poll failed
+        servable |= serves and is_unconfirmed(sub) and state.health != "ok"  # the confirming poll failed
         ticks = None if sub.interval is None else ticks_of(sub)
         tick = None if ticks is None else sub.row.next_tick
         if ticks is not None and tick is None:
             tick = ticks.first_tick(0)
-        fresh = _is_served(sub, state.checked_at, ticks, tick)
-        if fresh and state.last_seq and (ticks is not None or sub.wants_base):
+        fresh = serves and _is_served(sub, state.checked_at, ticks, tick)
+        if fresh and (ticks is not None or sub.wants_base):
             servable = True
         elif ticks is not None and tick is not None:
             asked = ticks.execution_interval(tick)

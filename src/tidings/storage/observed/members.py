@@ -113,6 +113,12 @@ def holder_sha256(c: Connection, version: Version) -> str:
     return of_version(c, version.page_id, version.seq)[0].sha256 if version.frames else version.sha256
 
 
+def body_sha256(c: Connection, page_id: int, seq: int) -> str:
+    """Return the hash of a page's own body in a version of it, "" if there is no such version."""
+    version = versions.get(c, page_id, seq)
+    return "" if version is None else holder_sha256(c, version)
+
+
 def as_member(c: Connection, identity: PageIdentity, state: PageState) -> Member | None:
     """Return the newest good version of a frame's own page as a member; None if it has none."""
     newest = versions.newest(c, state.page_id)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from tidings.errors import UnknownNameError
 from tidings.model.interval import Instant
 from tidings.model.observed.outcome import Validators
-from tidings.model.observed.page import Health, PageIdentity, PageState, Saturation
+from tidings.model.observed.page import LOST_BODY, Health, PageIdentity, PageState, Saturation
 from tidings.model.watch.asking import BrowserStep, Header, Login, Value
 from tidings.storage.db.connection import (
     NUMBERS,
@@ -59,6 +59,10 @@ _UPDATE = (
     " fresh_until = :fresh_until, fresh_doubt = :fresh_doubt, differing = :differing, differing_soon = :differing_soon,"
     " saturated_quiet = :saturated_quiet, saturated_at = :saturated_at, problem = :problem"
     " WHERE id = :page_id AND last_seq = :was"
+)
+_FORGET_BODY = (
+    f"UPDATE page SET body_size = {LOST_BODY}, body_xxh3 = '', etag = NULL, last_modified = NULL, audited_at = NULL,"
+    " fresh_until = NULL WHERE id = :page_id"
 )
 _GIVEN = {dialect: f"SELECT id, given FROM page WHERE id IN {numbers}" for dialect, numbers in NUMBERS.items()}
 _TITLES = {dialect: f"SELECT id, title FROM page WHERE id IN {numbers}" for dialect, numbers in NUMBERS.items()}
@@ -273,6 +277,11 @@ def update(c: Connection, states: Sequence[tuple[PageState, int]]) -> int:
     rows matched.
     """
     return c.batch(_UPDATE, [_values(state, was) for state, was in states])
+
+
+def forget_bodies(c: Connection, ids: Collection[int]) -> None:
+    """Let pages be fetched anew whose newest body cannot be read any more."""
+    c.many(_FORGET_BODY, [{"page_id": id} for id in ids])
 
 
 def _values(state: PageState, was: int) -> tuple[Any, ...]:

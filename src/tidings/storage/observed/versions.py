@@ -331,8 +331,8 @@ _SETTLED = (
 # Once the newest of several versions is compared or given up, pending comparisons of earlier ones
 # are deleted.
 _OVERTAKEN = (
-    "DELETE FROM comparison WHERE subscription_id = :subscription_id AND from_seq = :from_seq AND to_seq <= :to_seq"
-    " AND revision <= :revision AND status = 'pending'"
+    "DELETE FROM comparison WHERE subscription_id = :subscription_id AND to_seq <= :to_seq AND revision <= :revision"
+    " AND status = 'pending'"
 )
 
 

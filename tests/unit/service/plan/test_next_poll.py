@@ -10,6 +10,7 @@ import pytest
 from tests.planner import make_watched
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.model.interval import ExecutionInterval
+from tidings.model.observed.page import LOST_BODY
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Unit
 from tidings.scheduling.policy import NEVER
@@ -177,14 +178,48 @@ def test_reason_of_a_tick_is_interval_or_opening():
 
 
 def test_tick_served_by_a_poll_is_served_from_storage():
-    """A held page is not."""
-    known = dues()
-    due(page_of(HOURLY, next_tick=START), of=known)
+    """A held page is not: its tick needs a poll, when the hold has ended. After that poll it is
+    served again.
+    """
+    known, page = dues(), page_of(HOURLY, next_tick=START)
+    due(page, of=known)
 
     assert [1] == known.servable()
 
-    known.hold(1, START + HOUR)
+    known.hold(1, START + 3 * HOUR)
 
+    assert START + 3 * HOUR == due(page, of=known).at
+    assert [] == known.servable()
+
+    known.note_poll(1, Unit(at=START, epoch=1))
+    due(page, of=known)
+
+    assert [1] == known.servable()
+
+
+def test_tick_that_is_served_in_vain_needs_a_poll():
+    """What is still waited for although it was just served is not served again until the page was
+    polled.
+    """
+    known, page = dues(), page_of(HOURLY, next_tick=START)
+    due(page, of=known)
+    known.note_served(1)
+
+    assert NEVER != due(page, of=known).at
+    assert [] == known.servable()
+    assert NEVER != due(page, of=known).at
+
+    known.note_poll(1, Unit(at=START, epoch=1))
+
+    assert NEVER == due(page, of=known).at
+    assert [1] == known.servable()
+
+
+def test_lost_body_serves_nobody():
+    """Its page is polled."""
+    known = dues()
+
+    assert NEVER != due(page_of(HOURLY, next_tick=START, body_size=LOST_BODY), of=known).at
     assert [] == known.servable()
 
 

@@ -59,10 +59,12 @@ class Case:
 
     def __init__(self, *paid: int, unpaid: tuple[int, ...] = ()) -> None:
         self.pages = {1: make_watched(1), 2: make_watched(2)}
+        self.pages[1].subscriptions |= dict.fromkeys((5, 6, 7), self.pages[1].subscriptions[1])
         self.paid = [Charged(poll_id=p, grant=grant(p), at=NOW, epoch=1) for p in paid]
         self.unpaid = [grant(page) for page in unpaid]
         self.asked: list[int] = []
         self.busy: set[int] = set()
+        self.held: dict[int, int] = {}
         self.released: list[int] = []
         self.served: list[tuple[int, dict[int, int]]] = []
         self.polled: list[tuple[int, dict[int, int]]] = []
@@ -116,6 +118,12 @@ class Case:
 
     def reserve(self, page_id: int) -> bool:
         return page_id not in self.busy
+
+    def held_until(self, page_id: int) -> int:
+        return self.held.get(page_id, 0)
+
+    def next_due(self, now: int) -> int | None:
+        return None
 
     def release(self, page_id: int) -> None:
         self.released.append(page_id)
@@ -223,17 +231,45 @@ def test_pending_comparisons_are_made_without_a_poll():
 
 
 def test_settled_comparison_is_no_longer_pending():
-    """Nor is one of an unwatched page."""
+    """It is not made again."""
     case = Case()
     case.polling.note(make_owed(5, 1, 2))
-    case.polling.note(make_owed(6, 3, 1))
     case.polling.note(make_owed(5, 1, 3, is_settled=True))
 
     assert [] == case.serve_owed()
 
-    case.pages[3] = make_watched(3)
+
+def test_comparison_waits_for_its_sentinel():
+    """One of an unwatched page, or of a sentinel that does not watch its page now, is made when it
+    does again.
+    """
+    case = Case()
+    case.polling.note(make_owed(3, 3, 1))
+    case.polling.note(make_owed(8, 1, 1))
 
     assert [] == case.serve_owed()
+
+    case.pages[3] = make_watched(3)
+    case.pages[1].subscriptions[8] = case.pages[1].subscriptions[1]
+
+    assert [(3, {3: 1}), (1, {8: 1})] == case.serve_owed()
+
+
+def test_comparison_waits_for_the_end_of_a_hold():
+    """A page whose comparison failed by a fault is not served at each step, and the service wakes
+    at the end of its hold.
+    """
+    case = Case()
+    case.polling.note(make_owed(5, 1, 1))
+    case.held = {1: NOW + MINUTE}
+
+    assert [] == case.serve_owed()
+    assert NOW + MINUTE == case.polling.next_due(NOW)
+
+    case.held = {1: NOW}
+
+    assert [(1, {5: 1})] == case.serve_owed()
+    assert None is case.polling.next_due(NOW)
 
 
 def test_end_of_a_poll_wakes_waiting_tasks():
