@@ -1,5 +1,5 @@
-"""Promise: a stored body that cannot be read any more is reported, and fetched again; it keeps nobody
-from being served, and the page is polled as before.
+"""Promise: a stored body that cannot be read any more is reported and fetched again, and the page
+is polled as before.
 """
 
 from __future__ import annotations
@@ -27,6 +27,16 @@ def lose_files(world: World) -> None:
 def damage_rows(world: World) -> None:
     """Damage all bodies in the database."""
     world.write(lambda c: c.execute("UPDATE blob SET frame = :garbage, file = NULL", garbage=b"no frame at all"))
+
+
+def damage_member(world: World, path: str) -> None:
+    """Damage the body of one member of a page with frames."""
+    text = (
+        "UPDATE blob SET frame = :garbage, file = NULL WHERE sha256 IN"
+        " (SELECT m.sha256 FROM version_member m JOIN page p ON p.key = m.key WHERE p.url = :url)"
+    )
+    url = world.server.url(path)
+    world.write(lambda c: c.execute(text, garbage=b"no frame at all", url=url))
 
 
 def story_ways(world: World, lose: Callable[[World], None]) -> Callable[[World], None]:
@@ -106,15 +116,7 @@ def test_lost_body_of_a_page_with_frames_is_fetched_anew(make_world: Any, path: 
     world.page("/frame", "<p>inside</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Frames 2")
     play(world, lambda monitor: world.pass_time(monitor, 10 * MINUTE))
-    url = world.server.url(path)
-    world.write(
-        lambda c: c.execute(
-            "UPDATE blob SET frame = :garbage, file = NULL WHERE sha256 IN (SELECT m.sha256 FROM version_member m JOIN page p"
-            " ON p.key = m.key WHERE p.url = :url)",
-            garbage=b"no frame at all",
-            url=url,
-        )
-    )
+    damage_member(world, path)
 
     with serve(world) as service:
         world.add("Create Sentinel t Using {/a} Monitor all words Fetch every 1 hour Frames 2")
@@ -137,15 +139,7 @@ def test_other_part_of_a_page_changes_while_a_body_is_lost(make_world: Any, path
     world.page("/frame", "<p>inside</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Frames 2")
     play(world, lambda monitor: world.pass_time(monitor, 10 * MINUTE))
-    url = world.server.url(path)
-    world.write(
-        lambda c: c.execute(
-            "UPDATE blob SET frame = :garbage, file = NULL WHERE sha256 IN (SELECT m.sha256 FROM version_member m JOIN page p"
-            " ON p.key = m.key WHERE p.url = :url)",
-            garbage=b"no frame at all",
-            url=url,
-        )
-    )
+    damage_member(world, path)
 
     with serve(world) as service:
         if path == "/a":

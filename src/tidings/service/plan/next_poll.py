@@ -172,7 +172,7 @@ class Dues:
         self._paused[page_id] = until
         self._in_vain.add(page_id)
 
-    def held_until(self, page_id: int) -> Instant:
+    def get_hold_end(self, page_id: int) -> Instant:
         """Return until when a page is paused, 0 if it never was."""
         return self._paused.get(page_id, 0)
 

@@ -243,9 +243,9 @@ class Planner:
         self._dues.hold(page_id, until)
         self.release(page_id)
 
-    def held_until(self, page_id: int) -> Instant:
+    def get_hold_end(self, page_id: int) -> Instant:
         """Return until when a page is held, 0 if it is not."""
-        return self._dues.held_until(page_id)
+        return self._dues.get_hold_end(page_id)
 
     def poll_again(self, page_id: int, at: Instant) -> None:
         """Restore the second poll of a page that was pending when the service stopped."""

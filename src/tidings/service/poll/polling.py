@@ -91,7 +91,7 @@ class PollStarter:
         pause of its page.
         """
         due = self.payer.next_due(now)
-        held = [at for page_id in self._list_owed() if (at := self._planner.held_until(page_id)) > now]
+        held = [at for page_id in self._list_owed() if (at := self._planner.get_hold_end(page_id)) > now]
         return min((at for at in (due, *held) if at is not None), default=None)
 
     def serve(self, now: Instant, spawn: Spawn) -> None:
@@ -105,7 +105,7 @@ class PollStarter:
         for page_id in self._planner.servable():
             by_page.setdefault(page_id, {})
         for page_id, owed in by_page.items():
-            if self._planner.held_until(page_id) <= now and self._planner.reserve(page_id):
+            if self._planner.get_hold_end(page_id) <= now and self._planner.reserve(page_id):
                 yield self._watched[page_id], owed
 
     def _list_owed(self) -> dict[int, dict[int, int]]:

@@ -119,7 +119,7 @@ class Case:
     def reserve(self, page_id: int) -> bool:
         return page_id not in self.busy
 
-    def held_until(self, page_id: int) -> int:
+    def get_hold_end(self, page_id: int) -> int:
         return self.held.get(page_id, 0)
 
     def next_due(self, now: int) -> int | None:
