@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
 
 from tests.people import ORIGIN, PASSWORD, People, with_people
 from tests.world import World, play
@@ -58,6 +62,26 @@ def test_times_are_shown_in_the_zone_of_the_account(world: World) -> None:
         assert "Asia/Tokyo" == await zone()
         await send(people, browser, act="zone", zone="")
         assert "Europe/Berlin" == await zone()
+
+    play_story(world, story)
+
+
+@pytest.mark.parametrize("path", ["/sentinels/annas", "/sentinels"])
+def test_pause_ends_at_a_time_in_the_zone_of_the_reader(world: World, path: str) -> None:
+    """As all times of the screen: nine in Berlin is eight in UTC, in the winter."""
+
+    async def story(people: People) -> None:
+        browser = await sign_in(people, "anna")
+        await send(people, browser, act="zone", zone="Europe/Berlin")
+        now = datetime.fromtimestamp(world.clock.wall() / 1e6, ZoneInfo("Europe/Berlin"))
+        day = f"{now.year + 1}-01-15"
+        fields = {"act": "pause", "s": "annas", "until": f"{day}T09:00"}
+        assert 303 == (await people.send("nobody", path, fields, **browser)).status
+        assert datetime.fromisoformat(f"{day}T08:00Z").timestamp() * 1e6 == world.sentinel("annas").resume_at
+        fields["until"] = (now + timedelta(minutes=10)).isoformat()[:16]
+        assert 303 == (await people.send("nobody", path, fields, **browser)).status, (
+            "ten minutes from now have not passed"
+        )
 
     play_story(world, story)
 

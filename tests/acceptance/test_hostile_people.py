@@ -360,7 +360,7 @@ async def _sql(world: World, monitor: Monitor, people: People) -> None:
     assert 401 == (await people.sign_in("' OR 1=1 --")).status
 
 
-NOTHING = {"{name}": "nothing", "{id}": "999", "{page}": "999", "{token}": "nothing"}
+NOTHING = {"{name}": "nothing", "{id}": "999", "{page}": "999", "{number}": "9", "{token}": "nothing"}
 
 
 def test_screen_of_a_missing_object_is_404(world: World) -> None:

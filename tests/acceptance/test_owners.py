@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 from tests.acceptance.test_secrets import keep
-from tests.people import People, with_people
+from tests.people import ORIGIN, People, with_people
 from tests.rows import list_changed
 from tests.world import World, play
 from tidings.clock import HOUR
@@ -449,5 +450,30 @@ def test_no_action_of_an_editor_touches_another_account(world: World) -> None:
         }
         assert [] == [key for key, body in told.items() if b"c4nary" in body]
         assert [] == shown(world)
+
+    play_story(world, story)
+
+
+def test_act_on_many_is_applied_to_those_of_the_editor(world: World) -> None:
+    """The others, which are shared with her to read, are named; the rest is done all the same."""
+
+    async def story(people: People) -> None:
+        for name, who in (("aaa", "bob"), ("zzz", "anna")):
+            text = world.text(
+                f"Create Sentinel {name} Using {{/{name}}} Monitor all words Fetch every 1 hour Tags lent"
+            )
+            body = json.dumps({"text": text}).encode()
+            assert 201 == (await people.ask(who, "POST", "/api/v1/sentinels", headers=JSON, body=body)).status
+        world.write(lambda c: accounts.share(c, accounts.get_by_name(c, "bob").id, "lent"))
+        form = urlencode([("act", "pause"), *(("s", name) for name in ("annas", "aaa", "nosuch", "zzz"))]).encode()
+        given = {"content-type": "application/x-www-form-urlencoded", "origin": ORIGIN}
+        answer = await people.ask("anna", "POST", "/sentinels", headers=given, body=form)
+
+        assert 422 == answer.status
+        assert b"2 of 4" in answer.body
+        assert b"aaa: " in answer.body
+        assert b"nosuch: " in answer.body
+        states = {name: world.sentinel(name).state for name in ("annas", "aaa", "zzz")}
+        assert {"annas": "disabled", "aaa": "created", "zzz": "disabled"} == states
 
     play_story(world, story)

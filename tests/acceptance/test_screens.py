@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import html
 import re
 from collections.abc import AsyncIterator
 from typing import Any
@@ -122,6 +123,34 @@ def test_inbox_shows_a_change_until_it_is_read(world: World) -> None:
             await send(app, "/inbox/all-read")
             assert "129 → 109" in words_of(await see(app, "/?s=kept"))
             assert "All read" in words_of(await see(app, "/"))
+
+    play(world, story)
+
+
+def test_all_read_marks_what_the_list_shows(world: World) -> None:
+    """What the filter leaves out stays unread, and what arrived after the list was shown."""
+    world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
+    world.page("/b", "<p>one</p>")
+    world.add(SHOP)
+    world.add("Create Sentinel jobs Using {/b} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            await world.settle(monitor)
+            world.page("/b", "<p>two</p>")
+            await edit(world, monitor, "109")
+            form = re.search(
+                r'action="(/inbox/all-read[^"]*)"><input[^>]*value="(\w+)"', await see(app, "/?sentinel=shop")
+            )
+            assert form is not None
+            await edit(world, monitor, "99")
+            sent = await send(app, html.unescape(form[1]), ("newest", form[2]))
+            assert "/?sentinel=shop" == sent.headers["location"]
+            text = words_of(await see(app, "/"))
+            assert "109 → 99" in text
+            assert "one → two" in text
+            assert "129 → 109" not in text
+            assert "All of these read" in words_of(await see(app, "/?sentinel=shop"))
 
     play(world, story)
 
@@ -374,6 +403,60 @@ def test_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World) 
             await send(app, "/sentinels/shop", ("act", "drop"))
             assert [] == world.read(sentinels.names)
             assert 404 == (await ask(app, "/sentinels/never")).status
+
+    play(world, story)
+
+
+def test_text_altered_in_another_window_is_not_overwritten(world: World) -> None:
+    """Both texts are shown, what was typed stays in the form, and saving again replaces the other."""
+    world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
+    world.page("/b", "<p>other</p>")
+    world.add(SHOP)
+    stored = world.sentinel("shop").text
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+
+            async def save(edited: str, text: str) -> Answer:
+                return await send(app, "/sentinels/shop", ("act", "text"), ("edited", edited), ("text", text))
+
+            async def edited() -> str:
+                found = re.search(r'name="edited" value="([^"]+)"', await see(app, "/sentinels/shop"))
+                assert found is not None
+                return found[1]
+
+            shown = await edited()
+            assert 303 == (await save(shown, stored.replace("1 hour", "2 hour"))).status
+            refused = await save(shown, stored.replace("1 hour", "3 hour"))
+            assert 409 == refused.status
+            assert "This text was altered while you wrote" in words_of(refused.body.decode())
+            assert "Fetch every 2 hour" in refused.body.decode()
+            assert "Fetch every 3 hour" in refused.body.decode().partition("<textarea")[2]
+            assert "Fetch every 2 hour" in world.sentinel("shop").text
+            assert 303 == (await save(await edited(), stored.replace("1 hour", "3 hour"))).status
+            shown = await edited()
+            moved = stored.replace("/a", "/b")
+            assert 303 == (await save(shown, moved)).status, "another address makes another sentinel of this name"
+            assert 409 == (await save(shown, stored)).status
+            assert moved == world.sentinel("shop").text
+
+    play(world, story)
+
+
+def test_answer_to_a_form_is_not_replaced_by_the_result_of_a_check(world: World) -> None:
+    """A check is due soon, and the errors, the text as typed and the result of a test stay."""
+    world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
+    world.add(SHOP)
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            assert "data-soon" in await see(app, "/sentinels/shop")
+            wrong = await send(app, "/sentinels/shop", ("act", "text"), ("text", "Create Sentinel shop Using"))
+            assert 422 == wrong.status
+            assert "The first check is made now" in words_of(wrong.body.decode())
+            assert "data-soon" not in wrong.body.decode()
+            tested = await send(app, "/sentinels/shop", ("act", "test"))
+            assert "data-soon" not in tested.body.decode()
 
     play(world, story)
 

@@ -25,7 +25,7 @@ from tidings.service.search import asking
 from tidings.storage.observed import versions
 from tidings.storage.people import accounts
 from tidings.storage.search.log import SearchLog
-from tidings.storage.watches import sentinels
+from tidings.storage.watches import sentinels, subscriptions
 
 HOSTILE = "<title>Fruit <b>&amp;</b></title><p>apple &lt;script&gt;alert(1)&lt;/script&gt; \u202e pear</p>"
 
@@ -391,3 +391,26 @@ def test_no_statistics_are_written_when_switched_off(world: World) -> None:
         return with_people(world, monitor, story)
 
     play(world, run_story)
+
+
+def test_stored_text_is_opened_by_who_may_find_it(world: World) -> None:
+    """Also by people whom a proxy signs in, which the API does not know; nobody else opens it."""
+
+    async def story(people: People) -> None:
+        await world.settle(people.monitor)
+        page_id = world.read(lambda c: subscriptions.listing(c, sentinel_id=sentinels.find(c, "annas").id))[0].page_id
+        path = f"/search/{page_id}/1/text"
+        trusted = people.trusting("127.0.0.1")
+        answer = await trusted.ask("", "GET", path, headers={"remote-user": "anna"})
+        assert (200, b"one 1") == (answer.status, answer.body.strip()[-5:])
+        assert "sandbox" in answer.headers["content-security-policy"]
+        for who, other, status in (
+            ("anna", path, 200),
+            ("bob", path, 404),
+            ("anna", f"/search/{page_id}/9/text", 404),
+            ("anna", f"/search/{page_id}/x/text", 404),
+            ("anna", "/search/999/1/text", 404),
+        ):
+            assert status == (await people.ask(who, "GET", other)).status, (who, other)
+
+    play(world, lambda monitor: with_people(world, monitor, story))

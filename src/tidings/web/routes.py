@@ -235,6 +235,7 @@ SCREENS: Final[tuple[ScreenRoute, ...]] = (
     ("/import", "POST", "editors", imports.act),
     ("/search", "GET", "readers", search.show),
     ("/search/{page}/open", "GET", "readers", search.open_page),
+    ("/search/{page}/{number}/text", "GET", "readers", search.show_text),
     ("/collections", "GET", "readers", collections.show),
     ("/collections/{name}", "GET", "readers", collections.show_one),
     ("/plan", "GET", "readers", plan.show),

@@ -171,16 +171,26 @@ def mark(
     return len(known)
 
 
-def mark_all_read(c: Connection, *, at: Instant, viewer: int | None = None, reader: int = OWNER) -> int:
-    """Mark all unread changes that `viewer` sees as read by `reader`, kept ones too; return how
-    many there were.
+def mark_all_read(c: Connection, wanted: Filter, *, at: Instant, newest: str = "") -> int:
+    """Mark all unread changes of a list as read by its reader, kept ones too; return how many there
+    were.
 
     Args:
+        c: The transaction.
+        wanted: Which list.
         at: When they are read (µs).
+        newest: The id of the newest change that the reader saw, "" for no limit; what has arrived
+            since stays unread.
     """
-    joined, conditions, given = _conditions(Filter(viewer=viewer, reader=reader))
+    joined, conditions, given = _conditions(wanted)
+    if newest:
+        conditions.append(_NOT_NEWER)
+        given["newest"] = newest
     ids = [row[0] for row in c.rows(select(f"SELECT ch.id{joined}", conditions, ""), **given)]
-    return c.many(_READ, [{"owner_id": reader, "change_id": id_, "read_at": at} for id_ in ids])
+    return c.many(_READ, [{"owner_id": wanted.reader, "change_id": id_, "read_at": at} for id_ in ids])
+
+
+_NOT_NEWER = "(ch.detected_at, ch.id) <= (SELECT n.detected_at, n.id FROM change n WHERE n.id = :newest)"
 
 
 def _row(item: InboxItem, at: Instant, is_read: bool | None, is_kept: bool | None) -> dict[str, Any]:

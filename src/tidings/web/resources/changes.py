@@ -107,7 +107,8 @@ async def mark_many(call: Call) -> Any:
 async def mark_all_read(call: Call) -> Any:
     """Mark everything unread as read."""
     at, asker = call.desk.clock.wall(), call.asker
-    marked = await call.write(inbox.mark_all_read, at=at, viewer=asker.viewer, reader=asker.owner_id)
+    everything = inbox.Filter(viewer=asker.viewer, reader=asker.owner_id)
+    marked = await call.write(inbox.mark_all_read, everything, at=at)
     return {"marked": marked}
 
 

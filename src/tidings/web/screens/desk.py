@@ -12,7 +12,7 @@ import contextlib
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, TypeVar, cast
@@ -381,6 +381,16 @@ def reader_zone(request: Request) -> tzinfo:
 def _counts(c: Connection, asker: Asker) -> tuple[int, int]:
     own = inbox.Filter(viewer=asker.viewer, reader=asker.owner_id)
     return inbox.count(c, own), sentinels.count(c, viewer=asker.viewer)
+
+
+def report_refused(refused: Sequence[str], number: int) -> None:
+    """Raise `ProblemError` with the reasons if some of `number` acts were refused."""
+    if refused:
+        raise ProblemError(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            translate("{many} of {all} could not be done", many=len(refused), all=number),
+            hint="; ".join(refused[:5]),
+        )
 
 
 def back(request: Request, fallback: str = "/") -> Response:

@@ -142,6 +142,8 @@ async def show(request: Request, desk: Desk) -> Response:
         link=lambda **changed: _link(request, changed),
         here_url=str(request.url.path) + (f"?{request.url.query}" if request.url.query else ""),
         older=older,
+        newest=items[0].change.row.id if items else "",
+        read_url=f"/inbox/all-read?{urlencode({**_parameters(request), 'back': _link(request, {})})}",
         is_filtered=is_filtered,
         nothing=translate("No change matches this filter.") if is_filtered else _rest(found),
         today={
@@ -175,9 +177,9 @@ async def act(request: Request, desk: Desk) -> Response:
 
 
 async def all_read(request: Request, desk: Desk) -> Response:
-    """Mark every change as read."""
-    asker = request.state.asker
-    await desk.store.write(inbox.mark_all_read, at=desk.clock.wall(), viewer=asker.viewer, reader=asker.owner_id)
+    """Mark every unread change of a list as read that had arrived when the list was shown."""
+    form, now = await request_body.read_form(request), desk.clock.wall()
+    await desk.store.write(inbox.mark_all_read, read_filter(request, now), at=now, newest=form.one("newest"))
     return back(request)
 
 
@@ -331,8 +333,12 @@ def _menus(found: _FoundChanges, asked: Filter, request: Request) -> list[tuple[
     return made
 
 
+def _parameters(request: Request) -> dict[str, str]:
+    return {key: request.query_params[key] for key in _KEYS if key in request.query_params and key != "before"}
+
+
 def _link(request: Request, changed: dict[str, Any]) -> str:
-    parameters = {key: request.query_params[key] for key in _KEYS if key in request.query_params and key != "before"}
+    parameters = _parameters(request)
     parameters.update({key: str(value) for key, value in changed.items()})
     query = urlencode({key: value for key, value in parameters.items() if value})
     return f"/?{query}" if query else "/"

@@ -5,11 +5,10 @@ and the settings, of which secrets are never shown.
 from __future__ import annotations
 
 import asyncio
-from http import HTTPStatus
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.errors import UnknownNameError
+from tidings.errors import TidingsError
 from tidings.service.health import doctor
 from tidings.settings import table
 from tidings.storage.db.database import open_database
@@ -18,7 +17,7 @@ from tidings.web import request_body
 from tidings.web.access import check_objects
 from tidings.web.markup.translations import translate
 from tidings.web.problems import ProblemError
-from tidings.web.screens.desk import back
+from tidings.web.screens.desk import back, report_refused
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -58,13 +57,15 @@ async def show_health(request: Request, desk: Desk) -> Response:
 async def act(request: Request, desk: Desk) -> Response:
     """Send dead letters again."""
     form = await request_body.read_form(request)
+    refused: list[str] = []
     for one in form.every("d"):
         try:
             await desk.store.read(check_objects, request.state.asker, {"delivery": one}, alters=True)
             await desk.store.write(deliveries.replay, one, desk.clock.wall())
-        except UnknownNameError as error:
-            raise ProblemError(HTTPStatus.NOT_FOUND, str(error)) from error
+        except (TidingsError, ProblemError) as error:
+            refused.append(str(error))
     desk.forget_recent()
+    report_refused(refused, len(form.every("d")))
     return back(request, "/health")
 
 

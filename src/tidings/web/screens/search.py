@@ -8,11 +8,12 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import StoreError, UsageError
 from tidings.language.times import read_moment
 from tidings.service.search import asking
+from tidings.storage.observed import versions
 from tidings.storage.watches import listed
 from tidings.web.markup import formats
 from tidings.web.markup.translations import translate
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from tidings.model.interval import Instant
     from tidings.service.search.asking import Result, SearchRequest
     from tidings.storage.search.log import SearchLog
+    from tidings.storage.watches.listed import FindablePage
     from tidings.web.screens.desk import Desk
 
 logger = logging.getLogger("tidings.web.search")
@@ -81,17 +82,40 @@ async def show(request: Request, desk: Desk) -> Response:
 
 async def open_page(request: Request, desk: Desk) -> Response:
     """Redirect to a result, without revealing the search to its site."""
-    page_id, asker = request.path_params["page"], request.state.asker
-    is_number = page_id.isascii() and page_id.isdecimal() and len(page_id) < 19
-    ids = [int(page_id)] if is_number else []
-    seen = await desk.store.read(listed.find_pages, ids, viewer=asker.viewer, reader=asker.owner_id, ended=True)
-    url = seen[ids[0]].url if seen else ""
+    _, page = await _find_page(request, desk)
+    url, asker = page.url, request.state.asker
     if not _is_web(url):
         raise ProblemError(HTTPStatus.NOT_FOUND, translate("there is no such page"))
     rank = request.query_params.get("rank", "")
     if rank.isascii() and rank.isdecimal() and len(rank) < 5:
         await _count(request, desk, lambda log: log.note_click(int(rank), owner_id=asker.owner_id))
     return RedirectResponse(url, HTTPStatus.SEE_OTHER, {"referrer-policy": "no-referrer", "cache-control": "no-store"})
+
+
+async def show_text(request: Request, desk: Desk) -> Response:
+    """Return a stored text of a page."""
+    page_id, _ = await _find_page(request, desk)
+    seq = _number(request.path_params["number"])
+    version = None if seq is None else await desk.store.read(versions.get, page_id, seq)
+    if version is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, translate("there is no such version"))
+    content = await desk.comparisons.text(page_id=page_id, version=version)
+    headers = {"content-security-policy": "default-src 'none'; sandbox", "cache-control": "private, no-cache"}
+    return Response(content.encode(errors="replace"), headers=headers, media_type="text/plain; charset=utf-8")
+
+
+async def _find_page(request: Request, desk: Desk) -> tuple[int, FindablePage]:
+    """Return the page of an address. Raises `ProblemError` unless a search may show it the asker."""
+    page_id, asker = _number(request.path_params["page"]), request.state.asker
+    ids = [] if page_id is None else [page_id]
+    seen = await desk.store.read(listed.find_pages, ids, viewer=asker.viewer, reader=asker.owner_id, ended=True)
+    if page_id is None or page_id not in seen:
+        raise ProblemError(HTTPStatus.NOT_FOUND, translate("there is no such page"))
+    return page_id, seen[page_id]
+
+
+def _number(given: str) -> int | None:
+    return int(given) if given.isascii() and given.isdecimal() and len(given) < 19 else None
 
 
 async def _count(request: Request, desk: Desk, note: Callable[[SearchLog], None]) -> None:
@@ -123,7 +147,7 @@ def _read_request(given: dict[str, str], request: Request, now: Instant, number:
 def _show(result: Result) -> dict[str, Any]:
     """Return a result as displayed; a past text links to itself, a present one to its page."""
     hit = result.hit
-    stored = f"/api/v1/pages/{hit.page_id}/versions/{hit.seq}/text"
+    stored = f"/search/{hit.page_id}/{hit.seq}/text"
     opened = f"/search/{hit.page_id}/open?{urlencode({'rank': result.rank})}"
     return {
         "title": formats.stretches(result.title),

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from starlette.responses import RedirectResponse
 
 from tidings.clock import DAY
-from tidings.errors import SentinelError, TidingsError, UnknownNameError
+from tidings.errors import SentinelError, TidingsError, UnknownNameError, UsageError
 from tidings.record import dataclass
 from tidings.service.explain.explain_sentinel import list_polls
 from tidings.service.explain.page_report import PageReport, reports
@@ -85,7 +85,7 @@ async def act(request: Request, desk: Desk) -> Response:
     try:
         match form.one("act"):
             case "text":
-                await desk.store.write(alter, name, form.one("text"), desk.statement_settings, now, asker)
+                await desk.store.write(_save, name, form, desk.statement_settings, now, asker)
             case "mask":
                 await desk.store.write(_mask, name, form, now)
             case "undo":
@@ -98,10 +98,12 @@ async def act(request: Request, desk: Desk) -> Response:
                 await desk.store.write(register.take_back, name, now=now)
             case what:
                 await desk.store.write(
-                    carry_out, name, what, read_given(what, form), desk.statement_settings, now, asker
+                    carry_out, name, what, read_given(request, what, form), desk.statement_settings, now, asker
                 )
     except UnknownNameError:
         raise
+    except NewerTextError as error:
+        return await _screen(request, desk, text=form.one("text"), problems=[str(error)], is_newer=True)
     except TidingsError as error:
         problems = [str(one) for one in error.problems] if isinstance(error, SentinelError) else [str(error)]
         return await _screen(request, desk, text=form.one("text"), problems=problems)
@@ -116,6 +118,7 @@ async def _screen(
     text: str = "",
     problems: Sequence[str] = (),
     tested: Sequence[Rehearsed] | None = None,
+    is_newer: bool = False,
 ) -> Response:
     name = str(request.path_params["name"])
     health = await desk.health()
@@ -127,12 +130,15 @@ async def _screen(
         "sentinel.html",
         title=name,
         here="sentinels",
-        status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
+        status=HTTPStatus.CONFLICT if is_newer else HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
         icon_name=icon,
         tone=tone,
         state_text=state_text,
         troubles=own.own,
         text=text or found["row"].text,
+        edited=_edited(found["row"]),
+        newer=found["row"].text if is_newer else "",
+        is_sent=request.method == "POST",
         problems_found=problems,
         tested=tested,
         budget=desk.settings.budget.polls_per_day,
@@ -156,6 +162,24 @@ def alter(c: Connection, name: str, text: str, settings: Settings, now: Instant,
         asker: Who alters it.
     """
     edit.replace_text(c, by_name.find(c, name), text, settings=settings, now=now, author=asker.author)
+
+
+class NewerTextError(UsageError):
+    """The text of a sentinel was altered after the form that alters it was shown."""
+
+
+def _edited(row: SentinelRow) -> str:
+    """Return what a form says of the text that it edits: another one under the name differs, too."""
+    return f"{row.id}.{row.revision}"
+
+
+def _save(c: Connection, name: str, form: SentForm, settings: Settings, now: Instant, asker: Asker) -> None:
+    """Replace a sentinel's text by that of a form, unless the form shows an older text."""
+    if form.one("edited") not in {"", _edited(by_name.find(c, name))}:
+        raise NewerTextError(
+            translate("This text was altered while you wrote. Both are shown; save again to replace the stored one.")
+        )
+    alter(c, name, form.one("text"), settings, now, asker)
 
 
 def _revision(given: str, row: SentinelRow) -> int:

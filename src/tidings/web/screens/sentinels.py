@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from http import HTTPStatus
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
@@ -25,7 +25,7 @@ from tidings.web.access import check_objects
 from tidings.web.markup import charts, formats
 from tidings.web.markup.translations import sentence, translate
 from tidings.web.problems import ProblemError
-from tidings.web.screens.desk import back
+from tidings.web.screens.desk import back, reader_zone, report_refused
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -113,29 +113,30 @@ async def act(request: Request, desk: Desk) -> Response:
     """Apply an action to all selected ones: check now, pause, resume, tag."""
     form = await request_body.read_form(request)
     names, what, asker = form.every("s"), form.one("act"), request.state.asker
-    now = desk.clock.wall()
+    now, settings = desk.clock.wall(), desk.statement_settings
     refused: list[str] = []
     for name in names:
         try:
             await desk.store.read(check_objects, asker, {"name": name}, alters=True)
-            await desk.store.write(carry_out, name, what, read_given(what, form), desk.statement_settings, now, asker)
+            await desk.store.write(carry_out, name, what, read_given(request, what, form), settings, now, asker)
         except SentinelError as error:
             refused += [f"{name}: {problem}" for problem in error.problems]
-        except TidingsError as error:
+        except (TidingsError, ProblemError) as error:
             refused.append(f"{name}: {error}")
     desk.forget_recent()
-    if refused:
-        raise ProblemError(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            translate("{many} of {all} could not be done", many=len(refused), all=len(names)),
-            hint="; ".join(refused[:5]),
-        )
+    report_refused(refused, len(names))
     return back(request, "/sentinels")
 
 
-def read_given(what: str, form: SentForm) -> str:
-    """Return what an action takes of a form."""
-    return form.one({"tags": "tags", "pause": "until"}.get(what, "act")).replace("T", " ")
+def read_given(request: Request, what: str, form: SentForm) -> str:
+    """Return what an action takes of a form; a time is in the zone in which times are shown."""
+    given = form.one({"tags": "tags", "pause": "until"}.get(what, "act"))
+    if what != "pause":
+        return given
+    try:
+        return datetime.fromisoformat(given).replace(tzinfo=reader_zone(request)).isoformat()
+    except ValueError:
+        return given
 
 
 def carry_out(c: Connection, name: str, what: str, given: str, settings: Settings, now: Instant, asker: Asker) -> None:

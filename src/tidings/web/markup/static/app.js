@@ -55,7 +55,8 @@
   // A check is made soon: show its result, but never under the fingers of somebody who writes
   const seek = (wait = 1500) => {
     if (document.querySelector("[data-soon]")) setTimeout(() => {
-      const writes = document.activeElement.matches("main :is(textarea, input, select)") || document.querySelector("main .pop[open]");
+      const writes = document.activeElement.matches("main :is(textarea, input, select)") || document.querySelector("main .pop[open]")
+        || $("main :is(textarea, input)").some(one => one.value !== one.defaultValue);
       (writes || document.hidden ? Promise.resolve() : put(location.href)).then(() => seek(Math.min(1.15 * wait, 20_000)));
     }, wait);
   };
