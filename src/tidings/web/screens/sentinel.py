@@ -136,7 +136,7 @@ async def _screen(
         state_text=state_text,
         troubles=own.own,
         text=text or found["row"].text,
-        edited=_edited(found["row"]),
+        edited=_identify_text(found["row"]),
         newer=found["row"].text if is_newer else "",
         is_sent=request.method == "POST",
         problems_found=problems,
@@ -168,14 +168,14 @@ class NewerTextError(UsageError):
     """The text of a sentinel was altered after the form that alters it was shown."""
 
 
-def _edited(row: SentinelRow) -> str:
+def _identify_text(row: SentinelRow) -> str:
     """Return what a form says of the text that it edits: another one under the name differs, too."""
     return f"{row.id}.{row.revision}"
 
 
 def _save(c: Connection, name: str, form: SentForm, settings: Settings, now: Instant, asker: Asker) -> None:
     """Replace a sentinel's text by that of a form, unless the form shows an older text."""
-    if form.one("edited") not in {"", _edited(by_name.find(c, name))}:
+    if form.one("edited") not in {"", _identify_text(by_name.find(c, name))}:
         raise NewerTextError(
             translate("This text was altered while you wrote. Both are shown; save again to replace the stored one.")
         )
