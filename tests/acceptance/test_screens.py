@@ -408,7 +408,7 @@ def test_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World) 
 
 
 def test_text_altered_in_another_window_is_not_overwritten(world: World) -> None:
-    """Both texts are shown, what was typed stays in the form, and saving again replaces the other."""
+    """Both texts are shown, what was typed stays in the form, saving again replaces the other."""
     world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
     world.page("/b", "<p>other</p>")
     world.add(SHOP)

@@ -105,7 +105,7 @@ async def show_text(request: Request, desk: Desk) -> Response:
 
 
 async def _find_page(request: Request, desk: Desk) -> tuple[int, FindablePage]:
-    """Return the page of an address. Raises `ProblemError` unless a search may show it the asker."""
+    """Return the page of a path. Raises `ProblemError` unless a search may show it the asker."""
     page_id, asker = _number(request.path_params["page"]), request.state.asker
     ids = [] if page_id is None else [page_id]
     seen = await desk.store.read(listed.find_pages, ids, viewer=asker.viewer, reader=asker.owner_id, ended=True)

@@ -169,7 +169,7 @@ class NewerTextError(UsageError):
 
 
 def _identify_text(row: SentinelRow) -> str:
-    """Return what a form says of the text that it edits: another one under the name differs, too."""
+    """Return what identifies a text: also another one under the same name differs."""
     return f"{row.id}.{row.revision}"
 
 
