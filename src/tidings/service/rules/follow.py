@@ -5,6 +5,9 @@ then the due clocks fire. The behaviours' effects and the new state of a sentine
 unit. A crash loses nothing: the next start restores the committed state and replays the events
 after it. A sentinel's rules are created by its start event and removed by its end event; one
 without behaviours has none.
+
+Each event is processed with the text that its sentinel had when the event was stored. The watchlist
+may have read an older text, or a newer one after a restart.
 """
 
 from __future__ import annotations
@@ -66,6 +69,8 @@ _NOBODY_HEARS = ""
 instant follows its event
 """
 _BEGINS = frozenset({EventType.SENTINEL_CREATED, EventType.SENTINEL_ENABLED, EventType.SENTINEL_ALTERED})
+_LIVES = frozenset(EventType(f"sentinel.{state}") for state in ("created", "waiting", "enabled", "disabled"))
+"""Events after which a sentinel lives, also one that was dropped and restored."""
 
 
 class RuleFollower:
@@ -85,6 +90,12 @@ class RuleFollower:
         self._upto = self._remembered = 0
         self._at_event = 0
         """the event being processed"""
+        self._altered: dict[int, list[tuple[int, int]]] = {}
+        """(event, revision) of the alterations that were read from the log, as long as the
+        watchlist may have another text
+        """
+        self._ended: set[int] = set()
+        """sentinels whose end was read from the log, as long as the watchlist may have them"""
         self._passed = 0
         """number of events committed since the log was read"""
         self._now: Instant = 0
@@ -131,6 +142,7 @@ class RuleFollower:
         for sentinel_id in self._groups.keys() - {sentinel_id for sentinel_id, _ in stored}:
             self._forget(sentinel_id)
         self._engine, self._groups = self._new_engine(), {}
+        self._altered, self._ended = {}, set()
         self._now = now
         base = min((min(state["engine"]["now"], now) for _, state in stored), default=0)
         for sentinel_id, known in stored:
@@ -145,8 +157,8 @@ class RuleFollower:
         self._engine.take_changed()
         self._is_loaded = self._is_woken = True
         await self.follow(now)
-        for watched in self._watchlist.sentinels.values():
-            await self._mend(watched)
+        for sentinel_id in [*self._watchlist.sentinels]:
+            await self._mend(await self._load(sentinel_id))
         for sentinel_id in owed:
             await self._mend(await self._load(sentinel_id), is_owed=True)
         self._is_woken = True
@@ -158,10 +170,12 @@ class RuleFollower:
             await self.start(now)
             return
         self._now = now
+        self._forget_known()
         try:
             while self._is_woken or ((due := self._engine.next_due()) is not None and due <= now):
                 self._is_woken, self._passed = False, 0
                 happened, last = await self._store.read(_list_events, self._upto, self._event_types.union(LIFE_EVENTS))
+                self._note_alterations(happened)
                 for event in happened:
                     await self._hear(event)
                 self._upto = self._at_event = max(last, self._upto)
@@ -172,6 +186,23 @@ class RuleFollower:
             raise
         if self._upto - self._remembered > REMEMBER_EVERY or any(group.is_finished for group in self._groups.values()):
             await self.remember()
+
+    def _note_alterations(self, happened: Iterable[EventRow]) -> None:
+        """Record which text each sentinel has from which event on."""
+        for event in happened:
+            if event.type == EventType.SENTINEL_ALTERED and event.sentinel_id is not None:
+                if (revision := event.data.get("revision")) is not None:  # else it means the same
+                    self._altered.setdefault(event.sentinel_id, []).append((event.seq, revision))
+
+    def _forget_known(self) -> None:
+        """Drop what the watchlist has read meanwhile."""
+        present = self._watchlist.sentinels
+        self._ended &= present.keys()
+        self._altered = {
+            sentinel_id: made
+            for sentinel_id, made in self._altered.items()
+            if sentinel_id in present and present[sentinel_id].row.revision < made[-1][1]
+        }
 
     async def remember(self) -> None:
         """Store how far the log has been followed, so that the next start reads no further back."""
@@ -258,6 +289,10 @@ class RuleFollower:
         """Create a sentinel's rules at its start, update them on alterations and pauses, remove
         them at its end.
         """
+        if event.type == EventType.SENTINEL_ENDED:
+            self._ended.add(sentinel_id)
+        elif event.type in _LIVES:
+            self._ended.discard(sentinel_id)
         group = self._groups.get(sentinel_id)
         if group is not None and event.seq <= group.upto:
             return
@@ -273,7 +308,7 @@ class RuleFollower:
             await self._reach(event, group)
             await self._resume(group, await self._load(sentinel_id))
         elif event.type in _BEGINS:
-            watched = await self._load(sentinel_id)
+            watched = await self._load(sentinel_id, event.seq)
             if self._concerns(watched) and has_started(event, watched):
                 if group is None:
                     group = self._groups[sentinel_id] = RuleGroup(sentinel_id, event.seq)
@@ -313,10 +348,11 @@ class RuleFollower:
 
     async def _hear_late(self, event: EventRow, sentinel_id: int) -> None:
         """Process what a sentinel's last poll found after its end, and report it."""
-        if sentinel_id in self._watchlist.sentinels:
+        has_ended = sentinel_id in self._ended
+        if sentinel_id in self._watchlist.sentinels and not has_ended:
             return
-        watched = await self._load(sentinel_id)
-        if watched.row.state != "ended" or not self._concerns(watched):
+        watched = await self._load(sentinel_id, event.seq)
+        if not (has_ended or watched.row.state == "ended") or not self._concerns(watched):
             return
         group = self._groups.get(sentinel_id)
         if group is None:
@@ -357,8 +393,24 @@ class RuleFollower:
     def _concerns(self, watched: WatchedSentinel) -> bool:
         return any(behaviour.concerns(watched) for behaviour in self._behaviours.values())
 
-    async def _load(self, sentinel_id: int) -> WatchedSentinel:
-        return self._watchlist.sentinels.get(sentinel_id) or await self._watchlist.recall(sentinel_id)
+    async def _load(self, sentinel_id: int, seq: int | None = None) -> WatchedSentinel:
+        """Return a sentinel with the text that it had at an event, by default at the one being
+        processed.
+        """
+        watched = self._watchlist.sentinels.get(sentinel_id)
+        revision = self._find_revision(sentinel_id, self._at_event if seq is None else seq)
+        if watched is None or revision not in {None, watched.row.revision}:
+            return await self._watchlist.recall(sentinel_id, revision)
+        return watched
+
+    def _find_revision(self, sentinel_id: int, seq: int) -> int | None:
+        """Return the revision of a sentinel's text at an event; None for the one of the
+        watchlist.
+        """
+        made = self._altered.get(sentinel_id)
+        if made is None:
+            return None
+        return max((revision for at, revision in made if at <= seq), default=made[0][1] - 1)
 
     async def _moment(self, group: RuleGroup, behaviour: str, *, resumed: Duration = 0) -> Moment:
         watched, memory = await self._load(group.sentinel_id), group.memory.setdefault(behaviour, {})

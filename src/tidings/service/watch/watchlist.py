@@ -434,10 +434,18 @@ class Watchlist:
         past = [Life.of(row, self._meaning(row)) for row in others]
         return sorted((*living, *past), key=lambda life: life.row.id)
 
-    async def recall(self, sentinel_id: int) -> WatchedSentinel:
-        """Return a sentinel that may have ended, for its remaining reports."""
-        row = await self._store.read(sentinels.get, sentinel_id)
-        return await self._load(row)
+    async def recall(self, sentinel_id: int, revision: int | None = None) -> WatchedSentinel:
+        """Return a sentinel that may have ended, for its remaining reports; with the text of an
+        earlier `revision`, or with the newest one.
+        """
+        if revision is None:
+            row = await self._store.read(sentinels.get, sentinel_id)
+        else:
+            row = await self._store.read(sentinels.get_revised, sentinel_id, revision)
+        watched = await self._load(row)
+        if watched.sentinel.scope is not None:
+            watched.first_pages = await self._store.read(_list_first_pages, watched)
+        return watched
 
     def _move(self, move: CursorMove, page_id: int | None) -> None:
         moved_pages = [self.pages[page_id]] if page_id in self.pages else self.pages.values()
@@ -493,11 +501,18 @@ class Watchlist:
             self.pages[sub.page_id].subscriptions[sub.id] = Subscription(sub, self.sentinels[sub.sentinel_id])
             self._places.setdefault(sub.sentinel_id, set()).add(sub.page_id)
             owner = self.sentinels[sub.sentinel_id]
-            if owner.sentinel.scope is not None and (
-                sub.label == LISTING
-                or any(page.url == self.pages[sub.page_id].identity.given for page in owner.sentinel.pages)
-            ):
+            if owner.sentinel.scope is not None and _is_first(owner, sub, self.pages[sub.page_id].identity):
                 owner.first_pages.add(sub.page_id)
+
+
+def _is_first(owner: WatchedSentinel, sub: SubscriptionRow, identity: PageIdentity) -> bool:
+    """Return whether a page of a collection is the list of its pages, or one that its text names."""
+    return sub.label == LISTING or any(page.url == identity.given for page in owner.sentinel.pages)
+
+
+def _list_first_pages(connection: Connection, owner: WatchedSentinel) -> set[int]:
+    found = subscriptions.listing(connection, sentinel_id=owner.row.id)
+    return {s.page_id for s in found if _is_first(owner, s, pages.identity(connection, s.page_id))}
 
 
 def list_channels(sentinel: Sentinel) -> Iterator[Channel]:

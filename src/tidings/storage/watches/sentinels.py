@@ -245,6 +245,16 @@ def get(c: Connection, id: int) -> SentinelRow:
     return _with_tags(c, rows)[0]
 
 
+def get_revised(c: Connection, id: int, revision: int) -> SentinelRow:
+    """Return sentinel `id` with the text of an earlier revision, or of the newest if that one is
+    gone. Raise `UnknownNameError` if there is no such sentinel.
+    """
+    row = get(c, id)
+    text = "SELECT text, created_at FROM sentinel_revision WHERE sentinel_id = :id AND number = :number"
+    found = None if revision == row.revision else c.one(text, id=id, number=revision)
+    return row if found is None else replace(row, revision=revision, text=found[0], revised_at=found[1])
+
+
 def is_living(c: Connection, id: int) -> bool:
     """Return whether there is a sentinel `id` that has not ended."""
     return c.value("SELECT 1 FROM sentinel WHERE id = :id AND state <> 'ended'", id=id) is not None

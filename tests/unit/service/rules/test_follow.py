@@ -282,6 +282,22 @@ def test_change_after_the_end_is_reported(home: Home):
     assert [] == home.door.read(events.list_rule_states, NAME)
 
 
+def test_change_right_after_the_end_is_reported(home: Home):
+    """The step had read the sentinel before another process ended it."""
+    one = home.add("one", START)
+
+    async def story() -> None:
+        async with home.life(START) as held:
+            home.end(one, START + MINUTE)
+            home.happen(one, START + 2 * MINUTE)
+            held.wake()
+            await held.follow(START + 2 * MINUTE)
+
+    run(story())
+
+    assert [("one", f"1 at {2 * MINUTE}", 4, 4)] == home.list_reported()
+
+
 def test_sentinel_without_rules_leaves_no_state(home: Home):
     """The engine and the table of states stay empty."""
     one = home.add("one", START, tags="")
