@@ -4,7 +4,6 @@ once, as its text says at that moment.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -17,6 +17,7 @@ from tests.fakes_smtp import MailServer
 from tests.world import World, serve
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import AddressError
+from tidings.service.health import sources
 from tidings.storage.watches import endpoints, sentinels
 
 
@@ -42,6 +43,12 @@ def _mail_flags(mail: MailServer) -> dict[str, str]:
 
 def _letters(mail: MailServer) -> list[EmailMessage]:
     return [email.message_from_bytes(taken.content, policy=email.policy.default) for taken in mail.taken]
+
+
+def _list_troubles(world: World) -> list[str]:
+    """Return the brief names of all troubles."""
+    found = world.read(sources.health_of, world.settings, now=world.clock.now(), is_polled=True)
+    return [trouble.brief for trouble in found.troubles]
 
 
 def _text(letter: EmailMessage, form: str) -> str:
@@ -73,6 +80,43 @@ def test_mail_shows_the_change_and_mails_of_a_sentinel_are_a_thread(mailing: Wor
     assert first["Message-ID"] != second["Message-ID"]
     assert ["delivered", "delivered"] == [d.status for d in mailing.deliveries()]
     assert [] == mailing.violations()
+
+
+@pytest.mark.parametrize("rate", ["best effort", "every 1 day", "immediate max 1 per 2 hour", "every 2 changes"])
+def test_news_wait_for_a_mail_server_that_was_taken_from_the_settings(mailing: World, mail: MailServer, rate: str):
+    """The service starts, the rules of other sentinels go on, and the trouble is shown."""
+    flags = {**mailing.flags}
+    mailing.page("/a", "<p>count 0</p>")
+    mailing.page("/b", "<p>count 0</p>")
+    hook = mailing.receiver()
+    mailing.add(
+        f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s Notify By email a@example.org {rate};"
+        f"Create Sentinel t Using {{/b}} Monitor all words Fetch every 1 hour slack 1 s Notify By webhook {hook} best effort"
+    )
+
+    def run(*numbers: int) -> None:
+        with serve(mailing) as service:
+            service.settle()
+            for number in numbers:
+                mailing.page("/a", f"<p>count {number}</p>")
+                mailing.page("/b", f"<p>count {number}</p>")
+                service.pass_time(HOUR)
+
+    mail.answers["RCPT"] = "451 not now"
+    run(1, 2)
+    del mailing.flags["notify.smtp_host"]
+    run(3)
+    troubles = _list_troubles(mailing)
+    mailing.flags, mail.answers = flags, {}
+    run()
+    with serve(mailing) as service:
+        service.pass_time(2 * DAY)
+    letters = "".join(_text(letter, "plain") for letter in _letters(mail))
+
+    assert 3 == len(mailing.received)
+    assert "no mail server" in troubles
+    assert [True] * 3 == [f'count "{n}"' in letters for n in (1, 2, 3)]
+    assert [] == mailing.events("problem.rule", "problem.unit")
 
 
 def test_lost_mail_is_sent_again_with_the_same_id(mailing: World, mail: MailServer):

@@ -147,6 +147,27 @@ def test_best_effort_has_one_pending_message_per_recipient(world: World):
     assert [] == world.violations()
 
 
+def test_message_sent_before_its_rules_are_settled_delays_nothing(world: World):
+    """The rules of other sentinels are still being stored; the end of the message is not missed."""
+    _watch(world, "best effort")
+    page = Changes(world)
+
+    with serve(world) as service:
+        service.settle()
+        monitor: Any = service.monitor
+        write = monitor.rules._write
+
+        async def write_slowly(group: Any, now: int) -> None:
+            await write(group, now)
+            for attempt in await monitor.sending.due(now):
+                await attempt
+
+        monitor.rules._write = write_slowly
+        service.run(page.after(monitor, times=3))
+
+    assert [["1"], ["2"], ["3"]] == [counts for _, counts in _list_messages(world)]
+
+
 def test_dead_best_effort_message_delays_nothing(make_world):
     """The news behind it are sent."""
     world: World = make_world(notify__disable_days="30")

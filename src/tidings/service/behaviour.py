@@ -84,7 +84,7 @@ class Moment:
     `memory` is this behaviour's for this sentinel, plain JSON, to be changed in place. `at` is the
     engine's time; `upto` is the number of the last event processed: messages report no later ones.
     `pauses` are the sentinel's (begin, end); `resumed` is the length of the pause that ends now, by
-    which waits in the memory are extended.
+    which waits in the memory are extended. `are_stored`: all earlier effects are stored.
     """
 
     watched: WatchedSentinel
@@ -93,6 +93,7 @@ class Moment:
     upto: int
     pauses: Sequence[tuple[Instant, Instant]] = ()
     resumed: Duration = 0
+    are_stored: bool = True
 
     def measure_pause(self, first: Instant, last: Instant) -> Duration:
         """Return how long the sentinel was disabled between two instants; that time does not count
@@ -131,10 +132,13 @@ NO_EFFECTS = Effects()
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """The rules that a sentinel needs now, and effects for its former ones."""
+    """The rules that a sentinel needs now, and effects for its former ones. `waits`: the memory is
+    needed later, although there may be no rule.
+    """
 
     wanted: Sequence[WantedRule] = ()
     effects: Effects = NO_EFFECTS
+    waits: bool = False
 
 
 class Behaviour(Protocol):

@@ -44,6 +44,12 @@ def notifying(owners: Iterable[SentinelRow], kind: str, address: str) -> tuple[s
     )
 
 
+def list_mailing(owners: Iterable[SentinelRow]) -> tuple[str, ...]:
+    """Return the names of the sentinels that notify by e-mail."""
+    meant = ((owner.name, meaning_of(owner)) for owner in owners)
+    return tuple(n for n, s in meant if s is not None and any(c.kind == "email" for c in list_channels(s)))
+
+
 def describe_healed(owner: SentinelRow, sub: SubscriptionRow) -> list[tuple[str, str]]:
     """Return the selectors that no longer find anything, each with its replacement, in words of the
     language.

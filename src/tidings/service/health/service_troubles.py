@@ -77,8 +77,9 @@ def _by_sentinel(rows: list[DeliveryRow]) -> dict[str, list[DeliveryRow]]:
 
 def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the receivers that were switched off or only fail, with the sentinels that
-    notify them.
+    notify them; e-mail without a mail server too.
     """
+    yield from _list_unmailed(reading)
     failing = [row for row in endpoints.listing(reading.c) if not row.enabled or row.failing_since is not None]
     if not failing:
         return
@@ -96,6 +97,22 @@ def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
             else "tidings deliveries --dead  # correct the receiver, then `tidings deliveries replay ID`",
             since=row.failing_since,
             sentinels=notifying(reading.owners.values(), row.kind, row.address),
+        )
+
+
+def _list_unmailed(reading: HealthReading) -> Iterator[Trouble]:
+    """Yield the sentinels that notify by e-mail although no mail server is set."""
+    named = [] if reading.settings.notify.smtp_host else sentinels.list_with_text(reading.c, "email ")
+    if not named:
+        return
+    from tidings.service.health.intents import list_mailing  # it loads the grammar
+
+    if names := list_mailing(named):
+        yield Trouble(
+            brief="no mail server",
+            words=f"{spell_count(len(names), 'sentinel')} should notify by e-mail, but no mail server is set: no e-mail is sent",
+            mend="tidings settings notify  # set notify.smtp_host and notify.mail_from",
+            sentinels=names,
         )
 
 

@@ -40,7 +40,7 @@ from tidings.service.behaviour import (
 )
 from tidings.service.notify import news
 from tidings.service.show.notices import NOTICES
-from tidings.storage.watches import events
+from tidings.storage.watches import deliveries, events
 
 if TYPE_CHECKING:
     from tidings.events.rule import Action, Condition, Firing
@@ -85,7 +85,7 @@ _NOTHING_FLAPS: Final = Flapping()
 
 
 class NotifyBehaviour:
-    """The behaviour that notifies. `awaits` returns whose message in flight it waits for."""
+    """The behaviour that notifies."""
 
     name = "telling"
     event_types: Final = frozenset({CHANGE, DONE, *NOTICES})
@@ -94,12 +94,7 @@ class NotifyBehaviour:
     def __init__(self, store: Store, *, noise: Flapping = _NOTHING_FLAPS) -> None:
         self._store = store
         self._noise = noise
-        self._under_way: dict[int, set[int]] = {}
         self.actions: Mapping[str, Action] = {"telling.tick": _retune}
-
-    def awaits(self, sentinel_id: int, endpoint_id: int) -> bool:
-        """Return whether changes for a recipient wait for a message in flight to it."""
-        return endpoint_id in self._under_way.get(sentinel_id, ())
 
     def lines(self, watched: WatchedSentinel) -> dict[str, RateLine]:
         """Return the lines of a sentinel by key: the clause's position and, for best effort, the
@@ -112,11 +107,7 @@ class NotifyBehaviour:
         return any(True for _ in self._lines(watched))
 
     def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
-        """Store which recipients a sentinel waits for."""
-        if flying := list_flying(memory):
-            self._under_way[sentinel_id] = flying
-        else:
-            self._under_way.pop(sentinel_id, None)
+        """Do nothing: which receivers a sentinel waits for is read from the database."""
 
     async def arrange(self, moment: Moment) -> Arrangement:
         """Return the rules of the lines for the present clauses; what gathered for a removed line
@@ -127,8 +118,12 @@ class NotifyBehaviour:
         line_states: dict[str, dict[str, Any]] = memory.setdefault("lines", {})
         lines = self.lines(watched)
         done: list[Effects] = []
-        for key in [key for key in line_states if key not in lines]:
-            done.append(await self._notify(_everybody(key, watched), line_states.pop(key), moment))
+        left = [key for key in line_states if key not in lines]
+        for key in left:
+            if watched.is_cut_off:  # it waits for a receiver
+                line_states[key]["is_due"] = True
+            else:
+                done.append(await self._notify(_everybody(key, watched), line_states.pop(key), moment))
         for key, line in lines.items():
             mode = line.clause.rate.mode
             m = line_states.setdefault(
@@ -141,7 +136,8 @@ class NotifyBehaviour:
         done += [
             await self._try(line, line_states[key], moment) for key, line in lines.items() if line_states[key]["is_due"]
         ]
-        return Arrangement(tuple(self._make_rules(lines, moment)), _join(done))
+        waits = watched.is_cut_off and bool(line_states)
+        return Arrangement(tuple(self._make_rules(lines, moment)), _join(done), waits)
 
     def _lines(self, watched: WatchedSentinel) -> Iterator[RateLine]:
         for place, clause, targets in watched.clauses():
@@ -204,7 +200,7 @@ class NotifyBehaviour:
                 return _join([await self._try(lines[key], line_states[key], moment) for key in landed if key in lines])
             case "calm":
                 return await self._calm(moment)
-            case _ if key not in lines:
+            case _ if key not in lines or key not in line_states:
                 return NO_EFFECTS  # altered just now
             case "tick":
                 line_states[key]["is_due"] = True
@@ -226,7 +222,8 @@ class NotifyBehaviour:
         done = [self._note(moment, params)] if is_change and self._noise.changes else []
         is_calm = kind == NOISY or not moment.memory.get("noise", {}).get("is_noisy")
         for key, line in self.lines(moment.watched).items():
-            m = moment.memory["lines"][key]
+            if (m := moment.memory["lines"].get(key)) is None:
+                continue  # it is made, from this event on, when the rules are updated to the present settings
             m["count"] += is_change
             wanted = line.clause.rate.changes
             if (line.is_at_once and is_calm) or (wanted and m["count"] >= wanted):
@@ -237,9 +234,21 @@ class NotifyBehaviour:
     async def _try(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Effects:
         """Report if the line is due and not held; the end of the hold leads here again."""
         must_wait = free_at(line.clause, moment.at, sent=m["sent"], zone=moment.watched.zone) > moment.at
-        if not m["is_due"] or must_wait or "flight" in m:
+        if not m["is_due"] or must_wait or await self._is_flying(m, moment):
             return NO_EFFECTS
         return await self._notify(line, m, moment)
+
+    async def _is_flying(self, m: dict[str, Any], moment: Moment) -> bool:
+        """Return whether the line waits for a message. One that waits no more was sent or given up
+        without an event, or was never stored.
+        """
+        if "flight" not in m:
+            return False
+        sentinel_id = moment.watched.row.id
+        if not moment.are_stored or await self._store.read(deliveries.is_waiting, sentinel_id, *m["flight"]):
+            return True
+        del m["flight"]
+        return False
 
     async def _notify(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Effects:
         """Report what has gathered, in one message per recipient, due when the line is free."""
@@ -253,7 +262,7 @@ class NotifyBehaviour:
         records = [record for _, record in found]
         more = {"due_at": due_at, "first_seq": first, "last_seq": last}
         effects = Effects(deliveries=tuple(news.draft(t, watched, records, moment.at, **more) for t in line.targets))
-        if clause.rate.mode == "best_effort":
+        if clause.rate.mode == "best_effort" and line.targets:
             m["flight"] = [line.targets[0].endpoint_id, last]
         if clause.cap is None:
             return effects
@@ -281,9 +290,9 @@ class NotifyBehaviour:
         noise["is_noisy"] = len(recent) > self._noise.changes
         done = []
         for key, line in self.lines(moment.watched).items():
-            if line.is_at_once:
-                moment.memory["lines"][key]["is_due"] = True
-                done.append(await self._try(line, moment.memory["lines"][key], moment))
+            if line.is_at_once and (m := moment.memory["lines"].get(key)) is not None:
+                m["is_due"] = True
+                done.append(await self._try(line, m, moment))
         if noise["is_noisy"]:
             done.append(Effects(raised=(Raised(own("noisy", moment.watched.row.id).name),)))
         else:

@@ -19,13 +19,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import MINUTE
-from tidings.errors import StoreError, UnitError, UsageError
+from tidings.errors import StoreError, UnitError
 from tidings.events.engine import Engine
 from tidings.events.occurrence import Occurrence
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, RuleState, Unit
 from tidings.record import replace
-from tidings.service.behaviour import Effects, Moment, happening, name_logged, name_opening
+from tidings.service.behaviour import Effects, Moment, WantedRule, happening, name_logged, name_opening
 from tidings.service.notify.rates import list_flying
 from tidings.service.rules.rule_group import (
     BY_THE_WALL,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from tidings.events.engine import Sizes
     from tidings.events.rule import EngineOutcome, Firing, Raised
     from tidings.model.interval import Duration, Instant
-    from tidings.service.behaviour import Behaviour, WantedRule
+    from tidings.service.behaviour import Behaviour
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import WatchedSentinel, Watchlist
     from tidings.storage.db.connection import Connection
@@ -190,9 +190,9 @@ class RuleFollower:
     def _note_alterations(self, happened: Iterable[EventRow]) -> None:
         """Record which text each sentinel has from which event on."""
         for event in happened:
-            if event.type == EventType.SENTINEL_ALTERED and event.sentinel_id is not None:
-                if (revision := event.data.get("revision")) is not None:  # else it means the same
-                    self._altered.setdefault(event.sentinel_id, []).append((event.seq, revision))
+            revision = event.data.get("revision") if event.type == EventType.SENTINEL_ALTERED else None
+            if revision is not None and event.sentinel_id is not None:  # else it means the same
+                self._altered.setdefault(event.sentinel_id, []).append((event.seq, revision))
 
     def _forget_known(self) -> None:
         """Drop what the watchlist has read meanwhile."""
@@ -340,7 +340,7 @@ class RuleFollower:
     def _put_back(self, group: RuleGroup, dump: Mapping[str, Any]) -> None:
         try:
             self._engine.resume(dump)
-        except (UsageError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - they are created again; other sentinels continue
             number = group.sentinel_id
             log.warning(
                 "the rules of the sentinel %s are from another version of Tidings and created again: %s", number, error
@@ -414,7 +414,8 @@ class RuleFollower:
 
     async def _moment(self, group: RuleGroup, behaviour: str, *, resumed: Duration = 0) -> Moment:
         watched, memory = await self._load(group.sentinel_id), group.memory.setdefault(behaviour, {})
-        return Moment(watched, memory, self._engine.now, self._at_event, group.pauses, resumed)
+        are_stored = not group.effects
+        return Moment(watched, memory, self._engine.now, self._at_event, group.pauses, resumed, are_stored)
 
     async def _act(self, outcome: EngineOutcome) -> None:
         """Have the behaviours handle the rules that fired."""
@@ -429,13 +430,14 @@ class RuleFollower:
         group.is_touched = True
         name = firing.rule.name.partition(".")[0]
         moment = await self._moment(group, name)
+        remembered = deepcopy(moment.memory)
         try:
             effects = await self._behaviours[name].act(moment, firing)
         except StoreError:
             raise
-        except Exception as error:  # a faulty behaviour is reported; other sentinels continue
-            log.exception("the rule %s of the sentinel %s failed", firing.rule.name, group.sentinel_id)
-            effects = fault(firing.rule.name, f"{type(error).__name__}: {error}", moment.at, group.sentinel_id)
+        except Exception as error:  # noqa: BLE001 - a faulty behaviour is reported; other sentinels continue
+            group.memory[name] = remembered
+            effects = self._report(group, firing.rule.name, error)
         self._do(group, effects)
         await self._raise(effects.raised)
 
@@ -452,19 +454,31 @@ class RuleFollower:
         """Update a sentinel's rules to its present text; unchanged rules keep their pending
         state.
         """
+        failed = self._engine.flags(group.name).keys()  # they are created again
         before = {rule.name: rule for rule in self._engine.rules(group.name)}
         remembered = deepcopy(group.memory)
         wanted: dict[str, WantedRule] = {}
         raised: list[Raised] = []
-        for behaviour in self._behaviours.values():
-            if not behaviour.concerns(watched) and behaviour.name not in group.memory:
+        waits = False
+        for name, behaviour in self._behaviours.items():
+            if not behaviour.concerns(watched) and name not in group.memory:
                 continue
-            arrangement = await behaviour.arrange(await self._moment(group, behaviour.name, resumed=resumed))
+            try:
+                arrangement = await behaviour.arrange(await self._moment(group, name, resumed=resumed))
+            except StoreError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a faulty behaviour is reported; its rules stay as they are
+                group.memory[name] = deepcopy(remembered.get(name, {}))
+                self._do(group, self._report(group, name, error))
+                wanted |= {rule.name: WantedRule(rule) for rule in before.values() if rule.name.startswith(f"{name}.")}
+                waits = True
+                continue
             wanted |= {item.rule.name: item for item in arrangement.wanted}
             self._do(group, arrangement.effects)
             raised += arrangement.effects.raised
+            waits = waits or arrangement.waits
         for name, rule in before.items():
-            if name not in wanted or not is_same(wanted[name].rule, rule):
+            if name not in wanted or not is_same(wanted[name].rule, rule) or rule.id in failed:
                 self._engine.remove(rule.id)
             else:
                 del wanted[name]
@@ -475,14 +489,24 @@ class RuleFollower:
                 await self._act(self._engine.push(occurrence))
         await self._raise(raised)
         group.is_touched = group.is_touched or group.memory != remembered
-        if not self._concerns(watched):  # altered so that it needs no rules
+        if not self._concerns(watched) and not waits:  # altered so that it needs no rules
             self._dissolve(group)
 
     async def _finish(self, group: RuleGroup) -> None:
         """Have the behaviours finish, and remove the group's row."""
         for name in group.memory:
-            self._do(group, await self._behaviours[name].finish(await self._moment(group, name)))
+            try:
+                self._do(group, await self._behaviours[name].finish(await self._moment(group, name)))
+            except StoreError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a faulty behaviour is reported; other sentinels continue
+                self._do(group, self._report(group, name, error))
         self._dissolve(group)
+
+    def _report(self, group: RuleGroup, name: str, error: Exception) -> Effects:
+        """Return the effects that report the error of a rule or behaviour."""
+        log.error("the rule %s of the sentinel %s failed", name, group.sentinel_id, exc_info=error)
+        return fault(name, f"{type(error).__name__}: {error}", self._engine.now, group.sentinel_id)
 
     def _dissolve(self, group: RuleGroup) -> None:
         self._engine.remove_group(group.name)
@@ -528,9 +552,20 @@ class RuleFollower:
         except Exception as error:
             if isinstance(error, StoreError) and not isinstance(error, UnitError):
                 raise
-            # The store has recorded it as a problem; the rest continues without these effects.
+            # The store has recorded it as a problem; the rest continues without the effects that it refuses.
             log.error("the results of the rules of the sentinel %s were refused: %s", group.sentinel_id, error)  # noqa: TRY400 - the text says all
+            if len(group.effects) > 1:
+                await self._write_each(group, now)
             await self._committer.write(unit)
+
+    async def _write_each(self, group: RuleGroup, now: Instant) -> None:
+        """Write each of the effects that were refused together."""
+        unit = Unit(at=now, epoch=self._epoch)
+        for effects in group.effects:
+            try:
+                await self._committer.write(with_effects(unit, [effects]))
+            except UnitError as error:
+                log.error("a result of the rules of the sentinel %s is left out: %s", group.sentinel_id, error)  # noqa: TRY400 - the text says all
 
 
 def is_awaited(connection: Connection, sentinel_id: int, endpoint_id: int) -> bool:

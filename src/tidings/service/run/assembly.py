@@ -39,7 +39,7 @@ from tidings.service.poll.unit import UnitWriter
 from tidings.service.rules.complex_needs import ComplexNeeds
 from tidings.service.rules.composites import Composites
 from tidings.service.rules.fetch_on_event import FetchOnEvent
-from tidings.service.rules.follow import RuleFollower
+from tidings.service.rules.follow import RuleFollower, is_awaited
 from tidings.service.rules.joint_reports import Reporter
 from tidings.service.rules.read_needs import NeedsReader
 from tidings.service.run.from_settings import budgets, open_fetcher, open_planner, open_runner, open_web
@@ -247,7 +247,7 @@ async def _build(
         store, noise=Flapping(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
     )
     rules = _build_rules(base, watch, planner, notifying)
-    sending = _build_sending(stack, base, outside, watch, signing, stream, notifying)
+    sending = _build_sending(stack, base, outside, watch, signing, stream)
     outside_events = OutsideEvents(store, base.vault, clock, on_event=watch.inbox.take_event)
     discovery = Discovery(
         store,
@@ -512,7 +512,6 @@ def _build_sending(
     watch: _Watch,
     signing: Signing,
     stream: TextIO,
-    notifying: NotifyBehaviour,
 ) -> SendQueue:
     """Return the sender of messages; that of a planner sends nothing, since notifiers do. With
     PostgreSQL other processes may send too, so receivers are claimed.
@@ -520,7 +519,7 @@ def _build_sending(
     settings, store = base.settings, base.store
 
     async def awaits(sentinel_id: int, endpoint_id: int) -> bool:
-        return notifying.awaits(sentinel_id, endpoint_id)
+        return await store.read(is_awaited, sentinel_id, endpoint_id)
 
     async def list_users(delivery: DeliveryRow) -> Iterable[WatchedSentinel]:  # noqa: ARG001 - those of all
         return watch.watchlist.sentinels.values()

@@ -129,6 +129,12 @@ class WatchedSentinel:
         """Return the distinct targets of the Notify clauses."""
         return _each_once(target for _, _, targets in self.clauses() for target in targets)
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Return whether none of the receivers that it names can be notified by these settings."""
+        named = (channel for clause in self.sentinel.notify for channel in clause.channels)
+        return not self.everybody() and any(channel.kind in SENDABLE for channel in named)
+
     def error_targets(self) -> tuple[NotifyTarget, ...]:
         """Return the targets of the Errors clause."""
         return self._targets(self.sentinel.errors)

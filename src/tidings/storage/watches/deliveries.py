@@ -168,6 +168,15 @@ def following(c: Connection, delivery: DeliveryRow, *, now: Instant) -> Delivery
     return None if row is None else _to_row(row)
 
 
+def is_waiting(c: Connection, sentinel_id: int, endpoint_id: int, last_seq: int) -> bool:
+    """Return whether the message of a sentinel to an endpoint about the events up to `last_seq` is
+    not delivered yet, and not given up.
+    """
+    line = {"sentinel_id": sentinel_id, "endpoint_id": endpoint_id, "last_seq": last_seq}
+    conditions = ["status = 'waiting'", *(f"{name} = :{name}" for name in line)]
+    return c.value(select("SELECT 1 FROM delivery", conditions, "LIMIT 1"), **line) is not None
+
+
 def wake(c: Connection, endpoints: Sequence[tuple[int, Instant]]) -> None:
     """Make pending retries of recovered endpoints due at once, except those that the endpoint
     refuses individually.

@@ -20,10 +20,10 @@ from tidings.events.occurrence import Occurrence
 from tidings.events.rule import Firing, Retuned, Rule
 from tidings.model.event_type import EventType
 from tidings.model.interval import local_of
-from tidings.model.observed.unit import Event, Timer
+from tidings.model.observed.unit import Event, Timer, Unit
 from tidings.model.watch.notifying import Cap, Channel, Notify, Quiet, Rate
 from tidings.service.behaviour import Effects, Moment
-from tidings.service.notify.rates import Flapping, NotifyBehaviour, free_at, list_inherited, tick_after
+from tidings.service.notify.rates import Flapping, NotifyBehaviour, free_at, list_flying, list_inherited, tick_after
 from tidings.service.watch.watchlist import WatchedSentinel
 
 NOON = round(datetime(2026, 5, 4, 12, tzinfo=UTC).timestamp()) * SECOND
@@ -50,13 +50,14 @@ class Line:
         world.commit(world.make_stored(b"one"))
         self.upto = world.read(_last)
         self.seq = 1
+        self.are_stored = False
 
     async def read(self, fn: Callable[..., Any], *args: Any) -> Any:
         return self.world.read(fn, *args)
 
     def moment(self) -> Moment:
         """Return the present moment."""
-        return Moment(self.watched, self.memory, self.at, self.upto)
+        return Moment(self.watched, self.memory, self.at, self.upto, are_stored=self.are_stored)
 
     def arrange(self) -> Effects:
         """Return the effects of the present clauses."""
@@ -80,6 +81,10 @@ class Line:
 
 def _last(c: Any) -> int:
     return int(c.value("SELECT max(seq) FROM event") or 0)
+
+
+def _forget_deliveries(c: Any) -> None:
+    c.execute("DELETE FROM delivery")
 
 
 def list_reported(*effects: Effects) -> list[list[int]]:
@@ -158,16 +163,52 @@ def test_best_effort_waits_for_its_message_in_flight(world: World):
     (draft,) = first.deliveries
 
     assert [[1], []] == list_reported(first, second)
-
-    line.behaviour.note_memory(1, line.memory)
-
-    assert line.behaviour.awaits(1, draft.endpoint_id)
+    assert {draft.endpoint_id} == list_flying(line.memory)
     assert [[]] == list_reported(line.fire("done", endpoint=draft.endpoint_id, last=0))
     assert [[1]] == list_reported(line.fire("done", endpoint=draft.endpoint_id, last=draft.last_seq))
 
-    line.behaviour.note_memory(1, None)
 
-    assert not line.behaviour.awaits(1, draft.endpoint_id)
+def test_best_effort_does_not_wait_for_a_message_that_is_gone(world: World):
+    """Nobody reports the end of a message that is not stored (any more); one that waits is waited
+    for.
+    """
+    line = Line(world, "best effort")
+    line.arrange()
+    first = line.find()
+    line.are_stored = True
+    world.commit(Unit(at=NOON, epoch=world.epoch, deliveries=first.deliveries))
+    waits = line.find()
+    world.write(_forget_deliveries)
+
+    assert [[1], [], [2]] == list_reported(first, waits, line.find())
+
+
+def test_best_effort_without_a_receiver_reports_nothing(world: World):
+    """What was gathered for the receivers of an altered clause is dropped with them; if there is
+    only no mail server, it waits for one.
+    """
+    line = Line(world, "best effort")
+    line.arrange()
+    line.find()
+    line.find()
+    line.watched = make_sentinel("best effort")
+    line.watched.endpoints.clear()
+    cut_off = line.arrange()
+    kept = dict(line.memory["lines"])
+    line.watched = make_watched(1, "Notify By dashboard best effort", at=NOON).subscriptions[1].owner
+
+    assert [[], []] == list_reported(cut_off, line.arrange())
+    assert ["0:1"] == [*kept]
+    assert {} == line.memory["lines"]
+
+
+def test_change_before_a_line_is_made_is_not_its(world: World):
+    """Another setting has made a line that no event has made yet."""
+    line = Line(world, "best effort")
+    line.arrange()
+    line.memory["lines"].clear()
+
+    assert [[]] == list_reported(line.find())
 
 
 def test_remaining_changes_are_reported_at_the_end(world: World):

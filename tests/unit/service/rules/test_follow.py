@@ -339,6 +339,44 @@ def test_error_of_a_behaviour_does_not_affect_other_sentinels(home: Home, monkey
     assert "LookupError: out of order" == home.door.read(events.listing, types=["problem.rule"])[0].data["error"]
 
 
+@pytest.mark.parametrize("step", ["arrange", "act", "finish"])
+def test_faulty_behaviour_stops_no_start_and_no_other_sentinel(home: Home, monkeypatch: pytest.MonkeyPatch, step: str):
+    """The error is stored as an event, and what the failed step had remembered is forgotten."""
+    bad, good = home.add("bad", START), home.add("good", START)
+    method, is_broken = getattr(home.behaviour, step), False
+    memories = []
+
+    async def fails(moment: Moment, *args: Any) -> Any:
+        done = await method(moment, *args)
+        if is_broken and moment.watched.row.id == bad:
+            moment.memory["count"] = 99
+            message = "out of order"
+            raise LookupError(message)
+        return done
+
+    monkeypatch.setattr(home.behaviour, step, fails)
+
+    async def story() -> None:
+        nonlocal is_broken
+        async with home.life(START):
+            pass
+        is_broken = True
+        async with home.life(START + SECOND) as held:
+            for number in (bad, good):
+                home.happen(number, START + MINUTE)
+            await home.step(START + TICK)
+            memories.append(dict(held.memory(bad, "counting")))
+            home.end(bad, START + TICK + MINUTE)
+            await home.step(START + TICK + 2 * MINUTE)
+
+    run(story())
+
+    assert 99 not in memories[0].values()
+    assert "good" in [name for name, *_ in home.list_reported()]
+    problems = home.door.read(events.listing, types=["problem.rule"])
+    assert {(bad, "LookupError: out of order")} == {(p.sentinel_id, p.data["error"]) for p in problems}
+
+
 def test_refused_effects_are_left_out(home: Home, monkeypatch: pytest.MonkeyPatch):
     """A delivery without a receiver is a recorded problem. The sentinel's rules go on."""
     one = home.add("one", START)
