@@ -181,9 +181,10 @@ def list_unreadable(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def list_unstored(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield what could not be written in the last days, and parts of the service that failed
-    (events `problem.unit`).
+    """Yield what could not be written in the last days, and parts of the service and rules that
+    failed (events `problem.unit`, `problem.rule`).
     """
+    yield from _list_failed_rules(reading)
     found = [e for e in events.listing(reading.c, types=(EventType.PROBLEM_UNIT,)) if reading.now - e.at < RECENT]
     if unstored := [event for event in found if "part" not in event.data]:
         last = unstored[-1]
@@ -208,6 +209,22 @@ def list_unstored(reading: HealthReading) -> Iterator[Trouble]:
             mend="tidings doctor --deep  # the log of the service has the details",
             since=failures[0].at,
             is_general=True,
+        )
+
+
+def _list_failed_rules(reading: HealthReading) -> Iterator[Trouble]:
+    found: dict[int, list[EventRow]] = {}
+    for event in events.listing(reading.c, types=(EventType.PROBLEM_RULE,)):
+        if reading.now - event.at < RECENT and event.sentinel_id is not None:
+            found.setdefault(event.sentinel_id, []).append(event)
+    for sentinel_id, failures in found.items():
+        last, name = failures[-1], sentinels.get(reading.c, sentinel_id).name
+        yield Trouble(
+            brief="rule failed",
+            words=f"the rules of {name} failed {spell_count(len(failures), 'time')} in the last 7 days, so messages may be missing; the last time at {spell_since(last.at, reading.now)}: {last.data['rule']}: {last.data['error']}",
+            mend=f"tidings history {name}  # shows all changes; the log of the service has the details",
+            since=failures[0].at,
+            sentinels=(name,),
         )
 
 

@@ -1,10 +1,28 @@
 """All commands and screens report a trouble in the same words."""
 
-from tests.health import lines
+from tests.health import SETTINGS, lines
 from tidings.clock import DAY
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event
+from tidings.service.health import sources
 from tidings.storage.watches import events
+
+
+def test_failed_rule_is_reported_for_a_week(world):
+    """The line names the sentinel, whose messages may be missing."""
+    row = world.watch("news")
+    data = {"rule": "telling.tick.0", "error": "LookupError: no such zone"}
+    failed = Event(type=EventType.PROBLEM_RULE, at=world.at, sentinel_id=row.id, data=data)
+    world.write(events.append, [failed, failed])
+    (line,) = lines(world, "problems")
+    health = world.read(sources.health_of, SETTINGS, now=world.at, is_polled=True)
+    (later,) = lines(world, "problems", later=7 * DAY)
+
+    assert "warn" == line.status
+    assert line.detail.startswith("the rules of news failed 2 times in the last 7 days")
+    assert line.detail.endswith("telling.tick.0: LookupError: no such zone")
+    assert ["rule failed"] == [trouble.brief for trouble in health.of("news").own]
+    assert "ok" == later.status
 
 
 def test_outcome_that_could_not_be_stored_is_reported_for_a_week(world):
