@@ -8,7 +8,7 @@ week.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY, MINUTE, PLAUSIBLE
@@ -76,8 +76,8 @@ def _by_sentinel(rows: list[DeliveryRow]) -> dict[str, list[DeliveryRow]]:
 
 
 def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the receivers that were switched off or only fail, with the sentinels that
-    notify them; e-mail without a mail server too.
+    """Yield the receivers that were switched off or only fail, with the sentinels that notify them
+    or whose messages wait; e-mail without a mail server too.
     """
     yield from _list_unmailed(reading)
     failing = [row for row in endpoints.listing(reading.c) if not row.enabled or row.failing_since is not None]
@@ -86,18 +86,28 @@ def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
     from tidings.service.health.intents import notifying  # it loads the grammar
 
     for row in failing:
+        waiting = deliveries.list_waiting(reading.c, row.id)
+        names = dict.fromkeys((*notifying(reading.owners.values(), row.kind, row.address), *waiting))
+        if not names:
+            continue  # nobody uses it any more
         since = f" since {spell_since(row.failing_since, reading.now)}" if row.failing_since is not None else ""
         reason = f": {row.reason}" if row.reason else ""
         takes = "accepts no messages" if row.enabled else "is switched off after failures"
         yield Trouble(
             brief="not delivered" if row.enabled else "switched off",
-            words=f"{spell_endpoint(row)} {takes}{since}{reason}",
+            words=f"{spell_endpoint(row)} {takes}{since}{reason}{_spell_waiting(waiting)}",
             mend="tidings deliveries"
             if row.enabled
-            else "tidings deliveries --dead  # correct the receiver, then `tidings deliveries replay ID`",
+            else f"tidings deliveries{'' if waiting else ' --dead'}  # correct the receiver, then `tidings deliveries replay ID`",
             since=row.failing_since,
-            sentinels=notifying(reading.owners.values(), row.kind, row.address),
+            sentinels=tuple(names),
         )
+
+
+def _spell_waiting(waiting: Mapping[str, int]) -> str:
+    """Return how many messages wait for a receiver, empty for none."""
+    count = sum(waiting.values())
+    return f"; {spell_count(count, 'message')} {'waits' if count == 1 else 'wait'} for it" if count else ""
 
 
 def _list_unmailed(reading: HealthReading) -> Iterator[Trouble]:

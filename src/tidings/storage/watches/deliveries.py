@@ -156,6 +156,17 @@ def count_waiting(c: Connection, *, now: Instant) -> tuple[int, int, Instant | N
     return int(waiting), int(due or 0), first if first is not None and first <= now else None
 
 
+def list_waiting(c: Connection, endpoint_id: int) -> dict[str, int]:
+    """Return how many messages wait for an endpoint, enabled or not, by the name of the sentinel."""
+    return dict(
+        c.rows(
+            "SELECT s.name, count(*) FROM delivery d JOIN sentinel s ON s.id = d.sentinel_id"
+            " WHERE d.status = 'waiting' AND d.endpoint_id = :endpoint_id GROUP BY s.name ORDER BY s.name",
+            endpoint_id=endpoint_id,
+        )
+    )
+
+
 def following(c: Connection, delivery: DeliveryRow, *, now: Instant) -> DeliveryRow | None:
     """Return the next waiting delivery of the same sentinel to the same endpoint, if it is due."""
     conditions = (

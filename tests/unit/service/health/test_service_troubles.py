@@ -1,8 +1,9 @@
 """Undelivered messages are reported with their receiver."""
 
-from tests.health import lines
+from tests.health import SETTINGS, lines
 from tidings.clock import DAY, MINUTE
 from tidings.model.observed.unit import DeliveryResult, EndpointMove
+from tidings.service.health import sources
 from tidings.storage.watches import deliveries, endpoints
 
 
@@ -36,9 +37,30 @@ def test_dead_letters_are_one_line(world):
     assert drafts[0][0] in line.mend
 
 
+def notify(world, endpoint):
+    """Let a message to an endpoint wait."""
+    world.watch()
+    world.commit(world.make_stored(b"one"))
+    world.commit(world.make_stored(b"two", **world.news(world.change(), endpoint)))
+
+
+def test_messages_of_a_disabled_endpoint_are_counted(world):
+    """Also once no sentinel names it any more; one without messages that nobody names is no trouble."""
+    used, unused = world.endpoint(), world.write(endpoints.ensure, "webhook", "https://hooks.example/unused")
+    notify(world, used)
+    for endpoint in (used, unused):
+        world.commit(world.unit(endpoints=(EndpointMove(endpoint_id=endpoint, failing_since=world.at, enabled=False),)))
+    (trouble,) = world.read(sources.health_of, SETTINGS, now=world.at, is_polled=True).troubles
+
+    assert ("switched off", ("news",)) == (trouble.brief, trouble.sentinels)
+    assert trouble.words.endswith("; 1 message waits for it")
+    assert trouble.mend.startswith("tidings deliveries  #")
+
+
 def test_disabled_endpoint_is_named_without_its_secrets(world):
     """Path and query of its address may have one."""
     endpoint = world.write(endpoints.ensure, "webhook", "https://name:word@hooks.example/T0KEN?key=S3CRET")
+    notify(world, endpoint)
     world.commit(
         world.unit(endpoints=(EndpointMove(endpoint_id=endpoint, failing_since=world.at, enabled=False, reason="410"),))
     )
@@ -53,6 +75,7 @@ def test_disabled_endpoint_is_named_without_its_secrets(world):
 def test_address_without_a_web_host_is_not_shown(world):
     """The address of a chat service is a token: only its kind and number are shown."""
     endpoint = world.write(endpoints.ensure, "url", "tgram://B0TT0KEN/42")
+    notify(world, endpoint)
     world.commit(world.unit(endpoints=(EndpointMove(endpoint_id=endpoint, failing_since=world.at),)))
     (line,) = lines(world, "receivers")
 
