@@ -89,10 +89,9 @@ def test_news_wait_for_a_mail_server_that_was_taken_from_the_settings(mailing: W
     mailing.page("/a", "<p>count 0</p>")
     mailing.page("/b", "<p>count 0</p>")
     hook = mailing.receiver()
-    mailing.add(
-        f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s Notify By email a@example.org {rate};"
-        f"Create Sentinel t Using {{/b}} Monitor all words Fetch every 1 hour slack 1 s Notify By webhook {hook} best effort"
-    )
+    hourly = "Monitor all words Fetch every 1 hour slack 1 s Notify By"
+    mailing.add(f"Create Sentinel s Using {{/a}} {hourly} email a@example.org {rate}")
+    mailing.add(f"Create Sentinel t Using {{/b}} {hourly} webhook {hook} best effort")
 
     def run(*numbers: int) -> None:
         with serve(mailing) as service:

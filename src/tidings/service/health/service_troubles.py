@@ -98,7 +98,8 @@ def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
             words=f"{spell_endpoint(row)} {takes}{since}{reason}{_spell_waiting(waiting)}",
             mend="tidings deliveries"
             if row.enabled
-            else f"tidings deliveries{'' if waiting else ' --dead'}  # correct the receiver, then `tidings deliveries replay ID`",
+            else f"tidings deliveries{'' if waiting else ' --dead'}"
+            "  # correct the receiver, then `tidings deliveries replay ID`",
             since=row.failing_since,
             sentinels=tuple(names),
         )
@@ -120,7 +121,8 @@ def _list_unmailed(reading: HealthReading) -> Iterator[Trouble]:
     if names := list_mailing(named):
         yield Trouble(
             brief="no mail server",
-            words=f"{spell_count(len(names), 'sentinel')} should notify by e-mail, but no mail server is set: no e-mail is sent",
+            words=f"{spell_count(len(names), 'sentinel')} should notify by e-mail, but no mail server is set:"
+            " no e-mail is sent",
             mend="tidings settings notify  # set notify.smtp_host and notify.mail_from",
             sentinels=names,
         )
@@ -231,7 +233,9 @@ def _list_failed_rules(reading: HealthReading) -> Iterator[Trouble]:
         last, name = failures[-1], sentinels.get(reading.c, sentinel_id).name
         yield Trouble(
             brief="rule failed",
-            words=f"the rules of {name} failed {spell_count(len(failures), 'time')} in the last 7 days, so messages may be missing; the last time at {spell_since(last.at, reading.now)}: {last.data['rule']}: {last.data['error']}",
+            words=f"the rules of {name} failed {spell_count(len(failures), 'time')} in the last 7 days, so messages may"
+            f" be missing; the last time at {spell_since(last.at, reading.now)}:"
+            f" {last.data['rule']}: {last.data['error']}",
             mend=f"tidings history {name}  # shows all changes; the log of the service has the details",
             since=failures[0].at,
             sentinels=(name,),

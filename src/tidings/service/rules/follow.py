@@ -552,7 +552,7 @@ class RuleFollower:
         except Exception as error:
             if isinstance(error, StoreError) and not isinstance(error, UnitError):
                 raise
-            # The store has recorded it as a problem; the rest continues without the effects that it refuses.
+            # The store has recorded it as a problem; the rest continues without what it refuses.
             log.error("the results of the rules of the sentinel %s were refused: %s", group.sentinel_id, error)  # noqa: TRY400 - the text says all
             if len(group.effects) > 1:
                 await self._write_each(group, now)

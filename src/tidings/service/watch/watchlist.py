@@ -512,7 +512,7 @@ class Watchlist:
 
 
 def _is_first(owner: WatchedSentinel, sub: SubscriptionRow, identity: PageIdentity) -> bool:
-    """Return whether a page of a collection is the list of its pages, or one that its text names."""
+    """Return whether a page of a collection is the list of its pages, or named in its text."""
     return sub.label == LISTING or any(page.url == identity.given for page in owner.sentinel.pages)
 
 

@@ -157,7 +157,7 @@ def count_waiting(c: Connection, *, now: Instant) -> tuple[int, int, Instant | N
 
 
 def list_waiting(c: Connection, endpoint_id: int) -> dict[str, int]:
-    """Return how many messages wait for an endpoint, enabled or not, by the name of the sentinel."""
+    """Return how many messages wait for an endpoint, enabled or not, by the sentinel's name."""
     return dict(
         c.rows(
             "SELECT s.name, count(*) FROM delivery d JOIN sentinel s ON s.id = d.sentinel_id"

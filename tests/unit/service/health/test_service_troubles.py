@@ -45,7 +45,7 @@ def notify(world, endpoint):
 
 
 def test_messages_of_a_disabled_endpoint_are_counted(world):
-    """Also once no sentinel names it any more; one without messages that nobody names is no trouble."""
+    """Also once no sentinel names it any more. One that nobody names or waits for is no trouble."""
     used, unused = world.endpoint(), world.write(endpoints.ensure, "webhook", "https://hooks.example/unused")
     notify(world, used)
     for endpoint in (used, unused):
