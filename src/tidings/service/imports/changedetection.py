@@ -1,19 +1,17 @@
 """changedetection.io: a backup (zip), its data directory, `url-watches.json`, or one `watch.json`.
 
-Filters of a watch and of its tags are merged as in that program; times, notifications and the fetch
-method come from the watch, else from an overriding tag, else from the settings.
+`inherited.Watch` has what a watch inherits from its tags and the settings.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from fnmatch import fnmatch
 from functools import partial
 from typing import Any, Final
 
-from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.model.interval import Duration, Instant
+from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.model.interval import Instant
 from tidings.service.imports.draft import (
     Draft,
     DraftClause,
@@ -26,6 +24,15 @@ from tidings.service.imports.draft import (
     write_text,
 )
 from tidings.service.imports.filters import add_patterns
+from tidings.service.imports.inherited import (
+    Watch,
+    list_of,
+    map_of,
+    matches_pattern,
+    parse_headers,
+    sum_times,
+    texts_of,
+)
 from tidings.service.imports.reading import Files
 from tidings.service.imports.selectors import select_by_jq, xpath_of_css
 
@@ -34,41 +41,8 @@ RESTOCKING: Final = "restock_diff.json"
 """Beside the watch: the settings of its processor."""
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 BROWSERS: Final = ("html_webdriver", "extra_browser", "playwright", "puppeteer")
-UNITS: Final = {"weeks": 7 * DAY, "days": DAY, "hours": HOUR, "minutes": MINUTE, "seconds": SECOND}
 
-Rule = Callable[[Draft, Any, "Watch"], None]
-
-
-class Watch:
-    """A watch with its tags and the global settings."""
-
-    def __init__(self, record: Mapping[str, Any], tags: list[Mapping[str, Any]], settings: Mapping[str, Any]) -> None:
-        self.record = record
-        self.tags = tags
-        self.application: Mapping[str, Any] = _map(_map(settings.get("settings")).get("application"))
-        self.requests: Mapping[str, Any] = _map(_map(settings.get("settings")).get("requests"))
-        self.headers: Mapping[str, Any] = _map(_map(settings.get("settings")).get("headers"))
-        self.proxies: Mapping[str, Any] = _map(settings.get("proxies"))
-
-    def merge(self, name: str, *, of_all: str = "") -> list[str]:
-        """Return a list of the watch merged with those of its overriding tags and the
-        global one.
-        """
-        found = [*_texts(self.record.get(name))]
-        for tag in self.tags:
-            if tag.get("overrides_watch"):
-                found += _texts(tag.get(name))
-        found += _texts(self.application.get(of_all)) if of_all else []
-        return list(dict.fromkeys(found))
-
-    def first(self, name: str, *, among: Mapping[str, Any] | None = None) -> Any:
-        """Return the value of the watch, else of the first overriding tag, else the global one."""
-        if self.record.get(name):
-            return self.record[name]
-        for tag in self.tags:
-            if tag.get("overrides_watch") and tag.get(name):
-                return tag[name]
-        return (self.application if among is None else among).get(name)
+Rule = Callable[[Draft, Any, Watch], None]
 
 
 def _selects(draft: Draft, _: Any, watch: Watch) -> None:
@@ -193,61 +167,70 @@ def _directions(draft: Draft, _: Any, watch: Watch) -> None:
 
 
 def _interval(draft: Draft, _: Any, watch: Watch) -> None:
-    own = watch.record.get("time_between_check_use_default", True)
-    given = None if own else watch.record.get("time_between_check")
-    given = given or next(
-        (
-            tag["time_between_check"]
-            for tag in watch.tags
-            if own and tag.get("overrides_watch") and _sum(tag.get("time_between_check"))
-        ),
-        None,
-    )
-    draft.every = _sum(given) or _sum(watch.requests.get("time_between_check")) or 3 * HOUR
+    is_usual = watch.has_default_times()
+    given = (watch.requests if is_usual else watch.record).get("time_between_check")
+    draft.every = sum_times(given)
+    if draft.every <= 0 and is_usual and watch.is_alone:
+        draft.every = 3 * HOUR
+    elif draft.every <= 0:
+        draft.every = MINUTE
+        draft.note("approximated", "time_between_check", "without a time it is checked every 3 seconds there")
 
 
-def _sum(given: Any) -> Duration:
-    return sum(
-        UNITS[unit] * int(value or 0)
-        for unit, value in _map(given).items()
-        if unit in UNITS and str(value or 0).isdigit()
-    )
-
-
-def _hours(draft: Draft, value: Any, watch: Watch) -> None:
-    name, given = "time_schedule_limit", _map(value)
+def _hours(draft: Draft, _: Any, watch: Watch) -> None:
+    name, is_usual = "time_schedule_limit", watch.has_default_times()
+    own = map_of(watch.record.get(name))
+    if is_usual and own.get("enabled"):
+        draft.note("state", name, "that program follows the schedule of its settings")
+    given = map_of(watch.requests.get(name)) if is_usual else own
     if not given.get("enabled"):
         return
-    spans = []
-    for day in DAYS:
-        one = _map(given.get(day))
-        if not one.get("enabled", True):
-            continue
-        start = str(one.get("start_time") or "00:00")
-        length = _map(one.get("duration"))
-        minutes = int(length.get("hours") or 24) * 60 + int(length.get("minutes") or 0)
-        hour, _, minute = start.partition(":")
-        end = (int(hour) * 60 + int(minute or 0) + minutes) % 1440
-        until = "24:00" if minutes >= 1440 and start == "00:00" else f"{end // 60:02}:{end % 60:02}"
-        if minutes >= 1440 and start != "00:00":
-            spans.append((day[:3], "00:00 to 24:00"))
-        else:
-            spans.append((day[:3], f"{start} to {until}"))
+    spans = [(day[:3], _span(one)) for day in DAYS if (one := map_of(given.get(day))).get("enabled")]
+    if not spans:
+        draft.disabled = True
+        draft.translate(name, "no day is enabled, so it is paused")
+        return
     if len(spans) == 7 and {span for _, span in spans} == {"00:00 to 24:00"}:
         draft.translate(name)
         return
-    zone = given.get("timezone") or watch.application.get("scheduler_timezone_default") or "UTC"
+    zone = given.get("timezone") or watch.application.get("scheduler_timezone_default")
+    zone = zone or watch.application.get("timezone") or "UTC"
     text = ", ".join(f"{day} {span}" for day, span in spans)
-    draft.add(f"During {text} Zone {zone}", name, many=2)
+    draft.add(f"During {text} Zone {str(zone).strip()}", name, many=2)
+
+
+def _span(one: Mapping[str, Any]) -> str:
+    """Return the hours of a day. That program asks only for the schedule of the present day, so that
+    hours after midnight never count.
+    """
+    start, length = str(one.get("start_time") or "00:00"), map_of(one.get("duration"))
+    hour, _, minute = start.partition(":")
+    end = (int(hour) + int(length.get("hours") or 0)) * 60 + int(minute or 0) + int(length.get("minutes") or 0)
+    end = min(end, 24 * 60)
+    return f"{int(hour):02}:{int(minute or 0):02} to {end // 60:02}:{end % 60:02}"
 
 
 def _add_fetching(draft: Draft, _: Any, watch: Watch) -> None:
-    kind = str(watch.first("fetch_backend") or "")
+    kind = watch.backend()
     if kind.startswith(BROWSERS):
         draft.renders = draft.renders or "browser"
         draft.translate("fetch_backend")
-    elif kind not in {"", "system", "html_requests"}:
+    elif kind not in {"", "html_requests"}:
         draft.refuse("fetch_backend", f"{kind} is not supported; pages are requested directly")
+
+
+def _delay(draft: Draft, _: Any, watch: Watch) -> None:
+    wait = watch.first("webdriver_delay")
+    if wait and draft.renders:
+        draft.steps.insert(0, DraftClause(f"wait {int(wait)} s", "webdriver_delay"))
+    elif wait:
+        draft.note("state", "webdriver_delay")
+
+
+def _timeout(draft: Draft, _: Any, watch: Watch) -> None:
+    seconds = watch.requests.get("timeout")
+    if seconds not in (None, "", 45):
+        draft.add(f"Timeout {int(seconds)} s", "requests.timeout")
 
 
 STEPS: Final = {
@@ -276,9 +259,12 @@ DIFFERS: Final = {
 }
 
 
-def _steps(draft: Draft, value: Any, _: Watch) -> None:
+def _steps(draft: Draft, value: Any, watch: Watch) -> None:
+    if not watch.is_alone and not watch.backend().startswith(BROWSERS):
+        draft.note("state", "browser_steps", "that program runs them in a browser only")
+        return
     for step in value if isinstance(value, list) else []:
-        one = _map(step)
+        one = map_of(step)
         operation = str(one.get("operation") or "")
         if operation in {"", "Choose one", "Goto site"}:
             continue
@@ -314,16 +300,12 @@ LEAST_SECRET: Final = 4
 """The fewest characters of a text that is typed as a secret."""
 
 
-def _delay(draft: Draft, value: Any, watch: Watch) -> None:
-    if str(watch.first("fetch_backend") or "").startswith(BROWSERS):
-        draft.steps.insert(0, DraftClause(f"wait {int(value)} s", "webdriver_delay"))
-    else:
-        draft.note("state", "webdriver_delay")
-
-
-def _headers(draft: Draft, value: Any, watch: Watch) -> None:
-    for name, text in {**watch.headers, **_map(value)}.items():
-        draft.header(str(name), str(text), "headers")
+def _headers(draft: Draft, _: Any, watch: Watch) -> None:
+    for name, text in watch.headers().items():
+        if "{{" in text or "{%" in text:
+            draft.refuse("headers", f"{name} is a template (Jinja), which is not run")
+        else:
+            draft.header(name, text, "headers")
 
 
 def _body(draft: Draft, value: Any, _: Watch) -> None:
@@ -333,29 +315,32 @@ def _body(draft: Draft, value: Any, _: Watch) -> None:
         draft.body(str(value), "body")
 
 
-def _add_proxy(draft: Draft, value: Any, watch: Watch) -> None:
-    if "://" in str(value):
-        known = str(value)
-    else:
-        proxies = watch.requests.get("extra_proxies") or []
-        keyed = {str(_map(one).get("proxy_name")): str(_map(one).get("proxy_url")) for one in proxies}
-        keyed |= {key: str(_map(one).get("url") or "") for key, one in watch.proxies.items()}
-        known = keyed.get(str(value).removeprefix("ui-0").removeprefix("ui-1"), keyed.get(str(value), ""))
-        known = known or next((url for name, url in keyed.items() if name and name in str(value)), "")
-    if not known:
-        draft.refuse("proxy", f"what {show_value(value)} means is in proxies.json, which is not in the file")
+def _add_proxy(draft: Draft, _: Any, watch: Watch) -> None:
+    known, missing = watch.proxy()
+    if missing:
+        draft.refuse("proxy", f"what {show_value(missing)} means is in proxies.json, which is not in the file")
     elif "@" in known:
         draft.add(f"Proxy secret {write_text(draft.keep_secret('proxy', known))}", "proxy")
-    else:
+    elif known:
         draft.add(f"Proxy {known}", "proxy")
+    elif watch.record.get("proxy"):
+        draft.translate("proxy")
 
 
 def _add_notifying(draft: Draft, _: Any, watch: Watch) -> None:
-    if watch.record.get("notification_muted"):
-        draft.note("approximated", "notification_muted", "no receiver; changes are shown on the dashboard")
+    urls = texts_of(watch.first_notifying("notification_urls"))
+    muted = [
+        name
+        for name, is_muted in (
+            ("notification_muted", watch.record.get("notification_muted")),
+            ("application.all_muted", watch.application.get("all_muted") and urls),
+        )
+        if is_muted
+    ]
+    if muted:
+        draft.note("approximated", muted[0], "no receiver; changes are shown on the dashboard")
         draft.note("state", "notification_urls", "muted")
         return
-    urls = _texts(watch.first("notification_urls"))
     wording = _write_wording(draft, watch) if urls else ""
     for url in urls:
         _notify(draft, url.strip(), wording)
@@ -404,7 +389,7 @@ def _write_wording(draft: Draft, watch: Watch) -> str:
     """
     parts = []
     for field, word in (("notification_title", "title"), ("notification_body", "text")):
-        given = str(watch.first(field) or "").strip()
+        given = str(watch.first_notifying(field) or "").strip()
         if given.replace("{{ ", "{{").replace(" }}", "}}") in _USUAL[field]:
             continue
         text = _HOLE.sub(lambda found: "{{" + _SAME.get(found[1], found[1]) + "}}", given)
@@ -428,16 +413,13 @@ def _add_processor(draft: Draft, value: Any, watch: Watch) -> None:
 
 
 def _add_restocking(draft: Draft, watch: Watch) -> None:
-    restocking = (watch.record.get("restock_diff"), watch.record.get("restock_settings"))
-    overriding = [tag for tag in watch.tags if tag.get("overrides_watch")]
-    of_tags = (tag.get(name) for tag in overriding for name in ("processor_config_restock_diff", "restock_settings"))
-    given = next((_map(one) for one in (*of_tags, *restocking) if one), {})
-    stock = given.get("in_stock_processing", "in_stock_only")
+    given = watch.restocking()
+    stock = given.get("in_stock_processing")
     if stock == "in_stock_only":
         draft.monitor('availability where matches "InStock"', "in_stock_processing")
     elif stock == "all_changes":
         draft.monitor("availability", "in_stock_processing")
-    if given.get("follow_price_changes", True):
+    if given.get("follow_price_changes"):
         share = given.get("price_change_threshold_percent")
         by = f"changes by {share}%" if share else ""
         bounds = [
@@ -458,7 +440,7 @@ ANY_OF: Final = "conditions, conditions_match_logic"
 
 def _conditions(draft: Draft, value: Any, watch: Watch) -> None:
     match_any = str(watch.record.get("conditions_match_logic") or "ALL").upper() == "ANY"
-    rows = [_map(row) for row in value] if isinstance(value, list) else []
+    rows = [map_of(row) for row in value] if isinstance(value, list) else []
     rows = [row for row in rows if row.get("field") and row.get("operator") and row.get("value") not in (None, "")]
     tests = [_condition(str(row["field"]), str(row["operator"]), str(row["value"]), watch) for row in rows]
     if match_any and len(rows) > 1:
@@ -512,14 +494,19 @@ def _number(text: str) -> float:
         return 0.0
 
 
-def _history_length(draft: Draft, value: Any, _: Watch) -> None:
-    if str(value).isdigit() and int(value) > 1:
+def _history_length(draft: Draft, _: Any, watch: Watch) -> None:
+    value = watch.first("history_snapshot_max_length")
+    if value and int(value) > 1:
         draft.add(f"ChangeHistory {int(value) - 1}", "history_snapshot_max_length")
 
 
-def _pause(draft: Draft, value: Any, _: Watch) -> None:
-    draft.disabled = bool(value)
-    draft.translate("paused")
+def _pause(draft: Draft, _: Any, watch: Watch) -> None:
+    if watch.record.get("paused"):
+        draft.disabled = True
+        draft.translate("paused")
+    if watch.application.get("all_paused"):
+        draft.disabled = True
+        draft.translate("application.all_paused")
 
 
 def _unique(draft: Draft, _: Any, __: Watch) -> None:
@@ -539,12 +526,11 @@ def _ld_price(draft: Draft, value: Any, _: Watch) -> None:
         draft.monitor("price", "track_ldjson_price_data")
 
 
-def _intent(field: str) -> Rule:
-    def rule(draft: Draft, value: Any, _: Watch) -> None:
-        draft.comments.append(f"its intent: {show_value(value)}")
-        draft.refuse(field, "there is no language model; it is kept as a comment")
-
-    return rule
+def _intents(draft: Draft, _: Any, watch: Watch) -> None:
+    for field in ("llm_intent", "llm_change_summary"):
+        if value := watch.first_of_tags(field):
+            draft.comments.append(f"its intent: {show_value(value)}")
+            draft.refuse(field, "there is no language model; it is kept as a comment")
 
 
 def _prefilter(draft: Draft, value: Any, _: Watch) -> None:
@@ -558,12 +544,8 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "page_title": STATE_ONLY,
     "tags": TRANSLATED,
     "tag": TRANSLATED,
-    "paused": _pause,
-    "notification_muted": STATE_ONLY,
     "method": lambda draft, value, _: draft.method(value, "method"),
     "body": _body,
-    "proxy": _add_proxy,
-    "webdriver_delay": _delay,
     "webdriver_js_execute_code": Note("refused", "", "no script of your own is run in a page"),
     "browser_steps": _steps,
     "strip_ignored_lines": STATE_ONLY,
@@ -575,15 +557,11 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "conditions": _conditions,
     "processor": _add_processor,
     "track_ldjson_price_data": _ld_price,
-    "time_schedule_limit": _hours,
     "notification_format": STATE_ONLY,
     "notification_screenshot": Note(
         "refused", "", "messages have no pictures; `Render browser screenshot` stores them"
     ),
     "ignore_status_codes": Note("refused", "", "an answer with an error is not a version; `Monitor status` watches it"),
-    "history_snapshot_max_length": _history_length,
-    "llm_intent": _intent("llm_intent"),
-    "llm_change_summary": _intent("llm_change_summary"),
     "llm_prefilter": _prefilter,
     "render_anchor_tag_content": STATE_ONLY,
 }
@@ -596,19 +574,35 @@ MERGED: Final[dict[str, tuple[str, Rule]]] = {
     "trigger_text": ("", _add_trigger),
     "text_should_not_be_present": ("", _add_forbidden),
 }
-ALWAYS: Final[tuple[Rule, ...]] = (_interval, _add_fetching, _add_notifying, _directions)
+ALWAYS: Final[dict[str, Rule]] = {
+    "paused": _pause,
+    "headers": _headers,
+    "proxy": _add_proxy,
+    "interval": _interval,
+    "time_schedule_limit": _hours,
+    "fetch_backend": _add_fetching,
+    "webdriver_delay": _delay,
+    "requests.timeout": _timeout,
+    "notification_urls": _add_notifying,
+    "filter_text_added": _directions,
+    "history_snapshot_max_length": _history_length,
+    "llm_intent": _intents,
+}
+"""Fields whose value may come from the settings."""
 STATE: Final = frozenset(
     """date_created last_checked last_changed check_count last_viewed viewed last_error last_notification_error
     previous_md5 previous_md5_before_filters fetch_time content-type remote_server_reply
     consecutive_filter_failures uuid has_ldjson_price_data notification_alert_count favicon
     favicon_last_fetched filter_failure_notification_send newest_history_key history_n restock
     browser_steps_last_error_step last_check_status link_to_open use_page_title_in_list
+    history extract_title_as_title in_stock minutes_between_check css_filter
     llm_evaluation_cache _llm_result _llm_intent _llm_change_summary llm_last_tokens_used llm_tokens_used_cumulative last_filter_config_hash
     skip_when_unchanged""".split()
 )
 """Counters and caches."""
 ELSEWHERE: Final = frozenset(
-    """url headers notification_title notification_body time_between_check time_between_check_use_default fetch_backend notification_urls
+    """url llm_intent llm_change_summary headers paused proxy notification_muted webdriver_delay time_schedule_limit history_snapshot_max_length
+    notification_title notification_body time_between_check time_between_check_use_default fetch_backend notification_urls
     filter_text_added filter_text_removed filter_text_replaced conditions_match_logic restock_settings
     restock_diff follow_price_changes in_stock_only price_change_threshold_percent price_change_min
     price_change_max llm_backend_profile llm_change_summary_mode""".split()
@@ -633,32 +627,36 @@ def read(files: Files) -> Iterator[Draft]:
     single = files.names[0] if files.is_single else ""
     main = next((n for n, (_, _, last) in by_name.items() if last == "changedetection.json"), None)
     old = next((n for n, (_, _, last) in by_name.items() if last == "url-watches.json"), None) or (
-        single if single and "watching" in _map(files.json(single)) else None
+        single if single and "watching" in map_of(files.json(single)) else None
     )
-    settings = _map(files.json(main)) if main else _map(files.json(old)) if old else {}
+    settings = map_of(files.json(main)) if main else map_of(files.json(old)) if old else {}
     if proxies := next((n for n, (_, _, last) in by_name.items() if last == "proxies.json"), None):
         settings = {**settings, "proxies": files.json(proxies)}
     watches = {
-        folder.rpartition("/")[2]: (folder, _map(files.json(n)))
+        folder.rpartition("/")[2]: (folder, map_of(files.json(n)))
         for n, (folder, _, last) in by_name.items()
         if last == "watch.json"
     }
     if single and not old and not watches:
-        watches = {"": ("", _map(files.json(single)))}
+        watches = {"": ("", map_of(files.json(single)))}
     if not watches and old:
         folder = by_name[old][0]
         watches = {
-            uuid: (f"{folder}/{uuid}".lstrip("/"), _map(one)) for uuid, one in _map(settings.get("watching")).items()
+            uuid: (f"{folder}/{uuid}".lstrip("/"), map_of(one))
+            for uuid, one in map_of(settings.get("watching")).items()
         }
     tags = {
-        folder.rpartition("/")[2]: _map(files.json(n)) for n, (folder, _, last) in by_name.items() if last == "tag.json"
+        folder.rpartition("/")[2]: map_of(files.json(n))
+        for n, (folder, _, last) in by_name.items()
+        if last == "tag.json"
     }
     tags |= {
-        uuid: _map(one)
-        for uuid, one in _map(_map(_map(settings.get("settings")).get("application")).get("tags")).items()
+        uuid: map_of(one)
+        for uuid, one in map_of(map_of(map_of(settings.get("settings")).get("application")).get("tags")).items()
     }
+    top = by_name[main or old or ""][0] if main or old else ""
     for uuid, (folder, record) in watches.items():
-        yield _draft(files, uuid, folder, record, tags, settings)
+        yield _draft(files, uuid, folder, record, top, tags, settings)
 
 
 def _draft(
@@ -666,16 +664,16 @@ def _draft(
     uuid: str,
     folder: str,
     record: Mapping[str, Any],
+    top: str,
     tags: Mapping[str, Any],
     settings: Mapping[str, Any],
 ) -> Draft:
     url = str(record.get("url") or "")
-    own = [str(tag) for tag in record.get("tags") or []] if isinstance(record.get("tags"), list) else []
-    mine = [_map(tags[tag]) for tag in own if tag in tags]
+    own = {str(tag) for tag in list_of(record.get("tags"))}
+    known = [{**map_of(tag), "_key": key} for key, tag in tags.items()]
+    mine = [tag for tag in known if tag["_key"] in own]
     mine += [
-        _map(tag)
-        for tag in tags.values()
-        if tag not in mine and _matches(url, str(_map(tag).get("url_match_pattern") or ""))
+        tag for tag in known if tag["_key"] not in own and matches_pattern(url, str(tag.get("url_match_pattern") or ""))
     ]
     draft = Draft(str(record.get("title") or record.get("page_title") or ""), url, PEER, key=uuid)
     if url.startswith("source:"):
@@ -683,20 +681,29 @@ def _draft(
         draft.monitor("any change", "url", "words, links and images are compared, not the source")
     restocking = f"{folder}/{RESTOCKING}".lstrip("/")
     if restocking in files.names:
-        record = {**record, **_map(files.json(restocking))}
-    watch = Watch(record, mine, settings)
+        record = {**record, **map_of(files.json(restocking))}
+    titles = [str(tag.get("title") or "") for tag in mine]
+    watch = Watch(record, mine, settings, _headers_of_files(files, folder, top, titles))
     draft.url = plain_address(draft, draft.url)
-    titles = [str(tag.get("title") or "") for tag in mine] + str(record.get("tag") or "").split(",")
+    titles += str(record.get("tag") or "").split(",")
     draft.tags = [tag_of(title) for title in titles if title.strip()]
-    extra = _map(_headers_file(files, f"{folder}/headers.txt"))
-    _headers(draft, {**extra, **_map(record.get("headers"))}, watch)
     _apply(draft, watch)
     if not draft.parts:
-        kind = "words OR links" if watch.first("render_anchor_tag_content") else "all words"
+        kind = "words OR links" if watch.application.get("render_anchor_tag_content") else "all words"
         for part in kind.split(" OR "):
             draft.monitor(part, "processor")
     _learn(draft, files, folder, record)
     return draft
+
+
+def _headers_of_files(files: Files, folder: str, top: str, titles: list[str]) -> dict[str, str]:
+    """Return the headers of the file for all watches, that of the watch, and those of its tags."""
+    of_tags = (re.sub(r"[\W_]", "", title).lower() for title in titles)
+    found: dict[str, str] = {}
+    for name in (f"{top}/headers.txt", f"{folder}/headers.txt", *(f"{top}/headers-{one}.txt" for one in of_tags)):
+        if name.lstrip("/") in files.names:
+            found |= parse_headers(files.text(name.lstrip("/")))
+    return found
 
 
 def _apply(draft: Draft, watch: Watch) -> None:
@@ -715,23 +722,9 @@ def _apply(draft: Draft, watch: Watch) -> None:
             draft.note("state", field)
         elif field not in ELSEWHERE:
             draft.refuse(field, f"this field is unknown: {show_value(value)}")
-    for each in ALWAYS:
-        each(draft, None, watch)
-
-
-def _matches(url: str, pattern: str) -> bool:
-    if not pattern:
-        return False
-    if any(sign in pattern for sign in "*?["):
-        return fnmatch(url.lower(), pattern.lower())
-    return pattern.lower() in url.lower()
-
-
-def _headers_file(files: Files, name: str) -> dict[str, str]:
-    if name.lstrip("/") not in files.names:
-        return {}
-    lines = (line.partition(":") for line in files.text(name.lstrip("/")).splitlines() if not line.startswith("#"))
-    return {key.strip(): value.strip() for key, _, value in lines if value.strip()}
+    for field, rule in ALWAYS.items():
+        draft.read(field, watch.record.get(field), partial(rule, draft, None, watch))
+    draft.notes += watch.note_settings()
 
 
 def _learn(draft: Draft, files: Files, folder: str, record: Mapping[str, Any]) -> None:
@@ -751,11 +744,3 @@ def _learn(draft: Draft, files: Files, folder: str, record: Mapping[str, Any]) -
 
 def _instant(stamp: str) -> Instant:
     return min(int(stamp), 253_402_300_799) * SECOND
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _texts(value: Any) -> list[str]:
-    return [str(one) for one in value if str(one).strip()] if isinstance(value, list) else []

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tidings.service.imports import inherited
 from tidings.service.imports.draft import judge
 from tidings.service.imports.import_jobs import read
 
@@ -17,9 +18,9 @@ SETTINGS = {
         "headers": {},
         "requests": {
             "time_between_check": {"hours": 3},
-            "extra_proxies": [{"proxy_name": "home", "proxy_url": "http://p.example:3128"}],
         },
         "application": {
+            "schema_version": 33,
             "notification_urls": [],
             "global_ignore_text": [],
             "scheduler_timezone_default": "Europe/Paris",
@@ -46,7 +47,7 @@ WHOLE = {day: {"enabled": True, "start_time": "00:00", "duration": {"hours": "24
 WRITTEN = Path(__file__).parents[3] / "imports" / "changedetection"
 STORED = WRITTEN.with_suffix(".tar.gz")
 """What the real program stored of `CASES`, given to its API (tests/imports/README.md)."""
-NOT_STORED = {"tag", "llm_prefilter"}
+NOT_STORED = {"tag", "llm_prefilter", "restock_diff", "browser_steps", "time_schedule_limit"}
 """Fields that its API takes and does not store as they are here."""
 T, A, R = "translated", "approximated", "refused"
 CASES: list[tuple[dict[str, Any], str, str, str]] = [
@@ -58,7 +59,7 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"title": "Monitor"}, "Create Sentinel Monitor-page Using", T, ""),
     ({"page_title": "From the page"}, "Create Sentinel From-the-page Using", T, ""),
     ({"tags": ["t1"]}, "Tags My-shops", T, ""),
-    ({"tags": ["t2"]}, "Fetch every 2 day", T, ""),
+    ({"tags": ["t2"]}, "Monitor all words", T, ""),
     ({"tags": ["t2"], "ignore_text": ["own"]}, 'drop lines regex "(?i)from the tag"', T, ""),
     ({"tags": ["t2"]}, "Notify by ntfy://tag", T, ""),
     ({"tags": ["unknown"]}, "Monitor all words", T, ""),
@@ -72,7 +73,7 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"headers": {"Cookie": "sid=c4nary"}}, 'Header "Cookie" secret "import-', T, ""),
     ({"url": "https://u:c4nary@site.example/"}, 'Header "Authorization" secret "import-', T, ""),
     ({"proxy": "http://q.example:8080"}, "Proxy http://q.example:8080", T, ""),
-    ({"proxy": "ui-0home"}, "Proxy http://p.example:3128", T, ""),
+    ({"proxy": "no-proxy"}, "Monitor all words", T, ""),
     ({"proxy": "http://u:c4nary@q.example:1080"}, 'Proxy secret "import-', T, ""),
     ({"proxy": "nobody"}, "Monitor all words", A, "proxies.json"),
     ({"fetch_backend": "html_requests"}, "Monitor all words", T, ""),
@@ -82,13 +83,14 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"webdriver_js_execute_code": "x()"}, "Monitor all words", A, "no script of your own"),
     (
         {
+            "fetch_backend": "html_webdriver",
             "browser_steps": [
                 {"operation": "Goto site"},
                 {"operation": "Click element", "selector": "#ok"},
                 {"operation": "Enter text in field", "selector": "#q", "optional_value": "kettle"},
                 {"operation": "Wait for seconds", "optional_value": "3"},
                 {"operation": "Wait for text", "optional_value": "Results"},
-            ]
+            ],
         },
         'steps (click css "#ok", fill css "#q" with "kettle", wait 3 s, wait for text "Results")',
         T,
@@ -96,29 +98,46 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ),
     (
         {
+            "fetch_backend": "html_webdriver",
             "browser_steps": [
                 {"operation": "Enter text in field", "selector": "#password", "optional_value": "c4nary"},
                 {"operation": "<select> by option text", "selector": "//select", "optional_value": "EUR"},
-            ]
+            ],
         },
         'with secret "import-',
         T,
         "",
     ),
     (
-        {"browser_steps": [{"operation": "Wait for text in element", "selector": "#a", "optional_value": "Done"}]},
+        {
+            "fetch_backend": "html_webdriver",
+            "browser_steps": [{"operation": "Wait for text in element", "selector": "#a", "optional_value": "Done"}],
+        },
         'steps (wait for text "Done")',
         A,
         "anywhere on the page",
     ),
     (
-        {"browser_steps": [{"operation": "Enter text in field", "selector": "#a", "optional_value": "{{ x }}"}]},
+        {
+            "fetch_backend": "html_webdriver",
+            "browser_steps": [{"operation": "Enter text in field", "selector": "#a", "optional_value": "{{ x }}"}],
+        },
         "Monitor all words",
         A,
         "a template (Jinja)",
     ),
-    ({"browser_steps": [{"operation": "Execute JS", "optional_value": "x()"}]}, "Monitor all words", A, "Execute JS"),
-    ({"browser_steps": [{"operation": "Remove elements", "selector": ".ad"}]}, 'Exclude css ".ad"', T, ""),
+    (
+        {"fetch_backend": "html_webdriver", "browser_steps": [{"operation": "Execute JS", "optional_value": "x()"}]},
+        "Monitor all words",
+        A,
+        "Execute JS",
+    ),
+    (
+        {"fetch_backend": "html_webdriver", "browser_steps": [{"operation": "Remove elements", "selector": ".ad"}]},
+        'Exclude css ".ad"',
+        T,
+        "",
+    ),
     ({"include_filters": [".a", "#b"]}, 'Select css ".a, #b"', T, ""),
     ({"include_filters": ["//h1"]}, 'Select xpath "//h1"', T, ""),
     ({"include_filters": ["xpath:/html/body/p[1]", "xpath1://h2"]}, 'Select xpath "/html/body/p[1] | //h2"', T, ""),
@@ -227,7 +246,11 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     (
         {
             "processor": "restock_diff",
-            "restock_settings": {"in_stock_processing": "all_changes", "price_change_max": 99},
+            "restock_diff": {
+                "in_stock_processing": "all_changes",
+                "follow_price_changes": True,
+                "price_change_max": 99,
+            },
         },
         "availability OR price where value > 99",
         T,
@@ -236,8 +259,9 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     (
         {
             "processor": "restock_diff",
-            "restock_settings": {
+            "restock_diff": {
                 "in_stock_processing": "off",
+                "follow_price_changes": True,
                 "price_change_min": 5,
                 "price_change_threshold_percent": 10,
             },
@@ -255,12 +279,25 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
         "",
     ),
     (
-        {"time_schedule_limit": {"enabled": True, **WEEKEND}},
-        "During sat 22:00 to 02:00, sun 22:00 to 02:00 Zone",
+        {
+            "time_between_check_use_default": False,
+            "time_between_check": {"hours": 3},
+            "time_schedule_limit": {"enabled": True, **WEEKEND},
+        },
+        "During sat 22:00 to 24:00, sun 22:00 to 24:00 Zone",
         T,
         "",
     ),
-    ({"time_schedule_limit": {"enabled": True, "timezone": "UTC", **WHOLE}}, "Monitor all words", T, ""),
+    (
+        {
+            "time_between_check_use_default": False,
+            "time_between_check": {"days": 1},
+            "time_schedule_limit": {"enabled": True, "timezone": "UTC", **WHOLE},
+        },
+        "Fetch every 1 day",
+        T,
+        "",
+    ),
     (
         {"notification_urls": ["posts://hooks.example/a"]},
         "Notify by webhook https://hooks.example/a",
@@ -315,7 +352,7 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"notification_screenshot": True}, "Monitor all words", A, "messages have no pictures"),
     ({"llm_intent": "a", "llm_change_summary": "in one line"}, "-- its intent: in one line", A, "no language model"),
     ({"webdriver_delay": "x", "fetch_backend": "html_webdriver"}, "Render browser", A, "cannot be read"),
-    ({"render_anchor_tag_content": True}, "Monitor words OR links", T, ""),
+    ({"render_anchor_tag_content": True}, "Monitor all words", T, ""),
     ({"tomorrow": "x"}, "Monitor all words", A, "this field is unknown"),
 ]
 STATE = {"date_created": 1, "check_count": 9, "last_checked": 1_700_000_000, "previous_md5": "x", "uuid": "u"}
@@ -366,7 +403,7 @@ def test_every_field_is_noted_or_translated(judged):
             for field, value in fields.items()
             if value
             and names.get(field, field) not in noted
-            and field not in {"url", "restock_settings", "tags", "page_title"}
+            and field not in {"url", "restock_diff", "tags", "page_title"}
         ]
 
     assert [] == [one for one in silent if one[1] not in {"processor", "fetch_backend", "conditions"}]
@@ -445,3 +482,184 @@ def test_the_real_program_stored_all_cases_but_those_it_refuses():
 def stored_cases():
     """Return the numbers of the cases that the program stored."""
     return {int(draft.key[1:]) for draft in read(STORED)[1]}
+
+
+def read_with(tmp_path, settings, record, files=()):
+    """Return the result for one watch beside these settings and files."""
+    (tmp_path / "u1").mkdir()
+    given = {"settings": {"application": {"schema_version": 33}, "requests": {"time_between_check": {"hours": 3}}}}
+    for group, values in settings.items():
+        given["settings"].setdefault(group, {}).update(values)
+    (tmp_path / "changedetection.json").write_text(json.dumps(given))
+    (tmp_path / "u1" / "watch.json").write_text(json.dumps({"url": "https://a.example/p", **record}))
+    for name, text in dict(files).items():
+        (tmp_path / name).write_text(text)
+    [draft] = read(tmp_path)[1]
+    return judge(draft, "x", learn=False)
+
+
+APP, REQ = "application", "requests"
+HOME = {"proxy_name": "home", "proxy_url": "http://p.example:1"}
+WORK = {"proxy_name": "work", "proxy_url": "http://w.example:1"}
+NIGHTS = {"enabled": True, **{day: {**span, "start_time": "20:00"} for day, span in WEEKEND.items()}}
+OWN_TIMES = {"time_between_check_use_default": False, "time_between_check": {"hours": 1}}
+GROUP = {"tags": {"t": {"title": "A b", "notification_urls": ["ntfy://x/tag"], "notification_title": "of the tag"}}}
+INHERITED = [
+    # the settings, a watch, a line that its sentinel has, its grade
+    ({APP: {"fetch_backend": "html_webdriver"}}, {"fetch_backend": "system"}, "Render browser", T),
+    ({APP: {"fetch_backend": "html_webdriver"}}, {"fetch_backend": ""}, "Render browser", T),
+    ({APP: {"fetch_backend": "html_webdriver"}}, {"fetch_backend": None}, "Render browser", T),
+    ({APP: {"fetch_backend": "html_webdriver"}}, {}, "Render browser", T),
+    ({APP: {"fetch_backend": "html_webdriver"}}, {"fetch_backend": "html_requests"}, "words\n  Fetch", T),
+    ({APP: {"fetch_backend": "html_webdriver"}}, {"url": "https://a.example/a.pdf"}, "words\n  Fetch", T),
+    (
+        {APP: {"fetch_backend": "html_webdriver", "webdriver_delay": 4}},
+        {"fetch_backend": "system"},
+        "browser steps (wait 4 s)",
+        T,
+    ),
+    (
+        {APP: {"fetch_backend": "html_webdriver", "webdriver_delay": 4}},
+        {"fetch_backend": "system", "webdriver_delay": 2},
+        "browser steps (wait 2 s)",
+        T,
+    ),
+    ({APP: {"webdriver_delay": 4}}, {"fetch_backend": "system"}, "words\n  Fetch", T),
+    ({REQ: {"extra_browsers": [{"browser_name": "b"}]}}, {"fetch_backend": "extra_browser_b"}, "Render browser", T),
+    ({}, {"fetch_backend": "extra_browser_gone"}, "words\n  Fetch", T),
+    ({APP: {"tags": {"t": {"fetch_backend": "html_webdriver"}}}}, {"tags": ["t"]}, "words\n  Fetch", T),
+    ({APP: GROUP}, {"tags": ["t"]}, 'Notify by ntfy://x/tag with title "of the tag"', T),
+    ({APP: GROUP}, {"tags": ["t"], "notification_urls": ["ntfy://x/own"]}, "Notify by ntfy://x/own with title", T),
+    ({APP: {"tags": {"t": {**GROUP["tags"]["t"], "notification_muted": True}}}}, {"tags": ["t"]}, "3 hour", T),
+    (
+        {APP: {"tags": {"t": {"notification_muted": True}}, "notification_urls": ["ntfy://x/all"]}},
+        {"tags": ["t"]},
+        "Notify by ntfy://x/all",
+        T,
+    ),
+    ({APP: {**GROUP, "notification_urls": ["ntfy://x/all"]}}, {}, "Notify by ntfy://x/all", T),
+    ({APP: {"all_muted": True, "notification_urls": ["ntfy://x/all"]}}, {}, "words\n  Fetch every 3 hour", A),
+    ({APP: {"all_paused": True}}, {}, "Disable x", T),
+    ({APP: {"tags": {"t": {"title": "A", "ignore_text": ["of a tag"]}}}}, {"tags": ["t"]}, "(?i)of a tag", T),
+    ({APP: {"tags": {"t": {"title": "A", "include_filters": ["#main"]}}}}, {"tags": ["t"]}, 'css "#main"', T),
+    ({REQ: {"time_schedule_limit": NIGHTS}}, {}, "During sat 20:00 to 24:00, sun 20:00 to 24:00 Zone UTC", T),
+    ({REQ: {"time_schedule_limit": NIGHTS}}, {"time_schedule_limit": {"enabled": False}}, "During sat 20:00", T),
+    ({}, {"time_schedule_limit": NIGHTS}, "words\n  Fetch every 3 hour", T),
+    ({REQ: {"time_schedule_limit": NIGHTS}}, OWN_TIMES, "words\n  Fetch every 1 hour", T),
+    ({}, {**OWN_TIMES, "time_schedule_limit": NIGHTS}, "During sat 20:00", T),
+    ({}, {**OWN_TIMES, "time_schedule_limit": {"enabled": True}}, "Disable x", A),
+    ({}, {"time_between_check": {"hours": 1}}, "Fetch every 3 hour", T),
+    ({APP: {"schema_version": 14}}, {"time_between_check": {"hours": 1}}, "Fetch every 1 hour", T),
+    ({APP: {"schema_version": 14}}, {"time_between_check": {"hours": None}}, "Fetch every 3 hour", T),
+    (
+        {APP: {"schema_version": 14}, REQ: {"time_schedule_limit": NIGHTS}},
+        {"time_between_check": {"hours": 3}},
+        "During sat",
+        T,
+    ),
+    (
+        {APP: {"schema_version": 14}, REQ: {"time_schedule_limit": NIGHTS}},
+        {"time_between_check": {"hours": 1}},
+        "words\n  Fetch every 1 hour",
+        T,
+    ),
+    ({}, {**OWN_TIMES, "time_between_check": {"hours": 0}}, "Fetch every 1 min", A),
+    ({APP: {"schema_version": 7}}, {"css_filter": ".price"}, 'Select css ".price"', T),
+    (
+        {APP: {"schema_version": 8}},
+        {"notification_urls": ["ntfy://x"], "notification_title": "{watch_url}"},
+        "{{watch_url}}",
+        T,
+    ),
+    ({APP: {"schema_version": 17}}, {"processor": "restock_diff"}, "availability OR price\n", T),
+    ({}, {"processor": "restock_diff", "restock_settings": {"in_stock_processing": "off"}}, '"InStock" OR price', T),
+    (
+        {APP: {"tags": {"t": {"overrides_watch": True, "processor_config_restock_diff": {"follow_price_changes": 1}}}}},
+        {"processor": "restock_diff", "tags": ["t"]},
+        "Monitor price\n",
+        T,
+    ),
+    (
+        {
+            APP: {
+                "tags": {"t": {"overrides_watch": False, "processor_config_restock_diff": {"follow_price_changes": 1}}}
+            }
+        },
+        {"processor": "restock_diff", "tags": ["t"]},
+        '"InStock" OR price',
+        T,
+    ),
+    ({REQ: {"extra_proxies": [HOME, WORK]}}, {}, "Proxy http://p.example:1", T),
+    ({REQ: {"extra_proxies": [HOME, WORK]}}, {"proxy": "ui-0work"}, "Proxy http://w.example:1", T),
+    ({REQ: {"extra_proxies": [HOME, WORK]}}, {"proxy": "ui-0gone"}, "Proxy http://p.example:1", T),
+    ({REQ: {"extra_proxies": [HOME, WORK], "proxy": "ui-0work"}}, {}, "Proxy http://w.example:1", T),
+    ({REQ: {"extra_proxies": [HOME, WORK], "proxy": "ui-0work"}}, {"proxy": "no-proxy"}, "words\n  Fetch", T),
+    ({REQ: {"extra_proxies": [HOME, WORK], "proxy": "no-proxy"}}, {}, "words\n  Fetch", T),
+    ({REQ: {"proxy": "of-the-file"}}, {}, "words\n  Fetch", A),
+    ({REQ: {"timeout": 90}}, {}, "Timeout 90 s", T),
+    ({REQ: {"timeout": 45}}, {}, "words\n  Fetch", T),
+    ({REQ: {"default_ua": {"html_requests": "Mine/1"}}}, {}, 'Header "User-Agent" "Mine/1"', T),
+    ({REQ: {"default_ua": {"html_webdriver": "Mine/1"}}}, {}, "words\n  Fetch", T),
+    ({"headers": {"accept": "a/b"}}, {"headers": {"Accept": "text/html"}}, 'Header "accept" "a/b"', T),
+    ({}, {"headers": {"X-Now": "{{ now }}"}}, "words\n  Fetch", A),
+    ({APP: {"render_anchor_tag_content": True}}, {}, "Monitor words OR links", T),
+    ({APP: {"history_snapshot_max_length": 9}}, {}, "ChangeHistory 8", T),
+    ({APP: {"history_snapshot_max_length": 9}}, {"history_snapshot_max_length": 3}, "ChangeHistory 2", T),
+    ({REQ: {"jitter_seconds": 30}}, {}, "words\n  Fetch", A),
+    ({APP: {"empty_pages_are_a_change": True}}, {}, "words\n  Fetch", A),
+    ({APP: {"ignore_whitespace": False}}, {}, "words\n  Fetch", A),
+    ({APP: {"rss_reader_mode": True}}, {}, "words\n  Fetch", A),
+    ({APP: {"of_tomorrow": True}}, {}, "words\n  Fetch", A),
+    ({APP: {"tags": {"t": {"llm_intent": "only new jobs"}}}}, {"tags": ["t"]}, "-- its intent: only new jobs", A),
+]
+
+
+@pytest.mark.parametrize("number", range(len(INHERITED)))
+def test_watch_inherits_from_tags_and_settings_as_in_its_program(tmp_path, number):
+    """What a field leaves to the settings or a tag is taken from there, as in 0.60.10."""
+    settings, record, line, grade = INHERITED[number]
+    one = read_with(tmp_path, settings, record)
+
+    assert line in one.text + "\n"
+    assert grade == one.grade, one.notes
+
+
+def test_headers_of_files_win_over_those_of_a_watch(tmp_path):
+    """The order is the program's: the watch, the settings, the file for all, its own, those of tags."""
+    tags = {APP: {"tags": {"t": {"title": "My Shops!"}}}, "headers": {"A": "settings", "B": "settings"}}
+    files = {
+        "headers.txt": "# a comment\nB: all\nC: all",
+        "u1/headers.txt": "C: own\nD: own",
+        "headers-myshops.txt": "d: tag",
+        "headers-other.txt": "E: other",
+    }
+    one = read_with(tmp_path, tags, {"tags": ["t"], "headers": {"A": "watch", "F": "watch"}}, files)
+    found = [line.strip() for line in one.text.splitlines() if "Header" in line]
+
+    expected = {("A", "settings"), ("B", "all"), ("C", "own"), ("d", "tag"), ("F", "watch")}
+    assert {f'Header "{name}" "{text}"' for name, text in expected} == set(found)
+
+
+def test_proxies_of_the_file_are_known(tmp_path):
+    """A complete list of proxies decides as in the program: its own, that of the settings, the first."""
+    files = {
+        "proxies.json": json.dumps({"a": {"url": "http://a.example:1"}, "b": {"url": "http://u:c4nary@b.example"}})
+    }
+    found = {}
+    for own in ("", "a", "b", "gone"):
+        (tmp_path / own).mkdir(exist_ok=True)
+        found[own] = read_with(tmp_path / f"{own}", {REQ: {"proxy": "b"}}, {"proxy": own}, files).text if own else ""
+
+    assert "Proxy http://a.example:1" in found["a"]
+    assert 'Proxy secret "import-' in found["b"]
+    assert 'Proxy secret "import-' in found["gone"]
+
+
+def test_every_setting_of_the_real_program_has_its_place():
+    """No setting of 0.60.10 is dropped: a rule reads it, a note says how it differs, or it is of screens."""
+    found = json.loads((WRITTEN / "changedetection.json").read_text())["settings"]
+    names = [name for group in ("requests", "application") for name in found[group]]
+    known = inherited.READ | inherited.OF_SCREENS | inherited.NOTED.keys()
+
+    assert [] == [name for name in names if name not in known and not name.startswith(("llm", "rss_"))]
+    assert 44 == len(names)
