@@ -6,6 +6,7 @@ The language checks which clauses of a draft are valid, and why others are not.
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import re
 import unicodedata
@@ -273,18 +274,17 @@ class Judged:
 
 
 def judge(draft: Draft, name: str, *, learn: bool) -> Judged:
-    """Return the valid part of a draft; an invalid clause is omitted with the reason.
+    """Return the valid part of a draft, which stays as it is; an invalid clause is omitted with the
+    reason.
 
     Args:
         draft: A reader's draft of a job.
         name: The sentinel's name.
         learn: Whether the interval becomes bounds (`Fetch on change between …`).
     """
-    if not draft.fault:
-        draft.fault = _fault_of_address(draft.url)
-    if draft.fault:
-        return Judged(draft, name, "", {}, (*draft.notes, Note("refused", "url", draft.fault)))
-    trying = _Trying(f"Create Sentinel {name} Using {draft.url}", draft.notes)
+    if fault := draft.fault or _fault_of_address(draft.url):
+        return Judged(draft, name, "", {}, (*draft.notes, Note("refused", "url", fault)))
+    trying = _Trying(f"Create Sentinel x Using {split_url(draft.url).scheme}://x.example/", list(draft.notes))
     selects = _selects(draft)
     parts = trying.keep(draft.parts, lambda text: f"Monitor {text}", beside=0)
     first = (parts or ["all words"])[0].partition(" where ")[0]
@@ -297,24 +297,27 @@ def judge(draft: Draft, name: str, *, learn: bool) -> Judged:
     if draft.renders:
         steps = trying.keep(draft.steps, lambda text: f"Monitor all words Render browser steps ({text})")
         lines.append(f"Render {draft.renders}{' steps (' + ', '.join(steps) + ')' if steps else ''}")
+    clauses = list(draft.clauses)
     if draft.every is not None:
-        draft.clauses.append(DraftClause(_fetch(draft.every, learn=learn), "interval"))
+        clauses.append(DraftClause(_fetch(draft.every, learn=learn), "interval"))
     if draft.tags:
-        draft.clauses.append(DraftClause(f"Tags {', '.join(dict.fromkeys(draft.tags))}", "tags"))
-    lines += trying.keep(draft.clauses, lambda text: f"Monitor all words {text}")
+        clauses.append(DraftClause(f"Tags {', '.join(dict.fromkeys(draft.tags))}", "tags"))
+    lines += trying.keep(clauses, lambda text: f"Monitor all words {text}")
     head = f"Create Sentinel {name} Using {draft.url}\n"
     text = head + "\n".join(f"  {line}" for line in lines)
-    if parser.parse(text).problems:
-        lines = _keep_together(head, lines, draft.notes)
-        text = head + "\n".join(f"  {line}" for line in lines)
     if problems := parser.parse(text).problems:
+        lines = _keep_together(head, lines, trying.notes)
+        text = head + "\n".join(f"  {line}" for line in lines)
+        problems = parser.parse(text).problems
+    notes = tuple(trying.notes)
+    if problems:
         reason = f"the language refuses it: {problems[0]}"
-        return Judged(draft, name, "", {}, (*draft.notes, Note("refused", "job", reason)))
+        return Judged(draft, name, "", {}, (*notes, Note("refused", "job", reason)))
     comments = "".join(f"-- {show_value(comment)}\n" for comment in (draft.title, *draft.comments) if comment)
     after = f"\nDisable {name}" if draft.disabled else ""
     used = {key: value for key, value in draft.secrets.items() if write_text(key) in text}
     whole = f"{comments}{text}{after}"
-    return Judged(draft, name, whole, used, tuple(draft.notes), mask_receivers(whole))
+    return Judged(draft, name, whole, used, notes, mask_receivers(whole))
 
 
 def _keep_together(head: str, lines: list[str], notes: list[Note]) -> list[str]:
@@ -373,6 +376,7 @@ class _Trying:
         return texts
 
 
+@functools.lru_cache(maxsize=4_096)  # watches of one file have many clauses in common
 def why_invalid(text: str, clauses: int) -> str:
     """Return why a statement with so many clauses cannot be stored, "" if it can."""
     parsed = parser.parse(text)

@@ -150,20 +150,27 @@ def take_in(
 def _store(
     where: Settings, drafts: Sequence[Draft], real: Settings, author: Author, *, now: Instant, learn: bool
 ) -> Imported:
+    """Judge the drafts, which takes long, then store them in one short transaction; again, if one of
+    their names was given meanwhile.
+    """
     taken: dict[str, set[str]] = {}
     if where is not real and (real.store.url or has_been_used(real.data)):
-        database = open_database(real, create=False)
-        try:
+        with contextlib.closing(open_database(real, create=False)) as database:
             taken = database.read(_list_taken, author.owner_id)
-        finally:
-            database.close()
     if where is not real:
         author = replace(author, owner_id=OWNER)  # no account exists in an empty database
-    database = open_database(where)
-    try:
-        return database.write(_store_all, where, drafts, taken, author, now=now, learn=learn)
-    finally:
-        database.close()
+    with contextlib.closing(open_database(where)) as database:
+        while True:
+            known = {**taken, **database.read(_list_taken, author.owner_id)}
+            judged = _judge_all(drafts, known, author, learn=learn)
+            wanted = [one for one, is_there in judged if one.text and not is_there]
+            rates = {one.name: found for one in wanted if (found := learn_rates(one.draft, now)) is not None}
+            stored = database.write(_store_all, where, wanted, rates, author, now=now)
+            if stored is not None:
+                break
+    already = tuple(one.name for one, is_there in judged if one.text and is_there)
+    shown = {name: rate for name, (_, rate) in rates.items()}
+    return Imported(Format("", ""), tuple(one for one, _ in judged), stored, already, shown)
 
 
 def _list_taken(connection: Connection, owner_id: int) -> dict[str, set[str]]:
@@ -174,36 +181,42 @@ def _list_taken(connection: Connection, owner_id: int) -> dict[str, set[str]]:
     }
 
 
-def _store_all(
-    connection: Connection,
-    settings: Settings,
-    drafts: Sequence[Draft],
-    taken: dict[str, set[str]],
-    author: Author,
-    *,
-    now: Instant,
-    learn: bool,
-) -> Imported:
-    names = _DraftNames({**taken, **_list_taken(connection, author.owner_id)})
-    judged: list[Judged] = []
-    wanted: list[Judged] = []
-    already: list[Judged] = []
+def _judge_all(
+    drafts: Sequence[Draft], taken: Mapping[str, set[str]], author: Author, *, learn: bool
+) -> list[tuple[Judged, bool]]:
+    """Return the result for each draft, and whether its sentinel exists already."""
+    names = _DraftNames(taken)
+    judged = []
     for draft in drafts:
         name, is_there = names.give(draft)
         one = judge(draft, name, learn=learn)
         if one.secrets and not author.sees_all:
             one = replace(one, text="", secrets={}, notes=(*one.notes, Note("refused", "job", ONLY_ADMINS)))
-        judged.append(one)
-        if one.text:
-            (already if is_there else wanted).append(one)
-    stored, rates = [], {}
+        judged.append((one, is_there))
+    return judged
+
+
+def _store_all(
+    connection: Connection,
+    settings: Settings,
+    wanted: Sequence[Judged],
+    rates: Mapping[str, tuple[dict[str, object], float]],
+    author: Author,
+    *,
+    now: Instant,
+) -> tuple[str, ...] | None:
+    """Store sentinels, and what is known of their pages; return their names, or None if one of these
+    is taken.
+    """
+    if not {one.name for one in wanted}.isdisjoint(sentinels.names(connection)):
+        return None
+    stored = []
     for batch in _cut_batches(wanted):
         for name, sentinel_id in _register(connection, settings, batch, now, author).items():
             stored.append(name)
-            if (memory := learn_rates(next(one.draft for one in batch if one.name == name), now)) is not None:
-                rates[name] = memory[1]
-                _remember(connection, sentinel_id, settings.schedule.policy, memory[0], now)
-    return Imported(Format("", ""), tuple(judged), tuple(stored), tuple(one.name for one in already), rates)
+            if name in rates:
+                _remember(connection, sentinel_id, settings.schedule.policy, rates[name][0], now)
+    return tuple(stored)
 
 
 def _cut_batches(wanted: Sequence[Judged]) -> Iterator[Sequence[Judged]]:

@@ -487,7 +487,9 @@ def stored_cases():
 def read_with(tmp_path, settings, record, files=()):
     """Return the result for one watch beside these settings and files."""
     (tmp_path / "u1").mkdir()
-    given = {"settings": {"application": {"schema_version": 33}, "requests": {"time_between_check": {"hours": 3}}}}
+    given: dict[str, dict[str, Any]] = {
+        "settings": {"application": {"schema_version": 33}, "requests": {"time_between_check": {"hours": 3}}}
+    }
     for group, values in settings.items():
         given["settings"].setdefault(group, {}).update(values)
     (tmp_path / "changedetection.json").write_text(json.dumps(given))

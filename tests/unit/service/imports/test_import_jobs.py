@@ -12,7 +12,7 @@ from tidings.errors import ImportFileError
 from tidings.language import parser
 from tidings.model.watch.sentinel import Sentinel
 from tidings.service.imports import import_jobs as taking
-from tidings.service.imports.draft import Draft, name_of, write_text
+from tidings.service.imports.draft import Draft, judge, name_of, write_text
 from tidings.service.imports.import_jobs import learn_rates, take_in
 from tidings.service.sentinels import register
 from tidings.settings import load
@@ -221,3 +221,32 @@ def test_written_texts_are_read_back(text):
     assert isinstance(sentinel, Sentinel)
     assert sentinel.asking.body is not None
     assert text == sentinel.asking.body.text
+
+
+def test_others_write_while_drafts_are_judged(tmp_path, settings, monkeypatch):
+    """No lock is held meanwhile. A name that another command gives in that time is not given twice."""
+    calls = []
+
+    def judge_slowly(draft, name, *, learn):
+        if not calls:
+            with contextlib.closing(open_database(settings)) as other:
+                register.register(
+                    other, "Create Sentinel Quick Using https://z.example/ Monitor words", settings=settings, now=NOON
+                )
+        calls.append(name)
+        return judge(draft, name, learn=learn)
+
+    monkeypatch.setattr(taking, "judge", judge_slowly)
+    found = take_in(settings, datastore(tmp_path / "store", WATCHES), now=NOON)
+
+    assert ["Quick-2", "Slow", "Quick-3", "Slow-2"] == list(found.stored)
+    assert calls == ["Quick", "Slow", "Quick-2", "Slow-2", *found.stored]
+    assert [1, 1, 1, 1] == [sum(note.field == "interval" for note in one.notes) for one in found.judged]
+
+
+def test_judging_twice_gives_the_same(tmp_path):
+    """A draft is as it was: its clauses and notes are not added to."""
+    drafts = taking.read(datastore(tmp_path / "store", WATCHES))[1]
+    first = [judge(draft, "x", learn=False) for draft in drafts]
+
+    assert first == [judge(draft, "x", learn=False) for draft in drafts]
