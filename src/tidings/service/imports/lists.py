@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import html
-import io
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -122,8 +121,8 @@ def is_csv(files: Files) -> bool:
 
 def read_csv(files: Files) -> Iterator[Draft]:
     """Yield a draft for each row."""
-    header, text = _header(files), files.text(files.names[0])
-    for row in list(csv.reader(io.StringIO(text), _delimiter(text)))[1:]:
+    header = _header(files)
+    for row in files.rows(files.names[0], _delimiter(files.text(files.names[0])))[1:]:
         given = {name: row[place].strip() for name, place in header.items() if place < len(row)}
         if not given.get("url"):
             continue
@@ -142,9 +141,8 @@ def read_csv(files: Files) -> Iterator[Draft]:
 
 
 def _header(files: Files) -> dict[str, int]:
-    text = files.text(files.names[0])
-    first = next(csv.reader(io.StringIO(text[:10_000]), _delimiter(text)), [])
-    labels = [cell.strip().lower() for cell in first]
+    first = files.rows(files.names[0], _delimiter(files.text(files.names[0])))[:1]
+    labels = [cell.strip().lower() for row in first for cell in row]
     return {name: labels.index(label) for name, known in COLUMNS.items() for label in labels if label in known}
 
 
@@ -176,7 +174,10 @@ def read_bookmarks(files: Files) -> Iterator[Draft]:
     """Yield a draft for each bookmark; folders become tags."""
     folders: list[str] = []
     pending = ""
-    pattern = r'(?is)<h3[^>]*>(.*?)</h3>|<dl>|</dl>|<a\s[^>]*?href="([^"]*)"[^>]*>(.*?)</a>'
+    pattern = (
+        r"(?is)<h3[^<>]*>((?:(?!</?(?:h3|dl)\b).)*)</h3>|<dl>|</dl>"
+        r'|<a\s[^<>]*?href="([^"]*)"[^<>]*>((?:(?!</?a\b).)*)</a>'
+    )
     for found in re.finditer(pattern, files.text(files.names[0])):
         whole = found[0].lower()
         if found[1] is not None:

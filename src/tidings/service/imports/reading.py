@@ -8,8 +8,12 @@ program may be running.
 from __future__ import annotations
 
 import contextlib
+import csv
 import gzip
+import io
+import itertools
 import json
+import re
 import shutil
 import sqlite3
 import stat
@@ -17,14 +21,15 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 from xml.etree import ElementTree as ET
 
 import yaml
 
 from tidings.errors import ImportFileError
+from tidings.service.imports.draft import UNREADABLE
 
 MOST_FILE: Final = 64 * 1024 * 1024
 MOST_ALL: Final = 2 * 1024 * 1024 * 1024
@@ -34,7 +39,18 @@ MOST_RATIO: Final = 200
 FREE_RATIO: Final = 1024 * 1024
 """Smaller members may have any compression ratio."""
 MOST_VALUES: Final = 2_000_000
+MOST_TAGS: Final = 1_000_000
 MOST_DEPTH: Final = 60
+LONGEST_NUMBER: Final = 1_000
+"""Longer ones take long to read."""
+MOST_STEPS: Final = 2_000_000_000
+STEPS_AT_ONCE: Final = 1_000_000
+"""Steps of SQLite."""
+TOO_DEEP: Final = f"it is nested deeper than {MOST_DEPTH} levels"
+ENDLESS: Final = "its references or values grow without end"
+_NUMBER: Final = re.compile(r"[-+0-9a-fxo_:.]+", re.IGNORECASE)
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+T = TypeVar("T")
 
 
 class Files:
@@ -49,6 +65,7 @@ class Files:
         self._zip: zipfile.ZipFile | None = None
         self._unpacked: tempfile.TemporaryDirectory[str] | None = None
         self._read = 0
+        self._last: tuple[tuple[str, str], Any] = (("", ""), None)
         try:
             self.names = self._open()
         except (tarfile.TarError, zlib.error, gzip.BadGzipFile, EOFError) as error:
@@ -80,29 +97,54 @@ class Files:
 
     def json(self, name: str) -> Any:
         """Return the content of a JSON file."""
-        try:
-            return check_bounds(json.loads(self.read(name).decode("utf-8-sig", "replace")))
-        except (ValueError, RecursionError) as error:
-            raise self.refusal(f"{name} is no JSON: {error}") from error
+
+        def parse() -> Any:
+            text = self.text(name)
+            if sum(map(text.count, ",[{")) > 2 * MOST_VALUES:
+                raise ValueError(ENDLESS)
+            return check_bounds(json.loads(text))
+
+        return self._parse(name, "JSON", parse)
 
     def yaml(self, name: str) -> list[Any]:
         """Return the documents of a YAML file; Python objects and endless references are
         refused.
         """
-        try:
-            return [check_bounds(one) for one in yaml.safe_load_all(self.text(name)) if one is not None]
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise self.refusal(f"{name} is no YAML that can be read: {error}") from error
+
+        def parse() -> list[Any]:
+            text = self.text(name)
+            check_events(yaml.parse(text, _LOADER))
+            return [check_bounds(one) for one in yaml.load_all(text, _LOADER) if one is not None]
+
+        return self._parse(name, "YAML", parse)
 
     def xml(self, name: str) -> ET.Element:
         """Return the root of an XML file; one with a DTD, which could expand, is refused."""
-        content = self.read(name)
-        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-            raise self.refusal(f"{name} has a DTD, which an import does not read")
+
+        def parse() -> ET.Element:
+            content = self.read(name)
+            if content.count(b"<") > MOST_TAGS or content.count(b"=") > MOST_VALUES:
+                raise ValueError(ENDLESS)
+            parser = ET.XMLParser(target=_Tree())  # noqa: S314 - without a DTD there are no entities
+            parser.feed(content)
+            return parser.close()
+
+        return self._parse(name, "XML", parse)
+
+    def rows(self, name: str, dialect: type[csv.Dialect]) -> list[list[str]]:
+        """Return the rows of a CSV file."""
+        return self._parse(name, "CSV", lambda: list(csv.reader(io.StringIO(self.text(name)), dialect)))
+
+    def _parse(self, name: str, kind: str, parse: Callable[[], T]) -> T:
+        """Return what a file contains; what was parsed last is not parsed again."""
+        if self._last[0] == (name, kind):
+            return cast("T", self._last[1])
         try:
-            return ET.fromstring(content)  # noqa: S314 - without a DTD there are no entities
-        except (ET.ParseError, ValueError, RecursionError) as error:
-            raise self.refusal(f"{name} is no XML: {error}") from error
+            found = parse()
+        except (yaml.YAMLError, csv.Error, RecursionError, *UNREADABLE) as error:
+            raise self.refusal(f"{name} is no {kind} that can be read: {error}") from error
+        self._last = ((name, kind), found)
+        return found
 
     @contextlib.contextmanager
     def database(self, name: str) -> Iterator[sqlite3.Connection]:
@@ -119,6 +161,7 @@ class Files:
                         shutil.copyfile(beside, copy.with_name(copy.name + suffix))
             try:
                 with contextlib.closing(sqlite3.connect(copy)) as raw:
+                    raw.set_progress_handler(_count_down(), STEPS_AT_ONCE)
                     raw.execute("PRAGMA trusted_schema = OFF")
                     raw.execute("PRAGMA query_only = ON")
                     yield raw
@@ -216,6 +259,76 @@ def shorten_name(name: str) -> str:
     return repr(name[:100])
 
 
+class _Tree(ET.TreeBuilder):
+    """Builds a tree within bounds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._depth = 0
+
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:  # noqa: ARG002 - its parser calls it so
+        """Refuse a DTD."""
+        message = "it has a DTD, which an import does not read"
+        raise ValueError(message)
+
+    def start(self, tag: Any, attrs: Any) -> ET.Element:
+        """Begin an element."""
+        self._depth += 1
+        if self._depth > MOST_DEPTH:
+            raise ValueError(TOO_DEEP)
+        return super().start(tag, attrs)
+
+    def end(self, tag: str) -> ET.Element:
+        """End an element."""
+        self._depth -= 1
+        return super().end(tag)
+
+
+def _count_down() -> Callable[[], bool]:
+    """Return a function that stops a query after as many steps as a file may take."""
+    left = itertools.count(MOST_STEPS // STEPS_AT_ONCE, -1)
+    return lambda: next(left) <= 0
+
+
+def check_events(events: Iterable[yaml.Event]) -> None:
+    """Raise `ValueError` if a YAML text is nested unreasonably deeply, or its references and merged
+    maps (`<<`) grow without end; nothing is constructed.
+    """
+    known: dict[str, tuple[int, int]] = {}
+    sizes, heights, names = [0], [0], [""]
+    for event in events:
+        size = height = 0
+        match event:
+            case yaml.DocumentStartEvent():
+                known.clear()
+            case yaml.CollectionStartEvent():
+                sizes.append(1)
+                heights.append(1)
+                names.append(event.anchor or "")
+                known.pop(event.anchor or "", None)
+            case yaml.CollectionEndEvent():
+                size, height = sizes.pop(), heights.pop()
+                known[names.pop()] = (size, height)
+                height += 1
+            case yaml.ScalarEvent():
+                size = height = 1
+                known[event.anchor or ""] = (1, 1)
+                is_text = event.style and event.tag is None
+                if not is_text and len(event.value) > LONGEST_NUMBER and _NUMBER.fullmatch(event.value):
+                    raise ValueError(ENDLESS)
+            case yaml.AliasEvent():
+                if event.anchor not in known:
+                    raise ValueError(ENDLESS)
+                size, height = known[event.anchor]
+                height += 1
+        sizes[-1] += size
+        heights[-1] = max(heights[-1], height)
+        if sizes[-1] > MOST_VALUES:
+            raise ValueError(ENDLESS)
+        if len(heights) + heights[-1] > MOST_DEPTH + 2:
+            raise ValueError(TOO_DEEP)
+
+
 def check_bounds(value: Any) -> Any:
     """Return a value. Raises `ValueError` if it is nested unreasonably deeply, or endlessly."""
     left, stack = MOST_VALUES, [(value, 0)]
@@ -223,8 +336,7 @@ def check_bounds(value: Any) -> Any:
         each, depth = stack.pop()
         left -= 1
         if depth > MOST_DEPTH or left < 0:
-            message = "it is nested deeper than 60 levels" if depth > MOST_DEPTH else "its references grow without end"
-            raise ValueError(message)
+            raise ValueError(TOO_DEEP if depth > MOST_DEPTH else ENDLESS)
         if isinstance(each, dict):
             stack += [(one, depth + 1) for one in each.values()]
         elif isinstance(each, list):

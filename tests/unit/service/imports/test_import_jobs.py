@@ -225,7 +225,7 @@ def test_written_texts_are_read_back(text):
 
 def test_others_write_while_drafts_are_judged(tmp_path, settings, monkeypatch):
     """No lock is held meanwhile. A name that another command gives in that time is not given twice."""
-    calls = []
+    calls: list[str] = []
 
     def judge_slowly(draft, name, *, learn):
         if not calls:

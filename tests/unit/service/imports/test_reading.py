@@ -1,5 +1,6 @@
 """Files from anybody: a hostile one is refused as a whole, before anything is stored."""
 
+import contextlib
 import io
 import json
 import sqlite3
@@ -140,7 +141,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "\n".join(
 YAMLS = {
     "references that grow (H-101)": (f"{BOMB}\nurl: https://a.example/", "grow without end"),
     "an object of Python (H-101)": ("url: !!python/object/apply:os.system ['x']", "is no YAML"),
-    "a map in itself": ("url: &a [*a]", "deeper than 60"),
+    "a map in itself": ("url: &a [*a]", "grow without end"),
     "brackets without end": ("url: " + "[" * 5_000, "is no YAML"),
 }
 
@@ -196,3 +197,95 @@ def test_unknown_format_is_refused(tmp_path, content):
         read(tmp_path / "x.json")
     with pytest.raises(ImportFileError, match="there is no file"):
         read(tmp_path / "y")
+
+
+def nest(start, line, count):
+    """Return a text of which each line refers nine times to the line before."""
+    return start + "".join(line.format(n=n, m=n - 1) for n in range(1, count))
+
+
+NINE = ", ".join(["*a{m}"] * 9)
+JOB = "\n---\nurl: https://a.example/\n"
+HOSTILE = {
+    "merged.yaml": (
+        nest(
+            "a0: &a0 {{x: 1}}\n".format(),
+            "a{n}: &a{n} {{{{<<: [NINE]}}}}\n".replace("{{{{", "{{").replace("}}}}", "}}").replace("NINE", NINE),
+            12,
+        ),
+        "grow without end",
+    ),
+    "aliases.yaml": (nest("a0: &a0 [x]\n", "a{n}: &a{n} [NINE]\n".replace("NINE", NINE), 12), "grow without end"),
+    "itself.yaml": ("a: &a [*a]", "grow without end"),
+    "merges-itself.yaml": ("a: &a {<<: *a}", "grow without end"),
+    "deep-alias.yaml": (nest("a0: &a0 [x]\n", "a{n}: &a{n} [*a{m}]\n", 70), "deeper than 60"),
+    "deep.yaml": ("[" * 200, "deeper than 60"),
+    "deep-map.yaml": ("{a: " * 200_000, "no YAML"),
+    "deep-block.yaml": ("- " * 70 + "x", "deeper than 60"),
+    "digits.yaml": ("url: " + "9" * 5_000, "without end"),
+    "base-60.yaml": ("url: 1" + ":1" * 2_000_000, "without end"),
+    "tagged-base-60.yaml": ('url: !!int "1' + ":1" * 2_000_000 + '"', "without end"),
+    "python.yaml": ("!!python/object/apply:os.system [x]", "no YAML"),
+    "no-int.yaml": ('url: !!int ""', "no YAML"),
+    "no-bool.yaml": ("url: !!bool maybe", "no YAML"),
+    "no-time.yaml": ("url: !!timestamp x", "no YAML"),
+    "list-as-key.yaml": ("? [a]\n: b", "no YAML"),
+    "digits.json": ('{"url": ' + "9" * 5_000 + "}", "no JSON"),
+    "lists.json": ("[" + "[]," * 5_000_000 + "[]]", "grow without end"),
+    "deep.opml": ("<opml><body>" + '<outline text="a">' * 200_000, "deeper than 60"),
+    "many.opml": ("<opml><body>" + "<outline/>" * 2_100_000 + "</body></opml>", "grow without end"),
+    "dtd.opml": ('<!DOCTYPE opml [<!ENTITY a "b">]><opml version="1"><body/></opml>', "DTD"),
+    "wide.csv": ("url,name\nhttps://a.example/," + "x" * 200_000, "field larger"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_file_is_refused_at_once(tmp_path, name):
+    """What would grow while it is read is refused before, by whatever program it may be."""
+    text, why = HOSTILE[name]
+    (tmp_path / name).write_text(text)
+
+    with bound_time(seconds=30), pytest.raises(ImportFileError, match=why):
+        read(tmp_path / name)
+
+
+def test_dtd_in_another_encoding_is_refused(tmp_path):
+    """A DTD is found by the parser, whatever the bytes are."""
+    text = '<?xml version="1.0" encoding="utf-16"?><!DOCTYPE opml [<!ENTITY a "b">]><opml><body/></opml>'
+    (tmp_path / "a.opml").write_bytes(text.encode("utf-16"))
+    with contextlib.closing(Files(tmp_path / "a.opml")) as files, pytest.raises(ImportFileError, match="DTD"):
+        files.xml("a.opml")
+
+
+def test_merged_maps_within_bounds_are_read(tmp_path):
+    """Jobs may share what they have in common, and duplicate keys mean the last, as in their program."""
+    text = "a: &a {timeout: 5, name: A}\n---\n<<: &b {timeout: 9}\nurl: https://a.example/\nurl: https://b.example/\n"
+    (tmp_path / "urls.yaml").write_text(text)
+    [draft] = read(tmp_path / "urls.yaml")[1]
+
+    assert "https://b.example/" == draft.url
+    assert "Timeout 9 s" in [clause.text for clause in draft.clauses]
+
+
+def test_many_bookmarks_without_an_end_are_read_in_time(tmp_path):
+    """Each is read once only."""
+    (tmp_path / "b.html").write_text("<!DOCTYPE NETSCAPE-Bookmark-file-1>" + '<h3><a href="x" >' * 100_000)
+
+    with bound_time(seconds=20):
+        assert [] == read(tmp_path / "b.html")[1]
+
+
+def test_query_without_end_is_stopped(tmp_path, monkeypatch):
+    """A database may compute what it says it stores."""
+    path = tmp_path / "cache.db"
+    with contextlib.closing(sqlite3.connect(path)) as raw:
+        raw.execute("CREATE TABLE t (a)")
+        raw.executemany("INSERT INTO t VALUES (?)", [(n,) for n in range(1_000)])
+        raw.commit()
+    monkeypatch.setattr(reading, "MOST_STEPS", 3_000_000)
+    with (
+        contextlib.closing(Files(path)) as files,
+        pytest.raises(ImportFileError, match="interrupted"),
+        files.database("cache.db") as raw,
+    ):
+        raw.execute("SELECT count(*) FROM t, t b, t c").fetchall()
