@@ -12,12 +12,14 @@ from typing import Any, Final
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.service.imports.draft import Draft, Note, plain_address, show_value
 from tidings.service.imports.reading import Files
-from tidings.service.imports.selectors import limit, select_by_jq, xpath_of_css
+from tidings.service.imports.selectors import ONLY_PATHS, jsonpath_of_jq, limit, select_in, xpath_of_css
 
 PEER: Final = "kibitzr"
 NAMES: Final = ("kibitzr.yml", "kibitzr.yaml")
 UNITS: Final = {"second": SECOND, "minute": MINUTE, "hour": HOUR, "day": DAY, "week": 7 * DAY}
 Rule = Callable[[Draft, Any], None]
+Selector = tuple[str, str]
+"""A kind and a text."""
 
 
 def is_ours(files: Files) -> bool:
@@ -85,37 +87,59 @@ def _draft(check: Mapping[str, Any], notifiers: Mapping[str, Any]) -> Draft:
 
 
 def _transform(draft: Draft, value: Any) -> None:
+    """Read the steps in order: each selects in what those before it left."""
+    chosen: list[Selector] = []
+    has_text = False
     for step in value if isinstance(value, list) else [value]:
         name, given = (step, None) if isinstance(step, str) else next(iter(step.items()), ("", None))
-        rule = TRANSFORMS.get(str(name))
-        if isinstance(rule, Note):
-            draft.note(rule.grade, f"transform: {name}", rule.text)
+        field, rule = f"transform: {name}", TRANSFORMS.get(str(name))
+        if name in SELECTING:
+            inner = SELECTING[name](draft, str(given), field)
+            both = [select_in(one, other) for one in chosen for other in inner] if chosen else [*inner]
+            found = [one for one in both if one is not None]
+            if has_text or len(found) < len(both):
+                draft.refuse(field, f"{show_value(given)}: {IN_ANOTHER}")
+            elif found:
+                chosen = found
+        elif isinstance(rule, Note):
+            draft.note(rule.grade, field, rule.text)
+            has_text = has_text or name == "text"
         elif rule is not None:
             rule(draft, given)
         else:
-            draft.refuse(f"transform: {name}", "programs and templates of your own are not run")
+            draft.refuse(field, "programs and templates of your own are not run")
+    for kind, text in chosen:
+        draft.select(kind, text, "transform")
 
 
-def _first(kind: str) -> Rule:
-    def rule(draft: Draft, given: Any) -> None:
-        path = str(given) if kind == "xpath" else xpath_of_css(str(given))
-        if path is not None:
-            draft.select("xpath", limit(path, 0, 1), f"transform: {kind}")
-        else:
-            draft.select("css", str(given), f"transform: {kind}", "all that the selector finds, not the first alone")
-
-    return rule
+def _first(draft: Draft, text: str, field: str) -> list[Selector]:
+    """Return what finds the first element."""
+    path = text if field.endswith("xpath") else xpath_of_css(text)
+    if path is not None:
+        return [("xpath", limit(path, 0, 1))]
+    draft.note("approximated", field, "all that the selector finds, not the first alone")
+    return [("css", text)]
 
 
-def _all(kind: str) -> Rule:
-    def rule(draft: Draft, given: Any) -> None:
-        draft.select(kind, str(given), f"transform: {kind}-all")
+def _query(draft: Draft, text: str, field: str) -> list[Selector]:
+    found = jsonpath_of_jq(text)
+    if found is None:
+        draft.refuse(field, f"{show_value(text)}: {ONLY_PATHS}")
+        return []
+    if found[1]:
+        draft.note("approximated", field, found[1])
+    return [("jsonpath", path) for path in found[0]]
 
-    return rule
 
-
-def _query(draft: Draft, given: Any) -> None:
-    select_by_jq(draft, str(given), "transform: jq")
+IN_ANOTHER: Final = "it selects in what another step left; write one selector for both"
+SELECTING: Final[dict[str, Callable[[Draft, str, str], list[Selector]]]] = {
+    "css": _first,
+    "tag": _first,
+    "xpath": _first,
+    "css-all": lambda _, text, __: [("css", text)],
+    "xpath-all": lambda _, text, __: [("xpath", text)],
+    "jq": _query,
+}
 
 
 def _changes(draft: Draft, given: Any) -> None:
@@ -126,42 +150,36 @@ def _changes(draft: Draft, given: Any) -> None:
 
 
 TRANSFORMS: Final[dict[str, Rule | Note]] = {
-    "css": _first("css"),
-    "tag": _first("css"),
-    "css-all": _all("css"),
-    "xpath": _first("xpath"),
-    "xpath-all": _all("xpath"),
     "text": Note("translated", "", "words are compared"),
     "json": Note("translated", "", "data are compared by their places"),
     "changes": _changes,
-    "jq": _query,
     "cut": Note("state", ""),
 }
 
 
 def _period(draft: Draft, value: Any) -> None:
     if isinstance(value, int | float):
-        draft.every = round(value * SECOND)
+        draft.check_every(value * SECOND, "period")
         return
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)?\s*([a-z]+?)s?\s*", str(value).lower())
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)?\s*([a-z]+?)s?\s*", str(value).lower(), re.ASCII)
     if found is None or found[2] not in UNITS:
         draft.refuse("period", f"{show_value(value)} is not a time that Tidings can read")
     else:
-        draft.every = round(float(found[1] or 1) * UNITS[found[2]])
+        draft.check_every(float(found[1] or 1) * UNITS[found[2]], "period")
 
 
 def _schedule(draft: Draft, value: Any) -> None:
     times: dict[str, list[str]] = {}
     for one in value if isinstance(value, list) else [value]:
         given = _map(one)
-        unit, every = str(given.get("unit") or "").rstrip("s"), int(given.get("every") or 1)
+        unit, every = str(given.get("unit") or "").rstrip("s"), int(given.get("every", 1))
         at = given.get("at")
         if unit in DAYS or (at and unit == "day"):
             times.setdefault(str(at or "00:00"), []).append("daily" if unit == "day" else unit[:3])
             if every > 1:
                 draft.note("approximated", "schedule", f"each {every} days became each day")
         elif unit in UNITS:
-            draft.every = every * UNITS[unit]
+            draft.check_every(every * UNITS[unit], "schedule")
         else:
             draft.refuse("schedule", f"{show_value(one)} is not a time that Tidings can read")
     by_days: dict[str, list[str]] = {}
@@ -201,14 +219,14 @@ def _notify(draft: Draft, one: Any, notifiers: Mapping[str, Any]) -> None:
     token, chat = given.get("token"), given.get("chat")
     url = given.get("url")
     if name == "telegram" and token and chat:
-        draft.add(f"Notify by tgram://{token}/{chat}", "notify: telegram")
+        for room in chat if isinstance(chat, list) else [chat]:
+            draft.add(f"Notify by tgram://{token}/{room}", "notify: telegram")
     elif name == "slack" and url:
         draft.add("Notify by slack://" + "/".join(str(url).rstrip("/").split("/")[-3:]), "notify: slack")
     elif name == "gotify" and url and token:
         draft.add(f"Notify by gotifys://{str(url).partition('://')[2].strip('/')}/{token}", "notify: gotify")
     elif name in {"smtp", "mailgun"} and (given.get("recipients") or given.get("to")):
-        to = given.get("recipients") or given.get("to")
-        draft.add(f"Notify by email {to[0] if isinstance(to, list) else to}", f"notify: {name}")
+        draft.notify_by_mail(given.get("recipients") or given.get("to"), f"notify: {name}")
     else:
         draft.refuse(f"notify: {name}", "its address or token is not in the file; write `Notify by …`")
 

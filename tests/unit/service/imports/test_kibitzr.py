@@ -83,3 +83,54 @@ def test_field_of_an_unexpected_type_loses_no_check(tmp_path: Path, field: str, 
 
     assert ("http://a.example/", "http://b.example/") == (first.url, second.url)
     assert first.parts
+
+
+IN_MAIN = (
+    "xpath \"((//*[@id = 'main'])[1]"
+    "//*[contains(concat(' ', normalize-space(@class), ' '), concat(' ', 'price', ' '))])[1]\""
+)
+
+
+@pytest.mark.parametrize(
+    ("steps", "line"),
+    [
+        (
+            [{"css": "#main"}, {"css": ".price"}],
+            IN_MAIN,
+        ),
+        ([{"css-all": "li, dd"}, {"css-all": "a"}], 'css "li a, dd a"'),
+        ([{"xpath": "//ul"}, {"xpath-all": "//li"}], 'xpath "(//ul)[1]//li"'),
+        ([{"xpath-all": "//ul"}, {"xpath": "//li"}], 'xpath "(//ul//li)[1]"'),
+        ([{"jq": ".items[]"}, {"jq": ".price"}], 'jsonpath "$.items[*].price"'),
+        ([{"css-all": "li"}, {"tag": "b"}], 'xpath "(//li//b)[1]"'),
+    ],
+)
+def test_each_step_selects_in_what_the_one_before_left(tmp_path: Path, steps: Any, line: str):
+    """So does kibitzr: the price is in the part, and nowhere else."""
+    (draft,) = drafts(tmp_path, {"name": "A", "url": "http://a.example/", "transform": [*steps, "text"]})
+    judged = judge(draft, "a", learn=False)
+
+    assert f"Select {line}" in judged.text
+    assert "translated" == judged.grade
+
+
+@pytest.mark.parametrize("steps", [["text", {"css": "a"}], [{"css-all": "a"}, {"jq": ".a"}]])
+def test_step_that_no_selector_can_say_is_left_out(tmp_path: Path, steps: Any):
+    """The note says so."""
+    (draft,) = drafts(tmp_path, {"name": "A", "url": "http://a.example/", "transform": steps})
+
+    assert ["refused"] == [note.grade for note in draft.notes if "another step left" in note.text]
+
+
+def test_each_receiver_is_imported(tmp_path: Path):
+    """Lists of addresses and of chats."""
+    notify = [
+        {"smtp": {"recipients": ["a@x.example", "b@x.example, c@x.example"]}},
+        {"telegram": {"token": "1:a", "chat": [5, 6]}},
+    ]
+    (draft,) = drafts(tmp_path, {"name": "A", "url": "http://a.example/", "notify": notify})
+
+    assert [f"Notify by email {one}@x.example" for one in "abc"] + [
+        "Notify by tgram://1:a/5",
+        "Notify by tgram://1:a/6",
+    ] == [clause.text for clause in draft.clauses]
