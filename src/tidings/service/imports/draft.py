@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from email.utils import getaddresses
 from typing import Any, Final, Literal
 from urllib.parse import quote, unquote
 
@@ -30,6 +31,7 @@ from tidings.service.sentinels.receivers import check_addressees
 Grade = Literal["translated", "approximated", "refused", "state"]
 GRADES: Final[tuple[Grade, ...]] = ("translated", "approximated", "refused", "state")
 SHOWN: Final = 120
+LONGEST_INTERVAL: Final = 10 * 365 * DAY
 UNREADABLE: Final = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 """What reading a value of another shape raises."""
 SECRET_HEADERS: Final = re.compile(r"(?i)cookie|authorization|token|secret|api[-_]?key|password|session")
@@ -160,6 +162,19 @@ class Draft:
             self.add(f"Body secret {write_text(self.keep_secret('body', text))}", of)
         else:
             self.add(f"Body {write_text(text)}", of)
+
+    def notify_by_mail(self, given: Any, of: str) -> None:
+        """Add a receiver for each address of a list, or of a text with commas."""
+        texts = [str(one) for one in given] if isinstance(given, list) else [str(given)]
+        for _, mailbox in getaddresses(texts):
+            self.add(f"Notify by email {mailbox}", of)
+
+    def check_every(self, amount: float, of: str) -> None:
+        """Have the page checked at an interval (µs); one that is no time is refused."""
+        if 0 < amount <= LONGEST_INTERVAL:
+            self.every = max(SECOND, round(amount))
+        else:
+            self.refuse(of, "it is no time between two checks; Tidings chooses when to check")
 
     def sign_in(self, user: str, password: str, of: str) -> None:
         """Add the header of a user and a password, as a secret."""
@@ -299,7 +314,8 @@ def judge(draft: Draft, name: str, *, learn: bool) -> Judged:
         lines.append(f"Render {draft.renders}{' steps (' + ', '.join(steps) + ')' if steps else ''}")
     clauses = list(draft.clauses)
     if draft.every is not None:
-        clauses.append(DraftClause(_fetch(draft.every, learn=learn), "interval"))
+        less = "a page is checked at most once a minute" if draft.every < MINUTE else ""
+        clauses.append(DraftClause(_fetch(draft.every, learn=learn), "interval", less))
     if draft.tags:
         clauses.append(DraftClause(f"Tags {', '.join(dict.fromkeys(draft.tags))}", "tags"))
     lines += trying.keep(clauses, lambda text: f"Monitor all words {text}")

@@ -9,6 +9,7 @@ import csv
 import html
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 from xml.etree import ElementTree as ET
 
@@ -135,7 +136,8 @@ def read_csv(files: Files) -> Iterator[Draft]:
         if given.get("dynamic", "").lower() in {"true", "1", "yes", "=true()"}:
             draft.renders = "browser"
             draft.translate("dynamic")
-        _interval(draft, given.get("interval", ""))
+        interval = given.get("interval", "")
+        draft.read("interval", interval, partial(_interval, draft, interval))
         draft.monitor("all words", "url")
         yield draft
 
@@ -158,11 +160,11 @@ def _delimiter(text: str) -> type[csv.Dialect]:
 def _interval(draft: Draft, text: str) -> None:
     if not text:
         return
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*?)s?", text.lower())
+    found = re.fullmatch(r"([-+]?\d+(?:[.,]\d+)?)\s*([a-z]*?)s?", text.lower(), re.ASCII)
     if found is None or found[2] not in UNITS:
         draft.refuse("interval", f"{show_value(text)} is not a time that Tidings can read")
     else:
-        draft.every = round(float(found[1]) * UNITS[found[2]])
+        draft.check_every(float(found[1].replace(",", ".")) * UNITS[found[2]], "interval")
 
 
 def is_bookmarks(files: Files) -> bool:

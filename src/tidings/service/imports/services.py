@@ -5,14 +5,17 @@ Readers follow the published formats; what was not seen in a real file is marked
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.service.imports.draft import Draft, literal, plain_address, show_value, tag_of, write_text
+from tidings.record import dataclass
+from tidings.service.imports.draft import Draft, DraftClause, literal, plain_address, show_value, tag_of, write_text
 from tidings.service.imports.reading import Files
 
 UPDATE_SCANNER: Final = "https://github.com/sneakypete81/updatescanner/@JSON_BACKUP_ID"
@@ -62,7 +65,8 @@ def read_distill(files: Files) -> Iterator[Draft]:
         if one.get("state") not in (None, 40):
             draft.disabled = True
             draft.translate("state", f"{one['state']} is not the state of a monitor that is on, so it is paused")
-        _schedule(draft, _inner(one.get("schedule")))
+        schedule = _inner(one.get("schedule"))
+        draft.read("schedule", schedule, partial(_schedule, draft, schedule))
         config = _inner(one.get("config"))
         for selection in map(_map, _list(config.get("selections"))):
             _selection(draft, selection)
@@ -91,7 +95,7 @@ def _selection(draft: Draft, selection: Mapping[str, Any]) -> None:
 def _schedule(draft: Draft, schedule: Mapping[str, Any]) -> None:
     params = _map(schedule.get("params"))
     if schedule.get("type") == "INTERVAL" and isinstance(params.get("interval"), int | float):
-        draft.every = round(params["interval"] * SECOND)
+        draft.check_every(params["interval"] * SECOND, "schedule")
     elif schedule:
         draft.refuse(
             "schedule", f"{show_value(schedule.get('type'))} is not in any published example; Tidings learns how often"
@@ -115,8 +119,7 @@ def read_visualping(files: Files) -> Iterator[Draft]:
         draft = Draft(str(job.get("description") or ""), str(job["url"]), "Visualping", key=str(job.get("id") or ""))
         draft.url = plain_address(draft, draft.url)
         draft.disabled = job.get("active") is False
-        if str(job["interval"]).isdigit() and int(job["interval"]):
-            draft.every = int(job["interval"]) * MINUTE
+        draft.read("interval", job["interval"], partial(_minutes, draft, job["interval"]))
         if text := str(job.get("xpath") or ""):
             draft.select("xpath" if text.startswith(("/", "(")) else "css", text, "xpath")
         if job.get("disable_js") is False:
@@ -126,6 +129,10 @@ def read_visualping(files: Files) -> Iterator[Draft]:
         draft.monitor("all words", "mode", "" if job.get("mode") == "TEXT" else "words are compared, not pictures")
         draft.changed_at = [at for one in map(_map, _list(job.get("changes"))) if (at := _instant(one.get("created")))]
         yield draft
+
+
+def _minutes(draft: Draft, value: Any) -> None:
+    draft.check_every(float(value) * MINUTE, "interval")
 
 
 def _visual(draft: Draft, job: Mapping[str, Any]) -> None:
@@ -198,8 +205,8 @@ def read_update_scanner(files: Files) -> Iterator[Draft]:
 def _rate(draft: Draft, rate: Any) -> None:
     if rate == 0:
         draft.add("Fetch on demand", "scanRateMinutes")
-    elif isinstance(rate, int | float):
-        draft.every = round(rate * MINUTE)
+    elif rate is not None:
+        draft.check_every(float(rate) * MINUTE, "scanRateMinutes")
 
 
 def _page(folders: tuple[str, ...], node: Mapping[str, Any]) -> Draft:
@@ -234,47 +241,124 @@ def read_huginn(files: Files) -> Iterator[Draft]:
     record = _map(_one(files))
     agents = [_map(one) for one in _list(record.get("agents"))]
     links = [(_map(one).get("source"), _map(one).get("receiver")) for one in _list(record.get("links"))]
+    scenario = _Scenario(str(record.get("name") or ""), agents, links)
     used: set[int] = set()
     drafts = []
     for number, agent in enumerate(agents):
-        kind = str(agent.get("type") or "").removeprefix("Agents::")
-        if kind in {"WebsiteAgent", "RssAgent", "HttpStatusAgent"}:
+        if (kind := scenario.kind(number)) in {"WebsiteAgent", "RssAgent", "HttpStatusAgent"}:
             used.add(number)
-            drafts += _huginn(agent, kind, number, agents, links, used, str(record.get("name") or ""))
+            drafts += _huginn(agent, kind, number, scenario, used)
     yield from drafts
     for number, agent in enumerate(agents):
         if number not in used:
             draft = Draft(str(agent.get("name") or ""), "", "Huginn")
-            draft.fault = f"{str(agent.get('type') or '').removeprefix('Agents::')} has no equivalent"
+            draft.fault = f"{scenario.kind(number)} has no equivalent"
             yield draft
 
 
-def _huginn(
-    agent: Mapping[str, Any],
-    kind: str,
-    number: int,
-    agents: list[Mapping[str, Any]],
-    links: list[tuple[Any, Any]],
-    used: set[int],
-    scenario: str,
-) -> list[Draft]:
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A way from an agent that watches to receivers: the agents between them, in order, and the
+    receivers.
+    """
+
+    between: tuple[int, ...]
+    receivers: tuple[int, ...]
+
+
+def _huginn(agent: Mapping[str, Any], kind: str, number: int, scenario: _Scenario, used: set[int]) -> list[Draft]:
     options = _map(agent.get("options"))
     urls = options.get("url") if isinstance(options.get("url"), list) else [options.get("url")]
+    branches = scenario.branches(number, used)
     found = []
-    for url in urls or [""]:
-        draft = Draft(str(agent.get("name") or ""), str(url or ""), "Huginn", key=str(agent.get("guid") or ""))
+    for url, branch in itertools.product(urls or [""], branches):
+        triggers = [scenario.agents[at] for at in branch.between if scenario.kind(at) == "TriggerAgent"]
+        names = [str(agent.get("name") or ""), *(str(one.get("name") or "") for one in triggers)]
+        draft = Draft(
+            " ".join(names) if len(branches) > 1 else names[0],
+            str(url or ""),
+            "Huginn",
+            key=str(agent.get("guid") or ""),
+        )
         if options.get("url_from_event") or options.get("data_from_event"):
             draft.fault = "it follows addresses from other agents"
         draft.disabled = bool(agent.get("disabled"))
-        draft.tags = [tag_of(scenario)] if scenario else []
+        draft.tags = [tag_of(scenario.name)] if scenario.name else []
         _huginn_times(draft, str(agent.get("schedule") or ""))
         _huginn_parts(draft, kind, options)
         if isinstance(options.get("headers"), dict):
             for name, value in options["headers"].items():
                 draft.header(str(name), str(value), "headers")
-        _huginn_chain(draft, number, agents, links, used)
+        for at in branch.between:
+            if scenario.kind(at) == "TriggerAgent":
+                rules = _map(scenario.agents[at].get("options"))
+                draft.read("TriggerAgent", rules, partial(_trigger, draft, rules, _places(options)))
+            else:
+                draft.translate(scenario.kind(at))
+        for at in branch.receivers:
+            _huginn_receiver(draft, scenario.kind(at), _map(scenario.agents[at].get("options")))
         found.append(draft)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Scenario:
+    """The agents of a scenario, and which receives what another sends."""
+
+    name: str
+    agents: Sequence[Mapping[str, Any]]
+    links: Sequence[tuple[Any, Any]]
+
+    def kind(self, number: int) -> str:
+        """Return the type of an agent."""
+        return str(self.agents[number].get("type") or "").removeprefix("Agents::")
+
+    def after(self, number: int) -> list[int]:
+        """Return the agents that receive what another sends."""
+        found = [to for source, to in self.links if source == number and isinstance(to, int)]
+        return [to for to in dict.fromkeys(found) if 0 <= to < len(self.agents)]
+
+    def all_after(self, number: int) -> set[int]:
+        """Return the agents that an agent reaches."""
+        found: set[int] = set()
+        stack = [number]
+        while stack:
+            new = [to for to in self.after(stack.pop()) if to not in found]
+            found.update(new)
+            stack += new
+        return found
+
+    def branches(self, number: int, used: set[int]) -> list[_Branch]:
+        """Return the ways from an agent to receivers, those with the same agents between as one. A
+        disabled agent passes nothing on.
+        """
+        found: dict[tuple[int, ...], list[int]] = {}
+        stack: list[tuple[int, tuple[int, ...]]] = [(number, ())]
+        while stack and len(found) < MOST_BRANCHES:
+            at, way = stack.pop()
+            onward: list[tuple[int, tuple[int, ...]]] = []
+            receivers: list[int] = []
+            for to in self.after(at):
+                if self.kind(to) in PASSING and to not in way:
+                    used.add(to)
+                    if self.agents[to].get("disabled"):
+                        used |= self.all_after(to)
+                    else:
+                        onward.append((to, (*way, to)))
+                elif self.kind(to) in RECEIVING:
+                    used.add(to)
+                    if not self.agents[to].get("disabled"):
+                        receivers.append(to)
+            if receivers or not onward:
+                found.setdefault(way, []).extend(receivers)
+            stack += reversed(onward)
+        ways = {way for way, receivers in found.items() if receivers}
+        return [_Branch(way, tuple(found[way])) for way in found if way in ways or not ways]
+
+
+PASSING: Final = frozenset({"ChangeDetectorAgent", "DeDuplicationAgent", "TriggerAgent"})
+RECEIVING: Final = frozenset({"EmailAgent", "EmailDigestAgent", "PostAgent", "DataOutputAgent"})
+MOST_BRANCHES: Final = 64
 
 
 def _huginn_times(draft: Draft, schedule: str) -> None:
@@ -321,49 +405,80 @@ def _path(text: str) -> str:
     return text if text.startswith("$") else f"$.{text}"
 
 
-def _huginn_chain(
-    draft: Draft, number: int, agents: list[Mapping[str, Any]], links: list[tuple[Any, Any]], used: set[int]
-) -> None:
-    """Follow links to the receivers; agents in between become conditions."""
-    stack, seen = [number], set()
-    while stack:
-        at = stack.pop()
-        seen.add(at)
-        for source, receiver in links:
-            if source != at or not isinstance(receiver, int) or not 0 <= receiver < len(agents) or receiver in seen:
-                continue
-            agent = agents[receiver]
-            kind, options = str(agent.get("type") or "").removeprefix("Agents::"), _map(agent.get("options"))
-            if kind in {"ChangeDetectorAgent", "DeDuplicationAgent"}:
-                draft.translate(kind)
-            elif kind == "TriggerAgent":
-                _trigger(draft, options)
-            elif kind in {"EmailAgent", "EmailDigestAgent"} and options.get("recipients"):
-                to = options["recipients"]
-                draft.add(f"Notify by email {to[0] if isinstance(to, list) else to}", kind)
-            elif kind == "PostAgent" and options.get("post_url"):
-                draft.add(f"Notify by webhook {options['post_url']}", kind, "a signed webhook of our own form is sent")
-            elif kind == "DataOutputAgent":
-                draft.add("Notify by feed", kind)
-            else:
-                continue
-            used.add(receiver)
-            stack.append(receiver)
+def _huginn_receiver(draft: Draft, kind: str, options: Mapping[str, Any]) -> None:
+    if kind in {"EmailAgent", "EmailDigestAgent"} and options.get("recipients"):
+        draft.notify_by_mail(options["recipients"], kind)
+    elif kind == "PostAgent" and options.get("post_url"):
+        draft.add(f"Notify by webhook {options['post_url']}", kind, "a signed webhook of our own form is sent")
+    elif kind == "DataOutputAgent":
+        draft.add("Notify by feed", kind)
+    else:
+        draft.refuse(kind, "its receiver is not in the file; write `Notify by …`")
 
 
-def _trigger(draft: Draft, options: Mapping[str, Any]) -> None:
-    for rule in map(_map, _list(options.get("rules"))):
-        kind, value = str(rule.get("type") or ""), str(rule.get("value") or "")
-        sign = {
-            "field<value": "<",
-            "field<=value": "<=",
-            "field>value": ">",
-            "field>=value": ">=",
-            "field==value": "=",
-        }.get(kind)
-        if kind == "regex":
-            draft.where(f"where matches {write_text(value)}", "TriggerAgent", "what came must match")
-        elif sign:
-            draft.monitor(f"number where value {sign} {value}", "TriggerAgent", "the first number of the part is read")
+def _places(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return where each extracted field is."""
+    found = {}
+    for name, given in _map(options.get("extract")).items():
+        one = _map(given)
+        if kind := next((kind for kind in ("css", "xpath") if one.get(kind)), ""):
+            found[str(name)] = f"in {kind} {write_text(str(one[kind]))}"
+        elif one.get("path"):
+            found[str(name)] = f"in jsonpath {write_text(_path(str(one['path'])))}"
+    return found
+
+
+SIGNS: Final = {
+    "field<value": "<",
+    "field<=value": "<=",
+    "field>value": ">",
+    "field>=value": ">=",
+    "field==value": "=",
+    "field!=value": "!=",
+}
+FIRST_NUMBER: Final = "the first number of the part is read"
+
+
+def _trigger(draft: Draft, options: Mapping[str, Any], places: Mapping[str, str]) -> None:
+    """Narrow what is watched to the fields of the rules, each under its conditions."""
+    found: dict[tuple[str, str], list[str]] = {}
+    rules = [_map(rule) for rule in _list(options.get("rules"))]
+    for rule in rules:
+        kind, value = str(rule.get("type") or ""), rule.get("value")
+        field = re.sub(r"^\$\.?\[?['\"]?|['\"]?\]$", "", str(rule.get("path") or ""))
+        place = places.get(field) or (next(iter(places.values())) if len(places) == 1 and not field else "")
+        test = _test(kind, value)
+        if test is None:
+            draft.refuse("TriggerAgent", f"{kind} {show_value(value)} is not supported")
+        elif not place and test.startswith("matches"):
+            draft.where(f"where {test}", "TriggerAgent", "what came must match")
+        elif not place:
+            draft.refuse("TriggerAgent", f"{kind} {show_value(value)}: no field {show_value(field)} is extracted")
         else:
-            draft.refuse("TriggerAgent", f"{kind} is not supported")
+            what = "all words" if test.startswith("matches") else "number"
+            found.setdefault((what, place), []).append(test)
+    must = str(options.get("must_match") or len(rules))
+    is_any = must == "1" and len(rules) > 1
+    if must not in {"1", str(len(rules))}:
+        draft.refuse("TriggerAgent", f"{must} of {len(rules)} rules must match: write a sentinel for each case")
+    for name in list(found)[1:] if not is_any else ():
+        draft.refuse(
+            "TriggerAgent", f"{' '.join(name)} where {' but '.join(found.pop(name))}: another field is compared"
+        )
+    parts = [
+        (f"{what} {place} where {test}", FIRST_NUMBER if what == "number" else "what came must match")
+        for (what, place), tests in found.items()
+        for test in (tests if is_any else [" but ".join(tests)])
+    ]
+    if parts:
+        draft.parts = [DraftClause(text, "TriggerAgent", difference) for text, difference in parts]
+
+
+def _test(kind: str, value: Any) -> str | None:
+    """Return a rule as a condition, None for one that has no equivalent."""
+    if kind == "regex":
+        texts = [str(one) for one in value] if isinstance(value, list) else [str(value)]
+        return f"matches {write_text(texts[0] if len(texts) == 1 else '|'.join(f'(?:{one})' for one in texts))}"
+    if kind in SIGNS and re.fullmatch(r"-?\d+(?:\.\d+)?", str(value).strip(), re.ASCII):
+        return f"value {SIGNS[kind]} {str(value).strip()}"
+    return None

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.bounded import bound_time
 from tidings.service.imports.draft import judge, name_of
 from tidings.service.imports.import_jobs import read
 
@@ -97,7 +98,11 @@ HUGINN = {
                 "extract": {"price": {"css": ".price", "value": "."}, "url": {"css": "a", "value": "@href"}},
             },
         },
-        {"type": "Agents::TriggerAgent", "name": "T", "options": {"rules": [{"type": "field<value", "value": "9"}]}},
+        {
+            "type": "Agents::TriggerAgent",
+            "name": "T",
+            "options": {"rules": [{"type": "field<value", "path": "price", "value": "9"}]},
+        },
         {"type": "Agents::EmailAgent", "name": "M", "options": {"recipients": ["ann@example.org"]}},
         {"type": "Agents::RssAgent", "name": "Feed", "schedule": "6pm", "options": {"url": "https://b.example/feed"}},
         {"type": "Agents::ShellCommandAgent", "name": "Evil", "options": {"command": "rm"}},
@@ -175,9 +180,7 @@ CASES = {
         json.dumps(HUGINN),
         ["Shop", "Feed"],
         [
-            'all words in css ".price"',
-            'links in css "a"',
-            "number where value < 9",
+            'Monitor number in css ".price" where value < 9',
             "Notify by email ann@example.org",
             "Monitor items inserted",
             "Fetch at 18:00 daily",
@@ -258,3 +261,174 @@ def test_changes_of_visualping_are_learned(tmp_path):
 
     assert 2 == len(draft.changed_at)
     assert 2 * 86_400_000_000 == draft.changed_at[1] - draft.changed_at[0]
+
+
+def scenario(tmp_path, others, links, extract=None):
+    """Return what becomes of an agent that watches a shop, with these other agents behind it."""
+    shop = {
+        "type": "Agents::WebsiteAgent",
+        "name": "Shop",
+        "schedule": "every_1h",
+        "options": {
+            "url": "https://a.example/",
+            "extract": extract or {"price": {"css": ".price"}, "title": {"xpath": "//h1"}},
+        },
+    }
+    agents = [shop, *({**one, "type": f"Agents::{one['type']}"} for one in others)]
+    given = {"name": "", "agents": agents, "links": [{"source": a, "receiver": b} for a, b in links]}
+    (tmp_path / "h.json").write_text(json.dumps(given))
+    return [judge(draft, name_of(draft.title, draft.url), learn=False) for draft in read(tmp_path / "h.json")[1]]
+
+
+def trigger(name, *rules, **options):
+    """Return an agent that passes on what its rules match."""
+    given = [dict(zip(("type", "path", "value"), rule, strict=True)) for rule in rules]
+    return {"type": "TriggerAgent", "name": name, "options": {"rules": given, **options}}
+
+
+def mail(*recipients, **given):
+    """Return an agent that sends mail."""
+    return {"type": "EmailAgent", "name": "M", "options": {"recipients": list(recipients)}, **given}
+
+
+CHEAP = ("field<value", "price", "100")
+TRIGGERED = [
+    ([trigger("T", CHEAP)], 'Monitor number in css ".price" where value < 100\n'),
+    ([trigger("T", ("field<value", "$.price", "100"))], 'Monitor number in css ".price" where value < 100\n'),
+    ([trigger("T", CHEAP, ("field>=value", "price", "5"))], "where value < 100 but value >= 5\n"),
+    (
+        [trigger("T", CHEAP, ("field>value", "price", "500"), must_match=1)],
+        'OR number in css ".price" where value > 500\n',
+    ),
+    ([trigger("T", ("regex", "title", "kettle"))], 'Monitor all words in xpath "//h1" where matches "kettle"\n'),
+    ([trigger("T", ("regex", "elsewhere", "kettle"))], 'all words in css ".price" where matches "kettle" OR'),
+    ([trigger("T", CHEAP, ("regex", "title", "kettle"))], 'Monitor number in css ".price" where value < 100\n'),
+    ([trigger("T", ("field<value", "elsewhere", "100"))], 'Monitor all words in css ".price" OR all words in xpath'),
+    ([trigger("T", ("field<value", "price", "{{x}}"))], 'Monitor all words in css ".price" OR all words in xpath'),
+    ([trigger("T", ("not in", "price", "5"))], 'Monitor all words in css ".price" OR all words in xpath'),
+]
+
+
+@pytest.mark.parametrize("number", range(len(TRIGGERED)))
+def test_rule_of_a_trigger_asks_of_the_field_that_it_names(tmp_path, number):
+    """What is compared is the extracted part, under the condition."""
+    others, line = TRIGGERED[number]
+    [one] = scenario(tmp_path, [*others, mail("a@x.example")], [(0, 1), (1, 2)])
+
+    assert line in one.text + "\n"
+    assert "Notify by email a@x.example" in one.text
+
+
+def test_each_branch_is_a_sentinel_of_its_own(tmp_path):
+    """The conditions of one branch do not narrow another; a branch tells its own receivers."""
+    others = [
+        trigger("Cheap", CHEAP),
+        trigger("Dear", ("field>value", "price", "900")),
+        mail("a@x.example", "b@x.example"),
+        mail("c@x.example"),
+        mail("d@x.example"),
+    ]
+    found = scenario(tmp_path, others, [(0, 1), (0, 2), (1, 3), (2, 4), (2, 5), (0, 5)])
+
+    texts = {
+        one.name: [line.strip() for line in one.text.splitlines() if "Monitor" in line or "Notify" in line]
+        for one in found
+    }
+    assert {
+        "Shop": ['Monitor all words in css ".price" OR all words in xpath "//h1"', "Notify by email d@x.example"],
+        "Shop-Cheap": [
+            'Monitor number in css ".price" where value < 100',
+            "Notify by email a@x.example",
+            "Notify by email b@x.example",
+        ],
+        "Shop-Dear": [
+            'Monitor number in css ".price" where value > 900',
+            "Notify by email c@x.example",
+            "Notify by email d@x.example",
+        ],
+    } == texts
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_disabled_agent_passes_nothing_on(tmp_path, place):
+    """Whoever is behind it is told nothing."""
+    others = [{"type": "ChangeDetectorAgent", "name": "C"}, trigger("T", CHEAP), mail("a@x.example")]
+    others[place] = {**others[place], "disabled": True}
+    [one] = scenario(tmp_path, others, [(0, 1), (1, 2), (2, 3)])
+
+    assert "Notify" not in one.text
+
+
+def test_agents_in_a_circle_and_many_ways_are_read_in_time(tmp_path):
+    """Each way is followed once, and there is a limit."""
+    width = 24
+    others = [trigger(f"T{n}", CHEAP) for n in range(2 * width)] + [mail("a@x.example")]
+    links = [(0, 1), (0, 2)]
+    for n in range(1, 2 * width - 1, 2):
+        links += [(n, n + 2), (n, n + 3), (n + 1, n + 2), (n + 1, n + 3)]
+    links += [(2 * width - 1, 2 * width + 1), (2 * width - 1, 1), (2 * width, 2 * width + 1)]
+    with bound_time(seconds=60):
+        found = scenario(tmp_path, others, links)
+
+    assert 1 <= len(found) <= 64 + 1
+
+
+INTERVALS = [
+    0,
+    -5,
+    0.5,
+    1e-9,
+    1e300,
+    float("inf"),
+    float("nan"),
+    "",
+    "x",
+    "0",
+    "-3",
+    "²",
+    "1e5",
+    None,
+    True,
+    [],
+    {},
+    "9" * 400,
+]
+
+
+@pytest.mark.parametrize("value", INTERVALS, ids=repr)
+def test_interval_that_is_no_time_is_left_out_with_a_note(tmp_path, value):
+    """No file of any program makes Tidings check a page each second, or fails."""
+    quoted = json.dumps(value)
+    files = {
+        "w.csv": f'url,interval\nhttps://a.example/,"{value}"\n',
+        "d.json": json.dumps(
+            {
+                **DISTILL,
+                "data": [
+                    {"uri": "https://a.example/", "schedule": {"type": "INTERVAL", "params": {"interval": value}}}
+                ],
+            }
+        ),
+        "v.json": json.dumps([{"url": "https://a.example/", "mode": "TEXT", "interval": value}]),
+        "u.json": json.dumps(
+            {**UPDATE_SCANNER, "data": {"type": "Page", "url": "https://a.example/", "scanRateMinutes": value}}
+        ),
+        "kibitzr.yml": f"checks: [{{url: 'https://a.example/', period: {quoted}}}]",
+        "k2.yml": f"checks: [{{url: 'https://a.example/', schedule: {{unit: hours, every: {quoted}}}}}]",
+        "watch.json": json.dumps(
+            {
+                "url": "https://a.example/",
+                "time_between_check_use_default": False,
+                "time_between_check": {"hours": value},
+            }
+        ),
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        [draft] = read(tmp_path / name)[1]
+        one = judge(draft, "x", learn=False)
+        [line] = [line for line in one.text.splitlines() if "Fetch every" in line] or [""]
+        noted = any(note.grade in {"approximated", "refused"} for note in one.notes)
+
+        assert one.text, name
+        assert noted or not any(line.endswith(f" {count} s") for count in range(60)), (name, one.text)
