@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.clock import HOUR, SECOND
 from tidings.model.interval import Instant
 from tidings.service.imports.draft import (
     Draft,
@@ -25,6 +25,7 @@ from tidings.service.imports.draft import (
 )
 from tidings.service.imports.filters import add_patterns
 from tidings.service.imports.inherited import (
+    LEAST_INTERVAL,
     Watch,
     list_of,
     map_of,
@@ -169,12 +170,12 @@ def _directions(draft: Draft, _: Any, watch: Watch) -> None:
 def _interval(draft: Draft, _: Any, watch: Watch) -> None:
     is_usual = watch.has_default_times()
     given = (watch.requests if is_usual else watch.record).get("time_between_check")
-    draft.every = sum_times(given)
-    if draft.every <= 0 and is_usual and watch.is_alone:
-        draft.every = 3 * HOUR
-    elif draft.every <= 0:
-        draft.every = MINUTE
-        draft.note("approximated", "time_between_check", "without a time it is checked every 3 seconds there")
+    amount = sum_times(given)
+    if not amount and is_usual and watch.is_alone:
+        amount = 3 * HOUR
+    elif not amount:
+        amount = LEAST_INTERVAL
+    draft.check_every(amount, "time_between_check")
 
 
 def _hours(draft: Draft, _: Any, watch: Watch) -> None:
@@ -200,8 +201,8 @@ def _hours(draft: Draft, _: Any, watch: Watch) -> None:
 
 
 def _span(one: Mapping[str, Any]) -> str:
-    """Return the hours of a day. That program asks only for the schedule of the present day, so that
-    hours after midnight never count.
+    """Return the hours of a day. That program asks only for the schedule of the present day, so
+    that hours after midnight never count.
     """
     start, length = str(one.get("start_time") or "00:00"), map_of(one.get("duration"))
     hour, _, minute = start.partition(":")
@@ -596,13 +597,14 @@ STATE: Final = frozenset(
     favicon_last_fetched filter_failure_notification_send newest_history_key history_n restock
     browser_steps_last_error_step last_check_status link_to_open use_page_title_in_list
     history extract_title_as_title in_stock minutes_between_check css_filter
-    llm_evaluation_cache _llm_result _llm_intent _llm_change_summary llm_last_tokens_used llm_tokens_used_cumulative last_filter_config_hash
-    skip_when_unchanged""".split()
+    llm_evaluation_cache _llm_result _llm_intent _llm_change_summary llm_last_tokens_used
+    llm_tokens_used_cumulative last_filter_config_hash skip_when_unchanged""".split()
 )
 """Counters and caches."""
 ELSEWHERE: Final = frozenset(
-    """url llm_intent llm_change_summary headers paused proxy notification_muted webdriver_delay time_schedule_limit history_snapshot_max_length
-    notification_title notification_body time_between_check time_between_check_use_default fetch_backend notification_urls
+    """url llm_intent llm_change_summary headers paused proxy notification_muted webdriver_delay
+    time_schedule_limit history_snapshot_max_length notification_title notification_body time_between_check
+    time_between_check_use_default fetch_backend notification_urls
     filter_text_added filter_text_removed filter_text_replaced conditions_match_logic restock_settings
     restock_diff follow_price_changes in_stock_only price_change_threshold_percent price_change_min
     price_change_max llm_backend_profile llm_change_summary_mode""".split()

@@ -127,8 +127,19 @@ def _sort(draft: Draft, given: Given) -> None:
 
 
 def _unique(draft: Draft, given: Given) -> None:
+    if given.get("separator") not in (None, "", "\n"):
+        draft.refuse("filter: remove-duplicate-lines", "only lines are compared with each other here")
+        return
     adjacent = "all equal lines but the first go, not only neighbours" if given.get("adjacent", False) else ""
-    draft.add("Transform unique", "filter: remove-duplicate-lines", adjacent)
+    case = "capitals are told apart" if given.get("ignore_case") else ""
+    draft.add("Transform unique", "filter: remove-duplicate-lines", adjacent or case)
+
+
+def _strip(draft: Draft, given: Given) -> None:
+    if given.get("chars"):
+        draft.note("approximated", "filter: strip", f"{show_value(given['chars'])} at the edges of a text is compared")
+    else:
+        draft.note("translated", "filter: strip", NOTHING)
 
 
 def _nothing(draft: Draft, given: Given) -> None:  # noqa: ARG001 - one shape for all rules
@@ -177,10 +188,11 @@ FILTERS: Final[dict[str, tuple[str, Rule]]] = {
     "csv2text": ("format_message", _csv),
     "pdf2text": ("password", _pdf),
     "pypdf": ("password", _pdf),
+    "strip": ("chars", _strip),
     "sha1sum": ("", _any_change),
     "sha256sum": ("", _any_change),
     **dict.fromkeys(
-        "strip striplines strip_each_line beautify format-json format-xml pretty-xml jsontoyaml reverse ical2text "
+        "striplines strip_each_line beautify format-json format-xml pretty-xml jsontoyaml reverse ical2text "
         "strip_empty_lines absolute_links".split(),
         ("", _nothing),
     ),

@@ -150,8 +150,8 @@ def take_in(
 def _store(
     where: Settings, drafts: Sequence[Draft], real: Settings, author: Author, *, now: Instant, learn: bool
 ) -> Imported:
-    """Judge the drafts, which takes long, then store them in one short transaction; again, if one of
-    their names was given meanwhile.
+    """Judge the drafts, which takes long, then store them in one short transaction; again, if one
+    of their names was given meanwhile.
     """
     taken: dict[str, set[str]] = {}
     if where is not real and (real.store.url or has_been_used(real.data)):
@@ -205,8 +205,8 @@ def _store_all(
     *,
     now: Instant,
 ) -> tuple[str, ...] | None:
-    """Store sentinels, and what is known of their pages; return their names, or None if one of these
-    is taken.
+    """Store sentinels, and what is known of their pages; return their names, or None if one of
+    these is taken.
     """
     if not {one.name for one in wanted}.isdisjoint(sentinels.names(connection)):
         return None

@@ -52,7 +52,7 @@ class Watch:
         self._of_files = headers
 
     def merge(self, name: str, *, of_all: str = "") -> list[str]:
-        """Return a list of the watch merged with those of all its tags and the one of the settings."""
+        """Return a list of the watch, merged with those of all its tags and of the settings."""
         found = texts_of(self.record.get(name))
         for tag in self.tags:
             found += texts_of(tag.get(name))
@@ -65,8 +65,8 @@ class Watch:
         return own if is_set(own) else self.application.get(name)
 
     def first_notifying(self, name: str) -> Any:
-        """Return the value of the watch, else of the first tag that has one and is not muted, else of
-        the settings.
+        """Return the value of the watch, else of the first tag that has one and is not muted, else
+        of the settings.
         """
         for one in (self.record, *self.tags):
             if is_set(one.get(name)) and not one.get("notification_muted"):
@@ -88,7 +88,7 @@ class Watch:
         return True if given is None else bool(given)
 
     def backend(self) -> str:
-        """Return how the page is fetched; a browser of the settings that is no longer there is none."""
+        """Return how the page is fetched; a browser that the settings no longer have is none."""
         found = str(self.first("fetch_backend") or "")
         url, kind = str(self.record.get("url") or ""), str(self.record.get("content-type") or "")
         if url.lower().endswith(".pdf") or kind.lower().partition(";")[0].strip() == "application/pdf":
@@ -127,7 +127,7 @@ class Watch:
         return dict(found.values())
 
     def restocking(self) -> Mapping[str, Any]:
-        """Return the settings for a shop: of the first assigned tag that overrides, else its own."""
+        """Return the settings for a shop: of the first own tag that overrides, else its own."""
         own = {str(one) for one in list_of(self.record.get("tags"))}
         for tag in self.tags:
             if tag.get("overrides_watch") and tag.get("_key") in own:
@@ -169,15 +169,16 @@ NOTED: Final[dict[str, tuple[tuple[Any, ...], Note]]] = {
 }
 """Settings with the values that need no note, and the note for others."""
 READ: Final = frozenset(
-    """extra_proxies extra_browsers proxy time_between_check time_schedule_limit timeout default_ua minutes_between_check
-    all_paused all_muted fetch_backend global_ignore_text global_subtractive_selectors history_snapshot_max_length
-    notification_body notification_title notification_urls render_anchor_tag_content scheduler_timezone_default
-    timezone tags webdriver_delay""".split()
+    """extra_proxies extra_browsers proxy time_between_check time_schedule_limit timeout default_ua
+    minutes_between_check all_paused all_muted fetch_backend global_ignore_text
+    global_subtractive_selectors history_snapshot_max_length notification_body notification_title
+    notification_urls render_anchor_tag_content scheduler_timezone_default timezone tags webdriver_delay""".split()
 )
 """Settings that rules of watches read."""
 OF_SCREENS: Final = frozenset(
-    """workers api_access_token_enabled api_access_token base_url active_base_url filter_failure_notification_threshold_attempts
-    ignore_status_codes ssim_threshold pixel_difference_threshold_sensitivity min_change_percentage notification_format pager_size
+    """workers api_access_token_enabled api_access_token base_url active_base_url
+    filter_failure_notification_threshold_attempts ignore_status_codes ssim_threshold
+    pixel_difference_threshold_sensitivity min_change_percentage notification_format pager_size
     password schema_version shared_diff_access strip_ignored_lines ui extract_title_as_title""".split()
 )
 """Settings of its screens, feeds, language models and its own work."""

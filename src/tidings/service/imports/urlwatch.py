@@ -11,9 +11,10 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from email.utils import getaddresses
 from functools import partial
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from tidings.clock import MINUTE, SECOND
 from tidings.model.interval import Instant
@@ -33,14 +34,16 @@ ERRORS: Final = Note("approximated", "", "lasting errors are reported once, and 
 
 
 def _data(draft: Draft, value: Any, job: Mapping[str, Any]) -> None:
-    if isinstance(value, dict | list) and job.get("data_as_json"):
-        draft.body(json.dumps(value), "data")
-        draft.header("Content-Type", "application/json", "data_as_json")
-    elif isinstance(value, dict):
-        draft.body(form(value), "data")
-        draft.header("Content-Type", "application/x-www-form-urlencoded", "data")
+    if str(job.get("method") or "").upper() == "GET":
+        draft.refuse("data", "a request by GET has no body here")
+        return
+    is_json = bool(job.get("data_as_json"))
+    if isinstance(value, dict | list):
+        draft.body(json.dumps(value) if is_json else form(dict(value)), "data")
     else:
         draft.body(str(value), "data")
+    if not any(str(name).lower() == "content-type" for name in _map(job.get("headers"))):
+        draft.header("Content-Type", f"application/{'json' if is_json else 'x-www-form-urlencoded'}", "data")
 
 
 def _headers(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
@@ -62,9 +65,8 @@ def _timeout(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
 
 
 def _proxy(draft: Draft, value: Any, job: Mapping[str, Any]) -> None:
-    scheme = split_url(draft.url).scheme
-    fits = job.get(f"{scheme}_proxy") or job.get("proxy") or value
-    if value != fits:
+    if value != (job.get(f"{split_url(draft.url).scheme}_proxy") or job.get("proxy")):
+        draft.note("state", "proxy", "it is for addresses of another kind")
         return
     if "@" in str(value):
         draft.add(f"Proxy secret {write_text(draft.keep_secret('proxy', str(value)))}", "proxy")
@@ -105,7 +107,7 @@ def _deletions(draft: Draft, _: Any, __: Mapping[str, Any]) -> None:
 
 
 def _params(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
-    query = urlencode(value) if isinstance(value, dict) else str(value).lstrip("?")
+    query = urlencode(value) if isinstance(value, dict | list) else str(value).lstrip("?")
     draft.url += ("&" if split_url(draft.url).query else "?") + query
     draft.translate("params")
 
@@ -137,12 +139,25 @@ def _wait(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
         given = one if isinstance(one, dict) else {"selector": one}
         gone = "it is waited for, not until it is gone" if given.get("state") in {"hidden", "detached"} else ""
         text = str(given["selector"]).removeprefix("css=")
+        if text.startswith("text="):
+            draft.step(f"wait for text {write_text(text.removeprefix('text=').strip(QUOTES))}", "wait_for", gone)
+            continue
         kind = "xpath" if text.startswith(("/", "(", "xpath=")) else "css"
         draft.step(f"wait for {kind} {write_text(text.removeprefix('xpath='))}", "wait_for", gone)
 
 
+QUOTES: Final = "\"'"
+
+
 def _sign_in(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
-    draft.sign_in(str(value["username"]), str(value["password"]), "http_credentials")
+    parts = split_url(str(value))
+    if isinstance(value, dict):
+        draft.sign_in(str(value["username"]), str(value["password"]), "http_credentials")
+    elif parts.netloc:
+        draft.sign_in(unquote(parts.username or ""), unquote(parts.password or ""), "http_credentials")
+    else:
+        user, password = str(value).partition(":")[::2]
+        draft.sign_in(user, password, "http_credentials")
 
 
 def _differ(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
@@ -212,7 +227,7 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "deletions_only": _deletions,
     "differ": _differ,
     "params": _params,
-    "no_redirects": POLITE,
+    "no_redirects": Note("refused", "", "redirects are followed, and what they lead to is compared"),
     "http_client": POLITE,
     "http_version": POLITE,
     "impersonate": POLITE,
@@ -275,23 +290,30 @@ def _jobs_in(files: Files, name: str) -> list[dict[str, Any]]:
 
 
 def _with_defaults(job: dict[str, Any], defaults: Any, peer_name: str) -> dict[str, Any]:
-    given = defaults if isinstance(defaults, dict) else {}
+    """Return a job with what it leaves to the defaults of its kind and of all; webchanges also
+    completes maps.
+    """
+    given = _map(defaults)
     kind = "shell" if "command" in job else "browser" if "navigate" in job or job.get("use_browser") else "url"
     found: dict[str, Any] = {}
     for own in (given.get("all"), given.get(kind), job):
-        for key, value in own.items() if isinstance(own, dict) else ():
+        for key, value in _map(own).items():
             before = found.get(key)
-            if key == "headers" and peer_name == "webchanges" and isinstance(before, dict) and isinstance(value, dict):
+            if peer_name == "webchanges" and isinstance(before, dict) and isinstance(value, dict):
                 found[key] = _merge(before, value)
-            else:
+            elif value is not None or before is None:
                 found[key] = value
     return found
 
 
 def _merge(before: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """Return headers of all jobs with those of one; names are the same in any case."""
+    """Return a map of all jobs with that of one; names are the same in any case."""
     names = {str(name).lower() for name in own}
     return {**{name: value for name, value in before.items() if str(name).lower() not in names}, **own}
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _draft(
@@ -342,48 +364,52 @@ def _reporters(report: Any) -> list[Note | str]:
     for name, options in report.items() if isinstance(report, dict) else []:
         if not isinstance(options, dict) or not options.get("enabled"):
             continue
-        address = _address(str(name), options)
-        if address is None:
+        addresses = _addresses(str(name), options)
+        if addresses is None:
             found.append(Note("refused", f"report: {name}", "there is no such receiver; see `Notify by`"))
-        elif address:
-            found.append(f"Notify by {address}")
+        else:
+            found += [f"Notify by {one}" for one in addresses]
     return found
 
 
-def _address(name: str, o: Mapping[str, Any]) -> str | None:
-    """Return the receiver in the language, "" for one without output, None for an
-    unsupported one.
+def _addresses(name: str, o: Mapping[str, Any]) -> list[str] | None:
+    """Return the receivers in the language, none for one without output, None for an unsupported
+    one.
     """
     url = str(o.get("webhook_url") or "")
     end = split_url(url).path.strip("/").split("/")
-    forms: dict[str, Callable[[], str]] = {
+    chats, topic = o.get("chat_id"), split_url(str(o.get("topic_url") or ""))
+    mailboxes = [one for _, one in getaddresses([str(o.get("to") or "")])]
+    sender = str(o.get("from_mail") or "").partition("@")[0]
+    region = "?region=eu" if o.get("region") == "eu" else ""
+    device = f"/{o['device']}" if o.get("device") else ""
+    forms: dict[str, Callable[[], str | list[str]]] = {
         "stdout": lambda: "console",
-        "html": lambda: "",
-        "text": lambda: "",
-        "markdown": lambda: "",
-        "email": lambda: f"email {str(o['to']).split(',')[0].strip()}",
-        "telegram": lambda: f"tgram://{o['bot_token']}/{_one(o['chat_id'])}",
-        "pushover": lambda: f"pover://{o['user']}@{o['app']}",
+        "html": list,
+        "text": list,
+        "markdown": list,
+        "email": lambda: [f"email {one}" for one in mailboxes],
+        "telegram": lambda: [
+            f"tgram://{o['bot_token']}/{one}" for one in (chats if isinstance(chats, list) else [o["chat_id"]])
+        ],
+        "pushover": lambda: f"pover://{o['user']}@{o['app']}{device}",
         "pushbullet": lambda: f"pbul://{o['api_key']}",
         "slack": lambda: "slack://" + "/".join(end[-3:]),
         "discord": lambda: "discord://" + "/".join(end[-2:]),
         "mattermost": lambda: f"mmosts://{split_url(url).netloc}/{end[-1]}",
         "webhook": lambda: ("discord://" + "/".join(end[-2:])) if "discord" in url else "slack://" + "/".join(end[-3:]),
         "gotify": lambda: f"gotifys://{split_url(str(o['server_url'])).netloc}/{o['token']}",
-        "ntfy": lambda: f"ntfys://{split_url(str(o['topic_url'])).netloc}{split_url(str(o['topic_url'])).path}",
+        "ntfy": lambda: f"ntfys://{topic.netloc}{topic.path}",
         "prowl": lambda: f"prowl://{o['api_key']}",
         "ifttt": lambda: f"ifttt://{o['key']}@{o['event']}",
-        "mailgun": lambda: f"mailgun://{str(o['from_mail']).partition('@')[0]}@{o['domain']}/{o['api_key']}",
+        "mailgun": lambda: [f"mailgun://{sender}@{o['domain']}/{o['api_key']}/{one}{region}" for one in mailboxes],
         "matrix": lambda: f"matrixs://{o['access_token']}@{split_url(str(o['homeserver'])).netloc}/{o['room_id']}",
     }
     try:
-        return forms[name]() if name in forms else None
+        found = forms[name]() if name in forms else None
     except (KeyError, IndexError):
         return None
-
-
-def _one(value: Any) -> str:
-    return str(value[0] if isinstance(value, list) and value else value)
+    return [found] if isinstance(found, str) else found
 
 
 def _history(files: Files) -> dict[str, list[Instant]]:

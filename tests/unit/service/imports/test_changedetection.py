@@ -560,7 +560,7 @@ INHERITED = [
         "words\n  Fetch every 1 hour",
         T,
     ),
-    ({}, {**OWN_TIMES, "time_between_check": {"hours": 0}}, "Fetch every 1 min", A),
+    ({}, {**OWN_TIMES, "time_between_check": {"hours": 0}}, "Fetch every 3 s", A),
     ({APP: {"schema_version": 7}}, {"css_filter": ".price"}, 'Select css ".price"', T),
     (
         {APP: {"schema_version": 8}},
@@ -622,7 +622,7 @@ def test_watch_inherits_from_tags_and_settings_as_in_its_program(tmp_path, numbe
 
 
 def test_headers_of_files_win_over_those_of_a_watch(tmp_path):
-    """The order is the program's: the watch, the settings, the file for all, its own, those of tags."""
+    """The order: the watch, the settings, the file for all, its own file, those of its tags."""
     tags = {APP: {"tags": {"t": {"title": "My Shops!"}}}, "headers": {"A": "settings", "B": "settings"}}
     files = {
         "headers.txt": "# a comment\nB: all\nC: all",
@@ -638,7 +638,7 @@ def test_headers_of_files_win_over_those_of_a_watch(tmp_path):
 
 
 def test_proxies_of_the_file_are_known(tmp_path):
-    """A complete list of proxies decides as in the program: its own, that of the settings, the first."""
+    """With the list of proxies: its own, that of the settings, else the first."""
     files = {
         "proxies.json": json.dumps({"a": {"url": "http://a.example:1"}, "b": {"url": "http://u:c4nary@b.example"}})
     }
@@ -653,7 +653,7 @@ def test_proxies_of_the_file_are_known(tmp_path):
 
 
 def test_every_setting_of_the_real_program_has_its_place():
-    """No setting of 0.60.10 is dropped: a rule reads it, a note says how it differs, or it is of screens."""
+    """No setting of 0.60.10 is dropped: a rule reads it, it has a note, or it is of screens."""
     found = json.loads((WRITTEN / "changedetection.json").read_text())["settings"]
     names = [name for group in ("requests", "application") for name in found[group]]
     known = inherited.READ | inherited.OF_SCREENS | inherited.NOTED.keys()

@@ -224,7 +224,7 @@ def test_written_texts_are_read_back(text):
 
 
 def test_others_write_while_drafts_are_judged(tmp_path, settings, monkeypatch):
-    """No lock is held meanwhile. A name that another command gives in that time is not given twice."""
+    """No lock is held meanwhile. A name that another command gives then is not given twice."""
     calls: list[str] = []
 
     def judge_slowly(draft, name, *, learn):

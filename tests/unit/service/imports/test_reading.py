@@ -258,7 +258,7 @@ def test_dtd_in_another_encoding_is_refused(tmp_path):
 
 
 def test_merged_maps_within_bounds_are_read(tmp_path):
-    """Jobs may share what they have in common, and duplicate keys mean the last, as in their program."""
+    """Jobs may share what they have in common. Of equal keys the last counts, as there."""
     text = "a: &a {timeout: 5, name: A}\n---\n<<: &b {timeout: 9}\nurl: https://a.example/\nurl: https://b.example/\n"
     (tmp_path / "urls.yaml").write_text(text)
     [draft] = read(tmp_path / "urls.yaml")[1]

@@ -189,11 +189,11 @@ OWN: dict[str, list[Case]] = {
                 " wait_for_navigation wait_for_url connect_over_cdp".split()
             )
         ),
+        ({"filters": ["html2text"], "no_redirects": True}, "Monitor all words", A, "redirects are followed"),
         *(
             ({"filters": ["html2text"], key: True}, "Monitor all words", A, "Tidings decides")
             for key in (
-                "fingerprints http_version ignore_dh_key_too_small impersonate no_redirects retries same_site_delay"
-                " stealth".split()
+                "fingerprints http_version ignore_dh_key_too_small impersonate retries same_site_delay stealth".split()
             )
         ),
         *(
@@ -397,3 +397,97 @@ def test_settings_give_receivers_and_defaults(tmp_path):
     assert "Notify by email ann@example.org" in texts[0].text
     assert "slack" not in texts[0].text
     assert ["report: xmpp"] == [note.field for note in texts[0].notes if note.grade == "refused"]
+
+
+def read_job(tmp_path, job, config=None, name="urls.yaml"):
+    """Return the result for one job beside these settings."""
+    (tmp_path / name).write_text(yaml.safe_dump(job))
+    if config is not None:
+        (tmp_path / ("urlwatch.yaml" if name == "urls.yaml" else "config.yaml")).write_text(yaml.safe_dump(config))
+    [draft] = read(tmp_path)[1]
+    return judge(draft, "x", learn=False)
+
+
+PAGE = {"url": "https://a.example/", "filter": ["html2text"]}
+BROWSED = {"url": "https://a.example/", "use_browser": True, "filters": ["html2text"]}
+MANY = {"enabled": True, "to": "Ann <ann@a.example>, bob@b.example"}
+RECEIVED = [
+    # the program's list of jobs, a reporter, its receivers
+    ("urls.yaml", {"email": MANY}, ["email ann@a.example", "email bob@b.example"]),
+    ("jobs.yaml", {"email": MANY}, ["email ann@a.example", "email bob@b.example"]),
+    ("urls.yaml", {"email": {"enabled": False, "to": "a@a.example"}}, []),
+    ("urls.yaml", {"telegram": {"enabled": True, "bot_token": "1:abcdefg", "chat_id": "5"}}, ["tgram://1:abcdefg/5"]),
+    (
+        "urls.yaml",
+        {"telegram": {"enabled": True, "bot_token": "1:abcdefg", "chat_id": [5, "-6"]}},
+        ["tgram://1:abcdefg/5", "tgram://1:abcdefg/-6"],
+    ),
+    (
+        "urls.yaml",
+        {"mailgun": {**MANY, "from_mail": "me@d.example", "domain": "d.example", "api_key": "k" * 8, "region": "eu"}},
+        [f"mailgun://me@d.example/{'k' * 8}/{to}?region=eu" for to in ("ann@a.example", "bob@b.example")],
+    ),
+    (
+        "urls.yaml",
+        {"pushover": {"enabled": True, "user": "u" * 30, "app": "a" * 30, "device": "phone"}},
+        [f"pover://{'u' * 30}@{'a' * 30}/phone"],
+    ),
+]
+
+
+@pytest.mark.parametrize("number", range(len(RECEIVED)))
+def test_each_receiver_of_a_reporter_is_imported(tmp_path, number):
+    """A list of receivers is a clause for each."""
+    name, report, expected = RECEIVED[number]
+    one = read_job(tmp_path, PAGE, {"report": report}, name)
+
+    assert [f"Notify by {one}" for one in expected] == [
+        line.strip() for line in one.text.splitlines() if "Notify" in line
+    ]
+
+
+READ_AS_THERE = [
+    # the list of jobs, a job, defaults, a line that its sentinel has, one that it has not
+    ("urls.yaml", {**PAGE, "timeout": None}, {"all": {"timeout": 5}}, "Timeout 5 s", "never"),
+    ("urls.yaml", {**PAGE, "timeout": 7}, {"url": {"timeout": 5}}, "Timeout 7 s", "never"),
+    ("urls.yaml", PAGE, {"all": {"timeout": 5}, "url": {"timeout": 6}}, "Timeout 6 s", "never"),
+    ("urls.yaml", {**PAGE, "headers": {"A": "b"}}, {"all": {"headers": {"C": "d"}}}, 'Header "A" "b"', 'Header "C"'),
+    ("jobs.yaml", {**PAGE, "headers": {"A": "b"}}, {"all": {"headers": {"C": "d"}}}, 'Header "C" "d"', "never"),
+    ("jobs.yaml", {**PAGE, "data": {"a": 1}}, {"all": {"data": {"b": 2}}}, 'Body "b=2&a=1"', "never"),
+    ("urls.yaml", {**PAGE, "http_proxy": "http://p.example:1"}, {}, "Monitor all words", "Proxy"),
+    ("urls.yaml", {**PAGE, "https_proxy": "http://p.example:1"}, {}, "Proxy http://p.example:1", "never"),
+    ("urls.yaml", {**PAGE, "data": "q=1"}, {}, 'Header "Content-Type" "application/x-www-form-urlencoded"', "Method"),
+    ("urls.yaml", {**PAGE, "data": "{}", "headers": {"content-type": "a/b"}}, {}, '"content-type" "a/b"', "urlencoded"),
+    ("urls.yaml", {**PAGE, "data": "q=1", "method": "GET"}, {}, "Monitor all words", "Body"),
+    ("urls.yaml", {**PAGE, "data": "q=1", "method": "PUT"}, {}, 'Method "PUT"', "never"),
+    (
+        "jobs.yaml",
+        {**PAGE, "data": "[1]", "data_as_json": True},
+        {},
+        'Header "Content-Type" "application/json"',
+        "never",
+    ),
+    ("jobs.yaml", {**PAGE, "data": [["a", 1], ["b", 2]]}, {}, 'Body "a=1&b=2"', "never"),
+    ("jobs.yaml", {**BROWSED, "http_credentials": "me:c4nary"}, {}, 'Header "Authorization" secret', "c4nary"),
+    (
+        "jobs.yaml",
+        {**BROWSED, "http_credentials": "https://me:c4nary@a.example"},
+        {},
+        '"Authorization" secret',
+        "c4nary",
+    ),
+    ("jobs.yaml", {**BROWSED, "wait_for_selector": "text=Ready"}, {}, 'wait for text "Ready"', "never"),
+    ("jobs.yaml", {**BROWSED, "wait_for_selector": [{"selector": "#a"}, "//b"]}, {}, 'wait for css "#a"', "never"),
+    ("jobs.yaml", {**BROWSED, "wait_for_timeout": 2}, {}, "wait 2 s", "never"),
+    ("jobs.yaml", {**PAGE, "filter": ["html2text", {"remove_repeated": {"separator": ","}}]}, {}, "words", "unique"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(READ_AS_THERE)))
+def test_job_means_what_its_program_reads(tmp_path, number):
+    """Defaults, requests and waits, as urlwatch 2.29 and webchanges 3.37.0 read them."""
+    name, job, defaults, line, lacks = READ_AS_THERE[number]
+    one = read_job(tmp_path, job, {"job_defaults": defaults}, name)
+
+    assert line in one.text
+    assert lacks not in one.text
