@@ -309,8 +309,10 @@ def _headers(draft: Draft, _: Any, watch: Watch) -> None:
             draft.header(name, text, "headers")
 
 
-def _body(draft: Draft, value: Any, _: Watch) -> None:
-    if "{{" in str(value) or "{%" in str(value):
+def _body(draft: Draft, value: Any, watch: Watch) -> None:
+    if str(watch.record.get("method") or "GET").upper() == "GET":
+        draft.refuse("body", "a request by GET has no body here")
+    elif "{{" in str(value) or "{%" in str(value):
         draft.refuse("body", "it is a template (Jinja), which is not run")
     else:
         draft.body(str(value), "body")
@@ -440,7 +442,11 @@ ANY_OF: Final = "conditions, conditions_match_logic"
 
 
 def _conditions(draft: Draft, value: Any, watch: Watch) -> None:
-    match_any = str(watch.record.get("conditions_match_logic") or "ALL").upper() == "ANY"
+    logic = str(watch.record.get("conditions_match_logic", "ALL") or "")
+    if not logic:
+        draft.note("state", "conditions", "that program asks for none without their logic")
+        return
+    match_any = logic.upper() == "ANY"
     rows = [map_of(row) for row in value] if isinstance(value, list) else []
     rows = [row for row in rows if row.get("field") and row.get("operator") and row.get("value") not in (None, "")]
     tests = [_condition(str(row["field"]), str(row["operator"]), str(row["value"]), watch) for row in rows]
@@ -510,6 +516,13 @@ def _pause(draft: Draft, _: Any, watch: Watch) -> None:
         draft.translate("application.all_paused")
 
 
+def _refuse_script(draft: Draft, _: Any, watch: Watch) -> None:
+    if watch.is_alone or watch.backend().startswith(BROWSERS):
+        draft.refuse("webdriver_js_execute_code", "no script of your own is run in a page")
+    else:
+        draft.note("state", "webdriver_js_execute_code", "that program runs it in a browser only")
+
+
 def _unique(draft: Draft, _: Any, __: Watch) -> None:
     draft.add("Transform unique", "remove_duplicate_lines")
 
@@ -547,7 +560,8 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "tag": TRANSLATED,
     "method": lambda draft, value, _: draft.method(value, "method"),
     "body": _body,
-    "webdriver_js_execute_code": Note("refused", "", "no script of your own is run in a page"),
+    "webdriver_js_execute_code": _refuse_script,
+    "link_to_open": Note("refused", "", "messages lead to the page that is watched"),
     "browser_steps": _steps,
     "strip_ignored_lines": STATE_ONLY,
     "ignore_whitespace": STATE_ONLY,
@@ -595,7 +609,7 @@ STATE: Final = frozenset(
     previous_md5 previous_md5_before_filters fetch_time content-type remote_server_reply
     consecutive_filter_failures uuid has_ldjson_price_data notification_alert_count favicon
     favicon_last_fetched filter_failure_notification_send newest_history_key history_n restock
-    browser_steps_last_error_step last_check_status link_to_open use_page_title_in_list
+    browser_steps_last_error_step last_check_status use_page_title_in_list
     history extract_title_as_title in_stock minutes_between_check css_filter
     llm_evaluation_cache _llm_result _llm_intent _llm_change_summary llm_last_tokens_used
     llm_tokens_used_cumulative last_filter_config_hash skip_when_unchanged""".split()

@@ -161,7 +161,8 @@ def _sign_in(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
 
 
 def _differ(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
-    name = value if isinstance(value, str) else str(next(iter(value or {"": 0})))
+    given = _map(value)
+    name = value if isinstance(value, str) else str(given.get("name") or next(iter(given), ""))
     if name in {"unified", "table", "wdiff"}:
         draft.translate("differ")
     elif name == "deepdiff":

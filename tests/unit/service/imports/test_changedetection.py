@@ -47,7 +47,7 @@ WHOLE = {day: {"enabled": True, "start_time": "00:00", "duration": {"hours": "24
 WRITTEN = Path(__file__).parents[3] / "imports" / "changedetection"
 STORED = WRITTEN.with_suffix(".tar.gz")
 """What the real program stored of `CASES`, given to its API (tests/imports/README.md)."""
-NOT_STORED = {"tag", "llm_prefilter", "restock_diff", "browser_steps", "time_schedule_limit"}
+NOT_STORED = {"tag", "llm_prefilter"}
 """Fields that its API takes and does not store as they are here."""
 T, A, R = "translated", "approximated", "refused"
 CASES: list[tuple[dict[str, Any], str, str, str]] = [
@@ -80,7 +80,8 @@ CASES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"fetch_backend": "html_webdriver"}, "Render browser", T, ""),
     ({"fetch_backend": "html_webdriver", "webdriver_delay": 5}, "Render browser steps (wait 5 s)", T, ""),
     ({"webdriver_delay": 5}, "Monitor all words", T, ""),
-    ({"webdriver_js_execute_code": "x()"}, "Monitor all words", A, "no script of your own"),
+    ({"fetch_backend": "html_webdriver", "webdriver_js_execute_code": "x()"}, "Render browser", A, "no script of your"),
+    ({"link_to_open": "https://site.example/"}, "Monitor all words", A, "messages lead to the page"),
     (
         {
             "fetch_backend": "html_webdriver",
@@ -414,7 +415,7 @@ def test_counts_match_the_documentation(judged):
     grades = [one.grade for one in judged]
 
     assert len(CASES) == len(grades) >= 60
-    assert (62, 43, 3) == tuple(grades.count(grade) for grade in (T, A, R))
+    assert (62, 44, 3) == tuple(grades.count(grade) for grade in (T, A, R))
 
 
 def test_older_file_formats_are_read(tmp_path):
@@ -473,7 +474,7 @@ def test_the_real_program_stored_all_cases_but_those_it_refuses():
     stored = {int(draft.key[1:]) for draft in read(STORED)[1]}
     refused = [fields for number, (fields, *_) in enumerate(CASES) if number not in stored]
 
-    assert 100 == len(stored)
+    assert 101 == len(stored)
     assert {"proxy", "url", "processor", "notification_urls", "track_ldjson_price_data", "webdriver_delay"} == {
         next(iter(fields)) for fields in refused
     }
@@ -599,6 +600,18 @@ INHERITED = [
     ({REQ: {"default_ua": {"html_webdriver": "Mine/1"}}}, {}, "words\n  Fetch", T),
     ({"headers": {"accept": "a/b"}}, {"headers": {"Accept": "text/html"}}, 'Header "accept" "a/b"', T),
     ({}, {"headers": {"X-Now": "{{ now }}"}}, "words\n  Fetch", A),
+    ({}, {"body": "a=1", "method": "GET"}, "words\n  Fetch", A),
+    ({}, {"body": "a=1", "method": "PUT"}, 'Body "a=1"', T),
+    ({}, {"webdriver_js_execute_code": "x()"}, "words\n  Fetch", T),
+    (
+        {},
+        {
+            "conditions_match_logic": "",
+            "conditions": [{"field": "page_filtered_text", "operator": "in", "value": "oil"}],
+        },
+        "words\n  Fetch",
+        T,
+    ),
     ({APP: {"render_anchor_tag_content": True}}, {}, "Monitor words OR links", T),
     ({APP: {"history_snapshot_max_length": 9}}, {}, "ChangeHistory 8", T),
     ({APP: {"history_snapshot_max_length": 9}}, {"history_snapshot_max_length": 3}, "ChangeHistory 2", T),

@@ -478,6 +478,7 @@ READ_AS_THERE = [
     ),
     ("jobs.yaml", {**BROWSED, "wait_for_selector": "text=Ready"}, {}, 'wait for text "Ready"', "never"),
     ("jobs.yaml", {**BROWSED, "wait_for_selector": [{"selector": "#a"}, "//b"]}, {}, 'wait for css "#a"', "never"),
+    ("jobs.yaml", {**PAGE, "differ": {"name": "deepdiff", "data_type": "xml"}}, {}, "Monitor all words", "never"),
     ("jobs.yaml", {**BROWSED, "wait_for_timeout": 2}, {}, "wait 2 s", "never"),
     ("jobs.yaml", {**PAGE, "filter": ["html2text", {"remove_repeated": {"separator": ","}}]}, {}, "words", "unique"),
 ]
@@ -491,3 +492,4 @@ def test_job_means_what_its_program_reads(tmp_path, number):
 
     assert line in one.text
     assert lacks not in one.text
+    assert "changes are compared and shown by Tidings alone" not in [note.text for note in one.notes]
