@@ -131,7 +131,7 @@ def _unique(draft: Draft, given: Given) -> None:
         draft.refuse("filter: remove-duplicate-lines", "only lines are compared with each other here")
         return
     adjacent = "all equal lines but the first go, not only neighbours" if given.get("adjacent", False) else ""
-    case = "capitals are told apart" if given.get("ignore_case") else ""
+    case = "capitals and small letters are distinguished" if given.get("ignore_case") else ""
     draft.add("Transform unique", "filter: remove-duplicate-lines", adjacent or case)
 
 

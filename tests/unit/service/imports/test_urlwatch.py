@@ -260,7 +260,7 @@ OWN: dict[str, list[Case]] = {
         ({"filters": ["html2text"], "additions_only": 0.5}, "inserted", A, "loses most of its text"),
         ({"filters": ["html2text"], "deletions_only": True}, "Monitor all words deleted", T, ""),
         ({"filters": ["html2text"], "differ": "table"}, "Monitor all words", T, ""),
-        ({"filters": ["html2text"], "differ": {"name": "deepdiff"}}, "Monitor all words", A, "by Tidings alone"),
+        ({"filters": ["html2text"], "differ": {"name": "deepdiff"}}, "Monitor all words", A, "by their places"),
         ({"filters": ["html2text"], "differ": {"image": {"x": 1}}}, "Monitor all words", A, "by Tidings alone"),
         ({"filters": ["html2text"], "data": {"a": 1}, "data_as_json": True}, 'Body "{\\"a\\": 1}"', T, ""),
         ({"filters": ["html2text"], "params": {"q": "x"}}, "/?q=x", T, ""),
