@@ -22,6 +22,7 @@ TidingsError                      exit 3: the verb could not do its work
 │   ├── StaleEpochError           this process has lost the right to poll and deliver
 │   │   └── ShardsMovedError      the planners divide the pages anew
 │   ├── ClaimLostError            another process sends what this one was sending
+│   ├── OvertakenError            a sentinel was altered while its page was checked
 │   ├── SecretError               a secret, or the file with its key, cannot be opened
 │   └── UnitError                 what was to be written contradicts what is stored
 ├── BackupError                   a file that is to be a backup, or cannot become one
@@ -153,6 +154,12 @@ class ShardsMovedError(StaleEpochError):
 
 class ClaimLostError(StoreError):
     """Another process sends the messages of this endpoint now; the result was not written."""
+
+
+class OvertakenError(StoreError):
+    """A sentinel was altered since the messages of a unit were made from its text; nothing of it
+    was written, and they are made anew.
+    """
 
 
 class SecretError(StoreError):

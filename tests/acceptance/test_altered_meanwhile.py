@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes import Page
 from tests.world import Service, World, serve
 from tidings.clock import DAY, HOUR
 
@@ -28,10 +29,19 @@ def _watch(world: World, rate: str) -> str:
     return hook
 
 
+def _list_records(world: World) -> list[Any]:
+    """Return the records in all messages, in the order in which they came."""
+    return [record for _, message in world.received for record in message["data"].get("changes", [message["data"]])]
+
+
 def _counts(world: World) -> list[str]:
-    """Return the counts in all messages, in the order in which they came."""
-    records = [record for _, message in world.received for record in message["data"].get("changes", [message["data"]])]
-    return [pair["new"] for record in records for pair in record.get("updated", ())]
+    """Return the counts in all messages."""
+    return [pair["new"] for record in _list_records(world) for pair in record.get("updated", ())]
+
+
+def _list_events(world: World) -> list[str]:
+    """Return the types of the notices in all messages."""
+    return [record["event"] for record in _list_records(world) if "event" in record]
 
 
 @contextmanager
@@ -115,4 +125,35 @@ def test_sentinel_altered_while_the_service_rests_loses_nothing(world: World, be
 
     assert ["1", "2", "3"] == _counts(world)
     assert [] == [event.data for event in world.events("problem.rule", "problem.unit")]
+    assert [] == world.violations()
+
+
+@pytest.mark.parametrize("after", RATES)
+@pytest.mark.parametrize("before", RATES)
+def test_sentinel_altered_during_a_check_is_notified_once(world: World, before: str, after: str):
+    """What this check finds is notified as the new text says: a page and its trouble too."""
+    hook = _watch(world, before)
+
+    def alter(shown: str, rate: str, status: int = 200) -> Any:
+        def answer(_seen: Any, wire: Any) -> None:
+            world.server.pages["/a"] = Page(shown.encode(), {"Content-Type": "text/html"}, status=status)
+            world.add(f"Alter s Notify by webhook {hook} {rate}")
+            head = f"HTTP/1.1 {status} Said\r\nContent-Type: text/html\r\nContent-Length: {len(shown)}\r\n\r\n"
+            wire.send((head + shown).encode())
+
+        return answer
+
+    with serve(world) as service:
+        service.settle()
+        _change(world, service, 1)
+        world.server.pages["/a"] = alter("<p>count 2</p>", after)
+        service.pass_time(HOUR)
+        service.pass_time(2 * DAY)
+        found = _counts(world)
+        world.server.pages["/a"] = alter("gone", before, 410)
+        service.pass_time(3 * DAY)
+
+    assert ["1", "2"] == found
+    assert 1 == _list_events(world).count("page.error")
+    assert [] == world.events("problem.rule", "problem.unit")
     assert [] == world.violations()

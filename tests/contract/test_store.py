@@ -15,6 +15,7 @@ from tidings.archive.archive import Archive
 from tidings.errors import (
     BudgetError,
     ClaimLostError,
+    OvertakenError,
     PollerBusyError,
     StaleEpochError,
     StoreError,
@@ -1459,6 +1460,21 @@ def test_one_process_and_planners_shut_each_other_out(shared: World):
     assert again.epoch > epoch > run.epoch
     with pytest.raises(StaleEpochError):
         shared.write(lock.check_epoch, epoch)
+
+
+def test_unit_with_messages_of_an_older_text_is_refused(world: World):
+    """It is no problem: its writer makes it again. Other units of its group are written."""
+    row = world.watch()
+    found = Event(type=EventType.CHANGE_FOUND, at=world.at, sentinel_id=row.id)
+    newest, older = (
+        world.unit(events=(found,), texts=((row.id, number),)) for number in (row.revision, row.revision - 1)
+    )
+    begun = world.read(events.last_seq)
+    refused, done = commit_group(world.database, [older, newest])
+
+    assert isinstance(refused, OvertakenError)
+    assert Committed((begun + 1,)) == done
+    assert begun + 1 == world.read(events.last_seq)
 
 
 def test_endpoint_is_claimed_by_one_process(world: World):

@@ -115,7 +115,8 @@ class Effects:
     """The result of a firing, written in one unit with the state of the sentinel's rules.
     `DeliveryDraft.events` are positions in `events`.
 
-    Its events are processed in turn like all log events. `raised` events occur to the rules of this
+    Its events are processed in turn like all log events. `texts` are those that decided who is
+    notified of them at once (`Unit.texts`). `raised` events occur to the rules of this
     sentinel only, right after these effects; their types are the sentinel's own (`own`).
     """
 
@@ -125,6 +126,7 @@ class Effects:
     timers: tuple[Timer, ...] = ()
     sentinels: tuple[SentinelMove, ...] = ()
     raised: tuple[Raised, ...] = ()
+    texts: tuple[tuple[int, int], ...] = ()
 
 
 NO_EFFECTS = Effects()

@@ -360,6 +360,10 @@ class Unit:
     changes: tuple[ChangeRow, ...] = ()
     events: tuple[Event, ...] = ()
     deliveries: tuple[DeliveryDraft, ...] = ()
+    texts: tuple[tuple[int, int], ...] = ()
+    """(sentinel, revision) of the texts that decide what of its events is notified at once; if one
+    was altered since, the unit is refused
+    """
     results: tuple[DeliveryResult, ...] = ()
     endpoints: tuple[EndpointMove, ...] = ()
     sentinels: tuple[SentinelMove, ...] = ()

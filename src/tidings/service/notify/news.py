@@ -99,6 +99,16 @@ def drafts(
     return (*made, *_notices(page, logged, at))
 
 
+def list_texts(page: WatchedPage, found: Sequence[ChangeRow], logged: Sequence[Event]) -> tuple[tuple[int, int], ...]:
+    """Return (sentinel, revision) of the texts that decide who is notified at once; arguments as
+    those of `drafts`.
+    """
+    notices = {event.sentinel_id for event in logged if event.type in NOTICES}
+    concerned = notices | {row.sentinel_id for row in found if not row.quiet}
+    rows = {sub.row.sentinel_id: sub.owner.row for sub in page.subscriptions.values()}
+    return tuple((id_, row.revision) for id_, row in sorted(rows.items()) if None in notices or id_ in concerned)
+
+
 def _notices(page: WatchedPage, logged: Sequence[Event], at: Instant) -> Iterator[DeliveryDraft]:
     """Yield the notices beside changes: to each sentinel on the page, or to the one whose
     comparison it was.

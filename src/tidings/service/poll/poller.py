@@ -13,12 +13,12 @@ import asyncio
 import contextlib
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from tidings.clock import MINUTE
 from tidings.detection.noise.memory import Memory
-from tidings.errors import BlobError
+from tidings.errors import BlobError, OvertakenError
 from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Unchanged, Validators
 from tidings.model.observed.poll_reason import Why
 from tidings.model.observed.unit import FrameRow, Unit
@@ -45,6 +45,7 @@ from tidings.service.watch.cursors import (
     tick_all,
 )
 from tidings.service.watch.page_schedule import first_open, robots_ignored
+from tidings.service.watch.watchlist import Subscription
 from tidings.storage.observed import members, versions
 from tidings.storage.write import charge
 
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from tidings.service.poll.build_request import RequestBuilder
     from tidings.service.poll.frames import Ask, Frames
     from tidings.service.poll.unit import UnitWriter
-    from tidings.service.watch.watchlist import WatchedPage
+    from tidings.service.watch.watchlist import WatchedPage, WatchedSentinel
     from tidings.storage.db.instance import DatabaseInstance
     from tidings.storage.write.store import Store
 
@@ -108,6 +109,7 @@ class Poller:
         timeout: Duration,
         floor: Duration,
         silence: Silence,
+        recall: Callable[[int], Awaitable[WatchedSentinel]],
         confirms: bool,
     ) -> None:
         self._store = store
@@ -120,6 +122,7 @@ class Poller:
         self._timeout = timeout
         self._floor = floor
         self._silence = silence
+        self._recall = recall
         self._confirms = confirms
         self._once = asyncio.Lock()
 
@@ -184,7 +187,26 @@ class Poller:
         other, each from what is stored.
         """
         async with self._once if may_report_once(found) else contextlib.nullcontext():
-            await self._keeper.keep(unit_of(await self._silence.review(found)))
+            found = await self._silence.review(found)
+            while True:
+                unit = unit_of(found)
+                try:
+                    await self._keeper.keep(unit)
+                except OvertakenError:  # who is notified at once is decided by the text at the commit
+                    page = await self._read_owners(found.turn.page, {sentinel_id for sentinel_id, _ in unit.texts})
+                    found = replace(found, turn=replace(found.turn, page=page))
+                else:
+                    return
+
+    async def _read_owners(self, page: WatchedPage, sentinel_ids: Collection[int]) -> WatchedPage:
+        """Return a page with the newest texts of some of its sentinels."""
+        owners = {sentinel_id: await self._recall(sentinel_id) for sentinel_id in sentinel_ids}
+        altered = {
+            key: Subscription(sub.row, owners[sub.row.sentinel_id])
+            for key, sub in page.subscriptions.items()
+            if sub.row.sentinel_id in owners and owners[sub.row.sentinel_id].row.revision != sub.owner.row.revision
+        }
+        return replace(page, subscriptions=page.subscriptions | altered)
 
     async def _examine(self, result: PollResult, ask: Ask | None) -> Findings:
         answer = result.outcome

@@ -22,7 +22,7 @@ from tidings.service.examine import page_state
 from tidings.service.examine.detect import event_of
 from tidings.service.examine.judge import PollResult
 from tidings.service.notify.life_steps import first_report, too_late
-from tidings.service.notify.news import drafts
+from tidings.service.notify.news import drafts, list_texts
 from tidings.service.plan.next_poll import get_confirmation_wait
 from tidings.service.plan.worth import teach
 from tidings.service.watch import noise
@@ -72,6 +72,7 @@ def unit_of(findings: Findings) -> Unit:
         events=events,
         sentinels=first_report(rows, subscriptions, at),
         deliveries=drafts(page, rows, events, at=at),
+        texts=list_texts(page, rows, events),
         estimates=(
             *noise.estimates_of(findings.memory, page.state.page_id, at=at, has_second=findings.has_second),
             *findings.estimates,

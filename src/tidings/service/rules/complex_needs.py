@@ -113,13 +113,7 @@ class ComplexNeeds:
             raised = tuple(self._clock(moment, number) for number, _ in enumerate(moment.watched.sentinel.then))
         elif step == "over" and _waits_longer(moment.memory, int(place[0]), now):
             raised = (self._clock(moment, int(place[0])),)
-        return Effects(
-            events=effects.events,
-            changes=effects.changes,
-            deliveries=effects.deliveries,
-            sentinels=effects.sentinels,
-            raised=raised if moment.memory.get("open") else (),
-        )
+        return replace(effects, raised=raised if moment.memory.get("open") else ())
 
     async def finish(self, moment: Moment) -> Effects:
         """Report what was captured when the sentinel ended."""
@@ -251,6 +245,7 @@ def _both(one: Effects, other: Effects) -> Effects:
         changes=(*one.changes, *other.changes),
         deliveries=(*one.deliveries, *moved),
         sentinels=one.sentinels or other.sentinels,
+        texts=(*one.texts, *other.texts),
     )
 
 

@@ -26,6 +26,7 @@ from tidings.language import expressions
 from tidings.model.interval import ExecutionInterval, describe_duration
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.timing import FetchAt, FetchEvery
+from tidings.record import replace
 from tidings.service.behaviour import NO_EFFECTS, Arrangement, Effects, WantedRule, name_logged, own, postpone
 from tidings.service.rules.joint_reports import JointReport, list_named_pages
 from tidings.service.watch.composite_parts import PART, CompositeParts, composite_parts_of, kind_of
@@ -334,13 +335,7 @@ def _parts_of(firing: Firing) -> Parts:
 
 
 def _with_raised(effects: Effects, raised: Sequence[Raised]) -> Effects:
-    return Effects(
-        events=effects.events,
-        changes=effects.changes,
-        deliveries=effects.deliveries,
-        sentinels=effects.sentinels,
-        raised=(*effects.raised, *raised),
-    )
+    return replace(effects, raised=(*effects.raised, *raised))
 
 
 def _labels(connection: Connection, sentinel_id: int) -> dict[int, str]:

@@ -19,7 +19,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import MINUTE
-from tidings.errors import StoreError, UnitError
+from tidings.errors import OvertakenError, StoreError, UnitError
 from tidings.events.engine import Engine
 from tidings.events.occurrence import Occurrence
 from tidings.model.event_type import EventType
@@ -27,6 +27,7 @@ from tidings.model.observed.unit import Event, RuleState, Unit
 from tidings.record import replace
 from tidings.service.behaviour import Effects, Moment, WantedRule, happening, name_logged, name_opening
 from tidings.service.notify.rates import list_flying
+from tidings.service.rules.joint_reports import notify_anew
 from tidings.service.rules.rule_group import (
     BY_THE_WALL,
     Pause,
@@ -548,7 +549,13 @@ class RuleFollower:
         made = tuple(RuleState(sentinel_id=group.sentinel_id, name=n, state=s) for n, s in states.items())
         unit = Unit(at=now, epoch=self._epoch, rules=made)
         try:
-            await self._committer.write(with_effects(unit, group.effects))
+            while True:
+                try:
+                    await self._committer.write(with_effects(unit, group.effects))
+                    break
+                except OvertakenError:
+                    watched = await self._watchlist.recall(group.sentinel_id)
+                    group.effects = [await self._store.read(notify_anew, watched, part) for part in group.effects]
         except Exception as error:
             if isinstance(error, StoreError) and not isinstance(error, UnitError):
                 raise

@@ -74,6 +74,7 @@ class Reporter:
             changes=(row,),
             deliveries=tuple(_drafts(watched, row, found[-1].url, at)),
             sentinels=moves if ends else (),
+            texts=((watched.row.id, watched.row.revision),),
         )
 
     def _row(
@@ -169,7 +170,21 @@ def _summary(report: JointReport, parts: Sequence[PagePart]) -> str:
     return f"{report.verdict}: {report.reason}; {parts_text}" if report.reason else f"{report.verdict}: {parts_text}"
 
 
-def _drafts(watched: WatchedSentinel, row: ChangeRow, url: str, at: Instant) -> Iterable[DeliveryDraft]:
+def _drafts(
+    watched: WatchedSentinel, row: ChangeRow, url: str, at: Instant, *, place: int = 0
+) -> Iterable[DeliveryDraft]:
     record = change_record(row, sentinel=watched.row.name, url=url)
     for target in watched.at_once():
-        yield draft(target, watched, [record], at, events=(0,))
+        yield draft(target, watched, [record], at, events=(place,))
+
+
+def notify_anew(connection: Connection, watched: WatchedSentinel, effects: Effects) -> Effects:
+    """Return effects with the messages about their reports that a newer text asks for."""
+    places = {event.change_id: place for place, event in enumerate(effects.events) if event.change_id is not None}
+    made = [draft for draft in effects.deliveries if not draft.events]  # of events that were stored before
+    for row in effects.changes:
+        place = places[row.id]
+        url = pages.identity(connection, row.page_id).given
+        made += _drafts(watched, row, url, effects.events[place].at, place=place)
+    texts = ((watched.row.id, watched.row.revision),) if effects.changes else ()
+    return replace(effects, deliveries=tuple(made), texts=texts)

@@ -181,6 +181,7 @@ def with_effects(unit: Unit, effects: Sequence[Effects]) -> Unit:
             changes=(*unit.changes, *part.changes),
             timers=(*unit.timers, *part.timers),
             sentinels=(*unit.sentinels, *part.sentinels),
+            texts=(*unit.texts, *part.texts),
             deliveries=(
                 *unit.deliveries,
                 *(replace(d, events=tuple(place + shift for place in d.events)) for d in part.deliveries),

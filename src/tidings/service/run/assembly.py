@@ -476,6 +476,7 @@ def _build_poller(base: _Base, outside: _Outside, watch: _Watch, frames: Frames,
         timeout=_usual_timeout(base.settings),
         floor=base.floor,
         silence=silence,
+        recall=watch.watchlist.recall,
         confirms=stays and detect.second_polls,
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from tidings.errors import StaleEpochError, StoreBusyError
+from tidings.errors import OvertakenError, StaleEpochError, StoreBusyError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -78,6 +78,8 @@ class Committer:
         if isinstance(result, Exception):
             if isinstance(result, StaleEpochError):
                 self.lost = result
+            if isinstance(result, OvertakenError):  # its writer makes it again
+                raise result
             for refused in self._refused:
                 refused(unit, result)
             raise result

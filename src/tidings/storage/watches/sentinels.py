@@ -86,6 +86,9 @@ _WATCHES = {
     f" WHERE s.dropped = 0 AND s.name IN {names} ORDER BY s.id, u.id"
     for dialect, names in NAMES.items()
 }
+_REVISIONS = {
+    dialect: f"SELECT id, revision FROM sentinel WHERE id IN {numbers}" for dialect, numbers in NUMBERS.items()
+}
 SEEN = (
     "(s.owner_id IN (1, :viewer) OR EXISTS (SELECT 1 FROM tag st JOIN shared_tag sh"
     " ON sh.owner_id = s.owner_id AND sh.tag = st.name WHERE st.sentinel_id = s.id))"
@@ -243,6 +246,13 @@ def get(c: Connection, id: int) -> SentinelRow:
     if not rows:
         raise UnknownNameError(f"there is no sentinel with the id {id}; `tidings list` shows all")
     return _with_tags(c, rows)[0]
+
+
+def are_newest(c: Connection, texts: Collection[tuple[int, int]]) -> bool:
+    """Return whether each (sentinel, revision) is the newest text of its sentinel."""
+    rows = c.rows(_REVISIONS[c.dialect], listed=to_json(sorted({id for id, _ in texts}))) if texts else ()
+    present = dict(rows)
+    return all(present.get(id, revision) == revision for id, revision in texts)
 
 
 def get_revised(c: Connection, id: int, revision: int) -> SentinelRow:

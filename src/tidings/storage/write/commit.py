@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from tidings.errors import StaleEpochError, UnitError
+from tidings.errors import OvertakenError, StaleEpochError, UnitError
 from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, Unit
 from tidings.model.observed.version import Blob, NewBody, Version
 from tidings.record import dataclass, replace
@@ -45,8 +45,9 @@ def commit(c: Connection, units: Sequence[Unit], keep: Keep | None = None) -> li
     stored.
 
     A unit whose step in a sentinel's life was decided on clauses that have been altered since is
-    skipped. Raises `StaleEpochError`, `ClaimLostError`, and `UnitError` if a unit contradicts what
-    is stored: the caller must then roll back.
+    skipped. Raises `StaleEpochError`, `ClaimLostError`, `OvertakenError` if messages were made from
+    an older text, and `UnitError` if a unit contradicts what is stored: the caller must then roll
+    back.
     """
     _check_epochs(c, units)
     units = [Unit(at=unit.at, epoch=unit.epoch, claim=unit.claim) if _is_overtaken(c, unit) else unit for unit in units]
@@ -174,6 +175,9 @@ def _page_of(unit: Unit) -> int:
 def _write_news(c: Connection, units: Sequence[Unit]) -> list[Committed]:
     """Number the events of all units in one go, then write the rows that name those numbers."""
     numbers = _number_events(c, units)
+    # after that: who alters a sentinel takes a number too, and waits for this commit
+    if not sentinels.are_newest(c, {text for unit in units for text in unit.texts}):
+        raise OvertakenError("a sentinel was altered meanwhile: its messages are made again from its new text")
     found: list[tuple[ChangeRow, int | None]] = []
     for unit, seqs in zip(units, numbers, strict=True):
         by_change = {event.change_id: seq for event, seq in zip(reversed(unit.events), reversed(seqs), strict=True)}

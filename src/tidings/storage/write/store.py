@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from tidings.errors import ClaimLostError, StaleEpochError, StoreError, TidingsError, UnitError
+from tidings.errors import ClaimLostError, OvertakenError, StaleEpochError, StoreError, TidingsError, UnitError
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import Charged, Event, Grant, Unit
@@ -267,7 +267,8 @@ def commit_group(database: Database, units: Sequence[Unit], keep: Keep | None = 
 
 def _concerns_all(error: Exception, units: Sequence[Unit]) -> bool:
     """Return whether an error concerns the store or the whole process, not only one of units."""
-    if isinstance(error, ClaimLostError | StaleEpochError) and any(unit.claim is not None for unit in units):
+    is_of_one = isinstance(error, ClaimLostError | StaleEpochError) and any(unit.claim is not None for unit in units)
+    if is_of_one or isinstance(error, OvertakenError):
         return len(units) == 1
     return isinstance(error, StoreError) and not isinstance(error, UnitError)
 

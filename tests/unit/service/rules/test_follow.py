@@ -402,6 +402,27 @@ def test_refused_effects_are_left_out(home: Home, monkeypatch: pytest.MonkeyPatc
     assert 1 == len(home.door.read(events.listing, types=["problem.unit"]))
 
 
+def test_messages_of_an_altered_sentinel_are_made_again(home: Home, monkeypatch: pytest.MonkeyPatch):
+    """The text that decided who is notified at once is no longer the newest."""
+    one = home.add("one", START)
+    act = home.behaviour.act
+
+    async def by_older_text(moment: Moment, firing: Firing) -> Effects:
+        return replace(await act(moment, firing), texts=((one, 0),))
+
+    monkeypatch.setattr(home.behaviour, "act", by_older_text)
+
+    async def story() -> None:
+        async with home.life(START):
+            home.happen(one, START + MINUTE)
+            await home.step(START + TICK)
+
+    run(story())
+
+    assert [("one", f"1 at {TICK}", 3, 3)] == home.list_reported()
+    assert [] == home.door.read(events.listing, types=["problem.unit"])
+
+
 def test_clock_that_missed_many_ticks_makes_up_for_one(home: Home):
     """No process ran for a week. The clock keeps its phase."""
     one = home.add("one", START)
