@@ -16,6 +16,7 @@ from tidings.model.observed.version import Version
 from tidings.service.run.assembly import collector
 from tidings.service.run.from_settings import open_archive
 from tidings.service.run.monitor import Monitor
+from tidings.service.sentinels import register
 from tidings.service.upkeep import collector as collect
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.db.connection import Connection
@@ -52,7 +53,8 @@ def work_out_needed(connection: Connection, now: int, page_id: int, kept: list[V
     live = {v.seq for v in kept if v.fetched_at >= now - DAY}
     rows = {row.id: row for row in sentinels.listing(connection, ended=True)}
     dropped = connection.rows("SELECT id, ended_at FROM sentinel WHERE dropped <> 0")
-    alive = [i for i, row in rows.items() if row.state != "ended"]
+    alive = [i for i, row in rows.items() if row.state != "ended" or (row.ended_at or 0) >= now - DAY]
+    alive += [i for i, ended_at in dropped if ended_at >= now - DAY]
     for sub in subscriptions.listing(connection, page_id=page_id):
         if sub.sentinel_id in alive:
             live |= {*sub.taken, sub.seen, max((v.seq for v in kept), default=0)}
@@ -74,6 +76,28 @@ def body(rng: random.Random) -> str:
     """Return a page, large or small, sometimes an earlier one."""
     words = [f"w{rng.randrange(10**9 if rng.random() < 0.7 else 4)}" for _ in range(rng.choice((3, 300)))]
     return f"<p>{' '.join(words)}</p>"
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_undone_drop_has_its_baseline(make_world: Any, *, shared: bool) -> None:
+    """Within a day the sentinel goes on from where it was, whether others watch its page or not."""
+    world: World = make_world(store__afterlife_days="0")
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+    if shared:
+        world.add("Create Sentinel t Using {/a} Monitor links Fetch every 1 hour")
+
+    with serve(world) as service:
+        service.pass_time(3 * DAY)
+        world.add("Drop s")
+        world.page("/a", "<p>two</p>")
+        service.pass_time(23 * HOUR)
+        world.write(register.take_back, "s", now=world.clock.now())
+        service.pass_time(2 * HOUR)
+
+    assert [[{"old": "one", "new": "two"}]] == [change["updated"] for change in world.changes("s")]
+    assert [] == world.events("comparison.given_up")
+    assert [] == world.violations()
 
 
 @pytest.mark.parametrize("seed", range(1))

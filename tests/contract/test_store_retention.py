@@ -11,7 +11,7 @@ import pytest
 from tests.stores import World, sha256
 from tidings.clock import DAY, SECOND
 from tidings.errors import StaleEpochError
-from tidings.model.observed.unit import Estimate, Quarantined, SentinelMove
+from tidings.model.observed.unit import ComparisonRow, Estimate, Quarantined, SentinelMove
 from tidings.model.observed.version import Blob
 from tidings.model.watch.sentinel import History
 from tidings.storage.observed import estimates, hints, pages, versions
@@ -24,7 +24,13 @@ from tidings.storage.write.retention import Terms
 def terms(world: World, later: int, history: History | None = None) -> Terms:
     """Return the terms at `later` µs after now: ten days for changes, five for withheld bodies."""
     return Terms(
-        at=world.at + later, young=DAY, age=10 * DAY, afterlife=5 * DAY, values=20 * DAY, history=lambda text: history
+        at=world.at + later,
+        undo=DAY,
+        young=DAY,
+        age=10 * DAY,
+        afterlife=5 * DAY,
+        values=20 * DAY,
+        history=lambda text: history,
     )
 
 
@@ -88,6 +94,24 @@ def test_versions_of_a_kept_change_stay(world: World, history: History | None, l
     world.report_change()
 
     assert expected == world.read(retention.dead, 1, terms(world, later, history))
+
+
+@pytest.mark.parametrize(("after", "expected"), [(DAY, []), (DAY + 1, [1, 2])])
+def test_what_a_dropped_sentinel_needs_stays_while_the_drop_can_be_undone(
+    world: World, after: int, expected: list[int]
+) -> None:
+    """Its baseline, the versions of its owed comparison, and its values, however short the
+    afterlife is.
+    """
+    world.report_change()
+    row = ComparisonRow(subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="pending")
+    world.commit(world.unit(comparisons=(row,)))
+    world.write(sentinels.drop, 1, world.at + 30 * DAY)
+    at = replace(terms(world, 30 * DAY + after), afterlife=0, age=0)
+
+    assert expected == world.read(retention.dead, 1, at)
+    assert len(expected) == world.write(retention.let_go, 1, at, epoch=world.epoch, limit=10).versions
+    assert [] == world.faults()
 
 
 def test_learned_state_of_an_unwatched_page_is_removed_after_five_days(world: World):

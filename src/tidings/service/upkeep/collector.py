@@ -16,6 +16,7 @@ from tidings.archive.archive import WritePlan
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import BlobError, UnreadableTextError
 from tidings.record import dataclass
+from tidings.service.sentinels.register import UNDO
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import versions
 from tidings.storage.write import old_rows, retention
@@ -74,6 +75,7 @@ def terms(settings: StoreSettings, at: Instant) -> Terms:
     """Return the retention terms as of an instant."""
     return Terms(
         at=at,
+        undo=UNDO,
         young=YOUNG,
         age=round(settings.history_days * DAY),
         afterlife=round(settings.afterlife_days * DAY),

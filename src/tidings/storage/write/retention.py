@@ -1,11 +1,12 @@
 """Retention: which versions are still needed, and the deletion of the others (sentinels §6.1) and
 of their files (contracts §3).
 
-A version is stored while a cursor of a living sentinel, or a pending comparison, needs it; while a
-change that begins or ends with it is inside its ChangeHistory; while it is a member of a version
-with frames; while it is the newest of a watched page; and for a day in any case. The rows of all
-others are deleted here, then their bodies (`unneeded`), once no row names them. Garbage is files
-under `blobs/` that no row names any more, to be unlinked after the commit.
+A version is stored while a cursor of a living sentinel, or a pending comparison of one, needs it (a
+sentinel that ended lately counts as living, since a drop can be undone); while a change that begins
+or ends with it is inside its ChangeHistory; while it is a member of a version with frames; while it
+is the newest of a watched page; and for a day in any case. The rows of all others are deleted here,
+then their bodies (`unneeded`), once no row names them. Garbage is files under `blobs/` that no row
+names any more, to be unlinked after the commit.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from tidings.storage.db.connection import Connection, from_json
 from tidings.storage.observed import versions
 from tidings.storage.watches import values
 
-_LIVING = "JOIN sentinel s ON s.id = u.sentinel_id AND s.state <> 'ended' WHERE u.left_at IS NULL"
+_LIVING = (
+    "JOIN sentinel s ON s.id = u.sentinel_id AND (s.state <> 'ended' OR s.ended_at >= :ended) WHERE u.left_at IS NULL"
+)
 _WATCHED = (
     f"SELECT 1 FROM subscription u {_LIVING} AND u.page_id = :page_id"
     f" UNION ALL SELECT 1 FROM page_member m JOIN subscription u ON u.page_id = m.page_id {_LIVING} AND m.member_id = :page_id LIMIT 1"
@@ -30,7 +33,10 @@ _UNWATCHED = (
     f" UNION ALL SELECT m.member_id FROM page_member m JOIN subscription u ON u.page_id = m.page_id {_LIVING})"
 )
 _CURSORS = f"SELECT u.taken, u.seen FROM subscription u {_LIVING} AND u.page_id = :page_id"
-_OWED = "SELECT from_seq, to_seq FROM comparison WHERE page_id = :page_id AND status = 'pending'"
+_OWED = (
+    "SELECT o.from_seq, o.to_seq FROM comparison o JOIN subscription u ON u.id = o.subscription_id"
+    f" {_LIVING} AND o.page_id = :page_id AND o.status = 'pending'"
+)
 _TELLERS = (
     "SELECT s.id, s.state, s.ended_at, r.text FROM sentinel s JOIN sentinel_revision r ON r.sentinel_id = s.id AND r.number = s.revision"
     " WHERE s.id IN (SELECT sentinel_id FROM change WHERE page_id = :page_id)"
@@ -74,15 +80,27 @@ _ORPHANS = (
 class Terms:
     """How long things are stored, as of `at`: any version for `young`; changes for `age` unless
     their sentinel says otherwise (`history` reads its text); findings of an ended sentinel and
-    withheld bodies for `afterlife`; watched values for `values`. Durations are µs.
+    withheld bodies for `afterlife`; watched values for `values`. What a sentinel needs stays for
+    `undo` after its end. Durations are µs.
     """
 
     at: Instant
+    undo: Duration
     young: Duration
     age: Duration
     afterlife: Duration
     values: Duration
     history: Callable[[str], History | None]
+
+    @property
+    def ended(self) -> Instant:
+        """Return the earliest end of a sentinel that may be undone."""
+        return self.at - self.undo
+
+    @property
+    def forgotten(self) -> Instant:
+        """Return the latest end of a sentinel of which nothing is shown any more."""
+        return self.at - max(self.afterlife, self.undo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +120,18 @@ class Gone:
 def live(c: Connection, page_id: int, terms: Terms) -> set[int]:
     """Return the needed versions of a page, stored or not; the day's grace is not counted."""
     needed = {0}
-    for taken, seen in c.rows(_CURSORS, page_id=page_id):
+    for taken, seen in c.rows(_CURSORS, page_id=page_id, ended=terms.ended):
         needed.update((*from_json(taken), seen))
-    for pair in c.rows(_OWED, page_id=page_id):
+    for pair in c.rows(_OWED, page_id=page_id, ended=terms.ended):
         needed.update(pair)
     for id_, state, ended_at, text in c.rows(_TELLERS, page_id=page_id):
-        if state == "ended" and (ended_at or 0) + terms.afterlife <= terms.at:
+        if state == "ended" and (ended_at or 0) <= terms.forgotten:
             continue
         for pair in c.rows(_ENDS, page_id=page_id, id=id_, **_inside(c, id_, terms, terms.history(text))):
             needed.update(pair)
-    if is_watched(c, page_id):
+    if c.value(_WATCHED, page_id=page_id, ended=terms.ended) is not None:
         needed.add(int(c.value("SELECT last_seq FROM page WHERE id = :page_id", page_id=page_id) or 0))
     return needed - {0}
-
-
-def is_watched(c: Connection, page_id: int) -> bool:
-    """Return whether a living sentinel watches a page, or a page of which it is a frame."""
-    return c.value(_WATCHED, page_id=page_id) is not None
 
 
 def dead(c: Connection, page_id: int, terms: Terms) -> list[int]:
@@ -159,7 +172,7 @@ def let_go(c: Connection, page_id: int, terms: Terms, *, epoch: int, limit: int)
             c.execute(f"DELETE FROM {table} WHERE version_id = :id", id=id_)
         c.execute("DELETE FROM version WHERE id = :id", id=id_)
         c.execute(
-            "DELETE FROM comparison WHERE page_id = :page_id AND status <> 'pending' AND (from_seq = :from_seq OR to_seq = :to_seq)",
+            "DELETE FROM comparison WHERE page_id = :page_id AND (from_seq = :from_seq OR to_seq = :to_seq)",
             page_id=page_id,
             from_seq=seq,
             to_seq=seq,
@@ -181,9 +194,10 @@ def forget_learned(c: Connection, terms: Terms, *, epoch: int) -> int:
     """
     lock.check_epoch(c, epoch)
     before = terms.at - terms.afterlife
-    gone = values.forget(c, before=terms.at - terms.values, ended=before)
+    gone = values.forget(c, before=terms.at - terms.values, ended=terms.forgotten)
     return gone + sum(
-        c.execute(f"DELETE FROM {table} WHERE {_UNWATCHED}", before=before) for table in ("estimate", "hint")
+        c.execute(f"DELETE FROM {table} WHERE {_UNWATCHED}", before=before, ended=terms.ended)
+        for table in ("estimate", "hint")
     )
 
 
