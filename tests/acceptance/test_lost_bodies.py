@@ -189,6 +189,27 @@ def test_pending_comparison_of_a_sentinel_that_left_holds_up_nobody(world: World
     assert [] == world.violations()
 
 
+def test_pending_comparison_uses_up_no_tick(world: World) -> None:
+    """A comparison that is made long after its poll leaves later ticks to the next poll."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+    world.add("Create Sentinel t Using {/a} Monitor all words Fetch at 00:00, 06:00, 12:00, 18:00")
+
+    with serve(world) as service:
+        service.settle()
+        kill_jobs(service.monitor, world, lambda: world.add("Disable s"))
+        world.page("/a", "<p>two</p>")
+        service.pass_time(HOUR)
+        world.server.pages.pop("/a")
+        service.pass_time(8 * HOUR)
+        world.page("/a", "<p>three</p>")
+        world.add("Enable s")
+        service.settle()
+        moved = world.read(subscriptions.listing, sentinel_id=2)[0]
+
+    assert (moved.next_tick or 0) <= world.clock.now()
+
+
 def _go_on(world: World, pass_time: Callable[[int], None], away: str) -> None:
     world.page("/a", "<p>three</p>")
     if away == "Disable":

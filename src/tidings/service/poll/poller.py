@@ -368,8 +368,9 @@ class Poller:
         `polled_at` is the time of the poll, if not now. `doubtful`: only subscriptions in doubt.
         """
         page, at, newest = turn.page, turn.at, turn.page.state.last_seq
+        served_at = at if polled_at is None else polled_at  # a tick after the poll waits for the next one
         behind, others = takers_of_stored(page, at, turn.eager, turn.owed, polled_at=polled_at, doubtful=doubtful)
-        idle = Compared(cursors=tuple(pass_tick(sub, at) for sub in others))
+        idle = Compared(cursors=tuple(pass_tick(sub, served_at) for sub in others))
         if not behind:
             return idle
         seqs = {newest, *references(behind)}
@@ -382,7 +383,7 @@ class Poller:
             return replace(lost, cursors=idle.cursors)
         version = await self._store.read(versions.get, page.state.page_id, newest)
         taken = await self._detect(to_compare.of_stored(turn, stored, version, behind), turn)
-        return replace(taken, cursors=(*idle.cursors, *tick_all(taken.cursors, page, at)))
+        return replace(taken, cursors=(*idle.cursors, *tick_all(taken.cursors, page, served_at)))
 
     async def _may_confirm(self, result: PollResult, known: Memory) -> bool:
         """Return whether a change waits for a second poll: the page's noise is hardly known, and a

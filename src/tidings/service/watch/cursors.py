@@ -108,21 +108,23 @@ def takes(
         eager: The sentinels that requested the poll.
         polled_at: When the page was polled (µs); None: now.
     """
-    if not may_begin(sub, at if polled_at is None else polled_at):
+    is_stored = polled_at is not None
+    polled_at = at if polled_at is None else polled_at
+    if not may_begin(sub, polled_at):
         return False
     if sub.row.sentinel_id in eager or sub.is_listing:
         return True
-    if sub.row.taken and not is_open(sub, at if polled_at is None else polled_at):
+    if sub.row.taken and not is_open(sub, polled_at):
         return False
     if sub.is_only_shown or sub.is_summoned:
         return not sub.row.taken
-    if is_doubtful(sub, at if polled_at is None else polled_at) or (polled_at is not None and is_unconfirmed(sub)):
+    if is_doubtful(sub, polled_at) or (is_stored and is_unconfirmed(sub)):
         return True
     if isinstance(sub.fetch, FetchAt | FetchOnDemand):
-        return sub.interval is not None and ticks_of(sub).is_satisfied(next_tick(sub), at)
+        return sub.interval is not None and ticks_of(sub).is_satisfied(next_tick(sub), polled_at)
     if sub.interval is None or not sub.row.taken or sub.row.next_tick is None:
         return True
-    return ticks_of(sub).is_satisfied(sub.row.next_tick, at)
+    return ticks_of(sub).is_satisfied(sub.row.next_tick, polled_at)
 
 
 def is_tick(page: WatchedPage, at: Instant) -> bool:

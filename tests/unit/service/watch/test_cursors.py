@@ -192,6 +192,16 @@ def test_newest_stored_version_is_taken_by_subscriptions_without_it(
     assert (behind, passed) == tuple(tuple(sub.row.id for sub in subs) for subs in found)
 
 
+@pytest.mark.parametrize("clauses", [HOURLY, "Fetch at 01:00", "Fetch every 1 hour"])
+def test_stored_version_serves_no_tick_after_its_poll(clauses: str) -> None:
+    """A sentinel whose tick has come since then waits for the next poll."""
+    page = page_of(clauses, newest=2, taken=(1, 2), seen=2, next_tick=START + HOUR)
+    now, polled_at = START + HOUR + MINUTE, START + 40 * MINUTE
+
+    assert ((), ()) == cursors.takers_of_stored(page, now, frozenset(), {}, polled_at=polled_at)
+    assert ((), (page.subscriptions[1],)) == cursors.takers_of_stored(page, now, frozenset(), {})
+
+
 def test_pending_comparison_takes_the_stored_version():
     """The time does not matter. Without a stored version nothing is taken, and a page on change has
     no tick to pass.
