@@ -7,6 +7,7 @@ by `settle`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, tzinfo
@@ -272,6 +273,9 @@ class Watchlist:
         self._past: dict[str, SentinelRow] = {}
         self._meanings: dict[int, tuple[str, Sentinel]] = {}
         self._seen = 0
+        self._reading = asyncio.Lock()
+        self._settled: set[int] = set()
+        """pages with a unit since rows were read last"""
         self._damaged: list[str] = []
         self.unread: dict[int, str] = {}
         """sentinels whose text cannot be read, each with the words for it"""
@@ -322,22 +326,36 @@ class Watchlist:
         return touched
 
     async def reload(self, sentinel_ids: Iterable[int]) -> set[int]:
-        """Reload sentinels in one transaction; return the ids of their pages, former and
-        present.
+        """Reload sentinels; return the ids of their pages, former and present. One of whose pages
+        a unit settled since it was read is read again: what was read is older.
         """
         ids = list(dict.fromkeys(sentinel_ids))
         touched: set[int] = set()
-        for start in range(0, len(ids), MOST_AT_ONCE):
-            for one in await self._store.read(_some, ids[start : start + MOST_AT_ONCE]):
-                touched |= await self._take(*one)
+        async with self._reading:
+            while ids:
+                some, ids = ids[:MOST_AT_ONCE], ids[MOST_AT_ONCE:]
+                self._settled.clear()
+                found = [(one, await self._load_if_clear(one[0])) for one in await self._store.read(_some, some)]
+                for (row, subs, states), watched in found:
+                    if self._settled.isdisjoint(sub.page_id for sub in subs):
+                        touched |= self._take(row, watched, subs, states)
+                    else:
+                        ids.append(row.id)
         return touched
 
-    async def _take(
-        self, row: SentinelRow, subs: Iterable[SubscriptionRow], states: Iterable[tuple[PageIdentity, PageState, bool]]
+    async def _load_if_clear(self, row: SentinelRow) -> WatchedSentinel | None:
+        """Return a sentinel, None for one that has ended or whose text cannot be read."""
+        self.unread.pop(row.id, None)
+        return await self._load(row) if row.state != "ended" and self._makes_sense(row) else None
+
+    def _take(
+        self,
+        row: SentinelRow,
+        watched: WatchedSentinel | None,
+        subs: Iterable[SubscriptionRow],
+        states: Iterable[tuple[PageIdentity, PageState, bool]],
     ) -> set[int]:
         """Replace a sentinel by what was read; return the ids of its pages, former and present."""
-        self.unread.pop(row.id, None)
-        watched = await self._load(row) if row.state != "ended" and self._makes_sense(row) else None
         touched = self._places.pop(row.id, set()) & self.pages.keys()
         for page_id in touched:
             page = self.pages[page_id]
@@ -364,23 +382,41 @@ class Watchlist:
         their ids.
         """
         wanted = list(dict.fromkeys(page_ids))
-        if sentinel_id not in self.sentinels:
-            return set()
-        known = {sentinel_id: self.sentinels[sentinel_id].sentinel}
-        for sub_row, found in await self._store.read(_list_on_pages, sentinel_id, wanted):
-            identity, state, is_framed = found
-            if not _owns(self._shards, identity, known):
-                continue
-            page = self.pages.setdefault(state.page_id, WatchedPage(identity, state, is_framed=is_framed))
-            page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != sentinel_id}
-            if sub_row is not None:
-                self._subscribe(sub_row)
-            if not page.subscriptions:
-                del self.pages[state.page_id]
+        async with self._reading:
+            left = wanted
+            while left:
+                self._settled.clear()
+                found = await self._store.read(_list_on_pages, sentinel_id, left)
+                if sentinel_id not in self.sentinels:
+                    return set()
+                left = [state.page_id for _, (_, state, _) in found if state.page_id in self._settled]
+                for sub_row, page in found:
+                    if page[1].page_id not in self._settled:
+                        self._take_page(sentinel_id, sub_row, *page)
         return set(wanted)
+
+    def _take_page(
+        self,
+        sentinel_id: int,
+        sub_row: SubscriptionRow | None,
+        identity: PageIdentity,
+        state: PageState,
+        is_framed: bool,
+    ) -> None:
+        """Replace how a sentinel is on a page by what was read."""
+        if not _owns(self._shards, identity, {sentinel_id: self.sentinels[sentinel_id].sentinel}):
+            return
+        page = self.pages.setdefault(state.page_id, WatchedPage(identity, state, is_framed=is_framed))
+        page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != sentinel_id}
+        if sub_row is not None:
+            self._subscribe(sub_row)
+        if not page.subscriptions:
+            del self.pages[state.page_id]
 
     def settle(self, unit: Unit) -> None:
         """Apply a committed unit of this process to a page and its cursors."""
+        if unit.page is not None:
+            self._settled.add(unit.page.page_id)
         if unit.page is not None and unit.page.page_id in self.pages:
             self.pages[unit.page.page_id].state = unit.page
             if unit.frames is not None:

@@ -7,6 +7,9 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tests.stores import World
 from tidings.clock import SECOND
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, SentinelMove
@@ -116,3 +119,43 @@ def test_news_of_pages_is_read_once(tmp_path: Path):
         await store.close()
 
     asyncio.run(follow())
+
+
+@pytest.mark.parametrize("way", ["reload", "reload_pages"])
+@pytest.mark.parametrize("is_watched", [True, False])
+def test_unit_that_settles_while_rows_are_read_is_not_written_over(
+    tmp_path: Path, way: str, *, is_watched: bool
+) -> None:
+    """The rows are older, and are read again: cursor and state are those of the unit, also where
+    the page was not watched before.
+    """
+    world = World(Settings(data=tmp_path / "data"))
+    world.watch()
+    world.write(sentinels.rewrite, 1, 1, "Create Sentinel news Using http://a.example/ Monitor any change")
+
+    async def follow() -> None:
+        store = Store(world.reopen())
+        live = Watchlist(store)
+        await live.load()
+        if not is_watched:
+            live.pages.clear()
+        read, left = store.read, [1]
+
+        async def read_late(fn: Any, *arguments: Any, **more: Any) -> Any:
+            found = await read(fn, *arguments, **more)
+            if left and fn.__name__ in {"_some", "_list_on_pages"}:
+                left.pop()
+                unit = world.make_stored(b"one", cursors=(world.cursor(taken=(1,), base=1, seen=1),))
+                await store.commit([unit])
+                live.settle(unit)
+            return found
+
+        store.read = read_late  # type: ignore[method-assign]
+        await (live.reload([1]) if way == "reload" else live.reload_pages(1, [1]))
+        (sub,) = live.pages[1].subscriptions.values()
+
+        assert (1, (1,)) == (live.pages[1].state.last_seq, sub.row.taken)
+        await store.close()
+
+    asyncio.run(follow())
+    world.database.close()
