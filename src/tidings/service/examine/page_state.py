@@ -106,7 +106,7 @@ def after_failure(
     if failed.kind == "damaged" and state.last_seq:
         state = forget_body(state)
     data = {"kind": failed.kind, "reason": failed.reason, "status": failed.status, "since": since}
-    return state, _news_of(before, state, data, at)
+    return _report(before, state, data, at)
 
 
 def _own_interval(before: PageState, promised: Duration | None, at: Instant) -> Duration:
@@ -123,20 +123,30 @@ NOT(ok)[error, PLUS(error, a day)] (sentinels §3.5).
 """
 
 
-def _news_of(before: PageState, state: PageState, data: Mapping[str, Any], at: Instant) -> tuple[Event, ...]:
-    """Return the events of a failed poll: a new error, or the first poll that finds an error to
-    have lasted for a day.
+def _report(
+    before: PageState, state: PageState, data: Mapping[str, Any], at: Instant
+) -> tuple[PageState, tuple[Event, ...]]:
+    """Return the state after a failed poll with its events: a new error, or the first poll that
+    finds an error to have lasted for a day.
     """
-    if state.health != "error":
-        return ()
-    if before.health != "error" or before.kind != state.kind:
-        return (Event(type=EventType.PAGE_ERROR, at=at, page_id=state.page_id, data=data),)
-    since, last = data["since"], before.polled_at
-    if state.kind == "login":
-        return ()  # the page exists, but cannot be read
-    if last is not None and last - since < GONE_AFTER <= at - since:
-        return (Event(type=EventType.PAGE_GONE, at=at, page_id=state.page_id, data=data),)
-    return ()
+    if state.health == "error" and (before.health != "error" or before.kind != state.kind):
+        event = Event(type=EventType.PAGE_ERROR, at=at, page_id=state.page_id, data=data)
+        return replace(state, polled_at=_note_attempt(before, at)), (event,)
+    if state.health != "error" or state.kind == "login":  # a page with a login exists, but cannot be read
+        return replace(state, polled_at=_note_attempt(before, at)), ()
+    if before.polled_at is not None and before.polled_at < data["since"] + GONE_AFTER <= at:
+        return state, (Event(type=EventType.PAGE_GONE, at=at, page_id=state.page_id, data=data),)
+    return state, ()
+
+
+def _note_attempt(before: PageState, at: Instant) -> Instant:
+    """Return the time to store of a poll that cannot report that a failing page is gone: one before
+    the end of the day until this was reported, so that the next poll that can does it.
+    """
+    last, since = before.polled_at, before.failing_since
+    if since is None or last is None or last >= since + GONE_AFTER:
+        return at
+    return min(at, since + GONE_AFTER - 1)
 
 
 CONFIRM_AFTER: Final[Duration] = 5 * MINUTE
@@ -204,7 +214,7 @@ def after_suspicion(
         honest_streak=before.honest_streak if before.honest_streak == LIARS else SUSPECTED if was_conditional else 0,
     )
     data = {"kind": kind, "reason": why, "status": None, "since": state.failing_since}
-    return state, _news_of(before, state, data, at)
+    return _report(before, state, data, at)
 
 
 def freeze(before: PageState, at: Instant) -> PageState:
@@ -212,7 +222,7 @@ def freeze(before: PageState, at: Instant) -> PageState:
     counting against the page.
     """
     again = lengthen(MINUTE, before.page_id, before.polls)
-    return replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + again)
+    return replace(before, polled_at=_note_attempt(before, at), polls=before.polls + 1, retry_at=at + again)
 
 
 def unkept(before: PageState, failed: Failed, at: Instant) -> PageState:
@@ -220,7 +230,7 @@ def unkept(before: PageState, failed: Failed, at: Instant) -> PageState:
     soon, without counting against the page.
     """
     again = lengthen(AGAIN_AFTER, before.page_id, before.polls)
-    state = replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + again)
+    state = replace(before, polled_at=_note_attempt(before, at), polls=before.polls + 1, retry_at=at + again)
     return state if before.health == "error" else replace(state, health="shaky", kind=failed.kind, reason=failed.reason)
 
 

@@ -82,6 +82,39 @@ def test_error_for_a_day_is_reported_once_as_gone():
     assert [EventType.PAGE_ERROR] == fail(*ats, kind="login")[1]
 
 
+@pytest.mark.parametrize("away", ["freeze", "unkept", "login", "other", "collapsed"])
+@pytest.mark.parametrize("hours", [23, 24, 30, 100])
+def test_page_is_reported_as_gone_although_another_failure_came_between(away: str, hours: int) -> None:
+    """A failure of our own network or disk at the end of the day, or another error, puts the report
+    off to the next poll; it comes once.
+    """
+    state, _ = fail(NOW, NOW + HOUR, NOW + 2 * HOUR, kind="404")
+    at, types = NOW + hours * HOUR, []
+    if away == "freeze":
+        state = page_state.freeze(state, at)
+    elif away == "unkept":
+        state = page_state.unkept(state, make_failure("disk"), at)
+    elif away == "collapsed":
+        state, events = after_suspicion(state, "collapsed", "short", sha256="a", at=at)
+        types += [event.type for event in events]
+    else:
+        state, events = after_failure(state, make_failure("login" if away == "login" else "net"), at)
+        types += [event.type for event in events]
+    for later in range(1, 60):
+        state, events = after_failure(state, make_failure("404"), at + later * HOUR)
+        types += [event.type for event in events]
+
+    assert 1 == types.count(EventType.PAGE_GONE)
+    assert [EventType.PAGE_OK] == [event.type for event in after_poll(state, body(), at + 100 * HOUR)[1]]
+
+
+def test_rarely_polled_page_is_reported_as_gone() -> None:
+    """Its second failure, more than a day after the first, is the error; the next one says more."""
+    ats = tuple(NOW + days * 3 * DAY for days in range(5))
+
+    assert [EventType.PAGE_ERROR, EventType.PAGE_GONE] == fail(*ats)[1]
+
+
 def test_retry_after_of_an_hour_is_an_error_at_once():
     """A shorter one is not."""
     states = [after_failure(WELL, make_failure("busy", retry_after=after), NOW)[0] for after in (HOUR - 1, HOUR)]
