@@ -191,17 +191,14 @@ class _Zlib:
                 if not data:
                     return
                 self._next_member()
-            try:
-                piece = self._inflate.decompress(data, STEP_BYTES)
-            except zlib.error:
-                raise _make_damage_error(self._name) from None
+            piece = self._decompress(data)
             if piece:
                 yield piece
             data = self._inflate.unused_data if self._inflate.eof else self._inflate.unconsumed_tail
             # zlib may hold back output although it took all input: continue until it gives less
             # than a step.
             while not data and len(piece) == STEP_BYTES and not self._inflate.eof:
-                piece = self._inflate.decompress(b"", STEP_BYTES)
+                piece = self._decompress(b"")
                 if piece:
                     yield piece
                 data = self._inflate.unused_data
@@ -209,6 +206,12 @@ class _Zlib:
     def finish(self) -> None:
         if not self._inflate.eof:
             raise _make_cut_error(self._name)
+
+    def _decompress(self, data: bytes) -> bytes:
+        try:
+            return self._inflate.decompress(data, STEP_BYTES)
+        except zlib.error:
+            raise _make_damage_error(self._name) from None
 
     def _next_member(self) -> None:
         if not self._members_left:

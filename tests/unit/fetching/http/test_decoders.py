@@ -264,3 +264,22 @@ def test_zstd_window_above_8_mib_is_refused():
     wide = squeeze.compress(bytes(1_000), zstd.ZstdCompressor.FLUSH_BLOCK) + squeeze.flush()
 
     assert "encoding" == fault("zstd", wide)
+
+
+@pytest.mark.parametrize("end", [zlib.Z_SYNC_FLUSH, zlib.Z_FULL_FLUSH, zlib.Z_BLOCK])
+@pytest.mark.parametrize("more", [b"", b"\x66"])
+def test_damage_after_a_full_step_is_a_fault_of_the_body(end, more):
+    """Also where the decoder finds it in what it held back, after it took all input."""
+    coder = zlib.compressobj(9, zlib.DEFLATED, -15)
+    whole = coder.compress(bytes(2 * 65_536 + 74)) + coder.flush(end)
+    kinds = set()
+    for place in range(len(whole) - 8, len(whole)):
+        for bit in range(8):
+            body = bytearray(whole + more)
+            body[place] ^= 1 << bit
+            try:
+                decode("deflate", bytes(body))
+            except FetchError as error:
+                kinds.add(error.kind)
+
+    assert {"encoding"} == kinds
