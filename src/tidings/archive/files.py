@@ -52,9 +52,10 @@ class BlobFiles:
             raise known(f"{target} could not be written: {reason}; nothing of this version was stored") from error
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file. Raise `OSError` if it cannot be read."""
-        descriptor = os.open(self._path(name), os.O_RDONLY | CLOSED)
-        with os.fdopen(descriptor, "rb") as file:
+        """Return the content of a file, also of one set aside for a backup. Raise `OSError` if it
+        cannot be read.
+        """
+        with self.open_within_hold(name) as file:
             return file.read()
 
     def remove(self, name: str) -> None:

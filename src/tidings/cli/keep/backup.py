@@ -73,10 +73,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Run one of the three."""
     if arguments.verb == "backup":
-        made = _back_up(arguments, settings)
+        verified: list[Verified] = []
+        made = _back_up(arguments, settings, verified)
         _print_backup(made, as_json=arguments.json)
-        if arguments.verify:
-            _print_verification(made.path, verify(made.path, deep=True), as_json=arguments.json)
+        for found in verified:
+            _print_verification(made.path, found, as_json=arguments.json)
     elif arguments.verb == "restore":
         ask = None if arguments.without_secrets else _ask
         _print_restoration(
@@ -96,7 +97,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _back_up(arguments: argparse.Namespace, settings: Settings) -> Made:
+def _back_up(arguments: argparse.Namespace, settings: Settings, verified: list[Verified]) -> Made:
     if arguments.keep < 0:
         message = "--keep N needs a number of at least 1"
         raise UsageError(message)
@@ -107,6 +108,7 @@ def _back_up(arguments: argparse.Namespace, settings: Settings) -> Made:
         passphrase=_ask_twice() if arguments.with_secrets else None,
         keep=arguments.keep,
         overwrite=arguments.overwrite,
+        check=(lambda path: verified.append(verify(path, deep=True))) if arguments.verify else None,
     )
 
 

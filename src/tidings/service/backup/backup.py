@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,7 @@ from typing import Final
 from tidings import __version__, disk
 from tidings.archive.archive import Archive
 from tidings.clock import SECOND
-from tidings.errors import BackupError, StoreFullError
+from tidings.errors import BackupError, BlobError, StoreFullError
 from tidings.model.interval import Instant
 from tidings.model.secret import Secret
 from tidings.record import dataclass, replace
@@ -55,11 +55,13 @@ def back_up(
     passphrase: Secret | None = None,
     keep: int = 0,
     overwrite: bool = False,
+    check: Callable[[Path], object] | None = None,
 ) -> Made:
     """Write a backup. The file appears complete or not at all, even if interrupted.
 
-    Raises `BackupError` where the target cannot be written or exists, `StoreError` for a database
-    other than SQLite.
+    Raises `BackupError` where the target cannot be written or exists, and after a backup with
+    bodies that cannot be read or that fails its check: then all older ones stay. Raises
+    `StoreError` for a database other than SQLite.
 
     Args:
         settings: The settings in use.
@@ -70,6 +72,8 @@ def back_up(
         keep: In a directory, how many of the newest backups stay; older ones are deleted once the
             new one is there. 0: all.
         overwrite: Whether an existing file is replaced.
+        check: Verifies the new backup before older ones are deleted; None: only its bodies are, if
+            older ones are deleted.
     """
     is_folder = target.is_dir()
     if keep and not is_folder:
@@ -84,11 +88,30 @@ def back_up(
             made = _write(settings, database, archive, work, at=at, passphrase=passphrase)
             (work / "part").replace(path)
             disk.sync(path.parent)
+            lost = _list_lost(work, archive) if keep and check is None else []
     except OSError as error:
         raise BackupError(f"{path} cannot be written: {error.strerror or error}; no backup was made") from error
     finally:
         database.close()
+    if lost:
+        raise BackupError(
+            f"{path} is made, but lacks {len(lost):,} of the stored bodies; older backups are kept: {lost[0]}"
+        )
+    if check is not None:
+        check(path)
     return replace(made, path=path, deleted=_delete_older(path, keep) if keep else ())
+
+
+def _list_lost(work: Path, archive: Archive) -> list[str]:
+    """Return why bodies of the copied database cannot be read, one line for each."""
+    lost = []
+    with contextlib.closing(open_database(at_rest(work), create=False)) as copied:
+        for blob in copied.read(versions.blobs):
+            try:
+                archive.restore(blob.sha256, lambda name: copied.read(versions.blob, name))
+            except BlobError as error:
+                lost.append(str(error))
+    return lost
 
 
 def _write(

@@ -108,6 +108,28 @@ def test_backups_in_a_directory_are_named_by_time_and_old_ones_deleted(tmp_path)
     assert ["tidings-backup-2023-11-14-221320-2.tar"] == [path.name for path in made.deleted]
 
 
+@pytest.mark.parametrize("is_file", [True, False])
+@pytest.mark.parametrize("check", [None, lambda path: verify(path, deep=True)])
+def test_backup_with_a_damaged_body_deletes_no_older_one(tmp_path, check, is_file):
+    """It says so, be the body a file or a row, verified or not; the new backup is there too."""
+    settings = fill(tmp_path / "data", "one")
+    to = tmp_path / "to"
+    to.mkdir()
+    older = back_up(settings, to, at=NOON).path
+    if is_file:
+        file = next((settings.data / "blobs").glob("??/??/*"))
+        file.write_bytes(b"x" * file.stat().st_size)
+    else:
+        with contextlib.closing(open_database(settings)) as database:
+            database.write(lambda c: c.execute("UPDATE blob SET frame = :x, file = NULL", x=b"x"))
+
+    with pytest.raises(BackupError, match="cannot be given back"):
+        back_up(settings, to, at=NOON + HOUR, keep=1, check=check)
+
+    assert older.exists()
+    assert 2 == len(list(to.iterdir()))
+
+
 def test_newest_backup_is_never_deleted(tmp_path):
     """A clock that was ahead has left one with a later name."""
     settings = fill(tmp_path / "data", "one")
