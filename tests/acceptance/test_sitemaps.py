@@ -285,3 +285,55 @@ def test_budget_applies_to_sitemaps(make_world):
     with serve(world) as service:
         service.pass_time(2 * HOUR)
     assert 0 == site.read()
+
+
+def make_index(world: World, *, count: int, date: str = "") -> bytes:
+    """Return an index of so many sitemaps, each with a date of its own if there is one."""
+    lastmod = f"<lastmod>{date}</lastmod>" if date else ""
+    rows = "".join(f"<sitemap><loc>{world.server.url(f'/c{n}.xml')}</loc>{lastmod}</sitemap>" for n in range(count))
+    return f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</sitemapindex>'.encode()
+
+
+@pytest.mark.parametrize("date", ["", FIRST])
+def test_all_children_of_an_unchanged_index_are_read(make_world: Any, date: str) -> None:
+    """The index answers 304; ten more of its children are read in each round, and those without a
+    date again.
+    """
+    world: World = make_world(**FLAGS)
+    site = Site(world)
+    site.lay(make_index(world, count=25, date=date), etag='"index"')
+    for number in range(25):
+        site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST) if number == 24 else site.urlset(), f"/c{number}.xml")
+
+    with serve(world) as service:
+        service.pass_time(20 * HOUR)
+        stamp = world.clock.now() // 1_000_000
+        site.lay(site.urlset(a=_date(stamp), b=FIRST, c=FIRST), "/c24.xml")
+        if date:
+            site.lay(make_index(world, count=25, date=SECOND_DATE), etag='"index 2"')
+        service.pass_time(7 * HOUR)
+
+    assert all(site.read(f"/c{number}.xml") for number in range(25))
+    assert {1} == {site.read(f"/c{number}.xml") for number in range(24)}
+    assert 2 <= site.read("/c24.xml") <= 3
+    assert {"sitemap"} == {row.kind for row in world.read(hints.load)[1]}
+
+
+def test_child_that_failed_is_read_again(make_world: Any) -> None:
+    """Although the index gives it no new date; and it does not keep others from being read."""
+    world: World = make_world(**FLAGS)
+    site = Site(world)
+    site.lay(make_index(world, count=15, date=FIRST), etag='"index"')
+    for number in range(14):
+        site.lay(b"no sitemap", f"/c{number}.xml", status=503)
+    site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST), "/c14.xml")
+
+    with serve(world) as service:
+        service.pass_time(14 * HOUR)
+        before = [site.read(f"/c{number}.xml") for number in range(15)]
+        site.lay(site.urlset(a=SECOND_DATE), "/c0.xml")
+        service.pass_time(3 * DAY)
+
+    assert 1 == before[14]
+    assert 2 <= site.read("/c0.xml")
+    assert 1 == site.read("/c14.xml")

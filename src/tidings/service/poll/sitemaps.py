@@ -3,7 +3,8 @@
 The sitemaps are those that the site's robots.txt names. They are read every few hours with the
 client that fetches pages: conditionally, charged to the budget, within the host's gap; and parsed
 in a process that can be killed. Of an index only those files are read whose date changed and that
-list a watched page. A host whose sitemaps list too few watched pages is skipped for a month.
+list a watched page; files that are new or failed are read a few in each round, in turn. A host
+whose sitemaps list too few watched pages is skipped for a month.
 """
 
 from __future__ import annotations
@@ -51,8 +52,9 @@ LAPSES: Final[Duration] = DAY
 REVIEWED_EVERY: Final[Duration] = 10 * MINUTE
 MOST_ROOTS: Final = 3
 MOST_NEW: Final = 10
-"""Most sitemaps of an index read for the first time in one round."""
+"""Most sitemaps of an index read for the first time, or again after a failure, in one round."""
 AT_ONCE: Final = 2
+UNREAD: Final = -1
 
 Ask = Callable[[Grant, FetchRequest], Awaitable["Answered | str"]]
 
@@ -60,7 +62,8 @@ Ask = Callable[[Grant, FetchRequest], Awaitable["Answered | str"]]
 @dataclass(frozen=True, slots=True)
 class File:
     """A sitemap: its page row, its host, the date that its index gives it, how many watched pages
-    it lists (None: not yet read to its end), and when it was last fetched.
+    it lists (None: not yet read to its end; `UNREAD`: it is an index, and not all that it lists was
+    read), and when it was last fetched.
     """
 
     page_id: int
@@ -107,8 +110,10 @@ class Sitemaps:
         """of each watched page the date that a sitemap gave it, and which"""
         self._asked: dict[str, frozenset[str]] = {}
         """of each sitemap the addresses it was read for"""
+        self._children: dict[str, Mapping[str, str]] = {}
+        """of each index the sitemaps that it lists, and their dates"""
         self._answered_at: dict[str, Instant] = {}
-        """of each host when one of its sitemaps last answered"""
+        """of each sitemap when it last answered, or its index did and gave it no new date"""
         self._reading: set[str] = set()
         self.next_due: Instant | None = 0 if least and signals.are_heeded else None
 
@@ -120,9 +125,12 @@ class Sitemaps:
                     continue
                 known = File(page_id, state["host"], state["date"], state["listed"], state["read_at"])
                 self._files[state["file"]] = known
-                self._answered_at[known.host] = max(known.read_at, self._answered_at.get(known.host, 0))
             elif self._shards.is_all or page_id in self._watched:
                 self._dates[page_id] = (state["date"], state["file"])
+        read_at: dict[str, Instant] = {}
+        for known in self._files.values():
+            read_at[known.host] = max(known.read_at, read_at.get(known.host, 0))
+        self._answered_at = {url: read_at[known.host] for url, known in self._files.items()}
         if self.next_due is None:
             self._lapse()
 
@@ -142,14 +150,15 @@ class Sitemaps:
         return [self._read(*each, now) for each in found]
 
     def _lapse(self, before: Instant | None = None) -> None:
-        """Ignore the absence of hints from hosts whose sitemaps have not answered since `before`
-        (None: from all), unless they are being read.
+        """Ignore the absence of hints on pages whose sitemap has not answered since `before` (None:
+        on all), unless the sitemaps of their host are being read.
         """
         tracker = self._signals.tracker
         for page_id in tracker.pages_of(KIND):
             page = self._watched.get(page_id)
             host = "" if page is None else page.identity.host
-            if before is None or (host not in self._reading and self._answered_at.get(host, 0) < before):
+            file = self._dates.get(page_id, ("", ""))[1]
+            if before is None or (host not in self._reading and self._answered_at.get(file, 0) < before):
                 tracker.leave(page_id, KIND)
 
     def _hosts(self) -> dict[str, list[int]]:
@@ -169,7 +178,7 @@ class Sitemaps:
         if not own:
             return 0
         listed = [known.listed for known in own if known.listed is not None]
-        is_too_little = bool(listed) and sum(listed) < self._least
+        is_too_little = bool(listed) and UNREAD not in listed and sum(listed) < self._least
         return max(known.read_at for known in own) + (GIVEN_UP if is_too_little else EVERY)
 
     async def _roots(self, host: str, page_ids: Iterable[int]) -> list[str]:
@@ -187,29 +196,39 @@ class Sitemaps:
         """Read the sitemaps of a host, and those listed in its indices that may have news."""
         try:
             for root in roots:
-                found = await self._file(root, host, "", wanted, now)
-                fresh = 0
-                for child, date in found.children.items():
-                    url = _own(child, host)
-                    is_new = url not in self._files or self._asked.get(url, frozenset(wanted)) != frozenset(wanted)
-                    if not url or not (is_new or self._may_have_changed(url, date)):
-                        continue
-                    fresh += is_new
-                    if not is_new or fresh <= MOST_NEW:
-                        await self._file(url, host, date, wanted, now)
+                if await self._file(root, host, "", wanted, now) and self._answered_at.get(root, 0) >= now:
+                    await self._read_children(root, host, wanted, now)
         finally:
             self._reading.discard(host)
 
-    def _may_have_changed(self, url: str, date: str) -> bool:
-        known = self._files[url]
-        return known.listed != 0 and (not date or date != known.date)
+    async def _read_children(self, root: str, host: str, wanted: Mapping[str, int], now: Instant) -> None:
+        """Read the sitemaps of an index that has just answered: those that may have news, and some
+        of those that are new or could not be read, the one that was read longest ago first.
+        """
+        left = MOST_NEW
+        listed = self._children.get(root, {})
+        children = {url: date for child, date in listed.items() if (url := _own(child, host))}
+        for url in sorted(children, key=lambda url: self._files[url].read_at if url in self._files else 0):
+            known, date = self._files.get(url), children[url]
+            is_new = (
+                known is None or known.listed is None or self._asked.get(url, frozenset(wanted)) != frozenset(wanted)
+            )
+            if known is not None and not is_new and (not known.listed or (date and date == known.date)):
+                self._answered_at[url] = self._answered_at[root]
+            elif not is_new or left > 0:
+                is_asked = await self._file(url, host, date, wanted, now)
+                if is_asked is None:
+                    return
+                left -= is_new and is_asked
 
-    async def _file(self, url: str, host: str, date: str, wanted: Mapping[str, int], now: Instant) -> Sitemap:
-        """Read one sitemap, store its data, and report what changed."""
+    async def _file(self, url: str, host: str, date: str, wanted: Mapping[str, int], now: Instant) -> bool | None:
+        """Read one sitemap, store its data, and report what changed; return whether it was asked
+        for, None if nothing can be now.
+        """
         own_id, state = await self._store.write(_page, url)
         is_left_alone = state.retry_at is not None and state.retry_at > now
         if own_id in self._watched or is_left_alone:  # the sitemap itself is a watched page
-            return Sitemap({}, {})
+            return False
         known = self._files.get(url)
         is_same_question = known is not None and known.listed is not None and self._asked.get(url) == frozenset(wanted)
         request = FetchRequest(
@@ -220,9 +239,9 @@ class Sitemaps:
         answered = await self._ask(Grant(page_id=own_id, host=host, cost=1.0, reason=PollReason(Why.SITEMAP)), request)
         if isinstance(answered, str):
             log.info("the sitemap %s waits: %s", url, answered)
-            return Sitemap({}, {})
+            return None
         if not isinstance(answered.outcome, Failed):
-            self._answered_at[host] = answered.at
+            self._answered_at[url] = answered.at
         found = await self._read_answer(answered, wanted)
         listed = known.listed if known is not None else None
         if found is not None and not found.problem:
@@ -230,6 +249,13 @@ class Sitemaps:
             self._asked[url] = frozenset(wanted)
         elif found is not None:
             log.warning("the sitemap %s: %s", url, found.problem)
+        if found is not None:
+            self._children[url] = found.children
+        children = (_own(child, host) for child in self._children.get(url, ()))
+        if any(child and child not in self._files for child in children):
+            listed = UNREAD
+        elif listed == UNREAD:
+            listed = 0
         file = File(own_id, host, date, listed, answered.at)
         dates = {} if found is None else {wanted[loc]: lastmod for loc, lastmod in found.pages.items() if lastmod}
         moved = {i: lastmod for i, lastmod in dates.items() if self._dates.get(i, ("",))[0] != lastmod}
@@ -242,7 +268,7 @@ class Sitemaps:
         self._dates.update({i: (lastmod, url) for i, lastmod in moved.items()})
         self._files[url] = file
         self._forget(url, dates, is_whole=found is not None and not found.problem)
-        return Sitemap({}, {}) if found is None else found
+        return True
 
     async def _read_answer(self, answered: Answered, wanted: Mapping[str, int]) -> Sitemap | None:
         """Return the parsed sitemap, None if it has no news or could not be fetched."""
