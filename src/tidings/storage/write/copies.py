@@ -53,7 +53,7 @@ class Copies:
         is_beside = c.dialect == "sqlite"
         if is_beside and known and place != known:
             why = "its directory was copied, or put back from a copy"
-        elif number and events.instant(c, number) != then:
+        elif number and self._lacks(c, number, then):
             why = f"event {number}, which was written, is not in it"
         if why:
             self._newest = 0
@@ -62,6 +62,14 @@ class Copies:
         if is_beside and place != known:
             instance.set_place(c, place)
         return why
+
+    @staticmethod
+    def _lacks(c: Connection, number: int, then: Instant) -> bool:
+        """Return whether an event that was written is not in a database. One that was deleted since
+        because of its age was in it.
+        """
+        found = events.instant(c, number)
+        return number > events.last_seq(c) if found is None else found != then
 
     def note(self, number: int, at: Instant) -> None:
         """Record an event after its commit, if it is the newest; synced to disk only once per
