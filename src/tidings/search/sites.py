@@ -14,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
@@ -241,8 +240,7 @@ def belongs(url: str, patterns: Iterable[str], origins: Iterable[str]) -> bool:
     is_in = False
     for pattern in patterns:
         place = pattern.removeprefix("!")
-        matches = _matcher(place).fullmatch(url if "://" in place else path)
-        if matches is None or not (is_own or "://" in place):
+        if not _matches(place, url if "://" in place else path) or not (is_own or "://" in place):
             continue
         if place is not pattern and place != pattern:
             return False
@@ -255,12 +253,27 @@ def origin_of(url: str) -> str:
     return _split(url)[0]
 
 
-@lru_cache(maxsize=1_024)
-def _matcher(pattern: str) -> re.Pattern[str]:
-    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+def _matches(pattern: str, text: str) -> bool:
+    """Return whether a text matches a pattern with `*` for any letters, in linear time: each part
+    is taken where it comes first.
+    """
+    first, *parts = pattern.split("*")
+    if not parts:
+        return text == first
+    *middle, last = parts
+    if not text.startswith(first):
+        return False
+    at = len(first)
+    for part in middle:
+        found = text.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return len(text) - at >= len(last) and text.endswith(last)
 
 
 def _split(url: str) -> tuple[str, str]:
     scheme, _, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://{host}".lower(), slash + path or "/"
+    end = next((at for at, letter in enumerate(rest) if letter in "/?#"), len(rest))
+    path = rest[end:]
+    return f"{scheme}://{rest[:end]}".lower(), path if path.startswith("/") else f"/{path}"

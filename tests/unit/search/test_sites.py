@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from tests.bounded import bound_time
 from tidings.search.sites import (
     ENOUGH,
     NEAR,
@@ -129,6 +130,43 @@ def test_patterns_select_addresses(url: str, patterns: tuple[str, ...], *, expec
     sentinel's own sites.
     """
     assert expected == belongs(url, patterns, OWN)
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "expected"),
+    [
+        ("/aXbYc", "/a*b*c", True),
+        ("/abc", "/a*b*c", True),
+        ("/abcd", "/a*b*c", False),
+        ("/ab", "/a*b*b", False),
+        ("/abb", "/a*b*b", True),
+        ("/aab", "/*ab", True),
+        ("/a", "/a", True),
+        ("/a\nb", "/a*b", True),
+        ("/a.b", "/a.b", True),
+        ("/axb", "/a.b", False),
+        ("/", "*", True),
+        ("/aa", "/a*a", True),
+        ("/a", "/a*a", False),
+    ],
+)
+def test_star_stands_for_any_letters(path: str, pattern: str, *, expected: bool) -> None:
+    """Of none or many, and every other sign for itself."""
+    assert expected == belongs(f"https://a.example{path}", [pattern], ["https://a.example"])
+
+
+def test_many_stars_take_linear_time() -> None:
+    """A link of many letters cannot hold up the service."""
+    with bound_time(5):
+        assert not belongs(f"https://a.example/{'a' * 900}", [f"/{'*a' * 40}*b"], ["https://a.example"])
+
+
+def test_patterns_of_paths_are_about_the_path() -> None:
+    """Without one it is `/`; what follows a question mark is part of it."""
+    own = ["https://a.example"]
+
+    assert belongs("https://a.example?lang=en", ["/*"], own)
+    assert belongs("https://a.example/x?lang=en", ["/x?lang=*"], own)
 
 
 @pytest.mark.parametrize(
