@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from tests.fakes import Page
 from tests.world import World, serve
 from tidings.clock import DAY, HOUR
 from tidings.service.collections import discover
@@ -320,3 +321,17 @@ def test_change_with_a_searched_word_raises_importance(world: World, monkeypatch
         before = weight(held["p2"])
         held["p2"].worth /= 2
         assert before == pytest.approx(2 * weight(held["p2"]))  # it is what the plan goes by
+
+
+def test_site_behind_a_redirect_is_found(world: World) -> None:
+    """The first page leads to another place of the site, and what is named there is watched."""
+    show(world, 3)
+    world.server.pages["/old"] = Page(b"", {"Location": "/docs/"}, status=301)
+    world.add('Create Collection docs Using {/old} Scope "/docs/*" Depth 3 Budget 4000 per day')
+
+    with serve(world) as service:
+        service.pass_time(6 * HOUR)
+
+    assert {"/old", "/docs/p0", "/docs/p1", "/docs/p2"} <= {
+        path for path, (state, _) in states(world).items() if state == "watched"
+    }

@@ -224,6 +224,8 @@ class Discovery:
             row = known.rows[known.urls[page_id]]
             if page is None or row.state != "watched":
                 continue
+            if not row.depth and row.kind == "page":
+                known.note_first_page(page)
             if page.state.health != "ok":
                 if page_id not in known.watched_sentinel.first_pages:  # those stay, as the trouble that they are
                     await self._note_failure(known, row, page.state, now)
@@ -429,7 +431,7 @@ def _is_on(page: WatchedPage, sentinel_id: int) -> bool:
 def _seed(c: Connection, watched: WatchedSentinel, now: Instant) -> None:
     """Begin a collection: with the pages that its text names, and the usual sitemap."""
     known = {
-        pages.identity(c, sub.page_id).given: sub.page_id
+        pages.identity(c, sub.page_id).url: sub.page_id
         for sub in subscriptions.listing(c, sentinel_id=watched.row.id)
         if sub.label != LISTING
     }

@@ -11,6 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, MINUTE
+from tidings.errors import AddressError
+from tidings.fetching import address
 from tidings.model.watch.sentinel import Scope
 from tidings.record import dataclass, replace
 from tidings.search.sites import (
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
     from tidings.model.interval import Instant
     from tidings.service.collections.read_links import ReadLinks
-    from tidings.service.watch.watchlist import WatchedSentinel
+    from tidings.service.watch.watchlist import WatchedPage, WatchedSentinel
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.collections import CollectionPage
 
@@ -70,6 +72,31 @@ def _is_listed_still(row: CollectedPage) -> bool:
     return row.state != "watched" and row.is_listed
 
 
+def _write_plainly(url: str) -> str:
+    """Return an address whose host has other letters than ASCII as it is requested, "" if it cannot
+    be; others stay.
+    """
+    try:
+        return url if url.isascii() else address.rebuild(url)
+    except AddressError:
+        return ""
+
+
+def _is_web(url: str) -> bool:
+    return url.lower().startswith(("http://", "https://"))
+
+
+def _is_same_site(url: str, final: str) -> bool:
+    """Return whether two addresses have one owner: one host, or hosts of one registered domain,
+    with the same or the usual ports.
+    """
+    one, other = address.parse(url), address.parse(final)
+    if one.port != other.port and not {one.port, other.port} <= {*address.DEFAULT_PORTS.values()}:
+        return False
+    domain = address.host_of(url)
+    return one.host == other.host or (domain == address.host_of(final) and not address.is_public_suffix(domain))
+
+
 def _no_groups() -> dict[str, dict[str, None]]:
     return {name: {} for name in _GROUPS}
 
@@ -93,6 +120,8 @@ class KnownCollection:
     """pages whose newest state was not taken in yet"""
     preferred: set[int] = field(default_factory=set)
     """pages whose refresh is worth more than the first fetch of others, and is not made yet"""
+    led_to: set[str] = field(default_factory=set)
+    """the sites to which its first pages lead"""
     named: Counter[int] = field(default_factory=Counter)
     """how many addresses each page was the first to name"""
     ranked: list[tuple[float, CollectedPage]] = field(default_factory=list)
@@ -109,8 +138,19 @@ class KnownCollection:
 
     @property
     def origins(self) -> frozenset[str]:
-        """Return the sites that its patterns of paths are about."""
-        return frozenset(origin_of(page.url) for page in self.watched_sentinel.sentinel.pages)
+        """Return the sites that its patterns of paths are about: those of its first pages, and
+        where these lead to.
+        """
+        first = (page.url for page in self.watched_sentinel.sentinel.pages)
+        return frozenset((*(address.parse(url).origin for url in first if _is_web(url)), *self.led_to))
+
+    def note_first_page(self, page: WatchedPage) -> None:
+        """Note where a first page leads to: another origin of the same domain (https for http, www)
+        is the same site, another domain is not.
+        """
+        url, final = page.identity.url, page.state.final_url
+        if _is_web(url) and _is_web(final) and _is_same_site(url, final):
+            self.led_to.add(address.parse(final).origin)
 
     def load(self, rows: Iterable[CollectedPage]) -> None:
         """Take over what is stored."""
@@ -154,7 +194,7 @@ class KnownCollection:
         patterns, origins = self.scope.patterns, self.origins
         if depth <= self.scope.depth:
             for link, anchor in read.links:
-                url = address_of(link)
+                url = _write_plainly(address_of(link))
                 if (
                     not url
                     or url in self.rows
@@ -168,7 +208,7 @@ class KnownCollection:
                     url, depth, "page", "left" if trap else "found", trap, anchor, source.page_id, is_news and not trap
                 )
         for link in read.maps[: max(0, MOST_MAPS - len(self.groups["maps"]))]:
-            url = address_of(link)
+            url = _write_plainly(address_of(link))
             if url and url not in self.rows and origin_of(url) in origins:
                 found[url] = FoundAddress(url, source.depth, "map", found_on=source.page_id)
         return list(found.values())[: max(0, MOST_FOUND - len(self.rows))]

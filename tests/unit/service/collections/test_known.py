@@ -7,10 +7,13 @@ from typing import cast
 import pytest
 
 from tidings.clock import DAY, MINUTE
+from tidings.fetching import address
+from tidings.model.observed.page import PageState
 from tidings.model.watch.sentinel import Interest, Scope, Sentinel, Watched
 from tidings.search.sites import COMPARED
 from tidings.service.collections.known import KnownCollection
-from tidings.service.watch.watchlist import WatchedSentinel
+from tidings.service.collections.read_links import ReadLinks
+from tidings.service.watch.watchlist import WatchedPage, WatchedSentinel
 from tidings.storage.watches.collections import CollectedPage, FoundAddress
 
 HOME = "https://x.example/"
@@ -37,9 +40,9 @@ def row(url: str, page_id: int | None = None, *, yielded: int = 0, read_seq: int
     )
 
 
-def make_collection(*rows: CollectedPage) -> KnownCollection:
+def make_collection(*rows: CollectedPage, home: str = HOME) -> KnownCollection:
     """Return a collection with these addresses."""
-    sentinel = Sentinel(name="c", pages=(Watched(HOME),), monitor=Interest("any"), scope=Scope(("/*",)))
+    sentinel = Sentinel(name="c", pages=(Watched(home),), monitor=Interest("any"), scope=Scope(("/*",)))
     made = KnownCollection(cast("WatchedSentinel", SimpleNamespace(sentinel=sentinel)))
     made.load(rows)
     return made
@@ -123,3 +126,46 @@ def test_compared_texts_are_limited_after_a_restart():
     form = make_collection(*pages).form(HOME + "p1")
     assert COMPARED + 50 == form.asked == form.new
     assert [page.url for page in pages[50:]] == list(form.sketches)
+
+
+@pytest.mark.parametrize(
+    ("home", "link"),
+    [
+        ("https://b\u00fccher.example/", "https://xn--bcher-kva.example/a"),
+        ("https://b\u00fccher.example/", "https://b\u00fccher.example/a"),
+        ("https://example.com:443/a/", "https://example.com/a/b"),
+        ("https://example.com?lang=en", "https://example.com/a"),
+        ("HTTPS://Example.COM", "https://example.com/a"),
+        ("http://example.com:8080/", "http://example.com:8080/a"),
+    ],
+)
+def test_links_of_a_first_page_are_found_whatever_form_its_address_has(home: str, link: str) -> None:
+    """The address is compared in the form in which it is requested."""
+    known = make_collection(row(HOME, 1), home=home)
+    (found,) = known.find_new(row(HOME, 1), ReadLinks("page", "", "", ((link, ""),)))
+
+    assert address.parse(link).origin == address.parse(found.url).origin
+
+
+@pytest.mark.parametrize(
+    ("home", "final", "expected"),
+    [
+        ("http://example.com/", "https://example.com/", True),
+        ("https://example.com/", "https://www.example.com/en/", True),
+        ("https://www.example.com/", "https://docs.example.com/", True),
+        ("https://one.github.io/", "https://one.github.io/x", True),
+        ("https://one.github.io/", "https://two.github.io/", False),
+        ("https://example.com/", "https://example.org/", False),
+        ("https://example.co.uk/", "https://other.co.uk/", False),
+        ("https://example.com/", "https://example.com:8443/", False),
+        ("http://127.0.0.1:8001/", "http://127.0.0.1:8002/", False),
+    ],
+)
+def test_first_page_leads_only_to_its_own_site(home: str, final: str, *, expected: bool) -> None:
+    """Pages there are found; another domain is not opened by a redirect."""
+    known = make_collection(row(HOME, 1), home=home)
+    state = PageState(page_id=1, final_url=final)
+    known.note_first_page(WatchedPage(address.identify(home), state))
+    found = known.find_new(row(HOME, 1), ReadLinks("page", "", "", ((f"{final}page", ""),)))
+
+    assert expected is bool(found)
