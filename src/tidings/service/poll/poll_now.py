@@ -50,6 +50,8 @@ class Requests:
         self._asked: dict[int, PageRequest] = {}
         self._answering: dict[int, list[int]] = {}
         """requests that running polls will answer, by page"""
+        self._ended: set[int] = set()
+        """requests whose poll has ended since the rows were read last"""
         self.refused_by_budget: set[int] = set()
         """requested pages that the budget could not pay for"""
 
@@ -57,8 +59,13 @@ class Requests:
         return bool(self._asked)
 
     async def read_new(self) -> None:
-        """Load the requests that other processes have written."""
+        """Load the requests that other processes have written, without those that a running poll
+        answers.
+        """
+        self._ended.clear()
         for row in await self._store.read(polls.list_requests):
+            if row.id in self._ended or row.id in self._answering.get(row.page_id, ()):
+                continue
             if row.page_id not in self._watched:
                 if await self._is_unwatched(row.page_id):
                     await self.refuse(row.id, "no enabled sentinel watches this page")
@@ -99,7 +106,9 @@ class Requests:
 
     def end(self, page_id: int) -> list[int]:
         """Mark the poll of a page as ended; return the requests it was to answer."""
-        return self._answering.pop(page_id, [])
+        ended = self._answering.pop(page_id, [])
+        self._ended.update(ended)
+        return ended
 
     async def refuse_unpaid(self, page_id: int) -> None:
         """Refuse open requests for a page that the budget cannot pay for."""

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.stores import World
 from tidings.service.poll.poll_now import PageRequest, Requests
 from tidings.storage.observed import polls
@@ -58,6 +60,35 @@ def test_request_of_another_process_is_read_once(world: World):
     assert [1, 1] == case.forced
     assert [*first, *second] == case.requests.begin(1).requests
     assert not case.requests
+
+
+@pytest.mark.parametrize("when", ["running", "ends"])
+def test_request_that_a_running_poll_answers_is_not_read_again(world: World, when: str) -> None:
+    """Nor one whose poll ends while the rows are read: the page is polled once."""
+    case = Case(world)
+    first = case.write_request(1)
+    case.read_new()
+    read = case.read
+
+    async def read_late(fn: Callable[..., Any], *args: Any) -> Any:
+        found = await read(fn, *args)
+        if when == "ends":
+            case.requests.end(1)
+        return found
+
+    case.read = read_late  # type: ignore[method-assign]
+    case.requests.begin(1)
+    case.read_new()
+
+    assert [1] == case.forced
+    assert not case.requests
+
+    case.requests.end(1)
+    second = case.write_request(1)
+    world.write(polls.answer_requests, first, poll_id=1)
+    case.read_new()
+
+    assert second == case.requests.begin(1).requests
 
 
 def test_request_for_an_unwatched_page_is_refused(world: World):
