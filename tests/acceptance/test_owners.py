@@ -476,4 +476,48 @@ def test_act_on_many_is_applied_to_those_of_the_editor(world: World) -> None:
         states = {name: world.sentinel(name).state for name in ("annas", "aaa", "zzz")}
         assert {"annas": "disabled", "aaa": "created", "zzz": "disabled"} == states
 
+
+def test_a_freed_name_shows_nothing_of_before(world: World) -> None:
+    """What was found under a name before belongs to its owner: who has the name now, and who reads
+    a later one that is shared, do not get it, on no screen, in no feed and in no export.
+    """
+
+    async def story(people: People) -> None:
+        async def watch_prices(who: str, word: str, more: str = "") -> None:
+            world.page(f"/{word}", f"<title>P</title><p>{word} 1</p>")
+            made = world.text(f"Create Sentinel prices Using {{/{word}}} Monitor all words Fetch every 1 hour {more}")
+            assert 201 == (await send(people, who, made, "api")).status
+            await world.pass_time(people.monitor, HOUR)
+            world.page(f"/{word}", f"<title>P</title><p>{word} 2</p>")
+            await world.pass_time(people.monitor, 2 * HOUR)
+
+        async def free() -> None:
+            assert 200 == (await people.ask("ada", "DELETE", "/api/v1/sentinels/prices")).status
+
+        await watch_prices("anna", "c4nary", "Notify by feed")
+        await free()
+        await watch_prices("bob", "bobs", "Notify by feed")
+        bobs = {one.row.id for one in world.read(changes.listing, sentinel="prices")}
+        exported = {who: await people.ask("ada", "GET", f"/api/v1/users/{who}/export") for who in ("anna", "bob")}
+        found = {who: [one["id"] for one in answer.json()["changes"]] for who, answer in exported.items()}
+        assert (bobs, set()) == (bobs & set(found["bob"]), bobs & set(found["anna"]))
+        assert [b"c4nary" in exported[who].body for who in ("anna", "bob")] == [True, False]
+        await free()
+        await watch_prices("anna", "shared", "Tags hers Notify by feed")
+        world.write(accounts.share, own(world, "anna"), "hers")
+        (newest, *_) = world.read(changes.listing, sentinel="prices")
+        wrong = []
+        for path in (
+            "/sentinels/prices", "/?sentinel=prices&s=all", f"/changes/{newest.row.id}", "/feeds/prices.atom",
+            f"/changes/{newest.row.id}/fewer", "/api/v1/changes?sentinel=prices&shown=all", "/api/v1/health",
+            "/api/v1/deliveries?sentinel=prices", "/api/v1/events?after=0&follow=false",
+        ):  # fmt: skip
+            for who in ("bob", "rita"):
+                answer = await people.ask(who, "GET", path)
+                if b"shared" not in answer.body and "fewer" not in path and "health" not in path:
+                    wrong.append((who, path, answer.status, "nothing"))
+                if b"c4nary" in answer.body:
+                    wrong.append((who, path, answer.status, "canary"))
+        assert [] == wrong
+
     play_story(world, story)

@@ -644,7 +644,7 @@ def test_open_screens_are_updated_at_once(world: World) -> None:
                 await edit(world, monitor, "109")
                 await reader.until(2)
             assert [0, 1] == [data for _, data in reader.records]
-            assert 1 == world.read(inbox.count, inbox.Filter())
+            assert 1 == world.read(inbox.count, inbox.Filter(viewer=None))
 
     play(world, story)
 

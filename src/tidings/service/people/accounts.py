@@ -178,7 +178,7 @@ def export(c: Connection, name: str, *, data: Path, now: Instant) -> dict[str, A
     """
     row = accounts.get_by_name(c, name)
     own = _own(c, row)
-    found = [one for sentinel in own for one in changes.listing(c, sentinel=sentinel.name, quiet=True)]
+    found = [one for sentinel in own for one in changes.listing(c, sentinel_id=sentinel.id, quiet=True)]
     return {
         **record(row),
         "zone": row.zone,

@@ -63,6 +63,7 @@ def listing(
     c: Connection,
     *,
     sentinel: str | None = None,
+    sentinel_id: int | None = None,
     tag: str | None = None,
     page_id: int | None = None,
     since: Instant | None = None,
@@ -73,7 +74,8 @@ def listing(
     """Return changes, newest first.
 
     Args:
-        sentinel: The name of a sentinel; None for all.
+        sentinel: The name of a sentinel, also of earlier ones of that name and owner; None for all.
+        sentinel_id: The number of a sentinel; None for all.
         tag: A tag of sentinels; None for all.
         page_id: A page; None for all.
         since: The earliest instant of detection (µs); None for any.
@@ -86,6 +88,9 @@ def listing(
     if sentinel is not None:
         conditions.append(OF_NAME)
         given["sentinel"] = sentinel
+    if sentinel_id is not None:
+        conditions.append("ch.sentinel_id = :sentinel_id")
+        given["sentinel_id"] = sentinel_id
     if tag is not None:
         conditions.append(OF_TAG)
         given["tag"] = tag

@@ -67,7 +67,7 @@ class Filter:
     text: str = ""
     since: Instant | None = None
     before: str = ""
-    viewer: int | None = None
+    viewer: int | None
     reader: int = OWNER
 
 

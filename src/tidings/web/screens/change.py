@@ -325,7 +325,7 @@ def _read(c: Connection, change_id: str, asker: Asker) -> _FoundChange | None:
         older,
         sent,
         sorted(recent, key=lambda one: one.seq),
-        find_usual([_count_words(one) for one in changes.listing(c, sentinel=item.change.sentinel, limit=RECENT)]),
+        find_usual([_count_words(one) for one in changes.listing(c, sentinel_id=row.sentinel_id, limit=RECENT)]),
     )
 
 

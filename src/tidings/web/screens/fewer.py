@@ -127,7 +127,7 @@ def _read(c: Connection, change_id: str, now: Instant) -> _FoundProposals | None
     if owner.state == "ended":
         return None
     others = [
-        one for one in changes.listing(c, sentinel=owner.name, limit=10 * MOST) if one.row.detected_at >= now - SINCE
+        one for one in changes.listing(c, sentinel_id=owner.id, limit=10 * MOST) if one.row.detected_at >= now - SINCE
     ]
     return _FoundProposals(change, owner, others)
 

@@ -235,7 +235,7 @@ def _read(c: Connection, name: str, settings: Settings, now: Instant, asker: Ask
                 charts.draw_beats(beats.get(sub.page_id, charts.NONE)),
             )
         )
-    asked = inbox.Filter(shown="all", sentinel=name, reader=asker.owner_id)
+    asked = inbox.Filter(shown="all", sentinel=name, viewer=asker.viewer, reader=asker.owner_id)
     found = inbox.listing(c, asked, limit=CHANGES)
     return {
         "row": row,
