@@ -122,6 +122,13 @@ class Reader:
                 self._more.clear()
                 await self._more.wait()
 
+    async def until_ended(self) -> None:
+        """Return once the stream has ended."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not self.is_ended:
+                self._more.clear()
+                await self._more.wait()
+
     async def until_begun(self) -> None:
         """Return once the answer has begun."""
         async with asyncio.timeout(PATIENCE_SECONDS):

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 from urllib.parse import urlencode
 
+import pytest
+
 from tests.acceptance.test_secrets import keep
 from tests.people import ORIGIN, People, with_people
+
+
+from tests.asgi import following
+from tests.people import People, with_people
 from tests.rows import list_changed
 from tests.world import World, play
 from tidings.clock import HOUR
 from tidings.model.secret import Secret
+from tidings.service.people import accounts as accounts_of
 from tidings.service.run.monitor import Monitor
 from tidings.service.sentinels.apply import is_of_files
 from tidings.storage.people import accounts
+from tidings.storage.people import tokens as token_rows
 from tidings.storage.secrets import Vault
 from tidings.storage.watches import changes, outside, sentinels
+from tidings.web.api import stream
 
 CANARY = "c4nary-of-the-installation"
 PLAIN = {"content-type": "text/plain"}
@@ -484,11 +494,11 @@ def test_a_freed_name_shows_nothing_of_before(world: World) -> None:
 
     async def story(people: People) -> None:
         async def watch_prices(who: str, word: str, more: str = "") -> None:
-            world.page(f"/{word}", f"<title>P</title><p>{word} 1</p>")
+            world.page(f"/{word}", f"<title>P</title><p>it is {word}one now</p>")
             made = world.text(f"Create Sentinel prices Using {{/{word}}} Monitor all words Fetch every 1 hour {more}")
             assert 201 == (await send(people, who, made, "api")).status
             await world.pass_time(people.monitor, HOUR)
-            world.page(f"/{word}", f"<title>P</title><p>{word} 2</p>")
+            world.page(f"/{word}", f"<title>P</title><p>it is {word}two now</p>")
             await world.pass_time(people.monitor, 2 * HOUR)
 
         async def free() -> None:
@@ -519,5 +529,36 @@ def test_a_freed_name_shows_nothing_of_before(world: World) -> None:
                 if b"c4nary" in answer.body:
                     wrong.append((who, path, answer.status, "canary"))
         assert [] == wrong
+
+    play_story(world, story)
+
+
+ENDS: dict[str, Any] = {
+    "bob": lambda c: token_rows.revoke(c, "bob"),
+    "anna": lambda c: accounts_of.set_role(c, "anna", "reader"),
+    "rita": lambda c: accounts_of.remove(c, "rita", 1),
+    "edit": lambda c: token_rows.revoke(c, "edit"),
+}
+"""What ends the right of each."""
+
+
+@pytest.mark.parametrize("who", ENDS)
+def test_a_stream_ends_with_its_right(world: World, monkeypatch: Any, who: str) -> None:
+    """A token that is revoked, a role that is taken and an account that is removed end the open
+    streams at the next heartbeat.
+    """
+    monkeypatch.setattr(stream, "HEARTBEAT_SECONDS", 0.01)
+
+    async def story(people: People) -> None:
+        paths = ["/api/v1/events", "/live", *(["/api/v1/stream"] if who == "edit" else [])]
+        async with contextlib.AsyncExitStack() as around:
+            open_ones = [
+                await around.enter_async_context(following(people.app, path, headers=people.headers[who]))
+                for path in paths
+            ]
+            assert [200] * len(paths) == [one.status for one in open_ones]
+            world.write(ENDS[who])
+            for one in open_ones:
+                await one.until_ended()
 
     play_story(world, story)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlencode
@@ -99,23 +99,50 @@ of what is watched.
 """
 
 
-async def asker_of(request: Request, inside: Inside) -> Asker:
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Who follows a stream. `stands` returns whether the same request would be admitted now, as the
+    same asker: its token was not revoked, its session not ended, its role not changed.
+    """
+
+    asker: Asker
+    stands: Callable[[], Awaitable[bool]]
+
+
+def make_admission(request: Request, inside: Inside, asker: Asker) -> Admission:
+    """Return the admission of a request that was authenticated as this asker."""
+
+    async def stands() -> bool:
+        try:
+            return await asker_of(request, inside, notes=False) == asker
+        except ProblemError:
+            return False
+
+    return Admission(asker, stands)
+
+
+async def asker_of(request: Request, inside: Inside, *, notes: bool = True) -> Asker:
     """Authenticate a request.
 
     Raises `ProblemError` for an invalid token, and for a missing one where one is needed.
+
+    Args:
+        request: The request.
+        inside: The inside of the service.
+        notes: Whether the use of the token or session is recorded.
     """
     serve, shown = inside.settings.serve, find_token(request.headers)
     if not shown and request.url.path.startswith(f"{COMPATIBLE}/"):
         shown = request.headers.get("x-api-key", "").strip()
     if shown:
-        return await _holder(shown, inside)
+        return await _holder(shown, inside, notes=notes)
     session = request.cookies.get(cookie_name(serve), "")
     proxied = get_proxied_name(request, inside)
     account, noted, has_accounts = await inside.store.read(_find_account, session, proxied, inside.clock.wall())
     if account is not None:
         if session and not proxied:
             _check_own_page(request)
-            if inside.clock.wall() - noted > token_rows.NOTED_EVERY:
+            if notes and inside.clock.wall() - noted > token_rows.NOTED_EVERY:
                 await inside.store.write(token_rows.use_session, tokens.hash_of(session), inside.clock.wall())
         return of_account(account)
     if serve.token or has_accounts:
@@ -201,7 +228,7 @@ def _check_own_page(request: Request) -> None:
     raise ProblemError(HTTPStatus.FORBIDDEN, "a form has to come from a page of this service; use a token for programs")
 
 
-async def _holder(shown: str, inside: Inside) -> Asker:
+async def _holder(shown: str, inside: Inside, *, notes: bool) -> Asker:
     """Return the owner of a token from the settings or from `tidings token`."""
     serve = inside.settings.serve
     if serve.edit_token and _is_same(shown, serve.edit_token):
@@ -212,7 +239,7 @@ async def _holder(shown: str, inside: Inside) -> Asker:
     row, account = await inside.store.read(_token, shown, now)
     if row is None:
         raise _unknown("the token is missing or is another")
-    if not tokens.is_use_noted(row, now):
+    if notes and not tokens.is_use_noted(row, now):
         await inside.store.write(token_rows.use, row.id, now)
     if account is None:
         return Asker(ROLES_OF_SCOPES[row.scope])

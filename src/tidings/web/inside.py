@@ -122,7 +122,7 @@ class Arrivals:
     """Wakes stream followers. It passes no data: each follower reads the database."""
 
     def __init__(self) -> None:
-        self._waiting: set[asyncio.Event] = set()
+        self._waiting: dict[asyncio.Event, int] = {}
         self.is_over = False
         """whether the service ends, so that nobody waits any more"""
         self.count = 0
@@ -131,15 +131,19 @@ class Arrivals:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def join(self) -> asyncio.Event:
-        """Return an event that is set at each arrival, until `leave`."""
+    def count_of(self, owner_id: int) -> int:
+        """Return how many of an owner wait."""
+        return sum(owner == owner_id for owner in self._waiting.values())
+
+    def join(self, owner_id: int) -> asyncio.Event:
+        """Return an event of an owner that is set at each arrival, until `leave`."""
         waiting = asyncio.Event()
-        self._waiting.add(waiting)
+        self._waiting[waiting] = owner_id
         return waiting
 
     def leave(self, waiting: asyncio.Event) -> None:
         """Remove a waiter."""
-        self._waiting.discard(waiting)
+        self._waiting.pop(waiting, None)
 
     def wake(self) -> None:
         """Wake all waiters."""

@@ -11,6 +11,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
 from tidings.service.notify.deliver import STREAMED
 from tidings.settings import ServeSettings, Settings
+from tidings.storage.watches.events import OWNER
 from tidings.web.server import LEAST_TOKEN, HttpServer, check_address, is_loopback, listen, url, url_of
 
 
@@ -48,7 +49,7 @@ def test_unopened_server_releases_its_port():
 def test_followers_are_woken_only_by_events_of_the_stream(kind, is_woken):
     """Other events would make them read the database in vain."""
     one = door()
-    waiting = one.arrivals.join()
+    waiting = one.arrivals.join(OWNER)
     one.note(Unit(at=1, epoch=1, events=(Event(type=EventType.PAGE_OK, at=1), Event(type=kind, at=1))))
 
     assert is_woken == waiting.is_set()

@@ -19,6 +19,7 @@ from starlette.responses import Response
 from tidings.record import dataclass
 from tidings.service.notify.deliver import STREAMED
 from tidings.storage.watches import deliveries, events
+from tidings.storage.watches.events import OWNER
 from tidings.storage.write import old_rows
 from tidings.web.problems import ProblemError
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from tidings.storage.db.connection import Connection
+    from tidings.web.access import Admission
     from tidings.web.inside import Arrivals, Inside
 
 T = TypeVar("T")
@@ -108,10 +110,26 @@ async def answer(request: Request, inside: Inside, batches: Batches) -> Response
     after = _number(request.headers.get("last-event-id"), newest, deleted)
     if request.method == "HEAD":
         return Response(headers=_HEADERS, media_type=_TYPE)
-    if len(inside.arrivals) >= MOST_FOLLOWERS or inside.arrivals.is_over:
-        message = f"{MOST_FOLLOWERS} follow the stream already" if not inside.arrivals.is_over else "the service ends"
-        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "30"})
-    return EventStream(StreamFollower(inside, batches, after))
+    admission: Admission = request.state.admission
+    check_room(inside.arrivals, admission)
+    return EventStream(StreamFollower(inside, batches, after, admission))
+
+
+def check_room(arrivals: Arrivals, admission: Admission) -> None:
+    """Raise `ProblemError` unless one more may follow a stream: one account has a tenth of all
+    places, and what belongs to no account has half of them.
+    """
+    if arrivals.is_over:
+        message = "the service ends"
+    elif len(arrivals) >= MOST_FOLLOWERS:
+        message = f"{MOST_FOLLOWERS} streams are open already"
+    else:
+        owner_id = admission.asker.owner_id
+        most = max(1, MOST_FOLLOWERS // (2 if owner_id == OWNER else 10))
+        if arrivals.count_of(owner_id) < most:
+            return
+        message = f"{most} streams of yours are open already"
+    raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "30"})
 
 
 def _read_range(c: Connection) -> tuple[int, int]:
@@ -144,24 +162,25 @@ def _number(given: str | None, newest: int, deleted: int) -> int:
 
 
 class Follower(ABC):
-    """A client that is written what has arrived, then what arrives, until it leaves or the service
-    ends.
+    """A client that is written what has arrived, then what arrives, until it leaves, the service
+    ends, or its admission does: that is checked again at each heartbeat, and as often if there is
+    none because much arrives.
     """
 
     def __init__(
         self,
         arrivals: Arrivals,
+        admission: Admission,
         *,
         begin: bytes,
         heartbeat: bytes = b":\n\n",
         follows: bool = True,
-        heartbeat_seconds: float = HEARTBEAT_SECONDS,
     ) -> None:
         self.arrivals = arrivals
+        self._admission = admission
         self._begin = begin
         self._heartbeat = heartbeat
         self._follows = follows
-        self._heartbeat_seconds = heartbeat_seconds
         self._stirred = asyncio.Event()
         self._is_gone = False
 
@@ -174,11 +193,17 @@ class Follower(ABC):
         """Yield what is to be written and, while nothing arrives, a heartbeat from time to time to
         keep the connection open.
         """
-        self._stirred = self.arrivals.join()
+        self._stirred = self.arrivals.join(self._admission.asker.owner_id)
+        passing = asyncio.get_running_loop().time
+        checked = passing()
         try:
             if self._begin:
                 yield self._begin
             while not (self._is_gone or self.arrivals.is_over):
+                if passing() - checked >= HEARTBEAT_SECONDS:
+                    if not await self._admission.stands():
+                        return
+                    checked = passing()
                 self._stirred.clear()
                 piece, is_all = await self._read()
                 if piece:
@@ -198,7 +223,7 @@ class Follower(ABC):
     async def _rest(self) -> bool:
         """Wait for an arrival or the end; return False if only a heartbeat is due."""
         try:
-            await asyncio.wait_for(self._stirred.wait(), self._heartbeat_seconds)
+            await asyncio.wait_for(self._stirred.wait(), HEARTBEAT_SECONDS)
         except TimeoutError:
             return False
         return True
@@ -211,10 +236,8 @@ class StreamFollower(Follower):
     none.
     """
 
-    def __init__(
-        self, inside: Inside, batches: Batches, after: int, *, heartbeat_seconds: float = HEARTBEAT_SECONDS
-    ) -> None:
-        super().__init__(inside.arrivals, begin=begin_at(after), heartbeat_seconds=heartbeat_seconds)
+    def __init__(self, inside: Inside, batches: Batches, after: int, admission: Admission) -> None:
+        super().__init__(inside.arrivals, admission, begin=begin_at(after))
         self._inside = inside
         self._batches = batches
         self._after = after

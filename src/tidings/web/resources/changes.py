@@ -20,7 +20,7 @@ from tidings.service.show.records import change_record, delivery_record, rfc3339
 from tidings.storage.db import instance
 from tidings.storage.watches import changes, deliveries, events, inbox
 from tidings.storage.watches.sentinels import is_seen
-from tidings.web.api.stream import EventStream, Follower, begin_at
+from tidings.web.api.stream import EventStream, Follower, begin_at, check_room
 from tidings.web.problems import ProblemError
 from tidings.web.resources.operation import foreign, moment, page
 
@@ -163,7 +163,6 @@ async def replay(call: Call) -> Any:
 TYPE: Final = "tidings.change.found.v1"
 SSE: Final = "text/event-stream"
 LINES: Final = "application/x-ndjson"
-MOST_FOLLOWERS: Final = 1_000
 BATCH: Final = 100
 SPAN: Final = 50_000
 
@@ -215,10 +214,7 @@ async def stream(call: Call) -> EventStream:
             f"the newest event has the number {newest}: {begin} is of another service, or of an older state of this one"
         )
         raise ProblemError(HTTPStatus.CONFLICT, message, hint="begin again: with after=0 for all stored events")
-    arrivals = call.desk.arrivals
-    if len(arrivals) >= MOST_FOLLOWERS or arrivals.is_over:
-        message = "too many follow already" if not arrivals.is_over else "the service ends"
-        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "30"})
+    check_room(call.desk.arrivals, call.request.state.admission)
     is_sse = LINES not in call.request.headers.get("accept", "")
     listener = Listener(call, newest if begin is None else begin, is_sse=is_sse, follows=call.query.follow)
     return EventStream(listener, media_type=SSE if is_sse else LINES)
@@ -230,6 +226,7 @@ class Listener(Follower):
     def __init__(self, call: Call, begin: int, *, is_sse: bool, follows: bool) -> None:
         super().__init__(
             call.desk.arrivals,
+            call.request.state.admission,
             begin=begin_at(begin) if is_sse else b"",
             heartbeat=b":\n\n" if is_sse else b"\n",
             follows=follows,

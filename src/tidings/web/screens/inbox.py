@@ -5,7 +5,6 @@ to each open screen whenever a change is found, with the number of unread ones.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from http import HTTPStatus
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
@@ -19,10 +18,9 @@ from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, deliveries, inbox, sentinels
 from tidings.storage.watches.deliveries import DeliveryStatus
 from tidings.web import request_body
-from tidings.web.api.stream import HEARTBEAT_SECONDS, EventStream, Follower, begin_at
+from tidings.web.api.stream import EventStream, Follower, begin_at, check_room
 from tidings.web.markup import charts, formats, lines
 from tidings.web.markup.translations import sentence, sentences, translate
-from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back, reader_zone
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.storage.observed.polls import Beats
     from tidings.storage.watches.inbox import Filter, InboxCounts, InboxItem
-    from tidings.web.access import Asker
+    from tidings.web.access import Admission, Asker
     from tidings.web.screens.desk import Desk
 
 PAGE: Final = 50
@@ -47,7 +45,6 @@ CHOICES: Final = 40
 """Most choices of a menu; of more sentinels it offers those of the shown changes."""
 STAND: Final = 2
 """Number of a burst's newest changes shown; the others are folded."""
-MOST_SCREENS: Final = 1_000
 """Most screens open at a time."""
 TIMES: Final = dict(zip(sentences("today", "7 days", "30 days"), (DAY, 7 * DAY, 30 * DAY), strict=True))
 _KEYS: Final = ("s", "q", "sentinel", "tag", "kind", "time", "before")
@@ -346,19 +343,16 @@ def _link(request: Request, changed: dict[str, Any]) -> str:
 
 async def follow(request: Request, desk: Desk) -> Response:
     """Return the stream of one open screen."""
-    if len(desk.arrivals) >= MOST_SCREENS or desk.arrivals.is_over:
-        raise ProblemError(
-            HTTPStatus.SERVICE_UNAVAILABLE, translate("too many screens are open"), headers={"retry-after": "60"}
-        )
-    return EventStream(OpenScreen(desk, request.state.asker))
+    check_room(desk.arrivals, request.state.admission)
+    return EventStream(OpenScreen(desk, request.state.admission))
 
 
 class OpenScreen(Follower):
     """An open screen: it is written the number of unread changes whenever one arrives."""
 
-    def __init__(self, desk: Desk, asker: Asker, *, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
-        super().__init__(desk.arrivals, begin=begin_at(0), heartbeat_seconds=heartbeat_seconds)
-        self._desk = desk
+    def __init__(self, desk: Desk, admission: Admission) -> None:
+        super().__init__(desk.arrivals, admission, begin=begin_at(0))
+        self._desk, asker = desk, admission.asker
         self._own = inbox.Filter(viewer=asker.viewer, reader=asker.owner_id)
         self._written = -1
 

@@ -10,11 +10,20 @@ from tests.unit.web.insides import inside, notify_by, watch
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
 from tidings.storage.watches import events
+from tidings.web.access import LOCAL, Admission, Asker
 from tidings.web.api import stream
-from tidings.web.api.stream import Batches, StreamFollower, batch_after
+from tidings.web.api.stream import Batches, StreamFollower, batch_after, check_room
+from tidings.web.problems import ProblemError
 from tidings.web.routes import application
 
 PATH = "/api/v1/stream"
+
+
+async def _stand():
+    return True
+
+
+ADMITTED = Admission(LOCAL, _stand)
 
 
 def changes(count, start=0):
@@ -196,27 +205,71 @@ def test_invalid_last_event_id_is_refused(tmp_path, given, status):
     assert "Last-Event-ID" in answer.json()["message"]
 
 
-def test_idle_stream_sends_heartbeats(tmp_path):
+def test_idle_stream_sends_heartbeats(tmp_path, monkeypatch):
     """Readers skip these comments; they keep proxies from closing the connection."""
+    monkeypatch.setattr(stream, "HEARTBEAT_SECONDS", 0.01)
 
     async def story(within, app):
-        follower = StreamFollower(within, Batches(), 0, heartbeat_seconds=0.01)
+        follower = StreamFollower(within, Batches(), 0, ADMITTED)
         return [piece async for piece in _first(follower.pieces(), 3)]
 
     assert [b":\n\n", b":\n\n"] == run(tmp_path, story)[1:]
 
 
-def test_follower_waits_again_after_a_wakeup(tmp_path):
+def test_follower_waits_again_after_a_wakeup(tmp_path, monkeypatch):
     """One arrival is one more read, not an endless loop."""
+    monkeypatch.setattr(stream, "HEARTBEAT_SECONDS", 0.01)
 
     async def story(within, app):
-        pieces = StreamFollower(within, Batches(), 0, heartbeat_seconds=0.01).pieces()
+        pieces = StreamFollower(within, Batches(), 0, ADMITTED).pieces()
         await anext(pieces)
         within.arrivals.wake()
         async with asyncio.timeout(5):
             return [piece async for piece in _first(pieces, 2)]
 
     assert [b":\n\n", b":\n\n"] == run(tmp_path, story)
+
+
+def test_a_follower_that_is_no_longer_admitted_is_sent_nothing_more(tmp_path, monkeypatch):
+    """Its stream ends at the next heartbeat, or as soon after if there is none because much arrives."""
+    monkeypatch.setattr(stream, "HEARTBEAT_SECONDS", 0.01)
+
+    async def story(within, app):
+        counts = []
+        for is_busy in (False, True):
+            answers = iter([True, False])
+
+            async def stands(answers=answers):
+                return next(answers)
+
+            follower = StreamFollower(within, Batches(), 0, Admission(LOCAL, stands))
+            count = 0
+            async with asyncio.timeout(5):
+                async for _ in follower.pieces():
+                    count += 1
+                    if is_busy:
+                        within.arrivals.wake()
+            counts.append(count)
+        return counts, len(within.arrivals)
+
+    (quiet, _), left = run(tmp_path, story)
+
+    assert (3, 0) == (quiet, left)
+
+
+def test_one_account_takes_a_tenth_of_the_places(tmp_path):
+    """The others are free for all others."""
+
+    async def story(within, app):
+        for number in range(100):
+            within.arrivals.join(7)
+            if number == 98:
+                check_room(within.arrivals, Admission(Asker("reader", 7), _stand))
+        with pytest.raises(ProblemError, match="100 streams of yours"):
+            check_room(within.arrivals, Admission(Asker("reader", 7), _stand))
+        check_room(within.arrivals, Admission(Asker("reader", 8), _stand))
+
+    run(tmp_path, story)
 
 
 async def _first(pieces, count):
