@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlencode
@@ -22,6 +22,7 @@ from tidings.storage.people import accounts
 from tidings.storage.people import tokens as token_rows
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
 from tidings.storage.watches.events import OWNER
+from tidings.web.inside import Admission
 from tidings.web.problems import ProblemError, reads_pages
 from tidings.web.request_guard import READING, REALM, find_token
 
@@ -99,16 +100,6 @@ of what is watched.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
-    """Who follows a stream. `stands` returns whether the same request would be admitted now, as the
-    same asker: its token was not revoked, its session not ended, its role not changed.
-    """
-
-    asker: Asker
-    stands: Callable[[], Awaitable[bool]]
-
-
 def make_admission(request: Request, inside: Inside, asker: Asker) -> Admission:
     """Return the admission of a request that was authenticated as this asker."""
 
@@ -118,7 +109,7 @@ def make_admission(request: Request, inside: Inside, asker: Asker) -> Admission:
         except ProblemError:
             return False
 
-    return Admission(asker, stands)
+    return Admission(asker.owner_id, stands)
 
 
 async def asker_of(request: Request, inside: Inside, *, notes: bool = True) -> Asker:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from tidings.model.secret import Secret
     from tidings.settings import Settings
     from tidings.storage.write.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Who follows a stream: an owner. `stands` returns whether the same request would be admitted
+    now, as the same asker: its token was not revoked, its session not ended, its role not changed.
+    """
+
+    owner_id: int
+    stands: Callable[[], Awaitable[bool]]
 
 
 class NumberedEvent(Protocol):

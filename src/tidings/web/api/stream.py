@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from tidings.storage.db.connection import Connection
-    from tidings.web.access import Admission
-    from tidings.web.inside import Arrivals, Inside
+    from tidings.web.inside import Admission, Arrivals, Inside
 
 T = TypeVar("T")
 HEARTBEAT_SECONDS: Final = 15.0
@@ -124,9 +123,8 @@ def check_room(arrivals: Arrivals, admission: Admission) -> None:
     elif len(arrivals) >= MOST_FOLLOWERS:
         message = f"{MOST_FOLLOWERS} streams are open already"
     else:
-        owner_id = admission.asker.owner_id
-        most = max(1, MOST_FOLLOWERS // (2 if owner_id == OWNER else 10))
-        if arrivals.count_of(owner_id) < most:
+        most = max(1, MOST_FOLLOWERS // (2 if admission.owner_id == OWNER else 10))
+        if arrivals.count_of(admission.owner_id) < most:
             return
         message = f"{most} streams of yours are open already"
     raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "30"})
@@ -193,7 +191,7 @@ class Follower(ABC):
         """Yield what is to be written and, while nothing arrives, a heartbeat from time to time to
         keep the connection open.
         """
-        self._stirred = self.arrivals.join(self._admission.asker.owner_id)
+        self._stirred = self.arrivals.join(self._admission.owner_id)
         passing = asyncio.get_running_loop().time
         checked = passing()
         try:

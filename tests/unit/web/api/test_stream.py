@@ -10,9 +10,10 @@ from tests.unit.web.insides import inside, notify_by, watch
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
 from tidings.storage.watches import events
-from tidings.web.access import LOCAL, Admission, Asker
+from tidings.storage.watches.events import OWNER
 from tidings.web.api import stream
 from tidings.web.api.stream import Batches, StreamFollower, batch_after, check_room
+from tidings.web.inside import Admission
 from tidings.web.problems import ProblemError
 from tidings.web.routes import application
 
@@ -23,7 +24,7 @@ async def _stand():
     return True
 
 
-ADMITTED = Admission(LOCAL, _stand)
+ADMITTED = Admission(OWNER, _stand)
 
 
 def changes(count, start=0):
@@ -242,7 +243,7 @@ def test_a_follower_that_is_no_longer_admitted_is_sent_nothing_more(tmp_path, mo
             async def stands(answers=answers):
                 return next(answers)
 
-            follower = StreamFollower(within, Batches(), 0, Admission(LOCAL, stands))
+            follower = StreamFollower(within, Batches(), 0, Admission(OWNER, stands))
             count = 0
             async with asyncio.timeout(5):
                 async for _ in follower.pieces():
@@ -264,10 +265,10 @@ def test_one_account_takes_a_tenth_of_the_places(tmp_path):
         for number in range(100):
             within.arrivals.join(7)
             if number == 98:
-                check_room(within.arrivals, Admission(Asker("reader", 7), _stand))
+                check_room(within.arrivals, Admission(7, _stand))
         with pytest.raises(ProblemError, match="100 streams of yours"):
-            check_room(within.arrivals, Admission(Asker("reader", 7), _stand))
-        check_room(within.arrivals, Admission(Asker("reader", 8), _stand))
+            check_room(within.arrivals, Admission(7, _stand))
+        check_room(within.arrivals, Admission(8, _stand))
 
     run(tmp_path, story)
 
