@@ -89,7 +89,6 @@ COMPATIBLE: Final = "/compatible/changedetection"
 """Under this path the header `x-api-key` holds a token, as for clients of
 changedetection.io's API.
 """
-LONGEST_NAME: Final = 64
 LOCAL: Final = Asker("admin", is_named=False)
 """The asker of a service that only this machine can reach and that has neither a token nor an
 account.
@@ -179,7 +178,12 @@ def get_proxied_name(request: Request, inside: Inside) -> str:
     alike = [value for name, value in request.headers.items() if name.replace("_", "-") == wanted]
     if not alike:
         return ""
-    if len(alike) > 1 or len(alike[0]) > LONGEST_NAME or alike[0] != alike[0].strip() or not alike[0].isprintable():
+    if (
+        len(alike) > 1
+        or len(alike[0]) > accounts.LONGEST_NAME
+        or alike[0] != alike[0].strip()
+        or not alike[0].isprintable()
+    ):
         raise ProblemError(HTTPStatus.BAD_REQUEST, "the proxy's header does not name one user")
     return alike[0]
 

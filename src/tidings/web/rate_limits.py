@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Final
 
 from tidings.clock import HOUR, MINUTE, SECOND, Duration, Instant
+from tidings.storage.people import accounts
 
 
 class Pace:
@@ -51,7 +53,8 @@ class Tries:
         self._name = Pace(per_second=PER_ADDRESS * 5 / hour, burst=PER_ADDRESS * 5)
 
     def wait(self, name: str, address: str, now: Instant) -> Duration:
-        """Take a token and return 0, or return the time until there is one (µs).
+        """Take a token and return 0, or return the time until there is one (µs). All that signs in
+        to one account is one name.
 
         Attempts from one address do not lock out the owner at another: they are at most a fifth of
         those for the name.
@@ -61,11 +64,11 @@ class Tries:
             address: Where the attempt comes from.
             now: When (µs).
         """
-        key = name.lower()[:64]
-        pair = f"{address} {key}"
+        key, place = accounts.fold(name), _place(address)
+        pair = f"{place} {key}"
         return (
             self._pair.wait(pair, now)
-            or self._address.wait(address, now)
+            or self._address.wait(place, now)
             or self._hour.wait(pair, now)
             or self._name.wait(key, now)
         )
@@ -77,7 +80,22 @@ class Tries:
             name: The name of the account.
             address: Where the attempt came from.
         """
-        key = name.lower()[:64]
-        for pace, of in ((self._pair, f"{address} {key}"), (self._address, address), (self._name, key)):
+        key, place = accounts.fold(name), _place(address)
+        pair = f"{place} {key}"
+        for pace, of in ((self._pair, pair), (self._address, place), (self._hour, pair), (self._name, key)):
             pace.give_back(of)
-        self._hour.give_back(f"{address} {key}")
+
+
+def _place(address: str) -> str:
+    """Return the place that an address stands for: of IPv6 the network of 64 bits, all of whose
+    addresses one machine can use.
+    """
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((int(found), 64), strict=False))

@@ -1,5 +1,8 @@
+import pytest
+
 from tidings.clock import DAY, HOUR, SECOND
-from tidings.web.rate_limits import Pace, Tries
+from tidings.storage.people import accounts
+from tidings.web.rate_limits import PER_NAME, Pace, Tries
 
 NOW = 1_700_000_000 * SECOND
 
@@ -45,6 +48,51 @@ def test_one_address_locks_nobody_out():
         tries.wait("ada", "192.0.2.1", NOW + second * SECOND)
 
     assert [0] * 5 == [tries.wait("ada", "192.0.2.2", NOW + DAY) for _ in range(5)]
+
+
+FORMS = ("ada", "ADA", "ａｄａ", "𝐚𝐝𝐚", "ⓐⓓⓐ", "aᵈa", "Ada", "ＡDA", "𝕒da", "ad𝖆", "ᴬda", "𝚊𝚍𝚊", "ada")
+
+
+def test_all_forms_of_a_name_are_one_name():
+    """Each of these signs in to the account ada: together they have the tries of one name."""
+    tries = Tries()
+
+    assert PER_NAME == [tries.wait(name, "192.0.2.1", NOW) for name in FORMS].count(0)
+    assert {accounts.fold(name) for name in FORMS} == {"ada"}
+
+
+def test_what_the_form_ignores_of_a_name_makes_no_other_name():
+    """A name is read up to the longest that there is."""
+    tries = Tries()
+    names = [f"{'a' * 64}{number}" for number in range(20)]
+
+    assert PER_NAME == [tries.wait(name, "192.0.2.1", NOW) for name in names].count(0)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "passed"),
+    [
+        ([f"2001:db8::{number:x}" for number in range(200)], PER_NAME),
+        ([f"::ffff:192.0.2.{number}" for number in range(6)], 6),
+        (["::ffff:192.0.2.1", "192.0.2.1"] * 10, PER_NAME),
+        ([f"fe80::1%eth{number}" for number in range(20)], PER_NAME),
+        ([f"2001:db8:0:{number:x}::1" for number in range(20)], 20),
+    ],
+)
+def test_addresses_of_one_machine_are_one_place(addresses, passed):
+    """A network of 64 bits is one place; an IPv4 address is one place in each of its forms."""
+    tries = Tries()
+
+    assert passed == [tries.wait("ada", address, NOW) for address in addresses].count(0)
+
+
+def test_one_network_locks_nobody_out():
+    """Somebody who tries all day from all addresses of a network leaves the owner all tries."""
+    tries = Tries()
+    for second in range(0, DAY // SECOND, 10):
+        tries.wait("ａda", f"2001:db8::{second:x}", NOW + second * SECOND)
+
+    assert [0] * 5 == [tries.wait("ada", "2001:db8:1::1", NOW + DAY) for _ in range(5)]
 
 
 def test_many_addresses_have_one_limit_for_a_name():

@@ -18,6 +18,7 @@ from tidings.settings import Settings
 from tidings.storage.db.connection import Connection
 
 Role = Literal["reader", "editor", "admin"]
+LONGEST_NAME: Final = 64
 ROLES: tuple[Role, ...] = ("reader", "editor", "admin")
 
 
@@ -53,7 +54,7 @@ def add(c: Connection, name: str, role: Role, password: str, *, at: Instant) -> 
         password: Its argon2id hash, empty for none.
         at: When it is made (µs).
     """
-    if _fold(name) in {_fold(row[0]) for row in c.rows("SELECT name FROM owner")}:
+    if fold(name) in {fold(row[0]) for row in c.rows("SELECT name FROM owner")}:
         raise UsageError(f"the user {name} already exists; `tidings user list` shows all")
     id_ = int(c.value(_INSERT, name=name, role=role, password=password, at=at))
     return AccountRow(id_, name, role, password, at)
@@ -61,7 +62,7 @@ def add(c: Connection, name: str, role: Role, password: str, *, at: Instant) -> 
 
 def find(c: Connection, name: str) -> AccountRow | None:
     """Return the account of a name, ignoring case, or None."""
-    return next((row for row in listing(c) if _fold(row.name) == _fold(name)), None)
+    return next((row for row in listing(c) if fold(row.name) == fold(name)), None)
 
 
 def get(c: Connection, id: int) -> AccountRow | None:
@@ -87,8 +88,11 @@ def exist(c: Connection) -> bool:
     return c.value("SELECT 1 FROM owner WHERE role <> '' LIMIT 1") is not None
 
 
-def _fold(name: str) -> str:
-    """Return a name folded for comparison: SQLite's `lower` knows ASCII only."""
+def fold(name: str) -> str:
+    """Return a name folded for comparison: SQLite's `lower` knows ASCII only. What is after the
+    longest name does not count.
+    """
+    name = name[:LONGEST_NAME]
     return unicodedata.normalize("NFKC", name).casefold()
 
 

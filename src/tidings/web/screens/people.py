@@ -80,7 +80,7 @@ async def act(request: Request, desk: Desk) -> Response:
         )
     if not has_accounts:
         return await _first(request, desk, name, password, form.one("code"))
-    row = await desk.store.read(accounts.find, name[:64])
+    row = await desk.store.read(accounts.find, name)
     async with HASHING:
         is_right = await asyncio.to_thread(accounts_of.opens, row, password)
     if not is_right or row is None:

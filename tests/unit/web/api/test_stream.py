@@ -232,7 +232,7 @@ def test_follower_waits_again_after_a_wakeup(tmp_path, monkeypatch):
 
 
 def test_a_follower_that_is_no_longer_admitted_is_sent_nothing_more(tmp_path, monkeypatch):
-    """Its stream ends at the next heartbeat, or as soon after if there is none because much arrives."""
+    """Its stream ends at the next heartbeat, and as soon if there is none because much arrives."""
     monkeypatch.setattr(stream, "HEARTBEAT_SECONDS", 0.01)
 
     async def story(within, app):
