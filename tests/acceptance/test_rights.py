@@ -4,14 +4,19 @@ other users.
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from tests.people import ORIGIN, SCOPES, People, with_people
 from tests.world import World, play
+from tidings.clock import DAY, HOUR
+from tidings.service.people import accounts as accounts_of
 from tidings.service.run.monitor import Monitor
 from tidings.storage.people import accounts
-from tidings.storage.watches import changes, deliveries, subscriptions
+from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
 from tidings.web.access import RANKS, watch_of
 from tidings.web.routes import api_routes, program_routes, screen_routes
 
@@ -199,3 +204,106 @@ def test_lists_hold_own_and_shared_sentinels(world: World) -> None:
         return with_people(world, monitor, story)
 
     play(world, list_answers)
+
+
+async def hide_canaries(world: World, people: People) -> None:
+    """Let anna and another account have a canary in everything that is only theirs, also about
+    pages that bob watches too, and let things fail.
+    """
+
+    def give(c: Any, who: str, *names: str) -> None:
+        owner = accounts.get_by_name(c, who)
+        for name in names:
+            sentinels.give(c, sentinels.find(c, name).id, owner.id)
+
+    for path in ("/x", "/c4nary-page"):
+        world.page(path, "<title>X</title><p>one 1</p><div class=d>x</div>")
+    world.page("/gone", "gone", status=404)
+    world.page("/odd", "<p>one</p>")
+    hook = world.receiver("/c4nary-hook", lambda n: 500)
+    both = "Monitor all words Fetch every 1 hour Tags shared"
+    world.add(f"Create Sentinel c4nary-first Using {{/x}} {both} Notify by webhook {hook}")
+    world.add(f"Create Sentinel c4nary-gone Using {{/gone}} {both}")
+    world.add('Create Sentinel c4nary-odd Using {/odd} Monitor all words in css ".c4nary" Fetch every 1 hour')
+    world.add(
+        'Create Sentinel c4nary-only Using {/c4nary-page} Monitor phrase "c4nary" Fetch every 1 hour Tags c4nary-tag'
+    )
+    world.add("Create Sentinel sentinelly Using {/c4nary-page} Monitor links Fetch every 1 hour")
+    for name, path in (("bobs", "/x"), ("bobs-gone", "/gone"), ("bobs-odd", "/odd")):
+        world.add(f"Create Sentinel {name} Using {{{path}}} {both}")
+    world.write(give, "anna", "c4nary-first", "c4nary-gone", "c4nary-odd", "c4nary-only")
+    world.write(give, "bob", "bobs", "bobs-gone", "bobs-odd")
+    made = world.write(accounts_of.add, "c4nary-user", "editor", "", at=world.clock.wall())
+    world.write(give, "c4nary-user", "sentinelly")
+    world.write(accounts_of.set_share, made.name, 77.0)
+    for number in range(1, 4):
+        world.page("/x", f"<title>X</title><p>one {number}</p>")
+        world.page("/c4nary-page", f"<title>X</title><p>one {'c4nary ' * number}</p>")
+        await world.pass_time(people.monitor, 2 * HOUR)
+    await world.pass_time(people.monitor, 5 * DAY)
+
+
+def test_no_answer_has_anything_of_another_account(world: World) -> None:
+    """All paths, asked for one's own objects, for those of others, for those that do not exist and
+    for names that resemble those of others: no answer has a canary.
+    """
+
+    async def story(people: People) -> None:
+        await hide_canaries(world, people)
+        own, others, shared = (name_objects(world, name, "x") for name in ("bobs", "c4nary-only", "common"))
+        near = dict.fromkeys(own, "sentinell") | {"{name}": "c4nary-onl", "{name:path}": "c4nary-onl", "{page}": "999"}
+        wrong: list[Any] = []
+        count = 0
+
+        def note(answer: Any, *what: Any) -> None:
+            body = answer.body + repr(sorted(answer.headers.items())).encode()
+            for asked in (word for word in what if "c4nary" in word or "sentinelly" in word):
+                for form in {asked, quote(asked), quote_plus(asked), html.escape(asked)}:
+                    body = re.sub(re.escape(form.encode()) + rb"(?![\w-])", b"", body)
+            if b"c4nary" in body or b"sentinelly" in body:
+                at = min(place for word in (b"c4nary", b"sentinelly") if (place := body.find(word)) >= 0)
+                wrong.append((*what, answer.status, body[max(0, at - 150) : at + 100]))
+
+        for one in every_entrance():
+            if one.method != "GET" or one.who == "admins":
+                continue
+            for named in (own, others, shared, near):
+                path = fill(one.path, named)
+                queries = [
+                    "",
+                    "?q=c4nar",
+                    "?sentinel=c4nary-onl",
+                    "?sentinel=bobs",
+                    "?tag=c4nary-ta",
+                    "?cursor=x",
+                    "?s=all",
+                ]
+                for query in queries if "?" not in path else [""]:
+                    for who in ("bob", "rita"):
+                        answer = await people.ask(who, "GET", path + query, headers=HARMLESS)
+                        count += 1
+                        note(answer, path + query, *named.values(), "c4nary-onl", "c4nary-ta")
+        for act in ("check", "pause", "tags", "drop"):
+            names = ["c4nary-onl", "sentinell", "c4nary-only"]
+            given = {"names": names, "act": act, "tags": ["x"]}
+            body, headers = json.dumps(given).encode(), {"content-type": "application/json", "origin": ORIGIN}
+            note(
+                await people.ask("bob", "POST", "/api/v1/bulk", headers=headers, body=body),
+                *sorted(names, reverse=True),
+            )
+        for text in (
+            "Alter sentinell Tags x", "Drop sentinell", "Create Sentinel q Using sentinell Monitor links",
+            "Create Sentinel q Using https://e.org/ Monitor links From end(sentinell)",
+        ):  # fmt: skip
+            for path in ("/api/v1/sentinels", "/api/v1/preview"):
+                answer = await people.ask(
+                    "bob", "POST", path, headers={"content-type": "text/plain"}, body=text.encode()
+                )
+                note(answer, text)
+        assert [] == wrong
+        assert count > 1_000
+
+    def act(monitor: Monitor) -> Any:
+        return with_people(world, monitor, story)
+
+    play(world, act)

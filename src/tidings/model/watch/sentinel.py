@@ -52,9 +52,17 @@ else limits them.
 """
 
 
+_SHARE = "user-"
+
+
 def share_of(owner_id: int) -> str:
     """Return the class that pays for the checks of all sentinels of an owner who has a share."""
-    return f"user-{owner_id}"
+    return f"{_SHARE}{owner_id}"
+
+
+def is_share_of_other(name: str, owner_id: int) -> bool:
+    """Return whether a budget is the share of another owner."""
+    return name.startswith(_SHARE) and name[len(_SHARE) :].isdecimal() and name != share_of(owner_id)
 
 
 @dataclass(frozen=True, slots=True)

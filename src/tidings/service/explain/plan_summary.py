@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from tidings.clock import DAY, HOUR, SECOND
 from tidings.model.event_type import EventType
 from tidings.model.interval import spell_duration
-from tidings.model.watch.sentinel import WHOLE, share_of
+from tidings.model.watch.sentinel import WHOLE, is_share_of_other, share_of
 from tidings.record import dataclass, replace
 from tidings.service.explain.explain_sentinel import Prospect, list_polls
 from tidings.service.plan import worth
@@ -322,11 +322,16 @@ def get_budget(connection: Connection, settings: Settings, name: str, *, now: In
     return BudgetState(name, allows, row.level, row.burst, row.available_at(1.0), is_spent=True)
 
 
-def list_budgets(connection: Connection, settings: Settings, *, now: Instant) -> list[BudgetState]:
-    """Return all budgets: that of all polls, then classes and shares, the most generous first."""
+def list_budgets(
+    connection: Connection, settings: Settings, *, now: Instant, viewer: int | None = None
+) -> list[BudgetState]:
+    """Return all budgets: that of all polls, then classes and shares, the most generous first; of
+    the shares only that of the owner `viewer`, all if it is None.
+    """
     settings = accounts.add_shares(connection, settings)
     users = {share_of(owner): f"share of {name}" for owner, name in accounts.names(connection).items()}
-    found = (get_budget(connection, settings, name, now=now) for name in (WHOLE, *settings.budget.map_names()))
+    names = [one for one in settings.budget.map_names() if viewer is None or not is_share_of_other(one, viewer)]
+    found = (get_budget(connection, settings, name, now=now) for name in (WHOLE, *names))
     return [replace(state, name=users.get(state.name, state.name)) for state in found]
 
 

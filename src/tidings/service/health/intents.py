@@ -59,6 +59,8 @@ def describe_healed(owner: SentinelRow, sub: SubscriptionRow) -> list[tuple[str,
     return [(part["selector"], part["stand_in"]) for part in parts]
 
 
-def waiting(connection: Connection) -> Mapping[str, list[str]]:
-    """Return the names of the sentinels that wait for each external event."""
-    return outside_events.names(connection)
+def waiting(connection: Connection, viewer: int | None) -> Mapping[str, list[str]]:
+    """Return the names of the sentinels that wait for each external event, as far as an owner sees
+    them.
+    """
+    return outside_events.names(connection, viewer=viewer)

@@ -19,6 +19,7 @@ from tidings.model.watch.sentinel import (
     FetchOnChange,
     FetchOnDemand,
     is_listing,
+    is_share_of_other,
 )
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import matches_nothing, spell_count, spell_instant, spell_since
@@ -282,7 +283,12 @@ def overdue(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the overdue pages, the longest overdue first, each with the reason if known."""
     late = sorted(_overdue(reading), key=lambda found: found[0])
     known = charge.budgets(reading.c) if late else {}
-    spent = [name for name, bucket in known.items() if bucket.refill(reading.now).level < 1]
+    spent = [
+        name
+        for name, bucket in known.items()
+        if bucket.refill(reading.now).level < 1
+        and (reading.viewer is None or not is_share_of_other(name, reading.viewer))
+    ]
     for since, page_id in late:
         names = reading.names(page_id)
         words = f"{reading.identities[page_id].given}: overdue since {spell_since(since, reading.now)}"

@@ -43,7 +43,7 @@ MANY: Final = 100
 
 def list_undelivered(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the sentinels whose messages could not be delivered, or are late (F-28)."""
-    dead = deliveries.listing(reading.c, dead=True, limit=MANY + 1)
+    dead = deliveries.listing(reading.c, dead=True, limit=MANY + 1, viewer=reading.viewer)
     for name, rows in _by_sentinel(dead).items():
         newest = rows[0]
         ended = newest.created_at if newest.finished_at is None else newest.finished_at
@@ -55,8 +55,9 @@ def list_undelivered(reading: HealthReading) -> Iterator[Trouble]:
             since=min(row.created_at for row in rows),
             sentinels=(name,),
         )
+    late = deliveries.due(reading.c, now=reading.now - LATE_DELIVERY - 1, limit=MANY + 1)
     for name, rows in _by_sentinel(
-        deliveries.due(reading.c, now=reading.now - LATE_DELIVERY - 1, limit=MANY + 1)
+        [row for row in late if reading.viewer is None or row.sentinel_id in reading.owners]
     ).items():
         since = min(row.due_at for row in rows)
         yield Trouble(
@@ -148,8 +149,10 @@ def impossible_events(reading: HealthReading) -> Iterator[Trouble]:
         return
     from tidings.service.health.intents import waiting  # it loads the grammar
 
-    names = waiting(reading.c)
+    names = waiting(reading.c, reading.viewer)
     for row in failing:
+        if row.name not in names:
+            continue
         yield Trouble(
             brief="event fails",
             words=f"{row.name} cannot happen: {row.problem}",
@@ -162,7 +165,7 @@ def list_lost_classes(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the sentinels that name a budget class that is not configured (any more)."""
     named = reading.settings.budget.map_names()
     for owner in sentinels.list_with_text(reading.c, "Class "):
-        if (name := class_of(owner.text)) not in {WHOLE, *named}:
+        if owner.id in reading.owners and (name := class_of(owner.text)) not in {WHOLE, *named}:
             yield Trouble(
                 brief="no such class",
                 words=f"{owner.name} names the class {name}, which is not defined; the budget of all checks is used",
@@ -198,7 +201,8 @@ def list_unstored(reading: HealthReading) -> Iterator[Trouble]:
     """
     yield from _list_failed_rules(reading)
     found = [e for e in events.listing(reading.c, types=(EventType.PROBLEM_UNIT,)) if reading.now - e.at < RECENT]
-    if unstored := [event for event in found if "part" not in event.data]:
+    seen = [event for event in found if reading.viewer is None or reading.names(event.page_id or 0)]
+    if unstored := [event for event in seen if "part" not in event.data]:
         last = unstored[-1]
         where = f" of page {last.page_id}" if last.page_id is not None else ""
         names = {name: None for event in unstored for name in reading.names(event.page_id or 0)}

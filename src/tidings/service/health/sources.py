@@ -35,22 +35,27 @@ class Source:
     well: Callable[[HealthReading], str]
 
 
-def health_of(c: Connection, settings: Settings, *, now: Instant, is_polled: bool) -> Health:
-    """Return the health of everything watched. `now` is wall time in µs, `is_polled` whether a
-    process polls now.
+def health_of(c: Connection, settings: Settings, *, now: Instant, is_polled: bool, viewer: int | None = None) -> Health:
+    """Return the health of what an owner sees, without what concerns the whole installation;
+    of everything for one who sees all.
 
     Args:
         settings: The settings in use.
+        now: Wall time (µs).
+        is_polled: Whether a process polls now.
+        viewer: The owner who reads; None for one who sees all.
     """
-    reading = HealthReading(c=c, settings=settings, now=now, is_polled=is_polled)
-    return Health.of_all([trouble for source in SOURCES.values() for trouble in source.find(reading)])
+    reading = HealthReading(c=c, settings=settings, now=now, is_polled=is_polled, viewer=viewer)
+    found = [trouble for source in SOURCES.values() for trouble in source.find(reading)]
+    return Health.of_all([one for one in found if viewer is None or one.sentinels])
 
 
-def health_of_service(c: Connection, settings: Settings, *, now: Instant) -> Health:
-    """Return the health as a running service shows it. It polls itself; with PostgreSQL another
-    process may, or none.
+def health_of_service(c: Connection, settings: Settings, *, now: Instant, viewer: int | None = None) -> Health:
+    """Return the health as a running service shows it to an owner, None for one who sees all. It
+    polls itself; with PostgreSQL another process may, or none.
     """
-    return health_of(c, settings, now=now, is_polled=not settings.store.url or is_lease_valid(c, now))
+    is_polled = not settings.store.url or is_lease_valid(c, now)
+    return health_of(c, settings, now=now, is_polled=is_polled, viewer=viewer)
 
 
 def is_lease_valid(c: Connection, now: Instant) -> bool:

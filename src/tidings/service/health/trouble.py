@@ -116,14 +116,16 @@ class Health:
 
 @dataclass(frozen=True, kw_only=True)
 class HealthReading:
-    """One consistent state of the database. `now` is wall time in µs, `is_polled` whether a process
-    polls now.
+    """One consistent state of the database, as the owner `viewer` sees it, None for one who sees
+    all: what only others watch is no trouble of theirs, and no sentence names it. `now` is wall
+    time in µs, `is_polled` whether a process polls now.
     """
 
     c: Connection
     settings: Settings
     now: Instant
     is_polled: bool
+    viewer: int | None = None
 
     @cached_property
     def population(self) -> list[tuple[PageIdentity, PageState]]:
@@ -133,7 +135,8 @@ class HealthReading:
     @cached_property
     def ailing(self) -> list[tuple[PageIdentity, PageState]]:
         """Return the watched pages with something to report."""
-        return pages.ailing(self.c)
+        found = pages.ailing(self.c)
+        return found if self.viewer is None else [one for one in found if self.names(one[1].page_id)]
 
     @cached_property
     def identities(self) -> dict[int, PageIdentity]:
@@ -142,8 +145,8 @@ class HealthReading:
 
     @cached_property
     def owners(self) -> dict[int, SentinelRow]:
-        """Return the sentinels that have not ended."""
-        return {row.id: row for row in sentinels.listing(self.c)}
+        """Return the sentinels that have not ended and that the viewer sees."""
+        return {row.id: row for row in sentinels.listing(self.c, viewer=self.viewer)}
 
     @cached_property
     def subscriptions(self) -> list[SubscriptionRow]:

@@ -147,7 +147,7 @@ def carry_out(
             case Command():
                 commanded.append((statement, command(connection, statement, now=now)))
             case Alter(name=name, sentinel=Sentinel() as after):
-                before = by_name.find(connection, name)
+                before = by_name.find(connection, name, viewer=author.viewer)
                 check_commands((meaning(before.text), after), settings)
                 if statement.pages:
                     check_pages(after, settings)

@@ -16,19 +16,21 @@ if TYPE_CHECKING:
     from tidings.storage.watches.sentinels import SentinelRow
 
 
-def find(connection: Connection, name: str) -> SentinelRow:
-    """Return the sentinel of that name. Raises `UnknownNameError` with the nearest names if there
-    is none.
+def find(connection: Connection, name: str, *, viewer: int | None = None) -> SentinelRow:
+    """Return the sentinel of that name. Raises `UnknownNameError` with the nearest name that
+    `viewer` sees (None: of all) if there is none.
     """
     try:
         return sentinels.find(connection, name)
     except UnknownNameError:
-        raise unknown(connection, name) from None
+        raise unknown(connection, name, viewer=viewer) from None
 
 
-def unknown(connection: Connection, name: str) -> UnknownNameError:
-    """Return the error for a name that no sentinel has, with the nearest name that one has."""
-    near = difflib.get_close_matches(name, sentinels.names(connection), n=1)
+def unknown(connection: Connection, name: str, *, viewer: int | None = None) -> UnknownNameError:
+    """Return the error for a name that no sentinel has, with the nearest name that `viewer` sees
+    (None: of all).
+    """
+    near = difflib.get_close_matches(name, sentinels.names(connection, viewer=viewer), n=1)
     return UnknownNameError(
         f'there is no sentinel "{name}"' + (f"; did you mean {near[0]}?" if near else "; `tidings list` shows all")
     )

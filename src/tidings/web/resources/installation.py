@@ -13,13 +13,11 @@ from msgspec import UNSET
 from tidings import __version__
 from tidings.clock import DAY
 from tidings.service.explain.plan_summary import list_coming_polls, summarize_plan
-from tidings.service.health.trouble import Health
 from tidings.service.people import accounts as accounts_of
 from tidings.service.people import tokens as tokens_of
 from tidings.settings import table
 from tidings.storage.observed import polls
 from tidings.storage.people import accounts, tokens
-from tidings.storage.watches import sentinels
 from tidings.storage.watches.events import OWNER
 from tidings.web.access import check_objects
 from tidings.web.resources.operation import Reply
@@ -58,11 +56,7 @@ async def plan(call: Call) -> Any:
 
 async def health(call: Call) -> Any:
     """Return what needs attention."""
-    found = await call.desk.health()
-    if call.asker.viewer is not None:
-        rows = await call.read(sentinels.listing, viewer=call.asker.viewer)
-        names = {row.name for row in rows}
-        found = Health(tuple(one for one in found.troubles if names.intersection(one.sentinels)))
+    found = await call.desk.health_for(call.asker)
     return {"status": found.status, "items": [one.record() for one in found.troubles]}
 
 

@@ -195,7 +195,7 @@ async def bulk(call: Call) -> Any:
 
     def write(c: Connection, name: str) -> None:
         check_sentinel(c, call.asker.author, name)
-        by_name.find(c, name)
+        by_name.find(c, name, viewer=call.asker.viewer)
         carry_out(c, name, wanted.act, ", ".join(wanted.tags), settings, now, call.asker)
 
     done: list[dict[str, Any]] = []

@@ -211,14 +211,8 @@ class Desk:
 
     async def health_for(self, asker: Asker) -> Health:
         """Return the health of what an asker may see."""
-        health = await self.health()
-        if asker.sees_all:
-            return health
-        names = set(await self.store.read(sentinels.names, viewer=asker.viewer))
-        seen = (
-            replace(one, sentinels=tuple(name for name in one.sentinels if name in names)) for one in health.troubles
-        )
-        return Health(tuple(one for one in seen if one.sentinels))
+        now, viewer = self.clock.wall(), asker.viewer
+        return await self.recent(("health", viewer), health_of_service, self.settings, now=now, viewer=viewer)
 
     @property
     def uptime(self) -> float:
@@ -229,10 +223,6 @@ class Desk:
         """Return whether a text is the valid code for the first account."""
         is_same = hmac.compare_digest(text.encode(errors="replace"), self.first_code.encode())
         return is_same and self.clock.now() - self._begun <= HOUR
-
-    async def health(self) -> Health:
-        """Return the health of everything watched."""
-        return await self.recent("health", health_of_service, self.settings, now=self.clock.wall())
 
     async def recent(
         self, name: Hashable, read: Callable[Concatenate[Connection, P], T], *args: P.args, **given: P.kwargs

@@ -105,7 +105,7 @@ def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -
             for host, paces in sorted(by_host.items(), key=lambda one: -sum(one[1]))[:HOSTS]
         ],
         "gap": gap,
-        "budgets": [f"{one.name}: {one}" for one in list_budgets(c, settings, now=now)],
+        "budgets": [f"{one.name}: {one}" for one in list_budgets(c, settings, now=now, viewer=viewer)],
         "policy": settings.schedule.policy,
         "pace": settings.schedule.pace_seconds,
     }

@@ -121,7 +121,7 @@ async def _screen(
     is_newer: bool = False,
 ) -> Response:
     name = str(request.path_params["name"])
-    health = await desk.health()
+    health = await desk.health_for(request.state.asker)
     found = await desk.store.read(_read, name, desk.settings, desk.clock.wall(), request.state.asker)
     own = health.of(name)
     icon, tone, state_text = state_of(found["row"], own, is_new=not any(page.checked for page in found["pages"]))
