@@ -10,11 +10,8 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.acceptance.test_secrets import keep
-from tests.people import ORIGIN, People, with_people
-
-
 from tests.asgi import following
-from tests.people import People, with_people
+from tests.people import ORIGIN, People, with_people
 from tests.rows import list_changed
 from tests.world import World, play
 from tidings.clock import HOUR
