@@ -88,7 +88,7 @@ def test_counts_and_names_cover_only_visible_sentinels(world: World) -> None:
 def test_all_counts_of_the_inbox_are_those_of_its_lists(world: World) -> None:
     """One pass counts what four filters list, for whoever sees it, and what is new."""
     bob = fill(world)
-    world.write(inbox.mark_all_read, inbox.Filter(), at=world.at)
+    world.write(inbox.mark_all_read, inbox.Filter(viewer=None), at=world.at)
 
     for viewer, reader in ((None, 1), (bob, bob)):
         counts = world.read(inbox.count_all, viewer=viewer, reader=reader, since=5)
