@@ -559,3 +559,30 @@ def test_a_stream_ends_with_its_right(world: World, monkeypatch: Any, who: str) 
                 await one.until_ended()
 
     play_story(world, story)
+
+
+def test_what_follows_the_hash_of_an_address_is_its_authors(world: World) -> None:
+    """Others who watch the same page do not get it, also if an older version stored it; the
+    statement of its author still has it.
+    """
+    world.page("/doc", "<title>Doc</title><p>one</p>")
+    secret = world.server.url("/doc#key=c4nary")
+    world.add(f"Create Sentinel first Using {secret} Monitor all words Fetch every 1 hour Notify by feed")
+    world.write(lambda c: c.execute("UPDATE page SET given = :given WHERE url LIKE '%/doc'", given=secret))
+
+    async def story(people: People) -> None:
+        world.write(sentinels.give, world.sentinel("first").id, own(world, "anna"))
+        text = world.text("Create Sentinel second Using {/doc} Monitor all words Fetch every 1 hour Notify by feed")
+        assert 201 == (await send(people, "bob", text, "api")).status
+        await world.pass_time(people.monitor, HOUR)
+        world.page("/doc", "<title>Doc</title><p>two</p>")
+        await world.pass_time(people.monitor, HOUR)
+        (change,) = world.read(changes.listing, sentinel="second")
+
+        paths = ("/sentinels/second", "/api/v1/pages", f"/changes/{change.row.id}", "/feeds/second.atom")
+        answers = {path: (await people.ask("bob", "GET", path)).body for path in paths}
+        assert [] == [path for path, body in answers.items() if b"c4nary" in body]
+        assert [] == [path for path, body in answers.items() if b"/doc" not in body]
+        assert b"#key=c4nary" in (await people.ask("anna", "GET", "/api/v1/sentinels/first")).body
+
+    play_story(world, story)

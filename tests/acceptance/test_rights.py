@@ -222,7 +222,7 @@ async def hide_canaries(world: World, people: People) -> None:
     world.page("/odd", "<p>one</p>")
     hook = world.receiver("/c4nary-hook", lambda n: 500)
     both = "Monitor all words Fetch every 1 hour Tags shared"
-    world.add(f"Create Sentinel c4nary-first Using {{/x}} {both} Notify by webhook {hook}")
+    world.add(f"Create Sentinel c4nary-first Using {{/x#c4nary-key}} {both} Notify by webhook {hook}")
     world.add(f"Create Sentinel c4nary-gone Using {{/gone}} {both}")
     world.add('Create Sentinel c4nary-odd Using {/odd} Monitor all words in css ".c4nary" Fetch every 1 hour')
     world.add(

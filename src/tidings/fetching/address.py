@@ -157,7 +157,8 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
     """Return the identity of a page (contracts §3); `key` is the SHA-256, in hex, of all of it.
 
     A page belongs to `owner_id` if it is requested with a secret or a cookie, else to everybody.
-    Timeout, screenshot and robots are not part of it. Raises `AddressError` for the URL and
+    Timeout, screenshot and robots are not part of it, nor is what follows # in its address: that is
+    never sent, and others who watch the page need not see it. Raises `AddressError` for the URL and
     `UsageError` for a header that cannot be sent.
     """
     rebuilt, host = _local(url) if is_local(url) else (rebuild(url), "")
@@ -184,7 +185,7 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
     return PageIdentity(
         key=hashlib.sha256(text.encode()).hexdigest(),
         url=rebuilt,
-        given=url,
+        given=url if host else url.partition("#")[0],
         host=host or host_of(rebuilt),
         method=asking.method,
         body=asking.body,

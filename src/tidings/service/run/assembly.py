@@ -65,6 +65,7 @@ from tidings.service.watch.page_schedule import Needs
 from tidings.service.watch.watchlist import Watchlist
 from tidings.storage.db import instance
 from tidings.storage.observed import estimates, hosts, polls, versions
+from tidings.storage.observed.pages import forget_fragments
 from tidings.storage.people.accounts import add_shares
 from tidings.storage.secrets import Vault
 from tidings.storage.write import charge, retention
@@ -231,6 +232,7 @@ async def _build(
             wrong_clock.mend, now=now, epoch=lease.epoch, zone=settings.serve.zone, policy=settings.schedule.policy
         )
     settings = await store.read(add_shares, settings)
+    await store.write(forget_fragments)
     copies = await _open_copies(stack, settings, store, now)
     base = await _open_base(settings, opened, lease, clock, now)
     outside = await _open_outside(stack, base)

@@ -549,7 +549,8 @@ class Watchlist:
 
 def _is_first(owner: WatchedSentinel, sub: SubscriptionRow, identity: PageIdentity) -> bool:
     """Return whether a page of a collection is the list of its pages, or named in its text."""
-    return sub.label == LISTING or any(page.url == identity.given for page in owner.sentinel.pages)
+    named = {form for page in owner.sentinel.pages for form in (page.url, page.url.partition("#")[0])}
+    return sub.label == LISTING or identity.given in named
 
 
 def _list_first_pages(connection: Connection, owner: WatchedSentinel) -> set[int]:

@@ -65,6 +65,8 @@ _FORGET_BODY = (
     " fresh_until = NULL WHERE id = :page_id"
 )
 _GIVEN = {dialect: f"SELECT id, given FROM page WHERE id IN {numbers}" for dialect, numbers in NUMBERS.items()}
+_FRAGMENTS = "SELECT id, given FROM page WHERE given LIKE 'http%://%#%'"
+_GIVE = "UPDATE page SET given = :given WHERE id = :id"
 _TITLES = {dialect: f"SELECT id, title FROM page WHERE id IN {numbers}" for dialect, numbers in NUMBERS.items()}
 _NEVER_SATURATED = Saturation()
 _HEALTH: dict[str, Health] = {"ok": "ok"}
@@ -140,6 +142,13 @@ def ensure(c: Connection, identity: PageIdentity) -> int:
     if found is None:
         found = c.value("SELECT id FROM page WHERE key = :key", key=identity.key)
     return int(found)
+
+
+def forget_fragments(c: Connection) -> int:
+    """Remove what follows # from the addresses of pages as they were given, which earlier versions
+    kept; return how many had it.
+    """
+    return c.many(_GIVE, [{"id": id, "given": given.partition("#")[0]} for id, given in c.rows(_FRAGMENTS)])
 
 
 def get(c: Connection, id: int) -> tuple[PageIdentity, PageState]:
