@@ -126,6 +126,7 @@ def test_removed_page_looks_like_one_that_never_was(world: World) -> None:
         pytest.param('Header "X-Room" "7"', id="a header"),
         pytest.param('Method "POST" Body "a=1"', id="a body"),
         pytest.param('Login form "{/in}" user "anna" password secret "key"', id="a login"),
+        pytest.param("Proxy http://127.0.0.1:1080/", id="a proxy"),
         pytest.param('Render browser steps (click text "More")', id="steps"),
     ],
 )
@@ -147,6 +148,31 @@ def test_pages_that_not_everybody_could_ask_for_are_left_out(world: World, claus
             assert b"says" in (await ask(app, f"{at}/changes")).body
             world.add("Alter private Using {/a}")
             assert "Title of b" not in (await ask(app, f"{at}/changes")).body.decode()
+
+    play(world, story)
+
+
+@pytest.mark.parametrize(
+    "monitor",
+    ['phrase "c4nary of a"', 'keyword <"c4nary", zebra>', 'all words where lacks "c4nary"', 'links in css "a"'],
+)
+def test_a_public_feed_says_nothing_of_the_statement(world: World, monitor: str) -> None:
+    """It has what changed on the page, not the words by which its owner watches it."""
+    world.page("/a", "<title>T</title><p>Nothing <a href='/0'>0</a></p>")
+    world.add(
+        f'Create Sentinel x Using {{/a}} Monitor {monitor} OR all words Fetch every 1 hour Tags harbour Exclude css ".c4nary"'
+    )
+
+    async def story(own: Monitor) -> None:
+        async with face(world, own) as app:
+            await world.pass_time(own, HOUR)
+            world.page("/a", "<title>T</title><p>Another <a href='/1'>1</a></p>")
+            await world.pass_time(own, HOUR)
+            at = await publish(app)
+            for path in ("changes", "feed.atom", "feed.json"):
+                answer = await ask(app, f"{at}/{path}")
+                assert (200, True) == (answer.status, b"Another" in answer.body)
+                assert [] == [word for word in (b"c4nary", b"phrase", b'css "', b"lacks") if word in answer.body]
 
     play(world, story)
 

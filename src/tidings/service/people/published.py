@@ -1,6 +1,6 @@
 """Public pages: everybody who has the address sees what changed on the pages of a tag.
 
-Pages that are asked for with headers, a body, a login or steps of their own are never shown, nor is
+Pages that are asked for with headers, a body, a login, a proxy or steps of their own are never shown, nor is
 what sentinels say or whom they notify.
 """
 
@@ -101,10 +101,21 @@ def list_changes(c: Connection, page: PublishedTag, *, limit: int, before: str =
     shown = []
     for id_, one in found.items():
         title = pages.state(c, one.row.page_id).title or pages.identity(c, one.row.page_id).host
-        shown.append(
-            PublishedChange(id_, title, one.row.detected_at, change_record(one.row, sentinel=title, url=one.url))
-        )
+        record = _hide_statement(change_record(one.row, sentinel=title, url=one.url))
+        shown.append(PublishedChange(id_, title, one.row.detected_at, record))
     return shown
+
+
+PLAIN_KINDS: Final = frozenset({"any change", "all words", "all links", "all images", "status", "body", "price"})
+"""Monitor clauses without words of their author."""
+
+
+def _hide_statement(record: Record) -> Record:
+    """Return the record of a change without what its sentinel says: what it asks for, and what it
+    ignores.
+    """
+    kind = record["kind"] if record["kind"] in PLAIN_KINDS else ""
+    return {name: value for name, value in record.items() if name not in {"monitor", "masked"}} | {"kind": kind}
 
 
 def record(page: PublishedTag) -> dict[str, Any]:

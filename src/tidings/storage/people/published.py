@@ -24,10 +24,11 @@ _TAGGED: Final = (
 )
 _PRIVATE: Final = (
     "SELECT 1 FROM subscription u JOIN page p ON p.id = u.page_id WHERE u.sentinel_id = s.id AND (p.headers <> '[]' OR p.body <> ''"
-    " OR p.login <> '' OR p.steps <> '' OR p.method <> 'GET' OR NOT (p.url LIKE 'http://%' OR p.url LIKE 'https://%'))"
+    " OR p.login <> '' OR p.steps <> '' OR p.proxy <> '' OR p.trust <> '' OR p.owner_id IS NOT NULL"
+    " OR p.method <> 'GET' OR NOT (p.url LIKE 'http://%' OR p.url LIKE 'https://%'))"
 )
-"""Pages that a sentinel asks for, or did, as not everybody could: with headers, a body, a login or
-steps of its own, or as the output of a command.
+"""Pages that a sentinel asks for, or did, as not everybody could: with headers, a body, a login, steps, a
+proxy or a certificate of its own, with a secret, or as the output of a command.
 """
 _PUBLIC: Final = (
     *_TAGGED,

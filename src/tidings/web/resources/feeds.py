@@ -146,7 +146,7 @@ def _item(record: dict[str, Any]) -> dict[str, Any]:
         "content_html": presenter("changes", "html").fragment(record),
         "summary": one_line(summary(record)),
         "date_published": record["detected_at"],
-        "tags": [record["sentinel"], record["kind"]],
+        "tags": [one for one in (record["sentinel"], record["kind"]) if one],
     }
 
 
