@@ -160,7 +160,8 @@ def test_a_public_feed_says_nothing_of_the_statement(world: World, monitor: str)
     """It has what changed on the page, not the words by which its owner watches it."""
     world.page("/a", "<title>T</title><p>Nothing <a href='/0'>0</a></p>")
     world.add(
-        f'Create Sentinel x Using {{/a}} Monitor {monitor} OR all words Fetch every 1 hour Tags harbour Exclude css ".c4nary"'
+        f"Create Sentinel x Using {{/a}} Monitor {monitor} OR all words"
+        ' Fetch every 1 hour Tags harbour Exclude css ".c4nary"'
     )
 
     async def story(own: Monitor) -> None:

@@ -224,7 +224,10 @@ async def hide_canaries(world: World, people: People) -> None:
     both = "Monitor all words Fetch every 1 hour Tags shared"
     world.add(f"Create Sentinel c4nary-first Using {{/x#c4nary-key}} {both} Notify by webhook {hook}")
     world.add(f"Create Sentinel c4nary-gone Using {{/gone}} {both}")
-    world.add('Create Sentinel c4nary-odd Using {/odd} Monitor all words in css ".c4nary" Fetch every 1 hour')
+    world.add(
+        'Create Sentinel c4nary-odd Using {/odd} Monitor all words in css ".c4nary"'
+        " Fetch every 1 hour Notify by email c4nary@e.example"
+    )
     world.add(
         'Create Sentinel c4nary-only Using {/c4nary-page} Monitor phrase "c4nary" Fetch every 1 hour Tags c4nary-tag'
     )

@@ -22,7 +22,7 @@ from tidings.storage.people import accounts
 from tidings.storage.people import tokens as token_rows
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
 from tidings.storage.watches.events import OWNER
-from tidings.web.inside import Admission
+from tidings.web.inside import StreamRight
 from tidings.web.problems import ProblemError, reads_pages
 from tidings.web.request_guard import READING, REALM, find_token
 
@@ -99,7 +99,7 @@ of what is watched.
 """
 
 
-def make_admission(request: Request, inside: Inside, asker: Asker) -> Admission:
+def make_stream_right(request: Request, inside: Inside, asker: Asker) -> StreamRight:
     """Return the admission of a request that was authenticated as this asker."""
 
     async def stands() -> bool:
@@ -108,7 +108,7 @@ def make_admission(request: Request, inside: Inside, asker: Asker) -> Admission:
         except ProblemError:
             return False
 
-    return Admission(asker.owner_id, stands)
+    return StreamRight(asker.owner_id, stands)
 
 
 async def asker_of(request: Request, inside: Inside, *, notes: bool = True) -> Asker:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class StreamRight:
     """Who follows a stream: an owner. `stands` returns whether the same request would be admitted
     now, as the same asker: its token was not revoked, its session not ended, its role not changed.
     """

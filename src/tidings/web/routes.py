@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from tidings.errors import StoreError, TidingsError
 from tidings.record import dataclass
-from tidings.web.access import NOBODY, Asker, Who, asker_of, check_objects, check_role, make_admission
+from tidings.web.access import NOBODY, Asker, Who, asker_of, check_objects, check_role, make_stream_right
 from tidings.web.api import health, hooks, stream
 from tidings.web.markup import refused, render
 from tidings.web.markup.translations import choose_language
@@ -190,7 +190,7 @@ def _admitting(entrance: GuardedRoute, inside: Inside) -> Endpoint:
         request.state.asker = NOBODY
         if entrance.who not in {"anybody", "hook", "hub"}:
             request.state.asker = asker = await asker_of(request, inside)
-            request.state.admission = make_admission(request, inside, asker)
+            request.state.stream_right = make_stream_right(request, inside, asker)
             try:
                 await _check(request, entrance, inside, asker)
             except ProblemError as problem:

@@ -58,7 +58,7 @@ def test_all_forms_of_a_name_are_one_name():
     tries = Tries()
 
     assert PER_NAME == [tries.wait(name, "192.0.2.1", NOW) for name in FORMS].count(0)
-    assert {accounts.fold(name) for name in FORMS} == {"ada"}
+    assert {"ada"} == {accounts.fold(name) for name in FORMS}
 
 
 def test_what_the_form_ignores_of_a_name_makes_no_other_name():

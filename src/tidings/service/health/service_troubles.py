@@ -87,7 +87,7 @@ def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
     from tidings.service.health.intents import notifying  # it loads the grammar
 
     for row in failing:
-        waiting = deliveries.list_waiting(reading.c, row.id)
+        waiting = deliveries.list_waiting(reading.c, row.id, viewer=reading.viewer)
         names = dict.fromkeys((*notifying(reading.owners.values(), row.kind, row.address), *waiting))
         if not names:
             continue  # nobody uses it any more
@@ -119,7 +119,7 @@ def _list_unmailed(reading: HealthReading) -> Iterator[Trouble]:
         return
     from tidings.service.health.intents import list_mailing  # it loads the grammar
 
-    if names := list_mailing(named):
+    if names := list_mailing([owner for owner in named if owner.id in reading.owners]):
         yield Trouble(
             brief="no mail server",
             words=f"{spell_count(len(names), 'sentinel')} should notify by e-mail, but no mail server is set:"

@@ -1,7 +1,7 @@
 """Public pages: everybody who has the address sees what changed on the pages of a tag.
 
-Pages that are asked for with headers, a body, a login, a proxy or steps of their own are never shown, nor is
-what sentinels say or whom they notify.
+Pages that are asked for with headers, a body, a login, a proxy or steps of their own are never
+shown, nor is what sentinels say or whom they notify.
 """
 
 from __future__ import annotations

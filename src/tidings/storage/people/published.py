@@ -27,8 +27,8 @@ _PRIVATE: Final = (
     " OR p.login <> '' OR p.steps <> '' OR p.proxy <> '' OR p.trust <> '' OR p.owner_id IS NOT NULL"
     " OR p.method <> 'GET' OR NOT (p.url LIKE 'http://%' OR p.url LIKE 'https://%'))"
 )
-"""Pages that a sentinel asks for, or did, as not everybody could: with headers, a body, a login, steps, a
-proxy or a certificate of its own, with a secret, or as the output of a command.
+"""Pages that a sentinel asks for, or did, as not everybody could: with headers, a body, a login,
+steps, a proxy or a certificate of its own, with a secret, or as the output of a command.
 """
 _PUBLIC: Final = (
     *_TAGGED,

@@ -13,7 +13,7 @@ from tidings.model.observed.unit import DeliveryDraft, DeliveryResult
 from tidings.record import dataclass
 from tidings.storage.db.connection import NAMES, UNLIMITED, Connection, plain, select, to_json
 from tidings.storage.db.instance import DatabaseInstance
-from tidings.storage.watches.sentinels import OF_NAME, SEEN
+from tidings.storage.watches.sentinels import OF_NAME, SEEN, restrict_to_viewer
 
 LONGEST_HOLD = DAY
 """The longest hold that an endpoint may ask for."""
@@ -156,15 +156,16 @@ def count_waiting(c: Connection, *, now: Instant) -> tuple[int, int, Instant | N
     return int(waiting), int(due or 0), first if first is not None and first <= now else None
 
 
-def list_waiting(c: Connection, endpoint_id: int) -> dict[str, int]:
-    """Return how many messages wait for an endpoint, enabled or not, by the sentinel's name."""
-    return dict(
-        c.rows(
-            "SELECT s.name, count(*) FROM delivery d JOIN sentinel s ON s.id = d.sentinel_id"
-            " WHERE d.status = 'waiting' AND d.endpoint_id = :endpoint_id GROUP BY s.name ORDER BY s.name",
-            endpoint_id=endpoint_id,
-        )
+def list_waiting(c: Connection, endpoint_id: int, *, viewer: int | None = None) -> dict[str, int]:
+    """Return how many messages wait for an endpoint, enabled or not, by the name of the sentinel,
+    of those that `viewer` sees (None: all).
+    """
+    text = select(
+        "SELECT s.name, count(*) FROM delivery d JOIN sentinel s ON s.id = d.sentinel_id",
+        ["d.status = 'waiting'", "d.endpoint_id = :endpoint_id", *restrict_to_viewer(viewer)],
+        "GROUP BY s.name ORDER BY s.name",
     )
+    return dict(c.rows(text, endpoint_id=endpoint_id, **({} if viewer is None else {"viewer": viewer})))
 
 
 def following(c: Connection, delivery: DeliveryRow, *, now: Instant) -> DeliveryRow | None:

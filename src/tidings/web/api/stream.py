@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from tidings.storage.db.connection import Connection
-    from tidings.web.inside import Admission, Arrivals, Inside
+    from tidings.web.inside import Arrivals, Inside, StreamRight
 
 T = TypeVar("T")
 HEARTBEAT_SECONDS: Final = 15.0
@@ -109,12 +109,12 @@ async def answer(request: Request, inside: Inside, batches: Batches) -> Response
     after = _number(request.headers.get("last-event-id"), newest, deleted)
     if request.method == "HEAD":
         return Response(headers=_HEADERS, media_type=_TYPE)
-    admission: Admission = request.state.admission
+    admission: StreamRight = request.state.stream_right
     check_room(inside.arrivals, admission)
     return EventStream(StreamFollower(inside, batches, after, admission))
 
 
-def check_room(arrivals: Arrivals, admission: Admission) -> None:
+def check_room(arrivals: Arrivals, admission: StreamRight) -> None:
     """Raise `ProblemError` unless one more may follow a stream: one account has a tenth of all
     places, and what belongs to no account has half of them.
     """
@@ -168,7 +168,7 @@ class Follower(ABC):
     def __init__(
         self,
         arrivals: Arrivals,
-        admission: Admission,
+        admission: StreamRight,
         *,
         begin: bytes,
         heartbeat: bytes = b":\n\n",
@@ -234,7 +234,7 @@ class StreamFollower(Follower):
     none.
     """
 
-    def __init__(self, inside: Inside, batches: Batches, after: int, admission: Admission) -> None:
+    def __init__(self, inside: Inside, batches: Batches, after: int, admission: StreamRight) -> None:
         super().__init__(inside.arrivals, admission, begin=begin_at(after))
         self._inside = inside
         self._batches = batches

@@ -214,7 +214,7 @@ async def stream(call: Call) -> EventStream:
             f"the newest event has the number {newest}: {begin} is of another service, or of an older state of this one"
         )
         raise ProblemError(HTTPStatus.CONFLICT, message, hint="begin again: with after=0 for all stored events")
-    check_room(call.desk.arrivals, call.request.state.admission)
+    check_room(call.desk.arrivals, call.request.state.stream_right)
     is_sse = LINES not in call.request.headers.get("accept", "")
     listener = Listener(call, newest if begin is None else begin, is_sse=is_sse, follows=call.query.follow)
     return EventStream(listener, media_type=SSE if is_sse else LINES)
@@ -226,7 +226,7 @@ class Listener(Follower):
     def __init__(self, call: Call, begin: int, *, is_sse: bool, follows: bool) -> None:
         super().__init__(
             call.desk.arrivals,
-            call.request.state.admission,
+            call.request.state.stream_right,
             begin=begin_at(begin) if is_sse else b"",
             heartbeat=b":\n\n" if is_sse else b"\n",
             follows=follows,

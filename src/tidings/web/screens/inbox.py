@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tidings.storage.observed.polls import Beats
     from tidings.storage.watches.inbox import Filter, InboxCounts, InboxItem
     from tidings.web.access import Asker
-    from tidings.web.inside import Admission
+    from tidings.web.inside import StreamRight
     from tidings.web.screens.desk import Desk
 
 PAGE: Final = 50
@@ -344,14 +344,14 @@ def _link(request: Request, changed: dict[str, Any]) -> str:
 
 async def follow(request: Request, desk: Desk) -> Response:
     """Return the stream of one open screen."""
-    check_room(desk.arrivals, request.state.admission)
-    return EventStream(OpenScreen(desk, request.state.asker, request.state.admission))
+    check_room(desk.arrivals, request.state.stream_right)
+    return EventStream(OpenScreen(desk, request.state.asker, request.state.stream_right))
 
 
 class OpenScreen(Follower):
     """An open screen: it is written the number of unread changes whenever one arrives."""
 
-    def __init__(self, desk: Desk, asker: Asker, admission: Admission) -> None:
+    def __init__(self, desk: Desk, asker: Asker, admission: StreamRight) -> None:
         super().__init__(desk.arrivals, admission, begin=begin_at(0))
         self._desk = desk
         self._own = inbox.Filter(viewer=asker.viewer, reader=asker.owner_id)

@@ -13,7 +13,7 @@ from tidings.storage.watches import events
 from tidings.storage.watches.events import OWNER
 from tidings.web.api import stream
 from tidings.web.api.stream import Batches, StreamFollower, batch_after, check_room
-from tidings.web.inside import Admission
+from tidings.web.inside import StreamRight
 from tidings.web.problems import ProblemError
 from tidings.web.routes import application
 
@@ -24,7 +24,7 @@ async def _stand():
     return True
 
 
-ADMITTED = Admission(OWNER, _stand)
+ADMITTED = StreamRight(OWNER, _stand)
 
 
 def changes(count, start=0):
@@ -243,7 +243,7 @@ def test_a_follower_that_is_no_longer_admitted_is_sent_nothing_more(tmp_path, mo
             async def stands(answers=answers):
                 return next(answers)
 
-            follower = StreamFollower(within, Batches(), 0, Admission(OWNER, stands))
+            follower = StreamFollower(within, Batches(), 0, StreamRight(OWNER, stands))
             count = 0
             async with asyncio.timeout(5):
                 async for _ in follower.pieces():
@@ -265,10 +265,10 @@ def test_one_account_takes_a_tenth_of_the_places(tmp_path):
         for number in range(100):
             within.arrivals.join(7)
             if number == 98:
-                check_room(within.arrivals, Admission(7, _stand))
+                check_room(within.arrivals, StreamRight(7, _stand))
         with pytest.raises(ProblemError, match="100 streams of yours"):
-            check_room(within.arrivals, Admission(7, _stand))
-        check_room(within.arrivals, Admission(8, _stand))
+            check_room(within.arrivals, StreamRight(7, _stand))
+        check_room(within.arrivals, StreamRight(8, _stand))
 
     run(tmp_path, story)
 
