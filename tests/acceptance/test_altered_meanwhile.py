@@ -4,6 +4,7 @@ once, as its text says at that moment.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +13,9 @@ import pytest
 
 from tests.fakes import Page
 from tests.world import Service, World, serve
-from tidings.clock import DAY, HOUR
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.service.sentinels import register
+from tidings.storage.watches import sentinels
 
 AT_ONCE = "immediate"
 GATHERED = "every 1 day"
@@ -155,5 +158,97 @@ def test_sentinel_altered_during_a_check_is_notified_once(world: World, before: 
 
     assert ["1", "2"] == found
     assert 1 == _list_events(world).count("page.error")
+    assert [] == world.events("problem.rule", "problem.unit")
+    assert [] == world.violations()
+
+
+POINTS = ("watchlist.follow", "lives.live", "rules.follow", "rules._commit", "polling.poll", "sending.due")
+"""Parts of a step, before which something may be written by another process."""
+
+
+class Acts:
+    """What other processes do to a sentinel, whatever its name is now."""
+
+    def __init__(self, world: World, hook: str, rng: random.Random) -> None:
+        self._world, self._hook, self._rng = world, hook, rng
+        self.name = "s"
+        self.done: list[str] = []
+
+    def do(self) -> None:
+        """Do one of them."""
+        chosen = self._rng.choice((self.alter, self.alter, self.pause, self.rename, self.recreate))
+        chosen()
+        self.done.append(f"{chosen.__name__} at {self._world.clock.now()}")
+
+    def alter(self) -> None:
+        """Alter the rate, which keeps the one receiver."""
+        self._world.add(f"Alter {self.name} Notify by webhook {self._hook} {self._rng.choice(RATES)}")
+
+    def pause(self) -> None:
+        """Disable the sentinel, or enable it again."""
+        is_on = self._world.sentinel(self.name).state == "enabled"
+        self._world.add(f"{'Disable' if is_on else 'Enable'} {self.name}")
+
+    def rename(self) -> None:
+        """Give it another name."""
+        old, self.name = self.name, f"s{len(self.done)}"
+        self._world.write(register.rename, old, self.name, now=self._world.clock.now())
+
+    def recreate(self) -> None:
+        """Drop and restore it."""
+        row, now = self._world.sentinel(self.name), self._world.clock.now()
+        self._world.write(sentinels.drop, row.id, now)
+        self._world.write(sentinels.restore, row.id, now)
+
+
+def _find_owner(service: Service, point: str) -> tuple[Any, str]:
+    part, _, name = point.partition(".")
+    return getattr(service.monitor, part), name
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_moment_of_an_act_loses_or_repeats_news(world: World, seed: int):
+    """Wherever in a step, in a check or between two runs of the service a sentinel is altered,
+    renamed, paused or dropped and restored: each change is notified once.
+    """
+    rng = random.Random(seed)
+    acts = Acts(world, _watch(world, rng.choice(RATES)), rng)
+
+    def act_during_check(number: int) -> Any:
+        def answer(_seen: Any, wire: Any) -> None:
+            world.page("/a", f"<p>count {number}</p>")
+            acts.do()
+            shown = f"<p>count {number}</p>"
+            head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(shown)}\r\n\r\n"
+            wire.send((head + shown).encode())
+
+        return answer
+
+    number = 0
+    for _ in range(3):
+        with serve(world) as service:
+            service.settle()
+            for _ in range(6):
+                number += 1
+                if rng.random() < 0.3:
+                    world.server.pages["/a"] = act_during_check(number)
+                    service.pass_time(HOUR)
+                    continue
+                world.page("/a", f"<p>count {number}</p>")
+                with _before(*_find_owner(service, rng.choice(POINTS)), acts.do):
+                    service.pass_time(rng.choice((HOUR, 30 * MINUTE)))
+                    service.monitor.rules.wake()
+                    service.settle()
+        for _ in range(rng.randrange(3)):
+            acts.do()
+    if world.sentinel(acts.name).state != "enabled":
+        acts.pause()
+    with serve(world) as service:
+        service.pass_time(3 * DAY)
+    found = [change["id"] for change in world.changes() if not change["quiet"]]
+    notified = [record["id"] for record in _list_records(world) if record["record"] == "change"]
+
+    assert sorted(found) == sorted(notified), (seed, acts.done)
+    assert len(found) > 2
     assert [] == world.events("problem.rule", "problem.unit")
     assert [] == world.violations()

@@ -122,8 +122,10 @@ class NotifyBehaviour:
         for key in left:
             if watched.is_cut_off:  # it waits for a receiver
                 line_states[key]["is_due"] = True
-            else:
-                done.append(await self._notify(_everybody(key, watched), line_states.pop(key), moment))
+                continue
+            m = line_states.pop(key)
+            if watched.everybody():
+                done.append(await self._notify(_everybody(key, watched), m, moment))
         for key, line in lines.items():
             mode = line.clause.rate.mode
             m = line_states.setdefault(
@@ -207,12 +209,15 @@ class NotifyBehaviour:
         return await self._try(lines[key], line_states[key], moment)
 
     async def finish(self, moment: Moment) -> Effects:
-        """Report what is left (W-54); what quiet hours and caps hold is sent when they allow it."""
-        done = []
-        for key, line in self.lines(moment.watched).items():
-            if (m := moment.memory["lines"].get(key)) is not None:
-                done.append(await self._notify(line, m, moment))
-        return _join(done)
+        """Report what is left (W-54); what quiet hours and caps hold is sent when they allow it. A
+        sentinel that was altered in a pause has still the lines of its former clauses.
+        """
+        watched, states = moment.watched, moment.memory.get("lines", {})
+        lines = {
+            **({key: _everybody(key, watched) for key in states} if watched.everybody() else {}),
+            **self.lines(watched),
+        }
+        return _join([await self._notify(lines[key], m, moment) for key, m in states.items() if key in lines])
 
     async def _hear(self, moment: Moment, kind: str, params: Mapping[str, Any]) -> Effects:
         """Record a change or notice: lines that wait for nothing, or for this many changes, become

@@ -222,6 +222,16 @@ def test_remaining_changes_are_reported_at_the_end(world: World):
     assert [NOON + HOUR] == due(effects)
 
 
+def test_remaining_changes_of_a_former_clause_are_reported_at_the_end(world: World):
+    """The sentinel was altered while it was disabled, and then dropped."""
+    line = Line(world, "every 9 changes")
+    line.arrange()
+    line.find()
+    line.watched = make_sentinel("immediate", world.endpoint())
+
+    assert [[1]] == list_reported(asyncio.run(line.behaviour.finish(line.moment())))
+
+
 def test_altered_clause_reports_what_the_old_one_gathered(world: World):
     """The message is sent at once if the new clause does not wait. Changes of a removed clause go
     to all receivers.
