@@ -395,7 +395,10 @@ class _Trying:
 @functools.lru_cache(maxsize=4_096)  # watches of one file have many clauses in common
 def why_invalid(text: str, clauses: int) -> str:
     """Return why a statement with so many clauses cannot be stored, "" if it can."""
-    parsed = parser.parse(text)
+    try:
+        parsed = parser.parse(text)
+    except (OverflowError, ValueError):
+        return "it has a number that cannot be read"
     if parsed.problems:
         return f"{parsed.problems[0].message} ({parsed.problems[0].code})"
     if parser.count_clauses(text) != clauses:

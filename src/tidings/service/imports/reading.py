@@ -48,6 +48,8 @@ STEPS_AT_ONCE: Final = 1_000_000
 """Steps of SQLite."""
 TOO_DEEP: Final = f"it is nested deeper than {MOST_DEPTH} levels"
 ENDLESS: Final = "its references or values grow without end"
+_HALF: Final = re.compile(r"(?i)(\\\\|\\ud[89ab]..\\ud[c-f]..)|\\ud[89a-f]..")
+"""Half a character of JSON, which can be neither stored nor printed; whole ones are its group."""
 _NUMBER: Final = re.compile(r"[-+0-9a-fxo_:.]+", re.IGNORECASE)
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 T = TypeVar("T")
@@ -102,7 +104,7 @@ class Files:
             text = self.text(name)
             if sum(map(text.count, ",[{")) > 2 * MOST_VALUES:
                 raise ValueError(ENDLESS)
-            return check_bounds(json.loads(text))
+            return check_bounds(json.loads(_HALF.sub(lambda found: found[1] or r"\ufffd", text)))
 
         return self._parse(name, "JSON", parse)
 

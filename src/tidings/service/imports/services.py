@@ -69,7 +69,7 @@ def read_distill(files: Files) -> Iterator[Draft]:
         draft.read("schedule", schedule, partial(_schedule, draft, schedule))
         config = _inner(one.get("config"))
         for selection in map(_map, _list(config.get("selections"))):
-            _selection(draft, selection)
+            draft.read("selections", selection, partial(_selection, draft, selection))
         for key in config.keys() - {"selections", "ignoreEmptyText", "includeStyle", "dataAttr"}:
             draft.refuse(f"config.{key}", f"{show_value(config[key])} is not in any published example")
         draft.monitor("all words", "config")

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.bounded import bound_time
+from tidings.errors import ImportFileError
 from tidings.service.imports.draft import judge, name_of
 from tidings.service.imports.import_jobs import read
 
@@ -432,3 +433,40 @@ def test_interval_that_is_no_time_is_left_out_with_a_note(tmp_path, value):
 
         assert one.text, name
         assert noted or not any(line.endswith(f" {count} s") for count in range(60)), (name, one.text)
+
+
+ODD = ["\ud800", ["x", {"a": 1}], {"a": None}, "9" * 400, float("inf"), [[1]], True]
+
+
+@pytest.mark.parametrize("value", ODD, ids=["half a character", "list", "map", "digits", "endless", "lists", "true"])
+def test_value_of_an_unexpected_type_loses_no_file(tmp_path, value):
+    """Whatever one field has, each job is read, and what is stored and printed is text."""
+    selections = [{"dynamic": value, "delay": value, "frames": [{"index": value, "includes": value}]}]
+    quoted = json.dumps(str(value))
+    page = {"uri": "https://a.example/", "name": value, "state": value, "config": {"selections": selections}}
+    files = {
+        "d.json": json.dumps({**DISTILL, "data": [page]}),
+        "kibitzr.yml": f"checks: [{{url: 'https://a.example/', schedule: {{unit: day, at: {quoted}}}}}]",
+        "watch.json": json.dumps({"url": "https://a.example/", "title": value, "time_between_check": value}),
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        try:
+            found = read(tmp_path / name)[1]
+        except ImportFileError:  # YAML has no half characters
+            assert value == "\ud800"
+            continue
+        one = judge(found[0], name_of(found[0].title, found[0].url), learn=False)
+
+        assert (1, True) == (len(found), bool(one.text))
+        assert " ".join((one.text, *(note.text for note in one.notes))).encode()
+
+
+def test_whole_characters_of_two_halves_are_read(tmp_path):
+    """JSON writes a picture as two escapes, and a backslash as two."""
+    (tmp_path / "watch.json").write_text(
+        '{"url": "https://a.example/", "time_between_check": {}, "title": "\\ud83d\\ude00 \\\\ud800"}'
+    )
+    [draft] = read(tmp_path / "watch.json")[1]
+
+    assert "\U0001f600 \\ud800" == draft.title
