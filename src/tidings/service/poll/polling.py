@@ -105,8 +105,9 @@ class PollStarter:
         for page_id in self._planner.servable():
             by_page.setdefault(page_id, {})
         for page_id, owed in by_page.items():
-            if self._planner.get_hold_end(page_id) <= now and self._planner.reserve(page_id):
-                yield self._watched[page_id], owed
+            page = self._watched.get(page_id)  # it may have been left since it was planned
+            if page is not None and self._planner.get_hold_end(page_id) <= now and self._planner.reserve(page_id):
+                yield page, owed
 
     def _list_owed(self) -> dict[int, dict[int, int]]:
         """Return the owed comparisons of those who watch a page now, with their attempts, by page.

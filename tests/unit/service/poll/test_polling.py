@@ -216,7 +216,7 @@ def test_used_up_budget_is_checked_only_for_requests():
 
 def test_pending_comparisons_are_made_without_a_poll():
     """Comparisons of a page are made together. Ticks that the stored version serves are included,
-    and a page in flight waits.
+    a page in flight waits, and one that nobody watches any more is left out.
     """
     case = Case()
     case.polling.note(make_owed(5, 1, 2))
@@ -225,7 +225,7 @@ def test_pending_comparisons_are_made_without_a_poll():
 
     assert [(1, {5: 2, 6: 1}), (2, {})] == case.serve_owed()
 
-    case.busy = {1}
+    case.busy, case.stored = {1}, [1, 2, 3]
 
     assert [(2, {})] == case.serve_owed()
 
