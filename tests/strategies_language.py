@@ -401,11 +401,13 @@ scopes = st.builds(
 
 
 @st.composite
-def sentinels(draw: st.DrawFn) -> Sentinel:
-    """Draw a sentinel made from pages, with all clauses."""
+def sentinels(draw: st.DrawFn, *, names_pages: bool = True) -> Sentinel:
+    """Draw a sentinel made from pages, with all clauses; on several if these have no names."""
     zone = draw(st.sampled_from(ZONES))
-    addresses = draw(st.lists(st.one_of(urls, urls, command_urls), min_size=1, max_size=3, unique=True))
-    named = PAGE_NAMES[: draw(st.integers(0, len(addresses)))]
+    addresses = draw(
+        st.lists(st.one_of(urls, urls, command_urls), min_size=1 if names_pages else 2, max_size=3, unique=True)
+    )
+    named = PAGE_NAMES[: draw(st.integers(0, len(addresses)))] if names_pages else ()
     end, span = draw(
         st.one_of(
             st.just((None, None)),
@@ -444,7 +446,7 @@ def sentinels(draw: st.DrawFn) -> Sentinel:
         life=draw(lives),
         budget_class=draw(st.just("default") | names),
         tags=tuple(draw(st.lists(names, max_size=3, unique=True))),
-        scope=draw(st.none() | scopes),
+        scope=draw(st.none() | scopes) if names_pages else None,
     )
 
 

@@ -165,13 +165,14 @@ def recall(text: str) -> Statement:
     """Return the one statement of a canonical text that was accepted before: its patterns and
     selectors are not checked again.
 
-    Clauses that many sentinels of one page share are parsed once. Raises `SentinelError` if the
-    text cannot be read, `ValueError` if it is not one statement.
+    Clauses that many sentinels of one page share are parsed once, and of a long list of pages only
+    the first two. Raises `SentinelError` if the text cannot be read, `ValueError` if it is not one
+    statement.
     """
     found = _ONE_PAGE.fullmatch(text)
     alike = None if found is None else _recall_clauses(found["clauses"])
     if found is None or alike is None:
-        return _recall(text)
+        return _recall_long(text) or _recall(text)
     return replace(alike, name=found["name"], pages=(Watched(found["url"]),))
 
 
@@ -185,11 +186,34 @@ def recall_clauses(text: str) -> Statement:
     return (None if found is None else _recall_clauses(found["clauses"])) or _recall(text)
 
 
+_URL = r"[a-z]+://[^\s\"<>,;]+"
 _ONE_PAGE = re.compile(
-    r"Create Sentinel (?P<name>[A-Za-z_](?:\w|-(?!-))*) Using (?P<url>[a-z]+://[^\s\"<>,;]+)(?P<clauses>(?:\n.*)?)",
-    re.DOTALL,
+    rf"Create Sentinel (?P<name>[A-Za-z_](?:\w|-(?!-))*) Using (?P<url>{_URL})(?P<clauses>(?:\n.*)?)", re.DOTALL
 )
 """The canonical text of a sentinel on one unnamed page: its clauses do not depend on its head."""
+
+
+_MANY_PAGES = re.compile(
+    r"(?P<head>Create Sentinel (?:[A-Za-z_](?:\w|-(?!-))*) Using "
+    rf"(?P<first>{_URL}), (?P<second>{_URL}))(?P<more>(?:, {_URL})+)(?P<clauses>(?:\n.*)?)",
+    re.DOTALL,
+)
+"""The canonical text of a sentinel on three unnamed pages or more."""
+
+
+def _recall_long(text: str) -> Sentinel | None:
+    """Return the sentinel of a text with many unnamed pages, None for any other text and where the
+    clauses need more than two pages.
+    """
+    found = _MANY_PAGES.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        statement = _recall(found["head"] + found["clauses"])
+    except SentinelError:
+        return None
+    urls = (found["first"], found["second"], *found["more"].removeprefix(", ").split(", "))
+    return replace(statement, pages=tuple(map(Watched, urls))) if isinstance(statement, Sentinel) else None
 
 
 @lru_cache(maxsize=1024)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.strategies_language import sentinels
 from tidings.language import parser
 from tidings.language.grammar import syntax
 from tidings.language.grammar.syntax import FEWEST, spans
 from tidings.language.parser import parse, recall, recall_clauses
-from tidings.model.watch.sentinel import Clauses, Sentinel
+from tidings.language.write.printer import to_text
+from tidings.model.watch.sentinel import Clauses, Sentinel, Watched
 
 COUNT = 2 * FEWEST
 CLAUSES = {
@@ -143,3 +147,13 @@ def test_sentinels_with_the_same_clauses_are_restored_together(clauses: str):
     assert isinstance(whole, Sentinel)
     assert whole == replace(one, name=whole.name, pages=whole.pages)
     assert recall(named) == recall_clauses(named)
+
+
+@given(sentinels(names_pages=False), st.integers(3, 12), st.booleans())
+def test_stored_text_of_many_pages_is_restored_as_it_was_read(sentinel: Sentinel, count: int, has_comma: bool):
+    """Whatever its clauses are, and with a comma in an address; its list is not parsed."""
+    urls = [f"https://shop.example/{n}{',x' if has_comma else ''}" for n in range(count)]
+    text = to_text(replace(sentinel, pages=tuple(map(Watched, urls))))
+
+    assert parser._recall(text) == recall(text)
+    assert has_comma == (parser._recall_long(text) is None)
