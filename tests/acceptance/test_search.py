@@ -414,3 +414,34 @@ def test_stored_text_is_opened_by_who_may_find_it(world: World) -> None:
             assert status == (await people.ask(who, "GET", other)).status, (who, other)
 
     play(world, lambda monitor: with_people(world, monitor, story))
+
+
+def test_misspelled_word_is_corrected_by_what_the_reader_may_see(world: World) -> None:
+    """Where nothing is found; a word that only pages of others have is not suggested."""
+    world.page("/shop", "<title>Kettles</title><p>gooseneck kettle, porcelain teapot</p>")
+    world.page("/hidden", "<p>gooseneck zanzibar</p>")
+
+    async def story(people: People) -> None:
+        for name, path, who in (("shop", "/shop", "bob"), ("hidden", "/hidden", "anna")):
+            text = world.text(f"Create Sentinel {name} Using {{{path}}} Monitor all words Fetch every 1 hour")
+            body = json.dumps({"text": text}).encode()
+            headers = {"content-type": "application/json"}
+            assert 201 == (await people.ask(who, "POST", "/api/v1/sentinels", headers=headers, body=body)).status
+        await world.settle(people.monitor)
+        await index(world)
+
+        async def suggest(who: str, query: str) -> str | None:
+            answer = await people.ask(who, "GET", f"/api/v1/search?{urlencode({'q': query})}")
+            suggested: str | None = answer.json()["suggested"]
+            screen = (await people.ask(who, "GET", f"/search?{urlencode({'q': query})}")).body.decode()
+            assert (suggested is not None) == ("Did you mean" in screen)
+            return suggested
+
+        assert "kettle" == await suggest("bob", "ketle")
+        assert "gooseneck porcelain" == await suggest("bob", "gooseneck porcelian")
+        assert '"gooseneck kettle" -tea kind:html' == await suggest("bob", '"gooseneck ketlte" -tea kind:html')
+        assert "zanzibar" == await suggest("anna", "zanzibr")
+        for query in ("zanzibr", "kettle", "kttl", "qwertyuiop", "ketle site:nowhere.example", "tee"):
+            assert await suggest("bob", query) is None, query
+
+    play(world, lambda monitor: with_people(world, monitor, story))

@@ -22,19 +22,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
+from rapidfuzz.distance import OSA
+
 from tidings.document.text.words import RULES_VERSION, canonical_text, fold, spans_of_chunk, tokens_of_chunk
 from tidings.errors import UsageError
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 
 LONGEST: Final = 1_000
 """The longest query, in characters."""
 MOST_TERMS: Final = 32
 """The most terms of a query."""
+SHORTEST_CORRECTED: Final = 4
+"""The shortest term for which others are suggested."""
 FILTERS: Final = ("site", "sentinel", "tag", "kind")
 KINDS: Final = ("html", "feed", "json", "xml", "csv", "pdf", "text", "binary")
 """Kinds of documents, by content rather than by declaration."""
@@ -144,6 +148,42 @@ def holds(phrase: Phrase, terms: Sequence[str]) -> int:
         if is_last and tuple(terms[max(0, place - many + 1) : place]) == wanted[:-1] and place + 1 >= many:
             count += 1
     return count
+
+
+MOST_SIMILAR: Final = 8
+
+
+def find_similar(term: str, known: Iterable[tuple[str, int]]) -> list[str]:
+    """Return terms that are spelled like a term, the likeliest first: one letter is wrong, missing,
+    one too many or in the wrong place, or two if it has eight letters or more.
+
+    Args:
+        term: The term as typed.
+        known: The terms to choose from, and in how many texts each is.
+    """
+    most = allowed_errors(term)
+    found = []
+    for other, documents in known:
+        errors = OSA.distance(term, other, score_cutoff=most)
+        if 0 < errors <= most:
+            found.append((errors, -documents, other))
+    return [other for _, _, other in sorted(found)[:MOST_SIMILAR]]
+
+
+def allowed_errors(term: str) -> int:
+    """Return in how many letters another term may differ: 0 for short ones, and for scripts whose
+    words are not separated.
+    """
+    return 0 if len(term) < SHORTEST_CORRECTED or not term.isalpha() else 1 if len(term) < 8 else 2
+
+
+def replace_term(query: Query, old: str, new: str) -> Query:
+    """Return a query with another term in place of one."""
+
+    def change(phrase: Phrase) -> Phrase:
+        return replace(phrase, terms=tuple(new if term == old else term for term in phrase.terms))
+
+    return replace(query, groups=tuple(tuple(map(change, group)) for group in query.groups))
 
 
 TERMS_VERSION = RULES_VERSION * 100 + 1

@@ -8,6 +8,7 @@ from tidings.errors import UsageError
 from tidings.search.query import (
     Phrase,
     Query,
+    find_similar,
     holds,
     is_of_site,
     line_of_terms,
@@ -135,3 +136,23 @@ def test_no_place_of_a_phrase_is_missed(text, query):
     )
 
     assert every == some
+
+
+@pytest.mark.parametrize(
+    ("term", "found"),
+    [
+        ("ketle", ["kettle", "ketel"]),
+        ("ekttle", ["kettle"]),
+        ("kettle", ["kettles"]),
+        ("tee", []),
+        ("teh4", []),
+        ("porcelian", ["porcelain"]),
+        ("porselian", ["porcelain"]),
+        ("茶壺茶壺", []),
+    ],
+)
+def test_similar_terms_are_those_a_slip_away(term, found):
+    """One error up to seven letters, two from eight on; the nearest and most frequent are first."""
+    known = [("ketel", 1), ("kettle", 5), ("kettles", 9), ("cattle", 3), ("tea", 9), ("the4", 1), ("porcelain", 2)]
+
+    assert found == find_similar(term, known)

@@ -134,6 +134,8 @@ def _print(answer: SearchAnswer, *, at: str | None) -> None:
     if not answer.results:
         when = f" on {at}" if at else ""
         write_line(f"no watched page contains {answer.query}{when}")
+        if answer.suggested:
+            write_beside(f"did you mean {answer.suggested}?")
         write_beside(
             "`tidings changes --limit 0` lists all that was reported; --at DATE searches the versions of a day"
         )

@@ -15,7 +15,19 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.clock import DAY
 from tidings.record import dataclass
 from tidings.search import snippets
-from tidings.search.query import FILTERS, Phrase, Query, check_kind, holds, is_of_site, parse, places_that_matter
+from tidings.search.query import (
+    FILTERS,
+    Phrase,
+    Query,
+    allowed_errors,
+    check_kind,
+    find_similar,
+    holds,
+    is_of_site,
+    parse,
+    places_that_matter,
+    replace_term,
+)
 from tidings.search.ranking import bm25
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import indexed
@@ -82,6 +94,8 @@ class SearchAnswer:
     sites: Sequence[tuple[str, int]] = ()
     times: Sequence[tuple[str, int]] = ()
     kinds: Sequence[tuple[str, int]] = ()
+    suggested: str = ""
+    """A query that finds something, where this one finds nothing and a word of it may be misspelled."""
 
 
 async def ask(store: Store, index: SearchIndex, wanted: SearchRequest, *, now: Instant) -> SearchAnswer:
@@ -96,6 +110,19 @@ async def ask(store: Store, index: SearchIndex, wanted: SearchRequest, *, now: I
     """
     query = parse(wanted.text)
     check_kind(wanted.kind)
+    hits, seen = await _find(store, index, query, wanted)
+    suggested = "" if hits else await _suggest(store, index, query, wanted)
+    shown = await asyncio.to_thread(_show, index, query, hits, seen, wanted)
+    sites = Counter(hit.host for hit in hits).most_common(MOST_FACETS)
+    times = [(name, sum(hit.seq > 1 and now - hit.since <= age for hit in hits)) for name, age in TIMES.items()]
+    kinds = Counter(hit.kind for hit in hits).most_common()
+    return SearchAnswer(query, len(hits), shown, sites, times, kinds, suggested)
+
+
+async def _find(
+    store: Store, index: SearchIndex, query: Query, wanted: SearchRequest
+) -> tuple[list[Hit], dict[int, FindablePage]]:
+    """Return what matches a query and may be seen."""
     given = {**query.filters, **{name: value for name in FILTERS if (value := getattr(wanted, name))}}
     hits = await asyncio.to_thread(find.find, index, query, at=wanted.at, changed_since=wanted.changed_since)
     hits = [
@@ -103,12 +130,26 @@ async def ask(store: Store, index: SearchIndex, wanted: SearchRequest, *, now: I
         if ("site" not in given or is_of_site(hit.host, given["site"])) and given.get("kind", hit.kind) == hit.kind
     ]  # fmt: skip
     seen = await store.read(_list_visible, sorted({hit.page_id for hit in hits}), wanted, given)
-    hits = [hit for hit in hits if hit.page_id in seen]
-    shown = await asyncio.to_thread(_show, index, query, hits, seen, wanted)
-    sites = Counter(hit.host for hit in hits).most_common(MOST_FACETS)
-    times = [(name, sum(hit.seq > 1 and now - hit.since <= age for hit in hits)) for name, age in TIMES.items()]
-    kinds = Counter(hit.kind for hit in hits).most_common()
-    return SearchAnswer(query, len(hits), shown, sites, times, kinds)
+    return [hit for hit in hits if hit.page_id in seen], seen
+
+
+async def _suggest(store: Store, index: SearchIndex, query: Query, wanted: SearchRequest) -> str:
+    """Return the query with one word spelled otherwise that finds a page which may be seen, "" if
+    there is none.
+    """
+    for term in query.terms:
+        errors = allowed_errors(term)
+        if not errors:
+            continue
+        known = await asyncio.to_thread(find.list_terms, index, least=len(term) - errors, most=len(term) + errors)
+        for other in await asyncio.to_thread(find_similar, term, known):
+            tried = replace_term(query, term, other)
+            if (await _find(store, index, tried, wanted))[0]:
+                filters = (
+                    f'{name}:"{value}"' if " " in value else f"{name}:{value}" for name, value in query.filters.items()
+                )
+                return " ".join([str(tried), *filters])
+    return ""
 
 
 async def behind(store: Store, index: SearchIndex) -> int:

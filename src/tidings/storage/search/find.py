@@ -94,6 +94,16 @@ def statistics(index: SearchIndex, phrases: Sequence[Phrase]) -> Statistics:
         return Statistics(documents, length or 0.0, {str(phrase): _frequency(run, phrase) for phrase in phrases})
 
 
+def list_terms(index: SearchIndex, *, least: int, most: int) -> list[tuple[str, int]]:
+    """Return the terms of the current texts that have `least` to `most` letters, and in how many
+    texts each is.
+    """
+    with index.reading() as run:
+        wanted = "SELECT term, doc FROM newest_term WHERE length(term) BETWEEN ? AND ?"
+        found: list[tuple[str, int]] = run(wanted, (least, most)).fetchall()
+        return found
+
+
 def _frequency(run: Any, phrase: Phrase) -> int:
     if len(phrase.terms) == 1 and not phrase.is_prefix:
         row = run("SELECT doc FROM newest_term WHERE term = ?", phrase.terms).fetchone()

@@ -233,6 +233,7 @@ async def search(call: Call) -> Any:
         "count": answer.count,
         "sites": dict(answer.sites),
         "kinds": dict(answer.kinds),
+        "suggested": answer.suggested or None,
         "changed_within": dict(answer.times),
         "behind": await asking.behind(desk.store, desk.index) if call.asker.sees_all else None,
     }

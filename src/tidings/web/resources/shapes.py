@@ -454,7 +454,8 @@ class Collection(Given):
 class SearchPage(Given):
     """A page of search results, the best first, and their counts by facet.
 
-    `behind` is how many versions the index still lacks, for those who see everything.
+    `suggested` is the query with a word spelled otherwise, where it finds something and this one
+    nothing. `behind` is how many versions the index still lacks, for those who see everything.
     """
 
     items: list[FoundPage]
@@ -462,6 +463,7 @@ class SearchPage(Given):
     count: int
     sites: dict[str, int]
     kinds: dict[str, int]
+    suggested: str | None
     changed_within: dict[str, int]
     behind: int | None
 
