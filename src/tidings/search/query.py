@@ -161,7 +161,7 @@ def find_similar(term: str, known: Iterable[tuple[str, int]]) -> list[str]:
         term: The term as typed.
         known: The terms to choose from, and in how many texts each is.
     """
-    most = allowed_errors(term)
+    most = count_errors(term)
     found = []
     for other, documents in known:
         errors = OSA.distance(term, other, score_cutoff=most)
@@ -170,7 +170,7 @@ def find_similar(term: str, known: Iterable[tuple[str, int]]) -> list[str]:
     return [other for _, _, other in sorted(found)[:MOST_SIMILAR]]
 
 
-def allowed_errors(term: str) -> int:
+def count_errors(term: str) -> int:
     """Return in how many letters another term may differ: 0 for short ones, and for scripts whose
     words are not separated.
     """

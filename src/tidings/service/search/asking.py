@@ -19,7 +19,7 @@ from tidings.search.query import (
     FILTERS,
     Phrase,
     Query,
-    allowed_errors,
+    count_errors,
     check_kind,
     find_similar,
     holds,
@@ -95,7 +95,7 @@ class SearchAnswer:
     times: Sequence[tuple[str, int]] = ()
     kinds: Sequence[tuple[str, int]] = ()
     suggested: str = ""
-    """A query that finds something, where this one finds nothing and a word of it may be misspelled."""
+    """A query that finds something, where this one finds nothing: a word is spelled otherwise."""
 
 
 async def ask(store: Store, index: SearchIndex, wanted: SearchRequest, *, now: Instant) -> SearchAnswer:
@@ -138,7 +138,7 @@ async def _suggest(store: Store, index: SearchIndex, query: Query, wanted: Searc
     there is none.
     """
     for term in query.terms:
-        errors = allowed_errors(term)
+        errors = count_errors(term)
         if not errors:
             continue
         known = await asyncio.to_thread(find.list_terms, index, least=len(term) - errors, most=len(term) + errors)
