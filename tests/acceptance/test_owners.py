@@ -16,13 +16,15 @@ from tests.rows import list_changed
 from tests.world import World, play
 from tidings.clock import HOUR
 from tidings.model.secret import Secret
+from tidings.model.watch.sentinel import Command
 from tidings.service.people import accounts as accounts_of
 from tidings.service.run.monitor import Monitor
+from tidings.service.sentinels import register
 from tidings.service.sentinels.apply import is_of_files
 from tidings.storage.people import accounts
 from tidings.storage.people import tokens as token_rows
 from tidings.storage.secrets import Vault
-from tidings.storage.watches import changes, outside, sentinels
+from tidings.storage.watches import changes, outside, sentinels, subscriptions
 from tidings.web.api import stream
 
 CANARY = "c4nary-of-the-installation"
@@ -584,5 +586,33 @@ def test_what_follows_the_hash_of_an_address_is_its_authors(world: World) -> Non
         assert [] == [path for path, body in answers.items() if b"c4nary" in body]
         assert [] == [path for path, body in answers.items() if b"/doc" not in body]
         assert b"#key=c4nary" in (await people.ask("anna", "GET", "/api/v1/sentinels/first")).body
+
+    play_story(world, story)
+
+
+def test_mask_of_a_page_that_others_watch_is_not_switched(world: World) -> None:
+    """It would be left out, or reported, for them, too; who watches the page alone switches it."""
+
+    async def story(people: People) -> None:
+        for name, who in (("alone", "bob"), ("alike", "bob"), ("theirs", "anna")):
+            path = "/alone" if name == "alone" else "/b"
+            text = world.text(f"Create Sentinel {name} Using {{{path}}} Monitor all words Fetch every 1 hour")
+            body = json.dumps({"text": text}).encode()
+            assert 201 == (await people.ask(who, "POST", "/api/v1/sentinels", headers=JSON, body=body)).status
+
+        async def switch(who: str, name: str) -> tuple[int, int]:
+            page_id = world.read(lambda c: subscriptions.listing(c, sentinel_id=sentinels.find(c, name).id))[0].page_id
+            path, body = f"/api/v1/pages/{page_id}/masks/none", json.dumps({"off": True}).encode()
+            form = {"act": "mask", "page": str(page_id), "mask": "none", "is_on": "0"}
+            return (
+                (await people.ask(who, "PUT", path, headers=JSON, body=body)).status,
+                (await people.send(who, f"/sentinels/{name}", form)).status,
+            )
+
+        assert (403, 403) == await switch("bob", "alike")
+        assert 404 == (await switch("bob", "alone"))[0], "he may, and there is no such mask"
+        assert 404 == (await switch("ada", "alike"))[0]
+        world.write(lambda c: register.command(c, Command("drop", "theirs"), now=world.clock.wall()))
+        assert 404 == (await switch("bob", "alike"))[0]
 
     play_story(world, story)

@@ -23,6 +23,7 @@ from tidings.storage.people import tokens as token_rows
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
 from tidings.storage.watches.events import OWNER
 from tidings.web.inside import StreamRight
+from tidings.web.markup.translations import translate
 from tidings.web.problems import ProblemError, reads_pages
 from tidings.web.request_guard import READING, REALM, find_token
 
@@ -299,6 +300,18 @@ def check_objects(c: Connection, asker: Asker, named: Mapping[str, object], *, a
             raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no such {_WORDS[parameter]}")
         if alters and not any(asker.may_alter(sentinels.get(c, id_).owner_id) for id_ in seen):
             raise ProblemError(HTTPStatus.FORBIDDEN, "it is shared with you to read; only its owner alters it")
+
+
+def check_masks(c: Connection, asker: Asker, page_id: int) -> None:
+    """Raise `ProblemError` (403) if somebody else watches a page: its masks are those of all."""
+    watching = {sub.sentinel_id for sub in subscriptions.listing(c, page_id=page_id)}
+    rows = [sentinels.get(c, id_) for id_ in watching]
+    if not asker.sees_all and any(row.state != "ended" and not asker.may_alter(row.owner_id) for row in rows):
+        raise ProblemError(
+            HTTPStatus.FORBIDDEN,
+            translate("somebody else watches this page, too, and would be notified of less or of more"),
+            hint=translate("write Exclude into the text of your sentinel"),
+        )
 
 
 def _list_by_name(c: Connection, name: str) -> list[int]:

@@ -15,6 +15,7 @@ from tidings.service.show.records import poll_record, rfc3339, version_record
 from tidings.service.watch import noise
 from tidings.storage.observed import pages, polls, versions
 from tidings.storage.watches import sentinels, subscriptions
+from tidings.web.access import check_masks
 from tidings.web.problems import ProblemError
 from tidings.web.resources.operation import after_number, moment, page
 
@@ -194,6 +195,7 @@ async def switch_mask(call: Call) -> Any:
 
     def write(c: Connection) -> dict[str, Any]:
         pages.identity(c, page_id)
+        check_masks(c, call.asker, page_id)
         try:
             off, on = ((mask,), ()) if is_off else ((), (mask,))
             noise.switch_masks(c, [page_id], off=off, on=on, at=call.desk.clock.wall())

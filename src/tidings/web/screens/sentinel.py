@@ -23,6 +23,7 @@ from tidings.service.watch.watchlist import list_channels, read_meaning
 from tidings.storage.observed import estimates, pages, polls, versions
 from tidings.storage.watches import inbox, subscriptions
 from tidings.web import request_body
+from tidings.web.access import check_masks
 from tidings.web.markup import charts, lines
 from tidings.web.markup.translations import translate
 from tidings.web.screens.sentinels import carry_out, read_given, state_of
@@ -87,7 +88,7 @@ async def act(request: Request, desk: Desk) -> Response:
             case "text":
                 await desk.store.write(_save, name, form, desk.statement_settings, now, asker)
             case "mask":
-                await desk.store.write(_mask, name, form, now)
+                await desk.store.write(_mask, name, form, now, asker)
             case "undo":
                 await desk.store.write(_undo, name, form.one("revision"), desk.statement_settings, now, asker)
             case "test":
@@ -194,12 +195,13 @@ def _undo(c: Connection, name: str, given: str, settings: Settings, now: Instant
     edit.restore_text(c, row, _revision(given, row), settings=settings, now=now, author=asker.author)
 
 
-def _mask(c: Connection, name: str, form: SentForm, now: Instant) -> None:
+def _mask(c: Connection, name: str, form: SentForm, now: Instant, asker: Asker) -> None:
     """Switch a mask of a page off or on."""
     row = by_name.find(c, name)
     page_ids = {str(sub.page_id): sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)}
     if (page_id := page_ids.get(form.one("page"))) is None:
         raise UnknownNameError(translate("{name} does not watch this page", name=name))
+    check_masks(c, asker, page_ids[form.one("page")])
     mask, is_on = form.one("mask"), form.one("is_on") == "1"
     noise.switch_masks(c, [page_id], off=() if is_on else (mask,), on=(mask,) if is_on else (), at=now)
 
