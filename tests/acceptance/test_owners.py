@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -535,7 +536,7 @@ def test_a_freed_name_shows_nothing_of_before(world: World) -> None:
 ENDS: dict[str, Any] = {
     "bob": lambda c: token_rows.revoke(c, "bob"),
     "anna": lambda c: accounts_of.set_role(c, "anna", "reader"),
-    "rita": lambda c: accounts_of.remove(c, "rita", 1),
+    "rita": lambda c: accounts_of.remove(c, "rita", 1, data=Path("nowhere")),
     "edit": lambda c: token_rows.revoke(c, "edit"),
 }
 """What ends the right of each."""

@@ -264,7 +264,7 @@ def test_only_editors_publish_and_only_what_is_theirs(world: World) -> None:
         world.write(accounts_of.set_role, "anna", "editor")
         assert 200 == (await people.ask("", "GET", anna["path"])).status
         assert 200 == (await ask_for("ada", "DELETE", f"/api/v1/public/{ada['token']}")).status
-        world.write(accounts_of.remove, "anna", world.clock.wall())
+        world.write(accounts_of.remove, "anna", world.clock.wall(), data=world.directory)
         assert 404 == (await people.ask("", "GET", anna["path"])).status
         assert [] == world.read(published.listing)
         assert world.read(accounts.find, "anna") is None

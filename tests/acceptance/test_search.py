@@ -187,8 +187,7 @@ def test_removed_account_leaves_no_text(world: World) -> None:
         held = find_words(world, b"vuvuzelas", b"Quokkatitle")
         own = {path.name for path in world.directory.glob("*.db")}
         assert own == {name.removesuffix("-wal") for name in held}
-        world.write(accounts_of.remove, "anna", world.clock.now())
-        accounts_of.forget_searches(world.directory, anna.id)
+        world.write(accounts_of.remove, "anna", world.clock.now(), data=world.directory)
         assert [] == (await people.ask("ada", "GET", "/api/v1/search?q=vuvuzelas")).json()["items"]
         await world.pass_time(people.monitor, 3 * DAY)
         await index(world)

@@ -77,9 +77,7 @@ def _do(database: Database, arguments: argparse.Namespace, password_hash: str, d
             database.write(accounts.set_password, name, password_hash)
             text = f"{name} has a new password and must sign in again"
         case "remove":
-            owner_id = database.read(rows.get_by_name, name).id
-            count = database.write(accounts.remove, name, now)
-            accounts.forget_searches(data, owner_id)
+            count = database.write(accounts.remove, name, now, data=data)
             many = f"{count} sentinel{'' if count == 1 else 's'}"
             text = f"{name} is removed, with {many}; `tidings gc` deletes their stored pages"
         case "budget":

@@ -7,11 +7,13 @@ about 40 ms per attempt.
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import UsageError
+from tidings.model.watch.notifying import REFERENCE
 from tidings.service.people import published as published_of
 from tidings.service.people import tokens as tokens_of
 from tidings.service.show.records import change_record, rfc3339, sentinel_record
@@ -19,9 +21,10 @@ from tidings.storage import secrets
 from tidings.storage.people import accounts, published, tokens
 from tidings.storage.people.accounts import ROLES, AccountRow, Role
 from tidings.storage.search.log import SearchLog, has_log
-from tidings.storage.watches import changes, outside, sentinels, subscriptions
+from tidings.storage.watches import changes, endpoints, outside, sentinels, subscriptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from argon2 import PasswordHasher
@@ -193,17 +196,29 @@ def export(c: Connection, name: str, *, data: Path, now: Instant) -> dict[str, A
     }
 
 
-def remove(c: Connection, name: str, now: Instant) -> int:
+def remove(c: Connection, name: str, now: Instant, *, data: Path) -> int:
     """Remove an account and what is only its own; return the number of sentinels removed.
 
     Pages that are no longer watched lose their versions and their addresses; bodies are deleted by
-    the next collection. Raises `UsageError` for the last admin.
+    the next collection. Its searches are erased first: while they are there, so is the account.
+    Receivers that nobody else names are removed with their secrets. Raises `UsageError` for the
+    last admin.
+
+    Args:
+        c: The transaction.
+        name: The name of the account.
+        now: When it is removed (µs).
+        data: The data directory, with the log of searches.
     """
     from tidings.service.sources import outside_events  # loads the language, which only a removal needs
 
     row = accounts.get_by_name(c, name)
     _check_leaves_admin(c, row)
+    _forget_searches(data, row.id)
     own = _own(c, row)
+    ids = {one.id for one in own}
+    texts = [text for id_, _, text in sentinels.texts(c) if id_ in ids]
+    texts += sentinels.list_tag_defaults(c, owner_id=row.id).values()
     for sentinel in own:
         sentinels.drop(c, sentinel.id, now)
     pages = {sub.page_id for one in own for sub in subscriptions.listing(c, sentinel_id=one.id)}
@@ -216,10 +231,27 @@ def remove(c: Connection, name: str, now: Instant) -> int:
         if source.owner_id == row.id:
             outside_events.drop(c, source.name)
     accounts.empty_account(c, row.id)
+    _forget_receivers(c, texts)
     return len(own)
 
 
-def forget_searches(data: Path, owner_id: int) -> None:
+def _forget_receivers(c: Connection, texts: Sequence[str]) -> None:
+    """Remove the receivers that these texts named and no other does, with their addresses in events
+    and their secrets.
+    """
+    others = [text for _, _, text in sentinels.texts(c)] + sentinels.list_all_tag_defaults(c)
+    for endpoint in endpoints.listing(c):
+        named = endpoint.address.removeprefix(REFERENCE)
+        if not any(named in text for text in texts) or any(named in text for text in others):
+            continue
+        endpoints.forget_in_events(c, json.dumps(endpoint.address)[1:-1], "removed")
+        endpoints.forget_in_events(c, json.dumps(named)[1:-1], "removed")
+        endpoints.drop(c, endpoint.id)
+        if named != endpoint.address:
+            secrets.drop(c, named)
+
+
+def _forget_searches(data: Path, owner_id: int) -> None:
     """Remove an account's searches from the log of a data directory."""
     if has_log(data):
         with contextlib.closing(SearchLog(data)) as log:

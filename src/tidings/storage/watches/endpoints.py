@@ -128,6 +128,16 @@ def forget_in_events(c: Connection, address: str, instead: str) -> None:
     )
 
 
+def drop(c: Connection, id: int) -> None:
+    """Remove an endpoint to which no message was ever sent, or whose messages are removed; another
+    loses its address.
+    """
+    if c.value("SELECT 1 FROM delivery WHERE endpoint_id = :id LIMIT 1", id=id) is None:
+        c.execute("DELETE FROM endpoint WHERE id = :id", id=id)
+    else:
+        c.execute("UPDATE endpoint SET address = :gone, reason = '' WHERE id = :id", id=id, gone=f"removed-{id}")
+
+
 def move(c: Connection, moves: Sequence[EndpointMove]) -> None:
     """Store the state of endpoints after attempts. Raise `UnitError` if one does not exist."""
     rows = [

@@ -712,6 +712,11 @@ def put_tag_default(c: Connection, tag: str, text: str | None, *, owner_id: int 
         c.execute(_PUT_DEFAULT, owner_id=owner_id, tag=tag, text=text)
 
 
+def list_all_tag_defaults(c: Connection) -> list[str]:
+    """Return the statements of the tags of all owners."""
+    return [row[0] for row in c.rows("SELECT text FROM tag_default ORDER BY owner_id, tag")]
+
+
 def list_tag_defaults(c: Connection, *, owner_id: int = OWNER) -> dict[str, str]:
     """Return the statement of each tag for which an owner has one, in alphabetical order."""
     return dict(c.rows(_LIST_DEFAULTS, owner_id=owner_id))

@@ -119,8 +119,7 @@ async def alter_user(call: Call) -> Any:
 async def remove_user(call: Call) -> Any:
     """Remove an account with all that is only its own."""
     row = await call.read(accounts.get_by_name, call.get_parameter("user"))
-    count = await call.write(accounts_of.remove, row.name, call.desk.clock.wall())
-    await asyncio.to_thread(accounts_of.forget_searches, call.desk.settings.data, row.id)
+    count = await call.write(accounts_of.remove, row.name, call.desk.clock.wall(), data=call.desk.settings.data)
     call.desk.forget_recent()
     return {"sentinels": count}
 

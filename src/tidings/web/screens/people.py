@@ -193,9 +193,7 @@ async def act_on_users(request: Request, desk: Desk) -> Response:
                     password_hash = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
                 await desk.store.write(accounts_of.set_password, name, password_hash)
             case "remove":
-                row = await desk.store.read(accounts.get_by_name, name)
-                await desk.store.write(accounts_of.remove, name, now)
-                await asyncio.to_thread(accounts_of.forget_searches, desk.settings.data, row.id)
+                await desk.store.write(accounts_of.remove, name, now, data=desk.settings.data)
             case "revoke":
                 await desk.store.write(tokens.revoke, form.one("token"))
             case _:
