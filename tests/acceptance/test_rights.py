@@ -310,3 +310,35 @@ def test_no_answer_has_anything_of_another_account(world: World) -> None:
         return with_people(world, monitor, story)
 
     play(world, act)
+
+
+def test_no_text_with_the_character_zero_comes_in(world: World) -> None:
+    """By path, query, form, JSON and text: 422, whatever the database, and for whoever asks."""
+
+    async def story(people: People) -> None:
+        for one in every_entrance():
+            if one.method == "GET":
+                for query in ("?q=%00", "?x=a%00b", "?%00=1"):
+                    path = fill(one.path, dict.fromkeys(["{name}", "{tag}", "{page}"], "1")).partition("?")[0]
+                    assert 422 == (await people.ask("ada", "GET", path + query)).status, one.path
+        assert 422 == (await people.ask("ada", "GET", "/sentinels/a\0b")).status
+        for path in ("/sentinels", "/sentinels/common", "/new", "/login", "/inbox"):
+            for fields in ({"act": "a\0b"}, {"a\0": "x"}):
+                assert 422 == (await people.send("ada", path, fields)).status, path
+        for body in (b'{"name":"a\\u0000b"}', b'{"name":"a\\\\\\u0000"}', b'{"name":"\0"}'):
+            given = {"content-type": "application/json"}
+            answer = await people.ask("ada", "PATCH", "/api/v1/sentinels/common", headers=given, body=body)
+            assert (422, True) == (answer.status, b"number 0" in answer.body), body
+        escaped = await people.ask(
+            "ada", "PATCH", "/api/v1/sentinels/common", headers=given, body=b'{"name":"a\\\\u0000"}'
+        )
+        assert b"number 0" not in escaped.body
+        text = await people.ask(
+            "ada", "POST", "/api/v1/sentinels", headers={"content-type": "text/plain"}, body=b"Create\0"
+        )
+        assert 422 == text.status
+
+    def act(monitor: Monitor) -> Any:
+        return with_people(world, monitor, story)
+
+    play(world, act)

@@ -49,6 +49,10 @@ class ProblemError(Exception):
         self.problems = tuple(problems)
 
 
+NO_TEXT: Final = "a text may not contain the character with the number 0"
+"""What is said of an input with a character that PostgreSQL does not store."""
+
+
 def problem_of(error: TidingsError) -> ProblemError:
     """Return the HTTP problem for an error of the service."""
     if isinstance(error, SentinelError):

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from tidings.record import dataclass
 from tidings.service.sources.outside_events import is_deeper
 from tidings.web.markup.translations import translate
-from tidings.web.problems import ProblemError
+from tidings.web.problems import NO_TEXT, ProblemError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,6 +146,8 @@ async def read_form(request: Request) -> SentForm:
         found = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FORM_FIELDS, errors="strict")
     except ValueError as error:
         raise ProblemError(HTTPStatus.BAD_REQUEST, translate("the form cannot be read")) from error
+    if b"\0" in body or b"%00" in body:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, NO_TEXT)
     return SentForm({name: [one.replace("\r\n", "\n") for one in values] for name, values in found.items()})
 
 

@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 
 from tidings.clock import SECOND
 from tidings.record import dataclass
-from tidings.web.problems import ProblemError, answer
+from tidings.web.problems import NO_TEXT, ProblemError, answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,6 +78,8 @@ class RequestGuard:
 
         try:
             self._check(scope["method"], Headers(scope=scope))
+            if "\0" in scope["path"] or b"%00" in scope.get("query_string", b""):
+                raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, NO_TEXT)
         except ProblemError as problem:
             await self.refuse(problem, scope["path"], Headers(scope=scope))(scope, receive, careful)
             return

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from tidings.clock import SECOND
 from tidings.errors import TidingsError
 from tidings.record import dataclass
-from tidings.web.problems import ProblemError, problem_of
+from tidings.web.problems import NO_TEXT, ProblemError, problem_of
 from tidings.web.request_body import body_of
 from tidings.web.resources.shapes import Nothing
 
@@ -36,6 +36,8 @@ Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 JSON: Final = "application/json"
 MOST_BYTES: Final = 1_000_000
 """Most bytes of a body."""
+_NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+"""The escape of the character 0 in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,8 @@ class Operation:
             hint = f"send {' or '.join((JSON, *self.takes))}"
             raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message, hint=hint)
         sent = await body_of(request, most=MOST_BYTES)
+        if b"\0" in sent or _NUL.search(sent) is not None:
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, NO_TEXT)
         if media != JSON:
             return Text(_decode(sent), media)
         _check_depth(sent)
