@@ -616,4 +616,15 @@ def test_mask_of_a_page_that_others_watch_is_not_switched(world: World) -> None:
         world.write(lambda c: register.command(c, Command("drop", "theirs"), now=world.clock.wall()))
         assert 404 == (await switch("bob", "alike"))[0]
 
+
+def test_a_preview_uses_only_what_its_author_may_see(world: World) -> None:
+    """Of a page that only others watch, it has neither what it would have reported nor masks."""
+
+    async def story(people: People) -> None:
+        text = world.text("Create Sentinel q Using {/a} Monitor all words").encode()
+        for who, has_stored in (("anna", True), ("ada", True), ("bob", False)):
+            answer = await people.ask(who, "POST", "/api/v1/preview", headers=PLAIN, body=text)
+            (found,) = answer.json()["items"]
+            assert (200, has_stored) == (answer.status, bool(found["hindsight"])), who
+
     play_story(world, story)

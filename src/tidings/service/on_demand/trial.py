@@ -31,9 +31,10 @@ from tidings.service.sentinels.author import INSTALLATION, RequestRights, check_
 from tidings.service.sentinels.receivers import check_addressees
 from tidings.service.show.finding import excludes_nothing, matches_nothing
 from tidings.service.watch import noise
-from tidings.storage.observed import hosts
+from tidings.storage.observed import hosts, pages
 from tidings.storage.people.accounts import add_shares
 from tidings.storage.secrets import Vault
+from tidings.storage.watches import sentinels, subscriptions
 from tidings.storage.write import charge
 
 if TYPE_CHECKING:
@@ -153,10 +154,22 @@ async def trial(
         for sentinel, own in zip(watched, identities, strict=True):
             for page, identity in zip(sentinel.pages, own, strict=True):
                 tried = await visitor.visit(sentinel, identity)
+                if not database.read(_sees_page, identity.key, author):
+                    found.append(tried)
+                    continue
                 trials = await try_on_stored(database, archive, runner, sentinel, page, identity)
                 masks = database.read(noise.masks_of_page, identity.key)
                 found.append(replace(tried, on_stored=tuple(trials), masks=masks))
     return found, parsed.warnings
+
+
+def _sees_page(connection: Connection, key: str, author: Author) -> bool:
+    """Return whether the author sees a sentinel that watches, or watched, the page of a key: what
+    is stored of a page that only others watch is theirs.
+    """
+    page_id = pages.find_by_key(connection, key)
+    found = [] if page_id is None else subscriptions.listing(connection, page_id=page_id)
+    return author.sees_all or any(sentinels.is_seen(connection, one.sentinel_id, author.viewer) for one in found)
 
 
 def _identify(connection: Connection, sentinel: Sentinel, author: Author) -> list[PageIdentity]:
