@@ -325,8 +325,8 @@ def test_no_text_with_the_character_zero_comes_in(world: World) -> None:
         for path in ("/sentinels", "/sentinels/common", "/new", "/login", "/inbox"):
             for fields in ({"act": "a\0b"}, {"a\0": "x"}):
                 assert 422 == (await people.send("ada", path, fields)).status, path
+        given = {"content-type": "application/json"}
         for body in (b'{"name":"a\\u0000b"}', b'{"name":"a\\\\\\u0000"}', b'{"name":"\0"}'):
-            given = {"content-type": "application/json"}
             answer = await people.ask("ada", "PATCH", "/api/v1/sentinels/common", headers=given, body=body)
             assert (422, True) == (answer.status, b"number 0" in answer.body), body
         escaped = await people.ask(
