@@ -279,7 +279,7 @@ ODD = {
     "AND NOT": "",
     "NEAR(tea, 5)": "",
     "title:tea {x}: ^tea (tea OR": "",
-    "tea\0scones": "NUL",
+    "tea\0scones": "number 0",
     "\u202etea\u202c": "",
     "\N{PARTY POPPER}\ufeff": "",
     "\u200d": "say a word",
@@ -299,9 +299,9 @@ FILTERS = {
     "limit=-1": "limit is 1 or more",
     "limit=x": "limit is a whole number",
     "p=99999999999": "no parameter p",
-    "sentinel=nothing&site=%00": "NUL",
+    "sentinel=nothing&site=%00": "number 0",
 }
-ONLY_API = ("q is empty", "NUL", "limit is", "no parameter")
+ONLY_API = ("q is empty", "limit is", "no parameter")
 
 
 def test_invalid_queries_get_a_clear_answer(world: World) -> None:
@@ -312,7 +312,7 @@ def test_invalid_queries_get_a_clear_answer(world: World) -> None:
         asked += [(f"q=tea&{query}", words) for query, words in FILTERS.items()]
         for query, words in asked:
             screen = await people.ask("anna", "GET", f"/search?{query}")
-            assert 200 == screen.status, query[:80]
+            assert (422 if "%00" in query else 200) == screen.status, query[:80]
             answer = await people.ask("anna", "GET", f"/api/v1/search?{query}")
             if query.startswith("q=tea&at="):  # an instant there
                 continue
