@@ -616,6 +616,8 @@ def test_mask_of_a_page_that_others_watch_is_not_switched(world: World) -> None:
         world.write(lambda c: register.command(c, Command("drop", "theirs"), now=world.clock.wall()))
         assert 404 == (await switch("bob", "alike"))[0]
 
+    play_story(world, story)
+
 
 def test_a_preview_uses_only_what_its_author_may_see(world: World) -> None:
     """Of a page that only others watch, it has neither what it would have reported nor masks."""
