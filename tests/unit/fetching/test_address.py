@@ -180,10 +180,10 @@ def test_host_is_the_registered_domain_or_the_address_with_its_port(url, host):
 
 
 def test_identify_keeps_the_given_address():
-    """The identity has the rebuilt URL, the given address and the host."""
+    """The identity has the rebuilt URL, the given address without its fragment, and the host."""
     page = address.identify("HTTP://WWW.Example.com:80/a?b#c")
 
-    assert ("http://www.example.com/a?b", "HTTP://WWW.Example.com:80/a?b#c", "example.com") == (
+    assert ("http://www.example.com/a?b", "HTTP://WWW.Example.com:80/a?b", "example.com") == (
         page.url,
         page.given,
         page.host,
