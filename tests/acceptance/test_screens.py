@@ -429,7 +429,7 @@ def test_text_altered_in_another_window_is_not_overwritten(world: World) -> None
             assert 303 == (await save(shown, stored.replace("1 hour", "2 hour"))).status
             refused = await save(shown, stored.replace("1 hour", "3 hour"))
             assert 409 == refused.status
-            assert "This text was altered while you wrote" in words_of(refused.body.decode())
+            assert "This text was changed while you were editing it" in words_of(refused.body.decode())
             assert "Fetch every 2 hour" in refused.body.decode()
             assert "Fetch every 3 hour" in refused.body.decode().partition("<textarea")[2]
             assert "Fetch every 2 hour" in world.sentinel("shop").text

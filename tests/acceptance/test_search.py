@@ -440,6 +440,10 @@ def test_misspelled_word_is_corrected_by_what_the_reader_may_see(world: World) -
         assert "gooseneck porcelain" == await suggest("bob", "gooseneck porcelian")
         assert '"gooseneck kettle" -tea kind:html' == await suggest("bob", '"gooseneck ketlte" -tea kind:html')
         assert "zanzibar" == await suggest("anna", "zanzibr")
+        world.page("/hidden", "<p>gooseneck zanzibar ketle</p>")
+        await world.pass_time(people.monitor, HOUR)
+        await index(world)
+        assert "kettle" == await suggest("bob", "ketle"), "though a hidden page has this word"
         for query in ("zanzibr", "kettle", "kttl", "qwertyuiop", "ketle site:nowhere.example", "tee"):
             assert await suggest("bob", query) is None, query
 

@@ -27,6 +27,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
+from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from tidings.document.text.words import RULES_VERSION, canonical_text, fold, spans_of_chunk, tokens_of_chunk
@@ -161,19 +162,14 @@ def find_similar(term: str, known: Iterable[tuple[str, int]]) -> list[str]:
         term: The term as typed.
         known: The terms to choose from, and in how many texts each is.
     """
-    most = count_errors(term)
-    found = []
-    for other, documents in known:
-        errors = OSA.distance(term, other, score_cutoff=most)
-        if 0 < errors <= most:
-            found.append((errors, -documents, other))
-    return [other for _, _, other in sorted(found)[:MOST_SIMILAR]]
+    documents = dict(known)
+    near = process.extract(term, documents.keys(), scorer=OSA.distance, score_cutoff=count_errors(term), limit=None)
+    found = sorted((errors, -documents[other], other) for other, errors, _ in near if errors)
+    return [other for _, _, other in found[:MOST_SIMILAR]]
 
 
 def count_errors(term: str) -> int:
-    """Return in how many letters another term may differ: 0 for short ones, and for scripts whose
-    words are not separated.
-    """
+    """Return in how many letters a term that means the same may differ: 0 for a short one."""
     return 0 if len(term) < SHORTEST_CORRECTED or not term.isalpha() else 1 if len(term) < 8 else 2
 
 

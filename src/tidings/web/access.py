@@ -309,8 +309,8 @@ def check_masks(c: Connection, asker: Asker, page_id: int) -> None:
     if not asker.sees_all and any(row.state != "ended" and not asker.may_alter(row.owner_id) for row in rows):
         raise ProblemError(
             HTTPStatus.FORBIDDEN,
-            translate("somebody else watches this page, too, and would be notified of less or of more"),
-            hint=translate("write Exclude into the text of your sentinel"),
+            translate("somebody else watches this page too, and this would change what they are notified of"),
+            hint=translate("to leave a part out for yourself, write an Exclude clause in your sentinel"),
         )
 
 

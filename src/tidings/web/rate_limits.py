@@ -53,8 +53,8 @@ class Tries:
         self._name = Pace(per_second=PER_ADDRESS * 5 / hour, burst=PER_ADDRESS * 5)
 
     def wait(self, name: str, address: str, now: Instant) -> Duration:
-        """Take a token and return 0, or return the time until there is one (µs). All that signs in
-        to one account is one name.
+        """Take a token and return 0, or return the time until there is one (µs). All
+        spellings that sign in to one account count as one name.
 
         Attempts from one address do not lock out the owner at another: they are at most a fifth of
         those for the name.

@@ -242,7 +242,7 @@ def _forget_receivers(c: Connection, texts: Sequence[str]) -> None:
     others = [text for _, _, text in sentinels.texts(c)] + sentinels.list_all_tag_defaults(c)
     for endpoint in endpoints.listing(c):
         named = endpoint.address.removeprefix(REFERENCE)
-        if not any(named in text for text in texts) or any(named in text for text in others):
+        if not named or not any(named in text for text in texts) or any(named in text for text in others):
             continue
         endpoints.forget_in_events(c, json.dumps(endpoint.address)[1:-1], "removed")
         endpoints.forget_in_events(c, json.dumps(named)[1:-1], "removed")

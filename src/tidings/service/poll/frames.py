@@ -102,7 +102,7 @@ class Frames:
         return await self._store.read(_load, frame_ids, unasked or {})
 
     async def forget_lost(self, page_id: int, can_read: Callable[[Connection, int], bool]) -> None:
-        """Let the frames of a page be fetched anew whose newest body cannot be read any more."""
+        """Forget the newest bodies of frames that cannot be read: they are fetched again."""
         for frame_id in await self._store.write(_forget_lost, page_id, can_read):
             if (watched := self._watched.get(frame_id)) is not None:
                 watched.state = forget_body(watched.state)

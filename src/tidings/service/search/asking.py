@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 from tidings.search import snippets
 from tidings.search.query import (
     FILTERS,
@@ -48,6 +48,8 @@ RESCORED: Final = 100
 TIMES: Final[Mapping[str, int]] = {"today": DAY, "7 days": 7 * DAY, "30 days": 30 * DAY, "365 days": 365 * DAY}
 """The time facets: since when a page has its text."""
 MOST_FACETS: Final = 12
+MOST_CORRECTED: Final = 2
+"""Words of a query for which others are tried: each takes a pass over all terms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,12 +137,15 @@ async def _find(
 
 async def _suggest(store: Store, index: SearchIndex, query: Query, wanted: SearchRequest) -> str:
     """Return the query with one word spelled otherwise that finds a page which may be seen, "" if
-    there is none.
+    there is none. A word that a visible page has is not taken for misspelled.
     """
+    tried_terms = 0
     for term in query.terms:
         errors = count_errors(term)
-        if not errors:
+        alone = replace(query, groups=((Phrase((term,)),),), without=())
+        if not errors or tried_terms == MOST_CORRECTED or (await _find(store, index, alone, wanted))[0]:
             continue
+        tried_terms += 1
         known = await asyncio.to_thread(find.list_terms, index, least=len(term) - errors, most=len(term) + errors)
         for other in await asyncio.to_thread(find_similar, term, known):
             tried = replace_term(query, term, other)

@@ -2,11 +2,11 @@
 of their files (contracts §3).
 
 A version is stored while a cursor of a living sentinel, or a pending comparison of one, needs it (a
-sentinel that ended lately counts as living, since a drop can be undone); while a change that begins
-or ends with it is inside its ChangeHistory; while it is a member of a version with frames; while it
-is the newest of a watched page; and for a day in any case. The rows of all others are deleted here,
-then their bodies (`unneeded`), once no row names them. Garbage is files under `blobs/` that no row
-names any more, to be unlinked after the commit.
+sentinel that ended recently counts as living, since a drop can be undone); while a change that
+begins or ends with it is inside its ChangeHistory; while it is a member of a version with frames;
+while it is the newest of a watched page; and for a day in any case. The rows of all others are
+deleted here, then their bodies (`unneeded`), once no row names them. Garbage is files under
+`blobs/` that no row names any more, to be unlinked after the commit.
 """
 
 from __future__ import annotations

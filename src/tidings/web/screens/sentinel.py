@@ -170,7 +170,7 @@ class NewerTextError(UsageError):
 
 
 def _identify_text(row: SentinelRow) -> str:
-    """Return what identifies a text: also another one under the same name differs."""
+    """Return an id of a text, which also differs for another sentinel of the same name."""
     return f"{row.id}.{row.revision}"
 
 
@@ -178,7 +178,9 @@ def _save(c: Connection, name: str, form: SentForm, settings: Settings, now: Ins
     """Replace a sentinel's text by that of a form, unless the form shows an older text."""
     if form.one("edited") not in {"", _identify_text(by_name.find(c, name))}:
         raise NewerTextError(
-            translate("This text was altered while you wrote. Both are shown; save again to replace the stored one.")
+            translate(
+                "This text was changed while you were editing it. Both texts are shown; save again to replace the stored one."
+            )
         )
     alter(c, name, form.one("text"), settings, now, asker)
 
@@ -201,7 +203,7 @@ def _mask(c: Connection, name: str, form: SentForm, now: Instant, asker: Asker) 
     page_ids = {str(sub.page_id): sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)}
     if (page_id := page_ids.get(form.one("page"))) is None:
         raise UnknownNameError(translate("{name} does not watch this page", name=name))
-    check_masks(c, asker, page_ids[form.one("page")])
+    check_masks(c, asker, page_id)
     mask, is_on = form.one("mask"), form.one("is_on") == "1"
     noise.switch_masks(c, [page_id], off=() if is_on else (mask,), on=(mask,) if is_on else (), at=now)
 
