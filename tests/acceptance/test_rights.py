@@ -125,7 +125,7 @@ def test_every_path_method_and_role_has_its_outcome(world: World) -> None:
                     if answer.status != 405:
                         wrong.append((method, path, "any", "no such method", answer.status))
         assert [] == wrong
-        assert count > 1_000
+        assert len(asked) > 500
 
     def list_answers(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)
@@ -255,36 +255,30 @@ def test_no_answer_has_anything_of_another_account(world: World) -> None:
         await hide_canaries(world, people)
         own, others, shared = (name_objects(world, name, "x") for name in ("bobs", "c4nary-only", "common"))
         near = dict.fromkeys(own, "sentinell") | {"{name}": "c4nary-onl", "{name:path}": "c4nary-onl", "{page}": "999"}
+        queries = ["", "?q=c4nar", "?sentinel=c4nary-onl", "?sentinel=bobs", "?tag=c4nary-ta", "?cursor=x", "?s=all"]
         wrong: list[Any] = []
-        count = 0
 
         def note(answer: Any, *what: Any) -> None:
             body = answer.body + repr(sorted(answer.headers.items())).encode()
-            for asked in (word for word in what if "c4nary" in word or "sentinelly" in word):
-                for form in {asked, quote(asked), quote_plus(asked), html.escape(asked)}:
+            for name in (word for word in what if "c4nary" in word or "sentinelly" in word):
+                for form in {name, quote(name), quote_plus(name), html.escape(name)}:
                     body = re.sub(re.escape(form.encode()) + rb"(?![\w-])", b"", body)
             if b"c4nary" in body or b"sentinelly" in body:
                 at = min(place for word in (b"c4nary", b"sentinelly") if (place := body.find(word)) >= 0)
                 wrong.append((*what, answer.status, body[max(0, at - 150) : at + 100]))
 
+        asked: set[str] = set()
         for one in every_entrance():
             if one.method != "GET" or one.who == "admins":
                 continue
             for named in (own, others, shared, near):
                 path = fill(one.path, named)
-                queries = [
-                    "",
-                    "?q=c4nar",
-                    "?sentinel=c4nary-onl",
-                    "?sentinel=bobs",
-                    "?tag=c4nary-ta",
-                    "?cursor=x",
-                    "?s=all",
-                ]
-                for query in queries if "?" not in path else [""]:
+                for query in queries if named is own and "?" not in path else [""]:
+                    if path + query in asked:
+                        continue  # a path without a name is the same for all
+                    asked.add(path + query)
                     for who in ("bob", "rita"):
                         answer = await people.ask(who, "GET", path + query, headers=HARMLESS)
-                        count += 1
                         note(answer, path + query, *named.values(), "c4nary-onl", "c4nary-ta")
         for act in ("check", "pause", "tags", "drop"):
             names = ["c4nary-onl", "sentinell", "c4nary-only"]
@@ -304,7 +298,7 @@ def test_no_answer_has_anything_of_another_account(world: World) -> None:
                 )
                 note(answer, text)
         assert [] == wrong
-        assert count > 1_000
+        assert len(asked) > 500
 
     def act(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)
