@@ -37,7 +37,9 @@ def poll(kind: str, url: str, name: str, ready: Any, over: Any, spent: Any) -> N
 
     async def act() -> None:
         client = Client(SETTINGS)
-        poller = RemotePoller(open_bus(kind, url, name), SECRET, client, robots=client.robots, places=TOGETHER)
+        poller = RemotePoller(
+            open_bus(kind, url, name), SECRET, client, robots=client.robots, places={"pages": TOGETHER, "browser": 1}
+        )
         running = asyncio.create_task(poller.run(("pages",)))
         ready.release()
         while not over.is_set():  # noqa: ASYNC110 - another process says when

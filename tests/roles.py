@@ -157,7 +157,9 @@ def _divide(c: Connection) -> None:
 @contextlib.asynccontextmanager
 async def _polling(settings: Settings, world: World, bus: InProcessBus) -> AsyncIterator[None]:
     client = Client(settings.fetch, clock=world.clock)
-    made = RemotePoller(bus, SECRET, Browser(settings.fetch, client), robots=client.robots, places=64)
+    made = RemotePoller(
+        bus, SECRET, Browser(settings.fetch, client), robots=client.robots, places={"pages": 64, "browser": 1}
+    )
     running = asyncio.create_task(made.run(("pages", "browser")))
     try:
         yield

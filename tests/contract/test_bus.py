@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 from collections.abc import Awaitable, Callable, Iterator
 from typing import ParamSpec, TypeVar
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.buses import KINDS, own_bus, own_server, remove_stream
+from tests.buses import KINDS, open_bus, own_bus, own_server, remove_stream
 from tests.nats_server import NatsServer
+from tests.stores import end_connections, own_postgres
+from tests.tcp_proxy import TcpProxy
 from tidings.bus.bus import LARGEST_MESSAGE_BYTES, Bus
 from tidings.bus.nats import NatsBus
 from tidings.bus.postgres import PostgresBus
@@ -162,6 +167,73 @@ def test_bus_that_was_emptied_takes_and_gives_work_again(tmp_path, monkeypatch, 
 
     with NatsServer(tmp_path) as server:
         asyncio.run(asyncio.wait_for(story(server), 60))
+
+
+@pytest.mark.parametrize("kind", ["nats", "postgres"])
+def test_mailbox_loses_nothing_unless_it_ends(tmp_path, kind):
+    """Whoever waits for an answer is to know if it may be lost with the connection."""
+
+    async def story(bus: Bus, other: Bus, lose: Callable[[], None]) -> None:
+        seen = []
+        async with bus.mailbox("box") as messages:
+            await bus.send("box", b"before")
+            assert b"before" == await anext(messages)
+            lose()
+            await _insist(other.send, "box", b"meanwhile")
+            with contextlib.suppress(BusError):
+                async for message in messages:
+                    seen.append(message)
+                    break
+        async with contextlib.AsyncExitStack() as stack:
+            again = await _insist(lambda: stack.enter_async_context(bus.mailbox("box")))
+            await _insist(bus.send, "box", b"after")
+            assert b"after" == await anext(again)
+        await bus.close()
+        await other.close()
+
+        assert ([] if kind == "nats" else [b"meanwhile"]) == seen
+
+    def restart(server: NatsServer) -> None:
+        server.kill()
+        server.start()
+
+    with contextlib.ExitStack() as stack:
+        if kind == "nats":
+            server = stack.enter_context(NatsServer(tmp_path))
+            url, lose = server.url, functools.partial(restart, server)
+        else:
+            url = stack.enter_context(own_postgres())
+            lose = functools.partial(end_connections, url)
+        playing = story(open_bus(kind, url, "t_ended"), open_bus(kind, url, "t_ended"), lose)
+        asyncio.run(asyncio.wait_for(playing, 30))
+
+
+def test_silent_postgresql_server_is_given_up(monkeypatch):
+    """A machine that is gone answers nothing and refuses nothing; nobody may wait for it for
+    the quarter of an hour that the system would.
+    """
+    monkeypatch.setattr("tidings.bus.postgres.ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr("psycopg.AsyncConnection._try_cancel", _cancel_nothing)  # takes 5 s of its own
+
+    async def story(url: str, proxy: TcpProxy) -> None:
+        bus = PostgresBus(url, name="t_silent")
+        await bus.offer("pages", b"before")
+        proxy.block()
+        with pytest.raises(BusError, match="does not answer"):
+            await bus.offer("pages", b"lost")
+        proxy.mend()
+        assert b"before" == await bus.take("pages")
+        await bus.close()
+
+    with own_postgres() as url:
+        parts = urlsplit(url)
+        with TcpProxy((parts.hostname or "", parts.port or 5432)) as proxy:
+            behind = url.replace(f"{parts.hostname}:{parts.port}", f"127.0.0.1:{proxy.port}")
+            asyncio.run(asyncio.wait_for(story(behind, proxy), 60))
+
+
+async def _cancel_nothing(connection: object, **more: object) -> None:
+    pass
 
 
 async def _insist(call: Callable[P, Awaitable[T]], *given: P.args, **more: P.kwargs) -> T:

@@ -34,7 +34,7 @@ class Remote:
         bus, client = InProcessBus(), Client(settings)
         own = Client(settings)
         self._service = RemoteFetcher(bus, "secret", own, robots=own.robots, usual_seconds=settings.total_seconds)
-        self._poller = RemotePoller(bus, "secret", client, robots=client.robots, places=4)
+        self._poller = RemotePoller(bus, "secret", client, robots=client.robots, places={"pages": 4, "browser": 1})
         self._running = None
 
     async def fetch(self, request, permit):

@@ -45,7 +45,7 @@ class Bus(Protocol):
 
     def mailbox(self, box: str) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
         """Open a mailbox and yield its messages as they arrive; those of one sender in the order in
-        which they were sent.
+        which they were sent. They end, or raise, if messages may be lost with the connection.
         """
         ...
 

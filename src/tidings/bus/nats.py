@@ -22,6 +22,7 @@ from tidings.errors import BusError, SettingError, spell_install
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
+    from nats.aio.subscription import Subscription
     from nats.js.client import JetStreamContext
 
 PART_BYTES: Final = 512 * 1024
@@ -51,6 +52,7 @@ class NatsBus:
         self._client: Client | None = None
         self._streams: JetStreamContext | None = None
         self._pulls: dict[str, JetStreamContext.PullSubscription] = {}
+        self._boxes: set[Subscription] = set()
 
     async def offer(self, lane: str, work: bytes) -> None:
         """Queue work in a lane."""
@@ -129,9 +131,11 @@ class NatsBus:
             client = await self._connect_once()
             subscription = await client.subscribe(self._subject("box", box), pending_bytes_limit=-1)
             await client.flush()
+        self._boxes.add(subscription)
         try:
             yield _join(subscription.messages)
         finally:
+            self._boxes.discard(subscription)
             with contextlib.suppress(Exception):  # the connection may be gone, and with it the subscription
                 await subscription.unsubscribe()
 
@@ -142,6 +146,12 @@ class NatsBus:
         if client is not None:
             with contextlib.suppress(Exception):
                 await client.close()
+
+    async def _end_mailboxes(self) -> None:
+        """Close the mailboxes of a lost connection: what was sent to them meanwhile is lost."""
+        for subscription in list(self._boxes):
+            with contextlib.suppress(Exception):
+                await subscription.unsubscribe()
 
     @property
     def _inbox(self) -> str:
@@ -206,6 +216,7 @@ class NatsBus:
                     max_reconnect_attempts=-1,
                     reconnect_time_wait=1,
                     error_cb=note,
+                    disconnected_cb=self._end_mailboxes,
                     inbox_prefix=self._inbox,
                 )
         except TimeoutError:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from psycopg import AsyncConnection
 
 CONNECT_SECONDS: Final = 5
+ANSWER_SECONDS: Final = 20.0
+"""A server that has not answered a statement for so long is gone."""
+_NETWORK: Final = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 15_000}
+"""Parameters by which the system finds a machine that is gone, unless the address has its own."""
 BELL_SECONDS: Final = 1.0
 """The interval of polling the tables: a notification may be lost with its connection."""
 SWEEP_SECONDS: Final = 30.0
@@ -138,9 +142,7 @@ class PostgresBus:
         import psycopg
 
         with contextlib.suppress(psycopg.Error, OSError):
-            async with await psycopg.AsyncConnection.connect(
-                self._url, autocommit=True, connect_timeout=CONNECT_SECONDS
-            ) as connection:
+            async with await self._connect() as connection:
                 await connection.execute(f'LISTEN "{self._name}"'.encode())
                 is_listening.set()
                 async for bell in connection.notifies():
@@ -156,19 +158,38 @@ class PostgresBus:
                 f"bus.url names a PostgreSQL server, which needs the extra: {spell_install('postgres')}"
             ) from None
         try:
-            async with self._turn:
+            async with self._turn, self._answering():
                 if self._is_closed:
                     raise BusError("the bus is closed")
                 if self._connection is None or self._connection.closed:
-                    self._connection = await psycopg.AsyncConnection.connect(
-                        self._url, autocommit=True, connect_timeout=CONNECT_SECONDS
-                    )
+                    self._connection = await self._connect()
                     await self._connection.execute("SET synchronous_commit = off")
                     async with self._connection.transaction():
                         await self._connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [self._name])
                         await self._connection.execute(_TABLES.format(name=self._name).encode())
                 cursor = await self._connection.execute(text.format(name=self._name).encode(), values, prepare=True)
                 return await cursor.fetchall() if cursor.description else []
-        except (psycopg.Error, OSError) as error:
+        except (psycopg.Error, OSError, TimeoutError) as error:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise BusError(f"the bus at {hide(self._url)} does not answer now: {reason}") from None
+
+    async def _connect(self) -> AsyncConnection[Any]:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+
+        given = conninfo_to_dict(self._url)
+        network: dict[str, Any] = {name: value for name, value in _NETWORK.items() if name not in given}
+        return await psycopg.AsyncConnection.connect(
+            self._url, autocommit=True, connect_timeout=CONNECT_SECONDS, **network
+        )
+
+    @contextlib.asynccontextmanager
+    async def _answering(self) -> AsyncIterator[None]:
+        """Close the connection and raise `TimeoutError` if what is done here does not end."""
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                yield
+        except TimeoutError:
+            if self._connection is not None:
+                await self._connection.close()
+            raise TimeoutError(f"no answer for {ANSWER_SECONDS:g} s") from None

@@ -7,7 +7,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import BudgetError, BusError
@@ -16,6 +17,7 @@ from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Outcom
 from tidings.model.observed.page import HostState
 from tidings.service.machines.wire import (
     LOST,
+    SIGN,
     Mailbox,
     SharedRobots,
     VisitCipher,
@@ -38,6 +40,14 @@ WORK_SECONDS: Final = 20.0
 """A service silent for this long has given its check to another poller, or has ended."""
 PERMIT_SECONDS: Final = 600.0
 """The longest wait for a permit; a Crawl-delay may be long."""
+SIGN_SECONDS: Final = 2.0
+"""pause between two signs of life during a check"""
+LATE_SECONDS: Final = 0.5
+"""A permit that was under way for longer is not used: the host may have been asked meanwhile."""
+LATE_PERMITS: Final = 5
+"""So many late permits in a row end a check."""
+UNKNOWN: Final = float("inf")
+"""How long an older service held a permit: it does not say, so that none is late."""
 PAUSE_SECONDS: Final = 2.0
 """pause between two attempts to reach the bus"""
 KINDS: Final = {Unchanged: "unchanged", Fetched: "fetched", Failed: "failed"}
@@ -51,12 +61,20 @@ class RemotePoller:
         secret: The secret shared by the service and its pollers.
         fetcher: Fetches the pages. The poller closes it.
         robots: The fetcher's known robots.txt files.
-        places: Concurrent checks per lane.
+        places: Concurrent checks of each lane: a page that waits here for the browser could be
+            rendered elsewhere.
         where: The bus's name in messages.
     """
 
     def __init__(
-        self, bus: Bus, secret: str, fetcher: Fetcher, *, robots: Robots, places: int, where: str = "the bus"
+        self,
+        bus: Bus,
+        secret: str,
+        fetcher: Fetcher,
+        *,
+        robots: Robots,
+        places: Mapping[str, int],
+        where: str = "the bus",
     ) -> None:
         self.where = where
         self._mail = Mailbox(bus)
@@ -65,6 +83,8 @@ class RemotePoller:
         self._robots = SharedRobots(robots)
         self._places = places
         self._visits: set[asyncio.Task[None]] = set()
+        self._known: set[str] = set()
+        """mailboxes of the services that know that this poller gives signs of life"""
         self.made = 0
         """number of answered checks"""
 
@@ -85,7 +105,7 @@ class RemotePoller:
 
     async def _take_all(self, lane: str) -> None:
         is_lost = False
-        places = asyncio.Semaphore(self._places)
+        places = asyncio.Semaphore(self._places[lane])
         while True:
             await places.acquire()
             try:
@@ -154,9 +174,13 @@ class RemotePoller:
 
     async def _answer(self, talk: _Conversation, inbox: asyncio.Queue[Any], request: FetchRequest) -> None:
         """Fetch, and send the outcome unless the service no longer wants one."""
+        if talk.box not in self._known:
+            await talk.send(SIGN)
+            self._known.add(talk.box)
         permit = RemotePermit(talk)
         fetching = asyncio.create_task(self._fetcher.fetch(request, permit))
         listening = asyncio.create_task(permit.listen(inbox))
+        living = asyncio.create_task(talk.give_signs())
         try:
             await asyncio.wait({fetching, listening}, return_when=asyncio.FIRST_COMPLETED)
             if not fetching.done():  # the service wants no outcome any more
@@ -173,9 +197,10 @@ class RemotePoller:
             await talk.send(["outcome", KINDS[type(outcome)], outcome, talk.news()])
             self.made += 1
         finally:
-            for task in (fetching, listening):
+            tasks = {fetching, listening, living}
+            for task in tasks:
                 task.cancel()
-            await asyncio.wait({fetching, listening})
+            await asyncio.wait(tasks)
 
 
 class _Conversation:
@@ -183,7 +208,7 @@ class _Conversation:
 
     def __init__(self, mail: Mailbox, box: str, visit: str, cipher: VisitCipher, robots: SharedRobots) -> None:
         self._mail = mail
-        self._box = box
+        self.box = box
         self._visit = visit
         self._cipher = cipher
         self._robots = robots
@@ -193,7 +218,14 @@ class _Conversation:
     async def send(self, message: object) -> None:
         """Send a message; messages are read in the order of encryption. Raises `BusError`."""
         async with self._turn:
-            await self._mail.send(self._box, self._visit, self._cipher.encrypt(message))
+            await self._mail.send(self.box, self._visit, self._cipher.encrypt(message))
+
+    async def give_signs(self) -> None:
+        """Send signs of life until cancelled."""
+        while True:
+            await asyncio.sleep(SIGN_SECONDS)
+            with contextlib.suppress(BusError):
+                await self.send(SIGN)
 
     def decrypt(self, data: Any) -> Any:
         """Decrypt a message of the service. Raises `WireError`."""
@@ -201,15 +233,15 @@ class _Conversation:
 
     def news(self) -> list[HostState]:
         """Return what was read of robots.txt of this check's hosts since the last call."""
-        return self._robots.give(self._box, self.hosts)
+        return self._robots.give(self.box, self.hosts)
 
     def forget(self) -> None:
         """Give the service what was read of robots.txt again: the last messages may be lost."""
-        self._robots.forget(self._box)
+        self._robots.forget(self.box)
 
     async def take(self, states: Sequence[HostState]) -> None:
         """Take over what the service knows of robots.txt files."""
-        await self._robots.take(self._box, states)
+        await self._robots.take(self.box, states)
 
 
 class RemotePermit:
@@ -217,7 +249,7 @@ class RemotePermit:
 
     def __init__(self, talk: _Conversation) -> None:
         self._talk = talk
-        self._asked: dict[int, asyncio.Future[None]] = {}
+        self._asked: dict[int, asyncio.Future[float]] = {}
         self._number = 0
 
     async def hop(self, host: str) -> None:
@@ -243,23 +275,29 @@ class RemotePermit:
         while (message := await inbox.get()) is not LOST:
             with contextlib.suppress(WireError, TypeError, IndexError):
                 match self._talk.decrypt(message):
-                    case ["go", int(number)] if number in self._asked:
-                        self._asked.pop(number).set_result(None)
+                    case ["go", int(number), *held] if number in self._asked:
+                        self._asked.pop(number).set_result(held[0] if held else UNKNOWN)
                     case ["refuse", int(number), str(reason)] if number in self._asked:
                         self._asked.pop(number).set_exception(BudgetError(reason))
                     case ["stop"]:
                         return
 
     async def _ask(self, host: str, word: str, *more: object) -> int:
-        self._number += 1
-        number = self._number
-        asked = self._asked[number] = asyncio.get_running_loop().create_future()
-        try:
-            await self._talk.send([word, number, host, *more])
-            async with asyncio.timeout(PERMIT_SECONDS):
-                await asked
-        except (TimeoutError, BusError) as error:
-            raise BudgetError(f"the service no longer answers: {error}") from None
-        finally:
-            self._asked.pop(number, None)
-        return number
+        """Ask for a permit until one comes in time; return its number."""
+        for _ in range(LATE_PERMITS):
+            self._number += 1
+            number = self._number
+            asked = self._asked[number] = asyncio.get_running_loop().create_future()
+            begun = time.monotonic()
+            try:
+                await self._talk.send([word, number, host, *more])
+                async with asyncio.timeout(PERMIT_SECONDS):
+                    held = await asked
+            except (TimeoutError, BusError) as error:
+                raise BudgetError(f"the service no longer answers: {error}") from None
+            finally:
+                self._asked.pop(number, None)
+            if time.monotonic() - begun - held < LATE_SECONDS:
+                return number
+            await self._talk.send(["done", number])
+        raise BudgetError(f"each permit needs more than {LATE_SECONDS:g} s to come here from the service")

@@ -217,6 +217,8 @@ log = logging.getLogger("tidings.bus")
 
 LOST: Final = None
 """what a visit reads once the bus is lost"""
+SIGN: Final = ["done", 0]
+"""A poller's sign of life: to a service that knows none, the end of a request that there is not."""
 
 
 class Mailbox:
@@ -231,13 +233,13 @@ class Mailbox:
         self._visits: dict[str, asyncio.Queue[Any]] = {}
         self._reading: asyncio.Task[None] | None = None
         self._is_open = asyncio.Event()
-        self._is_closed = False
+        self.is_closed = False
 
     async def open(self, visit: str) -> asyncio.Queue[Any]:
         """Return the queue of a visit's incoming messages, from now on. Raises `BusError` if the
         bus cannot be reached or the mailbox is closed.
         """
-        if self._is_closed:
+        if self.is_closed:
             raise BusError("the mailbox is closed")
         if self._reading is None or self._reading.done():
             self._is_open.clear()
@@ -260,7 +262,7 @@ class Mailbox:
 
     async def close(self) -> None:
         """Close the mailbox and the bus."""
-        self._is_closed = True
+        self.is_closed = True
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.wait({self._reading})
@@ -277,10 +279,17 @@ class Mailbox:
                         visit, message = unpack(data)
                         if visit in self._visits:
                             self._visits[visit].put_nowait(message)
+                        elif isinstance(message, list) and message[:1] == ["take"]:
+                            await self._dismiss(visit, message)
             raise BusError("the mailbox on the bus was closed")
         finally:
             for queue in self._visits.values():
                 queue.put_nowait(LOST)
+
+    async def _dismiss(self, visit: str, message: list[Any]) -> None:
+        """Let a poller know that the check which it takes is no longer wanted."""
+        with contextlib.suppress(BusError, IndexError):
+            await self.send(message[1], visit, LOST)
 
 
 class SharedRobots:

@@ -165,7 +165,7 @@ def open_poller(settings: Settings) -> RemotePoller:
         settings.bus.secret,
         Browser(settings.fetch, client),
         robots=client.robots,
-        places=settings.schedule.concurrency,
+        places={"pages": settings.schedule.concurrency, "browser": settings.fetch.browser_pages},
         where=f"the bus at {hide(settings.bus.url)}",
     )
 
