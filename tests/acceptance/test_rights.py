@@ -22,7 +22,7 @@ from tidings.web.routes import api_routes, program_routes, screen_routes
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 NEEDS = {"readers": 0, "markers": 1, "editors": 1, "admins": 2}
-OBJECTS = ("{watch}", "{name}", "{page}", "{id}", "{delivery}", "{tag}")
+OBJECTS = ("{watch}", "{name}", "{page}", "{id}", "{delivery}", "{receiver}", "{tag}")
 ABSENT = ("nobody", "none", "/static/", "/new/page")
 """What is not there whoever asks."""
 HARMLESS = {"if-match": '"none"', "origin": ORIGIN}
@@ -38,11 +38,12 @@ def name_objects(world: World, sentinel: str = "annas", tag: str = "hers") -> di
     """Return what the parameters of paths stand for: a sentinel with a change, and what it has."""
     (change, *_) = world.read(changes.listing, sentinel=sentinel)
     sent = [one.id for one in world.read(deliveries.listing, sentinel=sentinel)]
+    receiver = next((one.endpoint_id for one in world.read(deliveries.listing, sentinel=sentinel)), 0)
     (page, *_) = world.read(subscriptions.listing, sentinel_id=change.row.sentinel_id)
     return {
         "{name:path}": sentinel, "{name}": sentinel, "{page}": str(page.page_id), "{number}": "1",
         "{watch}": str(watch_of(page.sentinel_id, page.page_id)), "{at}": "latest", "{old}": "previous",
-        "{new}": "latest", "{id}": change.row.id, "{delivery}": sent[0] if sent else "none",
+        "{new}": "latest", "{id}": change.row.id, "{delivery}": sent[0] if sent else "none", "{receiver}": str(receiver),
         "{mask}": "none", "{tag}": tag, "{user}": "nobody", "{token}": "nobody", "{hash}": "x",
     }  # fmt: skip
 

@@ -24,6 +24,7 @@ NOT_SHOWN = frozenset(
     (
         "let go",
         "dead letters",
+        "not delivered",
         "second check",
         "any change",
         "all words",

@@ -18,6 +18,7 @@ from uuid import UUID
 from tidings.record import dataclass, replace
 from tidings.service.people import tokens
 from tidings.service.sentinels.author import Author
+from tidings.service.watch.watchlist import load_users
 from tidings.storage.people import accounts
 from tidings.storage.people import tokens as token_rows
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
@@ -356,11 +357,25 @@ def _of_delivery(c: Connection, delivery: str) -> list[int]:
     return [] if found is None else [found.sentinel_id]
 
 
+def _of_receiver(c: Connection, receiver: str) -> list[int]:
+    if not (receiver.isascii() and receiver.isdecimal() and len(receiver) < 19):
+        return []
+    return [one.row.id for one in load_users(c, int(receiver), zone="")]
+
+
 _OWNERS: Final[Mapping[str, Callable[[Connection, str], list[int]]]] = {
     "name": _list_by_name,
     "id": _of_change,
     "page": _of_page,
     "delivery": _of_delivery,
+    "receiver": _of_receiver,
     "watch": _of_watch,
 }
-_WORDS: Final = {"name": "sentinel", "id": "change", "page": "page", "delivery": "delivery", "watch": "watch"}
+_WORDS: Final = {
+    "name": "sentinel",
+    "id": "change",
+    "page": "page",
+    "delivery": "delivery",
+    "receiver": "receiver",
+    "watch": "watch",
+}

@@ -4,7 +4,8 @@ so commands import it only where needed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from tidings.errors import StoreDamagedError
 from tidings.service.sources import outside_events
@@ -34,14 +35,25 @@ def is_only_shown(sentinel: Sentinel, label: str) -> bool:
     return bool(sentinel.then) and label in composite_parts_of(sentinel).shown
 
 
-def notifying(owners: Iterable[SentinelRow], kind: str, address: str) -> tuple[str, ...]:
-    """Return the names of the sentinels that notify an endpoint."""
-    meant = ((owner.name, meaning_of(owner)) for owner in owners)
-    return tuple(
-        name
-        for name, sentinel in meant
-        if sentinel is not None and any(c.endpoint == (kind, address) for c in list_channels(sentinel))
-    )
+def list_notifying(owners: Iterable[SentinelRow]) -> dict[tuple[str, str], list[SentinelRow]]:
+    """Return the sentinels that notify each endpoint (kind, address).
+
+    Sentinels whose lines about receivers are alike are parsed once: ten thousand alike take no
+    longer than one.
+    """
+    known: dict[tuple[str, ...], tuple[tuple[str, str], ...]] = {}
+    found: dict[tuple[str, str], list[SentinelRow]] = {}
+    for owner in owners:
+        lines = tuple(_OF_RECEIVERS.findall(owner.text))
+        if lines not in known and (sentinel := meaning_of(owner)) is not None:
+            known[lines] = tuple(dict.fromkeys(channel.endpoint for channel in list_channels(sentinel)))
+        for endpoint in known.get(lines, ()):
+            found.setdefault(endpoint, []).append(owner)
+    return found
+
+
+_OF_RECEIVERS: Final = re.compile(r"^.*\b(?:Notify|Errors)\b.*$", re.MULTILINE)
+"""A line of a stored text that may name receivers: a clause stands on one."""
 
 
 def list_mailing(owners: Iterable[SentinelRow]) -> tuple[str, ...]:

@@ -84,11 +84,13 @@ def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
     failing = [row for row in endpoints.listing(reading.c) if not row.enabled or row.failing_since is not None]
     if not failing:
         return
-    from tidings.service.health.intents import notifying  # it loads the grammar
+    from tidings.service.health.intents import list_notifying  # it loads the grammar
 
+    notifying = list_notifying(reading.owners.values())
     for row in failing:
         waiting = deliveries.list_waiting(reading.c, row.id, viewer=reading.viewer)
-        names = dict.fromkeys((*notifying(reading.owners.values(), row.kind, row.address), *waiting))
+        own = (owner.name for owner in notifying.get((row.kind, row.address), ()))
+        names = dict.fromkeys((*own, *waiting))
         if not names:
             continue  # nobody uses it any more
         since = f" since {spell_since(row.failing_since, reading.now)}" if row.failing_since is not None else ""

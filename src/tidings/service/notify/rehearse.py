@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets as randomness
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidings.clock import SECOND
 from tidings.errors import SecretError
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from tidings.notification.rendering import Rendered
 
 
+UNTESTED: Final = PULLED | {"console"}
+"""The kinds of channels that get no test message."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
     """The result of a test message; the address is shown without its secrets, `reason` is empty if
@@ -42,7 +46,7 @@ def channels_of(sentinel: Sentinel, sendable: frozenset[str]) -> list[Channel]:
     """Return the distinct channels of a sentinel that a test message can be sent to; not the
     console, nor channels that are pulled.
     """
-    tested = sendable - PULLED - {"console"}
+    tested = sendable - UNTESTED
     return [channel for channel in dict.fromkeys(list_channels(sentinel)) if channel.kind in tested]
 
 

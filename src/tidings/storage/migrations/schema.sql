@@ -317,6 +317,7 @@ CREATE TABLE delivery (
 );
 CREATE INDEX ix_delivery_body ON delivery (finished_at) WHERE status = 'delivered' AND length(body) > 0;
 CREATE INDEX ix_delivery_created_at ON delivery (created_at);
+CREATE INDEX ix_delivery_dead ON delivery (created_at) WHERE status = 'dead';
 CREATE INDEX ix_delivery_endpoint_id_finished_at_sentinel_id_id ON delivery (endpoint_id, finished_at, sentinel_id, id);
 CREATE INDEX ix_delivery_sentinel_id ON delivery (sentinel_id);
 CREATE INDEX ix_delivery_waiting ON delivery (due_at) WHERE status = 'waiting';

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from tidings.errors import UnitError
-from tidings.model.interval import Instant
+from tidings.model.interval import Duration, Instant
 from tidings.model.observed.unit import EndpointMove
 from tidings.model.watch.notifying import REFERENCE
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 from tidings.storage.db.connection import Connection, plain
 from tidings.storage.watches.events import OWNER
+from tidings.storage.watches.sentinels import SEEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,39 @@ _MOVE = (
 )
 
 
+NEWEST: Final = 100
+"""How many of the newest messages to an endpoint tell how long it takes."""
+_TALLY: Final = (
+    "SELECT t.endpoint_id, t.status, sum(t.many) FROM ("
+    "SELECT endpoint_id, sentinel_id, 'finished' AS status, count(*) AS many FROM delivery"
+    " WHERE finished_at IS NOT NULL GROUP BY endpoint_id, sentinel_id UNION ALL "
+    "SELECT endpoint_id, sentinel_id, 'dead', count(*) FROM delivery WHERE status = 'dead' GROUP BY endpoint_id, sentinel_id UNION ALL "
+    "SELECT endpoint_id, sentinel_id, 'waiting', count(*) FROM delivery WHERE status = 'waiting' GROUP BY endpoint_id, sentinel_id"
+    ") t JOIN sentinel s ON s.id = t.sentinel_id WHERE {seen} GROUP BY t.endpoint_id, t.status"
+)
+_NEWEST: Final = (
+    "WITH n AS MATERIALIZED (SELECT e.id, COALESCE((SELECT x.finished_at"
+    " FROM delivery x JOIN sentinel s ON s.id = x.sentinel_id WHERE x.endpoint_id = e.id AND x.finished_at IS NOT NULL AND {seen}"
+    " ORDER BY x.finished_at DESC LIMIT 1 OFFSET :newest - 1), 0) AS since FROM endpoint e) SELECT d.endpoint_id, d.finished_at,"
+    " d.finished_at - d.created_at FROM n CROSS JOIN delivery d JOIN sentinel s ON s.id = d.sentinel_id"
+    " WHERE d.endpoint_id = n.id AND d.finished_at >= n.since AND d.status = 'delivered' AND {seen}"
+    " ORDER BY d.endpoint_id, d.finished_at"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageCounts:
+    """What became of the messages to an endpoint: how many were delivered, wait and are dead; how
+    long the newest took from their creation (µs), the last one at `last_at`.
+    """
+
+    delivered: int = 0
+    waiting: int = 0
+    dead: int = 0
+    times: tuple[Duration, ...] = ()
+    last_at: Instant | None = None
+
+
 def ensure(c: Connection, kind: str, address: str) -> int:
     """Return the id of the endpoint, creating it if it is new."""
     given = {"owner_id": OWNER, "kind": kind, "address": address}
@@ -75,6 +109,27 @@ def ids(c: Connection, channels: Iterable[tuple[str, str]]) -> dict[tuple[str, s
 def listing(c: Connection) -> list[EndpointRow]:
     """Return all endpoints in the order of ids."""
     return [_to_row(row) for row in c.rows(f"{_SELECT} ORDER BY id")]
+
+
+def count_messages(c: Connection, *, viewer: int | None = None) -> dict[int, MessageCounts]:
+    """Return what became of the messages to each endpoint that has any, of the sentinels that
+    `viewer` sees (None: all).
+    """
+    given: dict[str, Any] = {} if viewer is None else {"viewer": viewer}
+    seen = "1 = 1" if viewer is None else SEEN
+    counts: dict[int, dict[str, int]] = {}
+    for id_, status, many in c.rows(_TALLY.format(seen=seen), **given):
+        counts.setdefault(id_, {})[status] = int(many)
+    found = {
+        id_: MessageCounts(of.get("finished", 0) - of.get("dead", 0), of.get("waiting", 0), of.get("dead", 0))
+        for id_, of in counts.items()
+    }
+    newest: dict[int, list[tuple[Instant, Duration]]] = {}
+    for id_, at, took in c.rows(_NEWEST.format(seen=seen), newest=NEWEST, **given):
+        newest.setdefault(id_, []).append((at, took))
+    for id_, of in newest.items():
+        found[id_] = replace(found[id_], times=tuple(took for _, took in of), last_at=of[-1][0])
+    return found
 
 
 def schemes(c: Connection) -> dict[int, str]:

@@ -16,13 +16,14 @@ from msgspec import UNSET
 
 from tidings.errors import UnknownNameError
 from tidings.model.event_type import EventType
+from tidings.service.health.receivers import Receiver
 from tidings.service.show.records import change_record, delivery_record, rfc3339
 from tidings.storage.db import instance
 from tidings.storage.watches import changes, deliveries, events, inbox
 from tidings.storage.watches.sentinels import is_seen
 from tidings.web.api.stream import EventStream, Follower, begin_at, check_room
 from tidings.web.problems import ProblemError
-from tidings.web.resources.operation import foreign, moment, page
+from tidings.web.resources.operation import after_number, foreign, moment, page
 
 if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
@@ -158,6 +159,19 @@ async def replay(call: Call) -> Any:
     row = await call.write(write, call.get_parameter("delivery"))
     call.desk.forget_recent()
     return delivery_record(row)
+
+
+async def list_receivers(call: Call) -> Any:
+    """Return the receivers of sentinels, in the order of their numbers."""
+    after_id = after_number(call.query.cursor, first=0)
+    found = [one for one in await call.desk.receivers_for(call.asker) if one.row.id > after_id]
+    return page(found, call.query.limit, Receiver.record, lambda one: one.row.id)
+
+
+async def test_receiver(call: Call) -> Any:
+    """Send a test message to a receiver."""
+    tested = await call.desk.test_receiver(call.get_parameter("receiver"), call.asker)
+    return {"channel": tested.kind, "address": tested.address, "accepted": not tested.reason, "reason": tested.reason}
 
 
 TYPE: Final = "tidings.change.found.v1"

@@ -161,6 +161,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         changes.replay, shapes.Delivery,
     ),
     Operation(
+        "GET", "/api/v1/receivers", "readers", "list_receivers", "Receivers, and what became of their messages",
+        changes.list_receivers, shapes.ReceiverPage, shapes.Listing,
+    ),
+    Operation(
+        "POST", "/api/v1/receivers/{receiver}/test", "editors", "test_receiver", "Send it a test message",
+        changes.test_receiver, shapes.Tested, problems=(422,),
+    ),
+    Operation(
         "GET", "/api/v1/plan", "readers", "plan", "The next checks",
         installation.plan, shapes.Plan, shapes.PlanQuery,
     ),
@@ -234,13 +242,14 @@ _PARAMETER: Final = re.compile(r"{(\w+)(?::\w+)?}")
 _USUAL: Final = (400, 401, 403, 404, 421, 503)
 """Statuses that any operation may return besides its own."""
 _OF_BODY: Final = (408, 413, 415, 422)
-_NUMBERS: Final = frozenset({"page", "number"})
+_NUMBERS: Final = frozenset({"page", "number", "receiver"})
 _WORDS: Final = {
     "name": "the name of a sentinel",
     "page": "the number of a page",
     "number": "the number of a version",
     "id": "the id of a change",
     "delivery": "the id of a delivery",
+    "receiver": "the number of a receiver",
     "mask": "the name of a mask",
     "tag": "a tag",
     "token": "the name of a token",

@@ -501,6 +501,42 @@ class DeliveryPage(Given):
     next: str | None
 
 
+class Receiver(Given):
+    """A receiver of messages, and what became of those of sentinels that you see; `failing` if it
+    did not accept the last one, `off` if nothing is sent to it until it accepts a test.
+    """
+
+    record: Literal["receiver"]
+    id: int
+    channel: str
+    address: str
+    state: Literal["on", "failing", "off"]
+    failing_since: Moment
+    reason: str
+    delivered: int
+    median_seconds: float | None
+    last_delivered_at: Moment
+    waiting: int
+    dead: int
+    sentinels: list[str]
+
+
+class ReceiverPage(Given):
+    """A page of the list of receivers, in the order of their numbers."""
+
+    items: list[Receiver]
+    next: str | None
+
+
+class Tested(Given):
+    """The result of a test message; `reason` says why it was not accepted."""
+
+    channel: str
+    address: str
+    accepted: bool
+    reason: str
+
+
 class Planned(Given):
     """A coming check."""
 

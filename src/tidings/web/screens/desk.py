@@ -22,6 +22,7 @@ from starlette.responses import RedirectResponse
 from tidings.clock import HOUR, SECOND
 from tidings.isolation.runner import Died
 from tidings.record import replace
+from tidings.service.health.receivers import list_receivers
 from tidings.service.health.sources import health_of_service
 from tidings.service.health.trouble import Health
 from tidings.service.on_demand import trial
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.language.problems import Problem
     from tidings.model.interval import Instant
+    from tidings.service.health.receivers import Receiver
     from tidings.service.notify.rehearse import Rehearsed
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -214,6 +216,10 @@ class Desk:
         now, viewer = self.clock.wall(), asker.viewer
         return await self.recent(("health", viewer), health_of_service, self.settings, now=now, viewer=viewer)
 
+    async def receivers_for(self, asker: Asker) -> list[Receiver]:
+        """Return the receivers of the sentinels that an asker sees."""
+        return await self.recent(("receivers", asker.viewer), list_receivers, viewer=asker.viewer)
+
     @property
     def uptime(self) -> float:
         """Return for how many seconds the server has been open."""
@@ -264,14 +270,29 @@ class Desk:
         async with self._trials.take(asker.owner_id):
             return await asyncio.to_thread(run)
 
-    async def send_test(self, row: SentinelRow, asker: Asker) -> list[Rehearsed]:
-        """Send a test message to each receiver of a sentinel; return what became of it."""
+    async def test_receiver(self, number: str, asker: Asker) -> Rehearsed:
+        """Send a test message to a receiver, as the first sentinel does that notifies it and that
+        the asker may alter. Raises `ProblemError` if none does, or if it cannot be tested.
+        """
+        known = [one for one in await self.receivers_for(asker) if str(one.row.id) == number]
+        own = [(one.row, row) for one in known for row in one.users if asker.may_alter(row.owner_id)]
+        tested = [one for to, row in own[:1] for one in await self.send_test(row, asker, (to.kind, to.address))]
+        if not tested:
+            message = translate("no test message can be sent to this receiver")
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, message)
+        self.forget_recent()
+        return tested[0]
+
+    async def send_test(self, row: SentinelRow, asker: Asker, only: tuple[str, str] | None = None) -> list[Rehearsed]:
+        """Send a test message to each receiver of a sentinel, or to the `only` one (kind, address);
+        return what became of it.
+        """
 
         def run() -> list[Rehearsed]:
             database = open_database(self.settings, create=False)
             try:
                 return asyncio.run(
-                    send_test_message(database, meaning(row.text), self.settings, patience=TEST_PATIENCE)
+                    send_test_message(database, meaning(row.text), self.settings, patience=TEST_PATIENCE, only=only)
                 )
             finally:
                 database.close()

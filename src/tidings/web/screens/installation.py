@@ -9,7 +9,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import TidingsError
+from tidings.notification.channels import sendable
 from tidings.service.health import doctor
+from tidings.service.health.receivers import name_receiver
+from tidings.service.notify.rehearse import UNTESTED
 from tidings.settings import table
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import deliveries
@@ -23,24 +26,27 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from tidings.service.notify.rehearse import Rehearsed
     from tidings.service.show.finding import Finding
     from tidings.settings import SettingRow
     from tidings.storage.db.connection import Connection
     from tidings.web.screens.desk import Desk
 
 DEAD: Final = 100
+MOST_RECEIVERS: Final = 100
+_RANKS: Final = {"off": 0, "failing": 1, "on": 2}
+"""The order of receivers by their states: the worst first."""
 
 
-async def show_health(request: Request, desk: Desk) -> Response:
-    """Return what needs attention; with `machine=1` also `tidings doctor`'s findings, which read
-    the whole database.
+async def show_health(request: Request, desk: Desk, tested: Rehearsed | None = None) -> Response:
+    """Return what needs attention, with the result of a test message that was just sent; with
+    `machine=1` also `tidings doctor`'s findings, which read the whole database.
     """
-    health = await desk.health_for(request.state.asker)
-    found = await desk.store.read(_read, request.state.asker.viewer)
+    asker = request.state.asker
+    health = await desk.health_for(asker)
+    found = await desk.store.read(_read, asker.viewer)
     findings = (
-        await asyncio.to_thread(_examine, desk)
-        if request.query_params.get("machine") and request.state.asker.sees_all
-        else None
+        await asyncio.to_thread(_examine, desk) if request.query_params.get("machine") and asker.sees_all else None
     )
     return await desk.page(
         request,
@@ -50,13 +56,22 @@ async def show_health(request: Request, desk: Desk) -> Response:
         troubles=[one for one in health.troubles if one.severity != "note"],
         notes=[one for one in health.troubles if one.severity == "note"],
         findings=findings,
+        tested=tested,
+        name_receiver=name_receiver,
+        receivers=sorted(await desk.receivers_for(asker), key=lambda one: _RANKS[one.state]),
+        most=MOST_RECEIVERS,
+        may_test=lambda one: asker.may("editors") and any(asker.may_alter(row.owner_id) for row in one.users),
+        testable=sendable(desk.settings.notify) - UNTESTED,
         **found,
     )
 
 
 async def act(request: Request, desk: Desk) -> Response:
-    """Send dead letters again."""
+    """Send dead letters again, or a test message to a receiver."""
     form = await request_body.read_form(request)
+    if receiver := form.one("test"):
+        await desk.store.read(check_objects, request.state.asker, {"receiver": receiver}, alters=True)
+        return await show_health(request, desk, await desk.test_receiver(receiver, request.state.asker))
     refused: list[str] = []
     for one in form.every("d"):
         try:

@@ -26,17 +26,25 @@ def test_unreadable_text_has_no_meaning():
 
 
 def test_sentinels_that_notify_an_endpoint():
-    """The endpoint may be in Notify or Errors. An unreadable text notifies no endpoint."""
+    """The endpoint may be in Notify or Errors. An unreadable text notifies no endpoint, and sentinels
+    with the same receivers are all found.
+    """
     hook = "http://127.0.0.1/hook"
     owners = [
         owner(f"Notify By webhook {hook} immediate"),
         replace(owner(f"Notify By console immediate Errors to webhook {hook}"), name="s2"),
         replace(owner("Notify By console immediate"), name="s3"),
         replace(owner(text="Create nonsense"), name="s4"),
+        replace(owner(text=f"{HEAD}\n  Notify by console, webhook {hook}"), name="s5"),
+        replace(owner(text=f"{HEAD}\n  Notify by console, webhook {hook}"), name="s6"),
+        owner(),
     ]
 
-    assert ("s1", "s2") == intents.notifying(owners, "webhook", hook)
-    assert () == intents.notifying(owners, "webhook", "http://127.0.0.1/other")
+    found = intents.list_notifying(owners)
+
+    assert ["s1", "s2", "s5", "s6"] == [one.name for one in found["webhook", hook]]
+    assert ["s2", "s3", "s5", "s6"] == [one.name for one in found["console", ""]]
+    assert {"webhook", "console"} == {kind for kind, _ in found} - {"dashboard"}
 
 
 def test_healed_selector_is_described_with_its_replacement():
