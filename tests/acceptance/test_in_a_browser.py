@@ -227,6 +227,60 @@ def test_sentinels_are_paused_in_bulk_and_dead_letters_replayed(tab: Tab, world:
     tab.play(world, story)
 
 
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.mark.parametrize(
+    "options", [{}, PHONE, {"viewport": {"width": 800, "height": 900}}, {**PHONE, "java_script_enabled": False}]
+)
+def test_many_are_selected_on_a_computer_and_on_a_phone(tab: Tab, world: World, options: dict[str, Any]) -> None:
+    """Sentinels and changes have boxes that a finger can hit; the acts for those selected are in
+    view at the end of the screen.
+    """
+    names = [f"s{n}" for n in range(12)]
+    for name in names:
+        world.add(WORDS.format(name))
+
+    async def check(visit: Visit, label: str) -> None:
+        box = visit.page.get_by_label(label, exact=True)
+        size = await box.evaluate(
+            "e => { const r = e.parentElement.getBoundingClientRect(); return [r.width, r.height]; }"
+        )
+        assert min(size) >= (24 if options.get("is_mobile") else 13)
+        await box.locator("xpath=..").click()
+        assert await box.is_checked()
+
+    async def story(visit: Visit) -> None:
+        for text in ("one", "two"):
+            for name in names:
+                world.page(f"/{name}", f"<title>{name}</title><p>{text} {name}</p>")
+            await visit.passes()
+        await visit.go("/")  # the zone is known from the second screen on
+        await visit.go("/sentinels")
+        pause = visit.page.get_by_role("button", name="Pause", exact=True)
+        assert not await pause.is_visible()
+        for name in ("s3", "s5"):
+            await check(visit, f"Select {name}")
+        view = await visit.page.evaluate("innerHeight")
+        place = await pause.bounding_box()
+        assert place is not None
+        assert place["y"] + place["height"] <= view
+        await pause.click()
+        await visit.sees("Paused 2")
+        assert ["s3", "s5"] == [name for name in names if world.sentinel(name).state == "disabled"]
+        await visit.go("/")
+        boxes = visit.page.locator(".item[id] label")
+        await boxes.nth(0).click()
+        await boxes.nth(1).click()
+        place = await visit.page.locator(".bulk").bounding_box()
+        assert place is not None
+        assert place["y"] + place["height"] <= view
+        await visit.page.locator(".bulk").get_by_role("button", name="Keep").click()
+        await visit.page.get_by_role("link", name="Kept 2").wait_for()
+
+    tab.play(world, story, **options)
+
+
 def test_reader_can_sign_in_but_not_change_sentinels(tab: Tab, world: World) -> None:
     """A reader sees no such button and has read marks of their own."""
     world.add(WORDS.format("board"))

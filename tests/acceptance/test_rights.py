@@ -43,7 +43,8 @@ def name_objects(world: World, sentinel: str = "annas", tag: str = "hers") -> di
     return {
         "{name:path}": sentinel, "{name}": sentinel, "{page}": str(page.page_id), "{number}": "1",
         "{watch}": str(watch_of(page.sentinel_id, page.page_id)), "{at}": "latest", "{old}": "previous",
-        "{new}": "latest", "{id}": change.row.id, "{delivery}": sent[0] if sent else "none", "{receiver}": str(receiver),
+        "{new}": "latest", "{id}": change.row.id, "{delivery}": sent[0] if sent else "none",
+        "{receiver}": str(receiver),
         "{mask}": "none", "{tag}": tag, "{user}": "nobody", "{token}": "nobody", "{hash}": "x",
     }  # fmt: skip
 
