@@ -43,6 +43,8 @@ SENT: Final = {"new-tried": "Show what is on it"}
 HIGHEST: Final = 1_800
 """Pixels of a picture on a sheet."""
 ZONE: Final = "Europe/Berlin"
+PATIENCE: Final = 300_000
+"""Milliseconds that anything may take: a busy machine makes a picture late, not wrong."""
 SETTLE: Final = """async () => {
   document.querySelectorAll("[loading=lazy]").forEach(one => { one.loading = "eager"; });
   await Promise.all([...document.images].map(one => one.decode().catch(() => 0)));
@@ -196,6 +198,7 @@ class Pictures:
                     viewport={"width": width, "height": height}, color_scheme=theme, timezone_id=ZONE
                 )
                 await context.add_cookies([*cookies, {"name": ZONE_COOKIE, "value": ZONE, "url": url}])
+                context.set_default_timeout(PATIENCE)
                 page = await context.new_page()
                 said: list[str] = []
                 page.on(
@@ -204,7 +207,9 @@ class Pictures:
                         said.append(message.text) if message.type in ("error", "warning") else None
                     ),
                 )
-                await page.goto(url, timeout=120_000)
+                await page.goto(url)
+                while await page.locator("#what-if [data-soon]").count():  # it renews itself until all is computed
+                    await page.wait_for_timeout(250)
                 if name in SENT:  # it is the answer to the form of the screen at this address
                     async with page.expect_navigation():
                         await page.get_by_role("button", name=SENT[name]).click()

@@ -509,7 +509,7 @@ def test_price_history_is_a_plot_and_a_table(world: World) -> None:
                 await world.pass_time(monitor, HOUR)
             page = await see(app, "/sentinels/shop")
             assert 'aria-label="price: from 100 to 120, lowest 80, highest 120; table below"' in page
-            assert "-20.0" in page
+            assert "−20.0" in page
             assert "+50.0" in page
 
     play(world, story)

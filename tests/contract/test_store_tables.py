@@ -136,3 +136,4 @@ def test_values_of_several_pages_are_read_together(world: World) -> None:
     assert {1: ""} == world.read(pages.titles, [1, 77])
     assert {} == world.read(polls.beats, [1, 77], since=0, width=10**18)
     assert {1: {"x": 1.5}} == world.read(estimates.load, "n", [1, 77]) == world.read(estimates.load_all, "n")
+    assert {1: {"x": 1.5}} == dict(world.read(estimates.read_later, "n"))

@@ -182,14 +182,14 @@ def recall_clauses(text: str) -> Statement:
 
     It may have the name and the address of any of them.
     """
-    found = _ONE_PAGE.fullmatch(text)
-    return (None if found is None else _recall_clauses(found["clauses"])) or _recall(text)
+    head, line_end, clauses = text.partition("\n")
+    is_shared = _HEAD.fullmatch(head) is not None
+    return (_recall_clauses(line_end + clauses) if is_shared else None) or _recall(text)
 
 
 _URL = r"[a-z]+://[^\s\"<>,;]+"
-_ONE_PAGE = re.compile(
-    rf"Create Sentinel (?P<name>[A-Za-z_](?:\w|-(?!-))*) Using (?P<url>{_URL})(?P<clauses>(?:\n.*)?)", re.DOTALL
-)
+_HEAD = re.compile(rf"Create Sentinel (?P<name>[A-Za-z_]\w*(?:-(?!-)\w*)*) Using (?P<url>{_URL})")
+_ONE_PAGE = re.compile(rf"{_HEAD.pattern}(?P<clauses>(?:\n.*)?)", re.DOTALL)
 """The canonical text of a sentinel on one unnamed page: its clauses do not depend on its head."""
 
 

@@ -155,7 +155,7 @@ def list_polls(
         if learned is None:
             learned = estimates.load(connection, settings.schedule.policy, [page.page_id for page in found])
         for page in found:
-            memory = learned.get(page.page_id, {})
+            memory = {} if is_fixed else learned.get(page.page_id, {})
             at, why, every = _next_poll(asker, page, memory, (turns or {}).get(page.page_id))
             if at is not None and end is not None and at >= end:
                 at, why = None, f"none, because the sentinel ends before that ({why})"

@@ -39,15 +39,20 @@ if TYPE_CHECKING:
 
 class ComingPoll(NamedTuple):
     """A coming poll of a page for a sentinel; `at` is None if it does not depend on time alone.
-    `learned` is the policy's memory of the page, `taught` the stored worth of its changes to the
+    `memories` are the policy's memories by page, `taught` is the stored worth of its changes to the
     sentinel.
     """
 
     sentinel: str
     page_id: int
     prospect: Prospect
-    learned: Mapping[str, Any]
+    memories: Mapping[int, Mapping[str, Any]]
     taught: str = ""
+
+    @property
+    def learned(self) -> Mapping[str, Any]:
+        """Return the policy's memory of the page."""
+        return self.memories.get(self.page_id, {})
 
     def record(self, *, expert: bool) -> dict[str, Any]:
         """Return the JSON record."""
@@ -97,7 +102,7 @@ def list_coming_polls(
         rows = [by_name.find(connection, name) for name in names]
     else:
         rows = sentinels.listing(connection, viewer=viewer, is_brief=True)
-    learned = estimates.load_all(connection, settings.schedule.policy)
+    learned = estimates.read_later(connection, settings.schedule.policy)
     find = by_name.lives(connection, dropped=True)
     expected: dict[int, list[Expected]] = {}
     for page in pages.list_expected(connection, sentinel_id=rows[0].id if len(rows) == 1 else None):
@@ -110,7 +115,7 @@ def list_coming_polls(
             row.name,
             prospect.page_id,
             prospect,
-            learned.get(prospect.page_id, {}),
+            learned,
             taught.get((row.id, prospect.page_id), ""),
         )
         for row in rows

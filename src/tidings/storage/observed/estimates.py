@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tidings.model.observed.unit import Estimate
@@ -16,6 +16,30 @@ _LOAD = {
     dialect: f"SELECT page_id, state FROM estimate WHERE name = :name AND page_id IN {numbers}"
     for dialect, numbers in NUMBERS.items()
 }
+
+
+class StoredStates(Mapping[int, Mapping[str, Any]]):
+    """The states of one estimator by page id, each decoded when it is first asked for."""
+
+    def __init__(self, rows: Iterable[tuple[int, str]]) -> None:
+        self._texts = dict(rows)
+        self._read: dict[int, Mapping[str, Any]] = {}
+
+    def __getitem__(self, page_id: int) -> Mapping[str, Any]:
+        if page_id not in self._read:
+            self._read |= _read_all([(page_id, self._texts[page_id])])
+        return self._read[page_id]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+def read_later(c: Connection, name: str) -> StoredStates:
+    """Return the state of every page in estimator `name`, for those who need few of them."""
+    return StoredStates(c.rows("SELECT page_id, state FROM estimate WHERE name = :name", name=name))
 
 
 def load_all(c: Connection, name: str) -> dict[int, Mapping[str, Any]]:

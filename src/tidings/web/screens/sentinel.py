@@ -222,7 +222,7 @@ def _read(c: Connection, name: str, settings: Settings, now: Instant, asker: Ask
     for sub in shown_subscriptions:
         identity, state = pages.get(c, sub.page_id)
         poll = coming.get(sub.page_id)
-        rate = None if poll is None else ComingPoll(name, sub.page_id, poll, known.get(sub.page_id, {})).changes_a_day
+        rate = None if poll is None else ComingPoll(name, sub.page_id, poll, known).changes_a_day
         shown.append(
             WatchedPageRow(
                 sub.page_id,

@@ -26,7 +26,7 @@ def test_unreadable_text_has_no_meaning():
 
 
 def test_sentinels_that_notify_an_endpoint():
-    """The endpoint may be in Notify or Errors. An unreadable text notifies no endpoint, and sentinels
+    """The endpoint may be in Notify or Errors. An unreadable text notifies no endpoint. Sentinels
     with the same receivers are all found.
     """
     hook = "http://127.0.0.1/hook"
