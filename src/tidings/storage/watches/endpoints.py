@@ -49,7 +49,7 @@ _MOVE = (
 
 
 NEWEST: Final = 100
-"""How many of the newest messages to an endpoint tell how long it takes."""
+"""How many of the newest messages to an endpoint its usual time is computed from."""
 _TALLY: Final = (
     "SELECT t.endpoint_id, t.status, sum(t.many) FROM ("
     "SELECT endpoint_id, sentinel_id, 'finished' AS status, count(*) AS many FROM delivery"
