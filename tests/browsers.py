@@ -60,6 +60,15 @@ class Rendering:
         """Return how the fetch of a rendered page ended."""
         return self.run(self.browser.fetch(FetchRequest(url=url, render="browser", **more), permit or FreePermit()))
 
+    def render_all(self, *urls: str) -> list[Any]:
+        """Return how the fetch of each of several rendered pages ended, as many at once as its settings let it."""
+
+        async def fetch_all() -> list[Any]:
+            asked = (FetchRequest(url=url, render="browser") for url in urls)
+            return await asyncio.gather(*(self.browser.fetch(each, FreePermit()) for each in asked))
+
+        return self.run(fetch_all())
+
     def close(self) -> None:
         """End the browser."""
         self.run(self.browser.close())

@@ -18,7 +18,7 @@ from tidings.service.sentinels import register
 from tidings.storage.watches import sentinels
 
 AT_ONCE = "immediate"
-GATHERED = "every 1 day"
+GATHERED = "every 6 hour"
 RATES = (AT_ONCE, GATHERED, "best effort", "immediate max 1 per 2 hour")
 
 
@@ -91,7 +91,7 @@ def test_sentinel_altered_in_a_step_follows_its_new_text(world: World, before: s
         begun = len(world.received)
         _change(world, service, 2, 3)
         came = len(world.received) - begun
-        service.pass_time(2 * DAY)
+        service.pass_time(12 * HOUR)
 
     assert ["1", "2", "3"] == _counts(world)
     assert {AT_ONCE: 2, GATHERED: 0, "best effort": 2}.get(after, came) == came
@@ -124,7 +124,7 @@ def test_sentinel_altered_while_the_service_rests_loses_nothing(world: World, be
     with serve(world) as service:
         service.settle()
         _change(world, service, 3)
-        service.pass_time(2 * DAY)
+        service.pass_time(12 * HOUR)
 
     assert ["1", "2", "3"] == _counts(world)
     assert [] == [event.data for event in world.events("problem.rule", "problem.unit")]
@@ -151,10 +151,10 @@ def test_sentinel_altered_during_a_check_is_notified_once(world: World, before: 
         _change(world, service, 1)
         world.server.pages["/a"] = alter("<p>count 2</p>", after)
         service.pass_time(HOUR)
-        service.pass_time(2 * DAY)
+        service.pass_time(12 * HOUR)
         found = _counts(world)
         world.server.pages["/a"] = alter("gone", before, 410)
-        service.pass_time(3 * DAY)
+        service.pass_time(DAY)
 
     assert ["1", "2"] == found
     assert 1 == _list_events(world).count("page.error")
@@ -244,7 +244,7 @@ def test_no_moment_of_an_act_loses_or_repeats_news(world: World, seed: int):
     if world.sentinel(acts.name).state != "enabled":
         acts.pause()
     with serve(world) as service:
-        service.pass_time(3 * DAY)
+        service.pass_time(DAY)
     found = [change["id"] for change in world.changes() if not change["quiet"]]
     notified = [record["id"] for record in _list_records(world) if record["record"] == "change"]
 

@@ -252,13 +252,13 @@ def test_endpoint_that_fails_for_an_hour_is_notified(world: World, hook: Receive
 def test_disabled_endpoint_is_notified(world: World, hook: Receiver, status: int):
     """At once after 410, after five days of other failures."""
     other = Receiver(world, "/other")
-    _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}")
+    _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}", interval="1 day")
     hook.answer = _down(status)
 
     with serve(world) as service:
-        service.run(_changes(world, service.monitor, range(1, 3)))
-        service.pass_time(7 * DAY)
-        service.run(_changes(world, service.monitor, range(3, 4)))
+        service.run(_changes(world, service.monitor, range(1, 3), every=DAY))
+        service.pass_time(5 * DAY)
+        service.run(_changes(world, service.monitor, range(3, 4), every=DAY))
 
     assert "endpoint.off" == _notices(world)[-1]
     assert "is switched off" in other.summaries()[-1]

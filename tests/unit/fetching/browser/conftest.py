@@ -18,6 +18,15 @@ def chromium() -> Iterator[Rendering]:
     rendering.close()
 
 
+@pytest.fixture(scope="module")
+def many_pages() -> Iterator[Rendering]:
+    """Yield a browser that renders eight pages at once, for those that wait most of the time."""
+    need_chromium()
+    rendering = Rendering(browser_pages=8)
+    yield rendering
+    rendering.close()
+
+
 @pytest.fixture
 def server() -> Iterator[WebServer]:
     with WebServer() as running:

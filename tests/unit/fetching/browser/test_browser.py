@@ -193,14 +193,15 @@ LATE = """<title>T</title><div id=x>{said}</div><script>
 </script>"""
 
 
-@pytest.mark.parametrize(
-    "text", ["loading", "Loading…", "Please wait ...", "Wird geladen", "Chargement des prix", "加载中", "読み込み中"]
-)
-def test_page_that_only_shows_a_loading_text_is_waited_for(chromium, server, text):
-    """A timer adds the content later, without a request."""
-    server.pages["/"] = page(LATE.format(said=text))
+LOADING = ("loading", "Loading…", "Please wait ...", "Wird geladen", "Chargement des prix", "加载中", "読み込み中")
 
-    assert "Slow edition 1" in text_of(chromium.render(server.url()))
+
+def test_page_that_only_shows_a_loading_text_is_waited_for(many_pages, server):
+    """A timer adds the content later, without a request."""
+    server.pages |= {f"/{n}": page(LATE.format(said=text)) for n, text in enumerate(LOADING)}
+    outcomes = many_pages.render_all(*(server.url(f"/{n}") for n in range(len(LOADING))))
+
+    assert [True] * len(LOADING) == ["Slow edition 1" in text_of(outcome) for outcome in outcomes]
 
 
 def test_page_that_waits_for_an_answer_is_waited_for(chromium, server, monkeypatch):
@@ -228,16 +229,20 @@ def test_page_that_never_loads_fails(chromium, server):
     assert ("busy", "the page still shows 'Loading…' after 4 s in the browser") == (outcome.kind, outcome.reason)
 
 
-@pytest.mark.parametrize(
-    "place",
-    ["<p>Loading…</p>", "<p>Loading comments</p>", "<p style='display: none'>Loading…</p>", "<button>Loading</button>"],
-)
-def test_page_with_one_place_that_never_loads_is_read(chromium, server, monkeypatch, place):
+def test_page_with_one_place_that_never_loads_is_read(many_pages, server, monkeypatch):
     """After a while the rest of the page is used."""
     monkeypatch.setattr(visit, "LOADING_SECONDS", 1.0)
-    server.pages["/"] = page(f"<p>{'words of the page itself ' * 4}</p>{place}")
+    places = (
+        "<p>Loading…</p>",
+        "<p>Loading comments</p>",
+        "<p style='display: none'>Loading…</p>",
+        "<button>Loading</button>",
+    )
+    words = "words of the page itself"
+    server.pages |= {f"/{n}": page(f"<p>{f'{words} ' * 4}</p>{place}") for n, place in enumerate(places)}
+    outcomes = many_pages.render_all(*(server.url(f"/{n}") for n in range(len(places))))
 
-    assert "words of the page itself" in text_of(chromium.render(server.url()))
+    assert [True] * len(places) == [words in text_of(outcome) for outcome in outcomes]
 
 
 @pytest.mark.parametrize("text", ["Loading dock 7 opens at noon today", "A page about loading", "", "downloading"])
